@@ -75,7 +75,7 @@ WRITTEN_BY = {
     "fastevals.show.report.report": {
         "fastevals.show.report.json",
         "fastevals.show.report.text",
-        "fastevals.show.page.page",
+        "fastevals.show.report.page",
     }
 }
 

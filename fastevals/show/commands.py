@@ -15,7 +15,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+if TYPE_CHECKING:
+    from fastevals.show.page.page import Page
 
 LONG_STEP = 2.0  # seconds
 SUMMARY = ".fe"  # end of the names of files that `fastevals summarize` writes
@@ -71,9 +74,26 @@ class TextResult:
         """Return the result as text to read, the last line with a line end."""
         raise NotImplementedError
 
-    def to_html(self, *, command: str | None = None) -> str:
-        """Return the result as a page, with the command that made it."""
+    def to_page(self) -> Page:
+        """Return what the result's page shows."""
         raise NotImplementedError
+
+    def to_html(self, *, command: str | None = None) -> str:
+        """Return the result as a page: one file of HTML that needs nothing else (and Jinja2 to be made).
+
+        Parameters
+        ----------
+        command : str, optional
+            What made it, for those who read it.
+
+        Raises
+        ------
+        ImportError
+            Without Jinja2.
+        """
+        from fastevals.show.page.page import write_page
+
+        return write_page(self.to_page(), command)
 
     def to_json(self) -> str:
         """Return the result as the command prints it with --format json."""

@@ -16,6 +16,7 @@ from fastevals._execution import progressed
 from fastevals._text import format_label, printable
 from fastevals.results import as_json
 from fastevals.show.commands import MOST_PICTURED, TextResult, escape_controls, write_file
+from fastevals.show.plots.picture import Picture
 from fastevals.show.plots.style import legend_label
 
 DOTS_PER_INCH = 125  # 800 pixels wide
@@ -28,6 +29,16 @@ class Plot(NamedTuple):
     draw: Sequence[Callable[..., Any]]
     size: tuple[float, float]  # inches, of one of the axes
     is_column: bool = False  # whether axes are below each other
+
+
+class Panel(NamedTuple):
+    """A picture among those that belong together."""
+
+    title: str | None
+    picture: Picture
+    size: tuple[float, float]  # inches
+    is_wide: bool = False  # so that others are below it, not beside
+    place: int = -1  # of the model that it is of
 
 
 class BlockPictures(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import shutil
@@ -257,7 +258,8 @@ def test_what_is_saved_is_what_is_shown(browser: Any, digits: Path, tmp_path: Pa
     for button, name in (
         ("#save-json", "report.json"),
         ("figure[data-figure=roc] .save", "roc.svg"),
-        ("h3 .save >> nth=0", "metrics.csv"),
+        ("section:has(> .wide > .metrics) .save", "metrics.csv"),
+        ("section:has(> .wide > .live) .save", "live.csv"),
     ):
         with shown.page.expect_download() as download:
             shown.page.click(button)
@@ -268,8 +270,13 @@ def test_what_is_saved_is_what_is_shown(browser: Any, digits: Path, tmp_path: Pa
     picture = (tmp_path / "roc.svg").read_text()
     assert picture.startswith("<svg")
     assert "stroke: rgb(0, 114, 178)" in picture
-    lines = (tmp_path / "metrics.csv").read_text().splitlines()
-    assert [line.split(",")[0] for line in lines] == ["Model", *MODELS]
+    rows = list(csv.DictReader((tmp_path / "metrics.csv").read_text().splitlines()))
+    for row, model in zip(rows, report["blocks"][0]["models"], strict=True):
+        assert row["Model"] == model["name"]
+        assert float(row["AUC"]) == model["metrics"]["roc_auc"]
+        assert re.fullmatch(r"0\.\d{4} to 0\.\d{4}", row["AUC interval"])
+    at_threshold = list(csv.DictReader((tmp_path / "live.csv").read_text().splitlines()))
+    assert [int(row["TP"].replace(",", "")) for row in at_threshold] == [int(row["tp"]) for row in shown.table()]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -295,15 +302,15 @@ def test_values_are_sorted_and_searched(browser: Any, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     file.write_text(page_of(data, **{"label": "y", "score": ["m0", "m1"], **options})[1])
     shown = Shown(browser, file)
-    column = "() => [...document.querySelectorAll('table.values tbody tr')].map((row) => +row.cells[3].dataset.sort)"
+    column = "() => [...document.querySelectorAll('table.values tbody tr')].map((row) => +row.cells[3].title || null)"
     for sign in (1, -1):
         shown.page.click("table.values thead th:nth-child(4) button")
         values = [each for each in shown.page.evaluate(column) if each is not None]
         assert values == sorted(values, reverse=sign < 0)
-    shown.page.fill("#search", "29")
+    shown.page.fill("input[type=search]", "29")
     visible = shown.page.locator("table.values tbody tr:visible").count()
     assert visible == sum("29" in str(value) for value in range(300))
-    assert shown.page.inner_text("#found") == f"{visible} of 300"
+    assert shown.page.inner_text("section:has(table.values) [role=status]") == f"{visible} of 300"
 
 
 def test_hostile_names_run_nothing(browser: Any, tmp_path: Path) -> None:

@@ -249,7 +249,7 @@
     document.querySelectorAll(".models input").forEach((box, k) => box.addEventListener("change", () => { state.off = state.off.filter((each) => each !== k); if (!box.checked) state.off.push(k); state.off.sort((a, b) => a - b); changed(true); }));
     addEventListener("hashchange", () => { fromFragment(); changed(false); });
     fromFragment(); show(); fill();
-  } else document.querySelectorAll(".controls fieldset.script, .controls p.script").forEach((each) => each.remove());
+  }
 
   // Saving ---------------------------------------------------------------------------------------------------------------
   const save = (name, kind, content) => {
@@ -259,7 +259,7 @@
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
-  find("save-json").addEventListener("click", () => save("report.json", "application/json", `${JSON.stringify(read("report"), null, 2)}\n`));
+  find("save-json").addEventListener("click", () => save(`${document.documentElement.dataset.command}.json`, "application/json", `${JSON.stringify(read("report"), null, 2)}\n`));
   const STYLED = ["stroke", "fill", "stroke-width", "stroke-dasharray", "stroke-linecap", "fill-opacity", "opacity", "font", "text-anchor", "display"];
   const standalone = (svg) => {
     const copy = svg.cloneNode(true), [, , width, height] = svg.getAttribute("viewBox").split(" ");
@@ -270,29 +270,37 @@
     return new XMLSerializer().serializeToString(copy);
   };
   const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const csv = (table) => [...table.rows].filter((row) => !row.hidden).map((row) => [...row.cells].map((cell) => quoted([...cell.childNodes].map((node) => node.textContent.trim()).filter(Boolean).join("; "))).join(",")).join("\n") + "\n";
+  const table = (each) => each.closest("section").querySelector("table");
+  const texts = (cell) => [...cell.childNodes].map((node) => node.textContent.trim()).filter(Boolean);
+  const csv = (from) => { // all digits of numbers; what is below some in a column is a column of its own
+    const rows = [...from.rows].filter((row) => !row.hidden).map((row) => [...row.cells].filter((cell) => cell.offsetParent !== null)).filter((row) => row.length);
+    const noted = rows[0].map((_, k) => rows.some((row) => row[k].querySelector("small")));
+    const fields = (cell, k) => [cell.title || texts(cell)[0] || "", ...(noted[k] ? [cell.tagName === "TH" ? `${cell.textContent} interval` : texts(cell).slice(1).join("; ")] : [])];
+    return rows.map((row) => row.flatMap(fields).map(quoted).join(",")).join("\n") + "\n";
+  };
   document.querySelectorAll("[data-save]").forEach((button) => button.addEventListener("click", () => {
-    if (button.dataset.save === "svg") { const figure = button.closest("figure"); save(`${figure.dataset.figure}.svg`, "image/svg+xml", standalone(figure.querySelector("svg"))); }
-    else { const table = button.closest("section").querySelector("h3 ~ .wide table:last-of-type, table"); const all = button.parentElement.parentElement.querySelectorAll("table"); save(`${(all.length > 1 ? all[all.length - 1] : table).className.split(" ")[0]}.csv`, "text/csv", csv(all.length > 1 ? all[all.length - 1] : table)); }
+    if (button.dataset.save === "csv") { save(`${table(button).className.split(" ")[0]}.csv`, "text/csv", csv(table(button))); return; }
+    const figure = button.closest("figure");
+    save(`${figure.dataset.figure}.svg`, "image/svg+xml", standalone(figure.querySelector("svg")));
   }));
 
-  // The table of values ------------------------------------------------------------------------------------------------
-  document.querySelectorAll("table.sortable").forEach((table) => {
-    const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];
-    const key = (row, k) => { const cell = row.cells[k], text = cell.dataset.sort ?? cell.textContent.trim(), value = +text; return text !== "" && !isNaN(value) ? value : text === "nan" ? Infinity : text; };
+  // Long tables ----------------------------------------------------------------------------------------------------------
+  document.querySelectorAll("table.sortable").forEach((from) => {
+    const heads = [...from.tHead.rows[0].cells], body = from.tBodies[0], section = from.closest("section");
+    const key = (row, k) => { const cell = row.cells[k], text = cell.title || texts(cell)[0] || "", value = +text; return text === "" || text === "-" ? Infinity : isNaN(value) ? text : value; };
     heads.forEach((head, k) => head.addEventListener("click", () => {
       const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
       heads.forEach((each) => each.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
       const rows = [...body.rows].map((row) => [key(row, k), row]);
-      rows.sort(([a], [b]) => sign * (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b))));
+      rows.sort(([a], [b]) => sign * (typeof a === "number" && typeof b === "number" ? a - b || 0 : String(a).localeCompare(String(b))));
       body.append(...rows.map(([, row]) => row));
     }));
-    find("search").addEventListener("input", (given) => {
+    section.querySelector("input[type=search]").addEventListener("input", (given) => {
       const wanted = given.target.value.toLowerCase();
       let n = 0;
       for (const row of body.rows) { row.hidden = !row.cells[0].textContent.toLowerCase().includes(wanted); n += !row.hidden; }
-      find("found").textContent = wanted ? `${n} of ${body.rows.length}` : "";
+      section.querySelector("[role=status]").textContent = wanted ? `${n} of ${body.rows.length}` : "";
     });
   });
 })();

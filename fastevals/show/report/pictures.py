@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from fastevals._text import format_label, printable
-from fastevals.counts import ThresholdCounts
+from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure.curves.cost import CostCurve, CostOverPrior, compute_probability_cost
 from fastevals.measure.curves.decision import DecisionCurve, net_benefit
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
@@ -18,7 +18,7 @@ from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.roc import DetCurve, RocCurve
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import Interval
-from fastevals.show.output import BlockPictures, Plot
+from fastevals.show.output import BlockPictures, Panel, Plot
 from fastevals.show.plots import style
 from fastevals.show.plots.calibration import draw_calibration
 from fastevals.show.plots.confusion import draw_confusion
@@ -42,15 +42,6 @@ FORESTS = (AUC, "average_precision")  # metrics of intervals and differences, be
 MOST_PAIRS = 45  # of more, those with the best model
 MOST_VALUES = 40  # of --by: of more, the lowest and the highest
 NOWHERE = Interval(math.nan, math.nan)
-
-
-class Panel(NamedTuple):
-    """A picture among those that belong together."""
-
-    title: str | None
-    picture: Picture
-    size: tuple[float, float]  # inches
-    is_wide: bool = False  # so that others are below it, not beside
 
 
 class _Kind(NamedTuple):
@@ -179,12 +170,12 @@ def _show(panel: Panel, *, ax: Any) -> None:
 def block_panels(report: Report, block: ReportBlock) -> Iterator[tuple[str, list[Panel]]]:
     """Yield the pictures of a block by name, the chosen thresholds marked."""
     yield from _curve_panels(block, report.costs)
-    counted = [(model, model.counts) for model in block.models if model.counts is not None]
-    if counted and all(style.is_drawable(counts.thresholds[1:][[0, -1]]) for _, counts in counted):
-        yield "scores", [_score_panel(model, counts) for model, counts in counted]
-    measured = [model for model in block.models if model.cells is not None]
+    counted = [(k, model, model.counts) for k, model in enumerate(block.models) if model.counts is not None]
+    if counted and all(style.is_drawable(counts.thresholds[1:][[0, -1]]) for *_, counts in counted):
+        yield "scores", [_score_panel(*each) for each in counted]
+    measured = [(k, model, model.cells) for k, model in enumerate(block.models) if model.cells is not None]
     if measured:
-        yield "confusion", [_confusion_panel(model, report.pos_label) for model in measured]
+        yield "confusion", [_confusion_panel(*each, report.pos_label) for each in measured]
     metrics = list(dict.fromkeys([*FORESTS, *([] if report.best is None else [report.best])]))
     if block.intervals is not None and block.intervals.models:
         yield "intervals", [_interval_panel(block, metric) for metric in metrics]
@@ -224,18 +215,17 @@ def _mark_thresholds(picture: Picture, kind: _Kind, models: Sequence[ModelNumber
     picture.add_entry("chosen threshold", marker="" if kind.as_line else "o")
 
 
-def _score_panel(model: ModelNumbers, counts: ThresholdCounts) -> Panel:
+def _score_panel(place: int, model: ModelNumbers, counts: ThresholdCounts) -> Panel:
     picture = Picture()
     draw_score_histogram(picture, counts, threshold=None if math.isnan(model.threshold) else model.threshold)
-    return Panel(model.name, picture, style.WIDE)
+    return Panel(model.name, picture, style.WIDE, place=place)
 
 
-def _confusion_panel(model: ModelNumbers, pos_label: Any) -> Panel:
-    picture, cells = Picture(), model.cells
-    assert cells is not None
+def _confusion_panel(place: int, model: ModelNumbers, cells: Cells, pos_label: Any) -> Panel:
+    picture = Picture()
     positive = format_label(pos_label)
     draw_confusion(picture, np.array([[cells.tn, cells.fp], [cells.fn, cells.tp]]), [f"not {positive}", positive])
-    return Panel(f"{model.name} at {model.threshold_shown}", picture, (4.0, 4.4))
+    return Panel(f"{model.name} at {model.threshold_shown}", picture, (4.0, 4.4), place=place)
 
 
 def _interval_panel(block: ReportBlock, metric: str) -> Panel:
@@ -274,7 +264,7 @@ def _difference_panel(pairs: Sequence[Any], metric: str) -> Panel:
 def group_panels(over: OverValues) -> list[Panel]:
     """Return a panel a model with the AUC of each --by value, ascending; of many the lowest and the highest."""
     panels = []
-    for name, metrics in over.metrics.items():
+    for place, (name, metrics) in enumerate(over.metrics.items()):
         auc = metrics[AUC]
         order = [k for k in np.argsort(auc.values, kind="stable").tolist() if not math.isnan(auc.values[k])]
         if len(order) > MOST_VALUES:
@@ -287,5 +277,5 @@ def group_panels(over: OverValues) -> list[Panel]:
         picture = Picture()
         mean = None if math.isnan(auc.mean) else float(auc.mean)
         draw_forest(picture, rows, f"{SCORE_METRICS[AUC].title} of {printable(name)}", mean)
-        panels.append(Panel(name, picture, forest_size(len(rows)), is_wide=True))
+        panels.append(Panel(name, picture, forest_size(len(rows)), is_wide=True, place=place))
     return panels

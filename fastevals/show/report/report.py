@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,9 @@ from fastevals.show.report.streams import (
     summary_intervals,
     summary_name,
 )
+
+if TYPE_CHECKING:
+    from fastevals.show.page.page import Page
 
 EMBEDDED = "digits_eight (embedded)"
 DIGIT_SCORES = ("logistic", "naive_bayes", "random_forest")
@@ -251,17 +254,11 @@ class Report(TextResult):
 
         return report_text(self)
 
-    def to_html(self, *, command: str | None = None) -> str:
-        """Return the report as a page: one file of HTML that needs nothing else (and Jinja2 to be made).
+    def to_page(self) -> Page:
+        """Return what the report's page shows."""
+        from fastevals.show.report.page import report_page
 
-        Parameters
-        ----------
-        command : str, optional
-            What made it, for those who read it.
-        """
-        from fastevals.show.page.page import report_page
-
-        return report_page(self, command)
+        return report_page(self)
 
     def to_json(self) -> str:
         """Return the report as the command prints it with --format json: one line without blocks."""
