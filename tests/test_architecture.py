@@ -72,6 +72,7 @@ def test_imports_point_down(path: Path) -> None:
 
 
 WRITTEN_BY = {
+    "fastevals.show.commands": {"fastevals.show.page.page"},
     "fastevals.show.report.report": {
         "fastevals.show.report.json",
         "fastevals.show.report.text",
