@@ -73,11 +73,14 @@ def test_imports_point_down(path: Path) -> None:
 
 WRITTEN_BY = {
     "fastevals.show.commands": {"fastevals.show.page.page"},
-    "fastevals.show.report.report": {
+    "fastevals.show.report.scores": {
         "fastevals.show.report.json",
         "fastevals.show.report.text",
         "fastevals.show.report.page",
-    }
+    },
+    "fastevals.show.report.predictions": {"fastevals.show.report.prediction_page"},
+    "fastevals.show.compare.results": {"fastevals.show.compare.page"},
+    "fastevals.show.compare.predictions": {"fastevals.show.compare.page"},
 }
 
 
@@ -125,7 +128,7 @@ TRIPS = {
     "bootstrap of an AUC": (28, "fastevals.bootstrap(fastevals.Ranking(y, s), 'roc_auc', n_resamples=9, rng=0)"),
     "of groups": (29, "fastevals.bootstrap((y, s), 'roc_auc', groups=g, n_resamples=9, rng=0)"),
     "F1 of the drop-in": (9, "metrics.f1_score(y, p)"),
-    "a report": (47, "main(['report', FILE, '--label', 'y', '--score', 's', '--resamples', '19', '--quiet'])"),
+    "a report": (48, "main(['report', FILE, '--label', 'y', '--score', 's', '--resamples', '19', '--quiet'])"),
 }
 TRIP = """
 import contextlib, io, json, sys, tempfile, warnings

@@ -117,7 +117,7 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
     from fastevals.scale.summary import MOST_CELLS, SMALLEST
     from fastevals.show.columns import Reading
     from fastevals.show.commands import write_file
-    from fastevals.show.report.report import ColumnRoles
+    from fastevals.show.report.scores import ColumnRoles
     from fastevals.show.report.streams import open_reader
 
     roles = ColumnRoles(arguments.label, tuple(arguments.score), arguments.weight, arguments.by)

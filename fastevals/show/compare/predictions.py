@@ -6,9 +6,8 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import __version__
@@ -23,8 +22,7 @@ from fastevals._text import (
     shorten_names,
     wrap_text,
 )
-from fastevals._validation.labels import Classes, as_classes, as_predicted_labels, as_true_labels
-from fastevals._validation.text import unique_inverse
+from fastevals._validation.labels import Classes
 from fastevals.infer.comparison import ModelComparison, compare_predictions
 from fastevals.infer.significance.cochran import CochranResult, cochran_q_test
 from fastevals.infer.significance.mcnemar import (
@@ -34,24 +32,16 @@ from fastevals.infer.significance.mcnemar import (
     mcnemar_test_of_table,
     pairwise_mcnemar_tests,
 )
-from fastevals.measure.metric_specs import metric
-from fastevals.measure.registry import METRICS
 from fastevals.results import MAX_RESAMPLES, Interval, as_json
-from fastevals.show.columns import encode_groups, parse_label
+from fastevals.show.columns import encode_groups
 from fastevals.show.commands import TextResult, option
+from fastevals.show.predicted import read_classes
+from fastevals.show.report.intervals import Intervals, metric_title, read_intervals
+
+if TYPE_CHECKING:
+    from fastevals.show.page.page import Page
 
 CORRECTION = "holm"
-POSITIVE_METRICS = {  # where one of two classes is positive
-    name: metric(name)
-    for name in ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "matthews", "cohen_kappa")
-}
-CLASS_METRICS = {
-    "accuracy": metric("accuracy"),
-    "balanced_accuracy": metric("balanced_accuracy"),
-    "F1 (macro)": metric("f1", average="macro"),
-    "matthews": metric("matthews"),
-    "cohen_kappa": metric("cohen_kappa"),
-}
 LONGEST_NAME = 26  # of a model, so that a table has no more than 120 characters
 
 
@@ -114,8 +104,8 @@ class PredictionsComparison(TextResult):
         models, differences = format_tables([self._model_rows(names), self._difference_rows(names, shown)])
         lines = [
             f"fastevals compare: {printable(self.data)}",
-            *wrap_text(f"label {printable(self.label)}, {rows}, {self._describe_classes()}"),
-            *wrap_text(self._describe_intervals()),
+            *wrap_text(f"label {printable(self.label)}, {rows}, {self.describe_classes()}"),
+            *wrap_text(self.describe_intervals()),
             "",
             *models,
             "",
@@ -132,14 +122,31 @@ class PredictionsComparison(TextResult):
             ]
         lines += [*self._mcnemar_lines(names, shown), *more]
         lines.append(f"* differs at level {self.pairs.alpha:g}; of the others it is not shown")
-        differences_made = [difference for metric in self.models.values() for difference in metric.differences]
-        if any(difference.value and difference.standard_error == 0 for difference in differences_made):
-            lines.append("! : a difference is the same in all replicates: its interval and its p say nothing")
-        if self.group is not None:
-            lines.append("! : McNemar's test takes rows as independent: it makes no allowance for groups")
+        lines += [f"! : {caution}" for caution in self.cautions()]
         return "\n".join(lines) + "\n"
 
-    def _describe_classes(self) -> str:
+    def cautions(self) -> list[str]:
+        """Return what may mislead."""
+        notes = []
+        differences = [difference for metric in self.models.values() for difference in metric.differences]
+        if any(difference.value and difference.standard_error == 0 for difference in differences):
+            notes.append("a difference is the same in all replicates: its interval and its p say nothing")
+        if self.group is not None:
+            notes.append("McNemar's test takes rows as independent: it makes no allowance for groups")
+        return notes
+
+    @property
+    def intervals(self) -> Intervals:
+        """The intervals of models and of their differences, as reports have them."""
+        return read_intervals(self.models, list(self.pairs.names), list(self.models), None)
+
+    def to_page(self) -> Page:
+        """Return what the comparison's page shows."""
+        from fastevals.show.compare.page import predictions_page
+
+        return predictions_page(self)
+
+    def describe_classes(self) -> str:
         """Return how many classes there are, and which is positive."""
         labels, positive = self.classes
         if positive is not None:
@@ -150,13 +157,14 @@ class PredictionsComparison(TextResult):
         hint = f"{option('pos_label')} gives its precision, recall and F1"
         return f"2 classes, {names}; which is positive is not said: {hint}"
 
-    def _describe_intervals(self) -> str:
+    def describe_intervals(self) -> str:
+        """Return how intervals were made."""
         models = self.models
         text = f"intervals {models.method}, level {models.confidence_level:g}, {models.n_resamples} replicates"
         return text if self.group is None else f"{text}, rows of one {printable(self.group)} drawn together"
 
     def _model_rows(self, names: Sequence[str]) -> list[list[str]]:
-        rows = [["model", *(METRICS[name].title if name in METRICS else name for name in self.models)]]
+        rows = [["model", *map(metric_title, self.models)]]
         for model, name in zip(self.pairs.names, names, strict=True):
             estimates = [metric.estimates[model] for metric in self.models.values()]
             rows.append([name, *(format_number(each.value) for each in estimates)])
@@ -212,21 +220,13 @@ def compare_prediction_columns(
     check_number(option("confidence"), confidence, low=0, high=1, open_low=True, open_high=True)
     check_integer(option("resamples"), resamples, low=1, high=MAX_RESAMPLES)
     check_integer(option("seed"), seed, low=0)
-    label_name = f"{option('label')} {label!r}"
-    true = as_true_labels(label_name, columns[label])
-    predicted = as_predicted_labels(
-        true, {f"{option('pred')} {name!r}": columns[name] for name in models}, true_name=label_name
-    )
+    read = read_classes(columns, label, models, pos_label)
+    true, predicted, classes, wanted = read
     groups = None if group is None else encode_groups(f"{option('group')} {group!r}", columns[group])
-    labels = np.unique(np.concatenate([unique_inverse(column)[0] for column in (true, *predicted.values())]))
-    wanted = parse_label(pos_label, labels.tolist()) if isinstance(pos_label, str) else pos_label
-    classes = as_classes(label_name, labels, None, wanted, option=option("pos_label"))
-    predicted = dict(zip(models, predicted.values(), strict=True))
-    metrics = CLASS_METRICS if classes.pos_label is None else POSITIVE_METRICS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # a dash says what is undefined
         comparison = compare_predictions(
-            true, predicted, metrics=metrics, groups=groups, n_resamples=resamples, pos_label=wanted,
+            true, predicted, metrics=read.metrics, groups=groups, n_resamples=resamples, pos_label=wanted,
             rng=seed, confidence_level=confidence, progress=progress,
         )  # fmt: skip
         pairs = pairwise_mcnemar_tests(

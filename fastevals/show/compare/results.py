@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,9 @@ from fastevals.infer.significance.signed_ranks import sign_test, wilcoxon_test
 from fastevals.results import SignificanceResult, as_json
 from fastevals.show.columns import check_columns, columns_by_role, encode_values
 from fastevals.show.commands import TextResult, option
+
+if TYPE_CHECKING:
+    from fastevals.show.page.page import Page
 
 MOST_BLOCKS = 1000
 MOST_COMPARED = 500_000  # of algorithms: 1,000 of them in each block's text and JSON
@@ -144,6 +147,12 @@ class ResultsComparison(TextResult):
                 lines += wrap_text(f"{value}: {_count_datasets(block.friedman.n_datasets)}")
             lines += _block_lines(block)
         return "\n".join(lines) + "\n"
+
+    def to_page(self) -> Page:
+        """Return what the comparison's page shows."""
+        from fastevals.show.compare.page import results_page
+
+        return results_page(self)
 
 
 def compare_result_columns(
@@ -317,17 +326,21 @@ def _block_lines(block: ResultsBlock) -> list[str]:
         lines += ["", *_pair_lines(block.pairs, names, block.friedman.rejected)]
     for group in _groups(block.pairs) or []:
         lines += wrap_text(f"not shown to differ: {', '.join(names[name] for name in group)}")
+    for caution in block_cautions(block):
+        lines += wrap_text(f"! : {caution}")
+    return lines
+
+
+def block_cautions(block: ResultsBlock) -> list[str]:
+    """Return what may mislead."""
+    notes = []
     if block.pairs is not None and block.friedman.n_datasets <= ROUGH:
-        lines += wrap_text(
-            "! : Friedman's p is rough on so few data sets: there are more false alarms than the level says"
-        )
+        notes.append("Friedman's p is rough on so few data sets: there are more false alarms than the level says")
     if block.repeated is not None:
         name, distinct = block.repeated
-        lines += wrap_text(
-            f"! : {block.friedman.n_datasets} rows of {distinct} {printable(name)} values: "
-            "the tests take each row for a data set of its own"
-        )
-    return lines
+        rows = f"{block.friedman.n_datasets} rows of {distinct} {printable(name)} values"
+        notes.append(f"{rows}: the tests take each row for a data set of its own")
+    return notes
 
 
 def _rank_lines(block: ResultsBlock, names: Mapping[Any, str]) -> list[str]:

@@ -17,6 +17,7 @@ from fastevals.show.commands import NO_JINJA
 from fastevals.show.output import Panel
 from fastevals.show.page.svg import draw
 from fastevals.show.plots.picture import COLORS
+from fastevals.show.report.intervals import ModelPair
 
 FOLDER = Path(__file__).parent
 MOST_UNSORTED = 10  # rows: a table of more can be sorted and searched
@@ -35,7 +36,10 @@ CAPTIONS = {
     "confusion": ("Confusion matrix", "counts, and shares of the true class"),
     "intervals": ("Metrics and their intervals", "the best at the top"),
     "differences": ("Differences of models", "orange: the interval leaves out zero"),
-    "groups": ("AUC by group", "dashed: the mean"),
+    "groups": ("By group", "dashed: the mean"),
+    "errors": ("Errors", "predictions less targets, in bins: the outer ones have all beyond; dashed: none"),
+    "within": ("Errors within a size", "share of rows with an error of at most that size"),
+    "means": ("Predicted and observed", "means of each tenth of the rows, by predictions; dashed: equal"),
 }
 NAMED_BY_AXIS = ("intervals", "differences")  # pictures that differ by what is on their x axis
 
@@ -170,6 +174,28 @@ def difference(value: float, interval: Interval, pvalue: float) -> Cell:
     p = () if math.isnan(pvalue) else (f"p {format_pvalue(pvalue)}",)
     is_shown = interval.low > 0 or interval.high < 0
     return Cell(f"{value:+.4f}", repr(float(value)), (*ends(interval), *p), "shown" if is_shown else "")
+
+
+def metric_rows(block: Any, metrics: Sequence[str]) -> list[TableRow]:
+    """Return a row a model of a block of any report, the best of each column marked."""
+    made = {} if block.intervals is None else block.intervals.models
+    rows = []
+    for place, model in enumerate(block.models):
+        intervals, several = made.get(model.name, {}), len(block.models) > 1
+        marks = {name: "best" for name in metrics if several and model.name in block.best[name]}
+        cells = [number(model.metrics[name], intervals.get(name), marks.get(name, "")) for name in metrics]
+        rows.append(TableRow(model.name, cells, place))
+    return rows
+
+
+def difference_rows(pairs: Iterable[ModelPair], metrics: Sequence[str]) -> list[TableRow]:
+    """Return a row for each two models."""
+    rows = []
+    for model, reference, of_metrics in pairs:
+        found = [of_metrics.get(name) for name in metrics]
+        cells = [Cell("") if each is None else difference(*each) for each in found]
+        rows.append(TableRow(f"{model} - {reference}", cells))
+    return rows
 
 
 def ends(interval: Interval | None) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from fastevals.show.commands import (
 if TYPE_CHECKING:
     from fastevals.show.output import BlockPictures
 
-HELP = "measure and compare models' scores in a file"
+HELP = "measure and compare models' scores or predictions in a file"
 DESCRIPTION = """\
 How good is each model, how sure is that, and how do they differ? A row a model, the best of each column marked, with
 an interval below each number; then the differences of each two models.
@@ -34,6 +34,9 @@ column of labels and a column of scores for each model, higher for the positive 
 hive partitions, such as day=1, are columns), a quoted pattern ('scores/*.parquet') and an address (s3://...) are read
 as one, and - is standard input, CSV or an Arrow stream. Without FILE the report is on embedded data: three
 classifiers' scores for "the digit is an 8", with a fold column.
+
+Instead of scores there may be what models predict (--pred): with --label classes, of two or many, with --target
+numbers.
 """
 
 EPILOG = """\
@@ -42,6 +45,8 @@ examples:
   fastevals report scores.parquet --label churned --score model_a --score model_b --cost-fp 1 --cost-fn 50
   fastevals report clicks.parquet --label clicked --score model_a --score model_b --by user
   fastevals report 'scores/*.parquet' --label y --score p --memory 2GB
+  fastevals report photos.csv --label species --pred old --pred new --html species.html
+  fastevals report houses.csv --target price --pred model --by town
 
 Left of the bar are measures of the ranking, right of it those of the confusion matrix at a threshold. By default each
 model has the threshold of its best F1, or of the least expected cost where costs or a prior are given; then the report
@@ -70,6 +75,11 @@ to the same numbers; the scores of positives must fit, 36 bytes each, or there a
 once and counts scores in ranges: JSON then has bounds of each number, between which that of the rows is for certain.
 So it is with standard input.
 
+Predicted classes have a confusion matrix, metrics of the matrix and of each class; predicted numbers have errors.
+Intervals and differences are as above, within the same budget: where it is not enough for 1,999 replicates there are
+fewer, 199 at least, and the report says how many. With --by there are the accuracy of each value, or the root mean
+squared error. These are read from one file, into memory.
+
 Files that end with .fe are what `fastevals summarize` counted: theirs are bounds, too, and no differences of models.
 With --against FILE.fe there are each model's differences from what it was on those other rows, with intervals.
 
@@ -77,9 +87,10 @@ With --against FILE.fe there are each model's differences from what it was on th
 prints it), report.txt, and roc, precision_recall, det, gain, lift and cost as .png, a curve for each model; calibration
 and decision too where all scores of a block are within [0, 1], cost_over_prior where costs are given; scores: how those
 of each class are spread; confusion: the matrices; intervals and differences of models. The chosen thresholds are
-marked. With --by the pictures of each value, up to the first 20, are in a folder of their own, named by its number, the
-column and the value, such as 00-fold-0, and groups has the AUC of the values. It needs matplotlib: pip install
-'fastevals[plots]'.
+marked. Predicted classes have confusion; predicted numbers have errors, within (the share of rows with an error up to a
+size) and means (predicted and observed). With --by the pictures of each value, up to the first 20, are in a folder of
+their own, named by its number, the column and the value, such as 00-fold-0, and groups has the AUC (accuracy, root mean
+squared error) of the values. It needs matplotlib: pip install 'fastevals[plots]'.
 
 --html FILE writes one file of HTML that needs nothing else: which model is best and how sure that is, all pictures, and
 a threshold, costs and a prior to move, at which it has the counts and rates. It needs Jinja2: pip install
@@ -96,6 +107,8 @@ def add_options(parser: Parser) -> None:
     add("file", nargs="*", metavar="FILE", help="scores to report on; by default the embedded data")
     add("--label", metavar="L", help="column of the true class")
     add("--score", metavar="S", action="append", help="column of a model's scores; repeat for more models")
+    add("--pred", metavar="P", action="append", help="instead of scores, column of a model's predictions; repeat")
+    add("--target", metavar="T", help="column of the true number that --pred predict")
     add("--weight", metavar="W", help="column of row weights")
     add("--by", metavar="COLUMN", help="means over this column's values, and a block each up to 100 of them")
     add("--pos-label", metavar="P", help="the positive class; by default 1 among 0/1, -1/1 and booleans")
@@ -130,13 +143,17 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
     check_shared(arguments, parser)
     if files and not all(name.endswith(SUMMARY) for name in files):
         more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-        check_required_columns(f"{files[0]!r}{more}", arguments.label, arguments.score)
+        if arguments.pred is None and arguments.target is None:
+            check_required_columns(f"{files[0]!r}{more}", arguments.label, arguments.score)
+    elif not files and (arguments.pred or arguments.target):
+        parser.error(f"{'--pred' if arguments.pred else '--target'} goes with a FILE")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Report, print and write."""
     check_beforehand(arguments)
     from fastevals.show.report.report import build_report
+    from fastevals.show.report.scores import Report
 
     n_pictured = 0 if arguments.out is None and arguments.html is None else MOST_PICTURED
     later = compiled_ahead("fastevals.show.warm_up", "report_intervals")
@@ -144,8 +161,12 @@ def run(arguments: argparse.Namespace) -> None:
         report = build_report(arguments.file, n_pictured=n_pictured, **call_options(arguments))
 
     def pictures() -> BlockPictures:
-        from fastevals.show.report.pictures import report_pictures
+        if isinstance(report, Report):
+            from fastevals.show.report.pictures import report_pictures
 
-        return report_pictures(report)
+            return report_pictures(report)
+        from fastevals.show.report.prediction_page import prediction_pictures
+
+        return prediction_pictures(report)
 
     show_result(arguments, report, pictures)

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._options import UndefinedMetricWarning, check_integer, check_number
-from fastevals.infer.bootstrap.bootstrap import BootstrapSettings, Estimate, bootstrap
-from fastevals.infer.comparison import compare_rankings
+from fastevals.infer.bootstrap.bootstrap import BootstrapResult, BootstrapSettings, Estimate, bootstrap
+from fastevals.infer.comparison import ModelComparison, compare_rankings
 from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.measure.ranking.ranking import Ranking
-from fastevals.measure.registry import SCORE_METRICS
+from fastevals.measure.registry import METRICS, SCORE_METRICS
 from fastevals.results import MAX_RESAMPLES, Interval, check_confidence_level
 from fastevals.scale.coarse import CoarseRanking
 from fastevals.scale.paired import JointSums, differences
@@ -247,23 +247,37 @@ def _bootstrap_intervals(
         "groups": rows.groups, "sample_weight": rows.weights, "progress": progress,
     }  # fmt: skip
     names = list(rows.scores)
-    pairs: tuple[ModelPair, ...] = ()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # notes say it
-        if len(names) == 1:
-            subject: Any = (rows.positive, rows.scores[names[0]])
-            if rows.ranking is not None:
-                subject, settings["sample_weight"] = rows.ranking, None
-            single = bootstrap(subject, metrics, **settings)
-            estimates = {label: {names[0]: single[label]} for label in metrics}
-        else:
-            comparison = compare_rankings(rows.positive, rows.scores, metrics=metrics, **settings)
-            estimates = {label: comparison[label].estimates for label in metrics}
-            differences = {label: comparison[label].differences for label in metrics}
-            pairs = tuple(
-                ModelPair(*pair, {label: _bootstrap_difference(differences[label][k]) for label in metrics})
-                for k, pair in enumerate(combinations(names, 2))
+        if len(names) > 1:
+            return read_intervals(
+                compare_rankings(rows.positive, rows.scores, metrics=metrics, **settings), names, metrics, n_groups
             )
+        subject: Any = (rows.positive, rows.scores[names[0]])
+        if rows.ranking is not None:
+            subject, settings["sample_weight"] = rows.ranking, None
+        return read_intervals(bootstrap(subject, metrics, **settings), names, metrics, n_groups)
+
+
+def metric_title(name: str) -> str:
+    """Return what a metric's column is called: means over classes, which no registry has, by themselves."""
+    return METRICS[name].title if name in METRICS else name
+
+
+def read_intervals(
+    result: BootstrapResult | ModelComparison, names: Sequence[str], metrics: Iterable[str], n_groups: int | None
+) -> Intervals:
+    """Return the intervals of a bootstrap of one model, or of the comparison of several."""
+    pairs: tuple[ModelPair, ...] = ()
+    if isinstance(result, ModelComparison):
+        estimates = {label: result[label].estimates for label in metrics}
+        differences = {label: result[label].differences for label in metrics}
+        pairs = tuple(
+            ModelPair(*pair, {label: _bootstrap_difference(differences[label][k]) for label in metrics})
+            for k, pair in enumerate(combinations(names, 2))
+        )
+    else:
+        estimates = {label: {names[0]: result[label]} for label in metrics}
     models = {
         name: {label: by_model[name].confidence_interval for label, by_model in estimates.items()} for name in names
     }

@@ -23,7 +23,7 @@ from fastevals.show.report.intervals import (
     cells_columns,
 )
 from fastevals.show.report.over_values import OverValues, find_extreme
-from fastevals.show.report.report import ModelNumbers, Report, ReportBlock
+from fastevals.show.report.scores import ModelNumbers, Report, ReportBlock
 from fastevals.show.report.text import block_cautions, describe_undrawn, over_cautions
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,18 +14,28 @@ from fastevals.counts import ThresholdCounts
 from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import Interval
-from fastevals.show.page.page import Block, Cell, Page, Table, TableRow, count, difference, figures, number
+from fastevals.show.page.page import (
+    Block,
+    Cell,
+    Page,
+    Table,
+    TableRow,
+    count,
+    difference_rows,
+    figures,
+    metric_rows,
+    number,
+)
 from fastevals.show.report.intervals import (
     AUC,
     PROBABILITY_COLUMNS,
     RANKING_COLUMNS,
-    ModelPair,
     cells_columns,
 )
 from fastevals.show.report.over_values import OverValues
 from fastevals.show.report.pictures import block_panels, group_panels
 from fastevals.show.report.points import chosen
-from fastevals.show.report.report import ModelNumbers, Report, ReportBlock
+from fastevals.show.report.scores import ModelNumbers, Report, ReportBlock
 from fastevals.show.report.text import block_cautions, describe, over_cautions
 from fastevals.show.report.verdict import cautions, verdict, verdict_over
 
@@ -64,10 +73,10 @@ def _block(report: Report, block: ReportBlock, k: int) -> Block:
     names = [name for name in names if not all(math.isnan(model.metrics[name]) for model in block.models)]
     titles = [SCORE_METRICS[name].title for name in names]
     pairs = () if block.intervals is None else block.intervals.differences
-    tables = [Table("metrics", "Metrics", ["Model", *titles], _metric_rows(block, names))]
+    tables = [Table("metrics", "Metrics", ["Model", *titles], metric_rows(block, names))]
     for heading, compared in (("Differences of models", pairs), ("Against other rows", block.against)):
         if compared:
-            rows = [_difference_row(pair, names) for pair in compared]
+            rows = difference_rows(compared, names)
             tables.append(Table("differences", heading, ["Models", *titles], rows))
     with_costs = report if report.costs is not None else replace(report, costs={"cost_fp": 1.0, "cost_fn": 1.0})
     return Block(
@@ -94,24 +103,6 @@ def _live_table(block: ReportBlock) -> Table:
         rows.append(TableRow(model.name, [Cell(text, name) for name, text in values.items()], place))
     titles = ["threshold", "TP", "FP", "FN", "TN", *(SCORE_METRICS[name].title for name in LIVE), "cost"]
     return Table("live", "At the threshold", ["Model", *titles, "least cost at", "best for priors"], rows)
-
-
-def _metric_rows(block: ReportBlock, names: Sequence[str]) -> list[TableRow]:
-    rows = []
-    for place, model in enumerate(block.models):
-        intervals = {} if block.intervals is None else block.intervals.models.get(model.name, {})
-        best = [name for name in names if model.name in block.best[name] and len(block.models) > 1]
-        cells = [number(model.metrics[name], intervals.get(name), "best" if name in best else "") for name in names]
-        rows.append(TableRow(model.name, cells, place))
-    return rows
-
-
-def _difference_row(pair: ModelPair, names: Sequence[str]) -> TableRow:
-    cells = []
-    for name in names:
-        each = pair.metrics.get(name)
-        cells.append(Cell("") if each is None else difference(each.value, each.interval, each.pvalue))
-    return TableRow(f"{pair.model} - {pair.reference}", cells)
 
 
 # Points that move -----------------------------------------------------------------------------------------------------

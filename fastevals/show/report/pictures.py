@@ -16,7 +16,6 @@ from fastevals.measure.curves.decision import DecisionCurve, net_benefit
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.roc import DetCurve, RocCurve
-from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import Interval
 from fastevals.show.output import BlockPictures, Panel, Plot
 from fastevals.show.plots import style
@@ -31,9 +30,10 @@ from fastevals.show.plots.histogram import draw_score_histogram
 from fastevals.show.plots.picture import Look, Picture, ThinLines
 from fastevals.show.plots.precision_recall import draw_precision_recall
 from fastevals.show.plots.roc import draw_det, draw_roc
-from fastevals.show.report.intervals import AUC
+from fastevals.show.report.intervals import AUC, metric_title
 from fastevals.show.report.over_values import OverValues
-from fastevals.show.report.report import ModelNumbers, Report, ReportBlock
+from fastevals.show.report.scores import ModelNumbers, Report, ReportBlock
+from fastevals.show.verdict import is_greater_better
 
 Costs = dict[str, float]
 Point = tuple[float, float]
@@ -146,15 +146,15 @@ def report_pictures(report: Report) -> BlockPictures:
     """Return what `--out` draws of a report, whose first `MOST_PICTURED` blocks have the counts of their models."""
     by, blocks = report.roles.by, report.blocks
     reason = "" if blocks else f"more values of {printable(str(by))} than have a block each"
-    of_all = [] if report.over is None else [("groups", _plot(group_panels(report.over)))]
+    of_all = [] if report.over is None else [("groups", plot_of(group_panels(report.over)))]
 
     def pictures(k: int) -> Iterator[tuple[str, Plot]]:
-        return ((name, _plot(panels)) for name, panels in block_panels(report, blocks[k]))
+        return ((name, plot_of(panels)) for name, panels in block_panels(report, blocks[k]))
 
     return BlockPictures(NAMES, by, [block.value for block in blocks], pictures, reason, of_all)
 
 
-def _plot(panels: Sequence[Panel]) -> Plot:
+def plot_of(panels: Sequence[Panel]) -> Plot:
     """Return panels beside each other."""
     draw = [partial(_show, panel) for panel in panels]
     return Plot(draw, max(panel.size for panel in panels), is_column=panels[0].is_wide)
@@ -177,9 +177,22 @@ def block_panels(report: Report, block: ReportBlock) -> Iterator[tuple[str, list
     if measured:
         yield "confusion", [_confusion_panel(*each, report.pos_label) for each in measured]
     metrics = list(dict.fromkeys([*FORESTS, *([] if report.best is None else [report.best])]))
+    yield from interval_panels(block, metrics)
+    yield from difference_panels(block, metrics)
+
+
+def interval_panels(block: Any, metrics: Sequence[str]) -> Iterator[tuple[str, list[Panel]]]:
+    """Yield the intervals of metrics of a block of any report, if it has some."""
     if block.intervals is not None and block.intervals.models:
         yield "intervals", [_interval_panel(block, metric) for metric in metrics]
-    pairs = _pairs(block)
+
+
+def difference_panels(block: Any, metrics: Sequence[str]) -> Iterator[tuple[str, list[Panel]]]:
+    """Yield the differences of the models of a block of any report, if it has some: of many those with the best."""
+    pairs = [] if block.intervals is None else list(block.intervals.differences)
+    best = block.best[metrics[0]]
+    if len(pairs) > MOST_PAIRS and best:
+        pairs = [pair for pair in pairs if best[0] in (pair.model, pair.reference)]
     if pairs:
         yield "differences", [_difference_panel(pairs, metric) for metric in metrics if metric in pairs[0].metrics]
 
@@ -228,28 +241,17 @@ def _confusion_panel(place: int, model: ModelNumbers, cells: Cells, pos_label: A
     return Panel(f"{model.name} at {model.threshold_shown}", picture, (4.0, 4.4), place=place)
 
 
-def _interval_panel(block: ReportBlock, metric: str) -> Panel:
+def _interval_panel(block: Any, metric: str) -> Panel:
     """Show the models' values of a metric, the best at the top."""
-    assert block.intervals is not None
-    sign = -1 if SCORE_METRICS[metric].greater_is_better else 1
+    sign = -1 if is_greater_better(metric) else 1
     found: list[tuple[Row, Look]] = []
     for k, model in enumerate(block.models):
         interval = block.intervals.models.get(model.name, {}).get(metric, NOWHERE)
         found.append(((model.name, model.metrics[metric], *interval), Look.of_place(k)))
     found.sort(key=lambda each: (math.isnan(each[0][1]), sign * each[0][1]))
     picture = Picture()
-    draw_forest(picture, [row for row, _ in found], SCORE_METRICS[metric].title, looks=[look for _, look in found])
+    draw_forest(picture, [row for row, _ in found], metric_title(metric), looks=[look for _, look in found])
     return Panel(None, picture, forest_size(len(found)), is_wide=True)
-
-
-def _pairs(block: ReportBlock) -> list[Any]:
-    """Return the differences of pairs of models: all, or those of the best where they are many."""
-    if block.intervals is None:
-        return []
-    pairs = list(block.intervals.differences)
-    if len(pairs) > MOST_PAIRS and block.best[AUC]:
-        pairs = [pair for pair in pairs if block.best[AUC][0] in (pair.model, pair.reference)]
-    return pairs
 
 
 def _difference_panel(pairs: Sequence[Any], metric: str) -> Panel:
@@ -257,7 +259,7 @@ def _difference_panel(pairs: Sequence[Any], metric: str) -> Panel:
     for model, reference, metrics in pairs:
         rows.append((f"{model} - {reference}", metrics[metric].value, *metrics[metric].interval))
     picture = Picture()
-    draw_forest(picture, rows, f"Difference of {SCORE_METRICS[metric].title}", 0.0)
+    draw_forest(picture, rows, f"Difference of {metric_title(metric)}", 0.0)
     return Panel(None, picture, forest_size(len(rows)), is_wide=True)
 
 
@@ -276,6 +278,6 @@ def group_panels(over: OverValues) -> list[Panel]:
             rows.append((format_label(over.values[k]), float(auc.values[k]), float(low), float(high)))
         picture = Picture()
         mean = None if math.isnan(auc.mean) else float(auc.mean)
-        draw_forest(picture, rows, f"{SCORE_METRICS[AUC].title} of {printable(name)}", mean)
+        draw_forest(picture, rows, f"{metric_title(AUC)} of {printable(name)}", mean)
         panels.append(Panel(name, picture, forest_size(len(rows)), is_wide=True, place=place))
     return panels

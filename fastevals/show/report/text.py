@@ -6,6 +6,7 @@ import math
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +32,15 @@ from fastevals.show.report.intervals import (
     CELLS,
     PROBABILITY_COLUMNS,
     RANKING_COLUMNS,
+    IntervalPlan,
+    Intervals,
     ModelDifference,
     ModelPair,
     cells_columns,
+    metric_title,
 )
 from fastevals.show.report.over_values import MOST_BLOCKS, ExtremeValue, OverValues, find_extreme
-from fastevals.show.report.report import ModelNumbers, Report, ReportBlock
+from fastevals.show.report.scores import Report, ReportBlock
 
 Table = list[list[str]]  # rows of cells, the heading first; none where there is nothing to show
 
@@ -59,9 +63,9 @@ def report_text(report: Report) -> str:
     more = [
         format_tables([_probability_table(report, block) for block in report.blocks]),
         format_tables([_prior_table(block) for block in report.blocks]),
-        format_tables([_difference_table(report, _differences(block), compared) for block in report.blocks]),
+        format_tables([difference_table(report.plan, _differences(block), compared) for block in report.blocks]),
         format_tables(
-            [_difference_table(report, block.against, _compared(report, columns)) for block in report.blocks]
+            [difference_table(report.plan, block.against, _compared(report, columns)) for block in report.blocks]
         ),
     ]
     lines = [f"fastevals report: {printable(report.data)}", *_head(report), *_over_lines(report)]
@@ -70,8 +74,8 @@ def report_text(report: Report) -> str:
         if report.roles.by is not None:
             lines.append(f"{printable(report.roles.by)} = {format_label(block.value)}: {_describe_rows(block)}")
         lines += table
-        lines += _note_lines("- : ", _undefined_notes(report, block, columns))
-        lines += _note_lines("! : ", block_cautions(report, block))
+        lines += note_lines("- : ", _undefined_notes(report, block, columns))
+        lines += note_lines("! : ", block_cautions(report, block))
         for other in filter(None, others):
             lines += ["", *other]
     return "\n".join(lines) + "\n"
@@ -204,11 +208,11 @@ def describe_undrawn(report: Report) -> str:
 
 def _model_table(report: Report, block: ReportBlock, columns: Sequence[str]) -> Table:
     """Return a row a model, its intervals below; each number has a place for its mark."""
-    table = [["model", *map(_heading, RANKING_COLUMNS), "|", "threshold", *map(_heading, columns)]]
+    table = [["model", *map(heading, RANKING_COLUMNS), "|", "threshold", *map(heading, columns)]]
     for model in block.models:
-        left, right = ([_marked_number(block, model, name) for name in names] for names in (RANKING_COLUMNS, columns))
+        left, right = ([marked_number(block, model, name) for name in names] for names in (RANKING_COLUMNS, columns))
         table.append([printable(model.name), *left, "|", model.threshold_shown, *right])
-        table += _interval_rows(report, block, model, [*RANKING_COLUMNS, "|", "threshold", *columns])
+        table += interval_rows(report.plan, block.intervals, model.name, [*RANKING_COLUMNS, "|", "threshold", *columns])
     return table
 
 
@@ -217,9 +221,9 @@ def _probability_table(report: Report, block: ReportBlock) -> Table:
     rows = []
     for model in block.models:
         if not math.isnan(model.metrics[PROBABILITY_COLUMNS[0]]):
-            rows.append([printable(model.name), *(_marked_number(block, model, name) for name in PROBABILITY_COLUMNS)])
-            rows += _interval_rows(report, block, model, PROBABILITY_COLUMNS)
-    return [["model", *map(_heading, PROBABILITY_COLUMNS)], *rows] if rows else []
+            rows.append([printable(model.name), *(marked_number(block, model, name) for name in PROBABILITY_COLUMNS)])
+            rows += interval_rows(report.plan, block.intervals, model.name, PROBABILITY_COLUMNS)
+    return [["model", *map(heading, PROBABILITY_COLUMNS)], *rows] if rows else []
 
 
 def _prior_table(block: ReportBlock) -> Table:
@@ -251,18 +255,18 @@ def _present_columns(pairs: Iterable[ModelPair], columns: Collection[str]) -> li
     return [*left, "|", *right] if right else left
 
 
-def _difference_table(report: Report, pairs: Sequence[ModelPair], columns: Sequence[str]) -> Table:
+def difference_table(plan: IntervalPlan | None, pairs: Sequence[ModelPair], columns: Sequence[str]) -> Table:
     """Return four rows for each two models: the differences, the ends of their intervals, and p."""
-    if report.plan is None or not pairs:
+    if plan is None or not pairs:
         return []
-    low, high = _interval_headings(report.plan.confidence)
+    low, high = _interval_headings(plan.confidence)
     shown: list[tuple[str, Callable[[ModelDifference], str]]] = [
         ("", lambda difference: format_number(difference.value)),
         (low, lambda difference: format_number(difference.interval.low)),
         (high, lambda difference: format_number(difference.interval.high)),
         ("p".rjust(len(low)), lambda difference: format_pvalue(difference.pvalue)),
     ]
-    table = [["difference", *(_empty_cell(name) or _title(name) for name in columns)]]
+    table = [["difference", *(_empty_cell(name) or metric_title(name) for name in columns)]]
     for model, reference, metrics in pairs:
         for heading, form in shown:
             cells = [form(metrics[name]) if name in metrics else _empty_cell(name) for name in columns]
@@ -270,15 +274,20 @@ def _difference_table(report: Report, pairs: Sequence[ModelPair], columns: Seque
     return table
 
 
-def _interval_rows(report: Report, block: ReportBlock, model: ModelNumbers, columns: Sequence[str]) -> Table:
-    """Return two rows with the ends of a model's intervals, or none; the bar stays in its column."""
-    intervals = {} if block.intervals is None else block.intervals.models.get(model.name, {})
-    if report.plan is None or not any(name in intervals for name in columns):
+def interval_rows(
+    plan: IntervalPlan | None, made: Intervals | None, model: str, columns: Sequence[str], mark: str = " "
+) -> Table:
+    """Return two rows with the ends of a model's intervals, or none; the bar stays in its column.
+
+    `mark` is behind a number, where others have their mark.
+    """
+    intervals = {} if made is None else made.models.get(model, {})
+    if plan is None or not any(name in intervals for name in columns):
         return []
     rows = []
-    for end, heading in enumerate(_interval_headings(report.plan.confidence)):
+    for end, heading in enumerate(_interval_headings(plan.confidence)):
         cells = [
-            f"{format_number(intervals[name][end])} " if name in intervals else _empty_cell(name) for name in columns
+            format_number(intervals[name][end]) + mark if name in intervals else _empty_cell(name) for name in columns
         ]
         rows.append([heading, *cells])
     return rows
@@ -295,7 +304,8 @@ def _empty_cell(column: str) -> str:
     return column if column == "|" else ""
 
 
-def _marked_number(block: ReportBlock, model: ModelNumbers, name: str) -> str:
+def marked_number(block: Any, model: Any, name: str) -> str:
+    """Return a model's metric, marked where it is the best."""
     is_best = len(block.models) > 1 and model.name in block.best[name]
     return format_number(model.metrics[name]) + ("*" if is_best else " ")
 
@@ -306,20 +316,17 @@ def _format_range(interval: Interval | None) -> str:
     return f"{interval.low:.4g} to {interval.high:.4g}"
 
 
-def _heading(name: str) -> str:
-    title = _title(name)
+def heading(name: str) -> str:
+    """Return what is over a metric's marked numbers."""
+    title = metric_title(name)
     return f"{title} " if len(title) < 7 else title  # over the digits, not the mark
-
-
-def _title(name: str) -> str:
-    """Return what a metric's column is called."""
-    return SCORE_METRICS[name].title
 
 
 # Notes on a block -------------------------------------------------------------------------------------------------
 
 
-def _note_lines(mark: str, notes: Iterable[str]) -> list[str]:
+def note_lines(mark: str, notes: Iterable[str]) -> list[str]:
+    """Return notes as lines, each behind a mark."""
     return [
         line for note in notes for line in textwrap.wrap(note, WIDTH, initial_indent=mark, subsequent_indent="    ")
     ]
@@ -339,23 +346,28 @@ def _undefined_notes(report: Report, block: ReportBlock, columns: Iterable[str])
     ]
     lacking = [name for name in undefined if set(missing) & set(SCORE_METRICS[name].needs)]
     if lacking:
-        notes.append(f"{subject} has no {missing[0]}: {', '.join(map(_title, lacking))} undefined")
+        notes.append(f"{subject} has no {missing[0]}: {', '.join(map(metric_title, lacking))} undefined")
     for name, models in undefined.items():
         if name not in lacking:
             why = "no crossing" if SCORE_METRICS[name].of == "ranking" else "0/0"
-            notes.append(f"{_title(name)} of {', '.join(map(printable, models))} undefined ({why})")
+            notes.append(f"{metric_title(name)} of {', '.join(map(printable, models))} undefined ({why})")
     return notes
 
 
 def block_cautions(report: Report, block: ReportBlock) -> list[str]:
     """Return why a block has no intervals, or what is to be thought of those it has; JSON has them, too."""
-    intervals = block.intervals
+    counts = [("positive", "s", block.n_positives), ("negative", "s", block.n_negatives)]
+    return interval_cautions(report, block, counts)
+
+
+def interval_cautions(report: Any, block: Any, counts: list[tuple[str, str, int]]) -> list[str]:
+    """Return the same of any report; `counts` are what a few of make intervals rough: of what, its plural, how many."""
+    intervals: Intervals | None = block.intervals
     if report.plan is None or intervals is None:
         return []
     subject = describe_block(report.roles.by, block.value)
     if intervals.method is None:
         return [f"{subject} has no intervals: {intervals.why_none}"] if intervals.why_none else []
-    counts = [("positive", "s", block.n_positives), ("negative", "s", block.n_negatives)]
     if intervals.n_groups is not None:
         counts.append(("group", f"s of {printable(str(report.roles.group))}", intervals.n_groups))
     few = [
@@ -365,7 +377,7 @@ def block_cautions(report: Report, block: ReportBlock) -> list[str]:
     if intervals.n_undefined:
         most = max(intervals.n_undefined.values())
         up_to = "up to " if len(intervals.n_undefined) > 1 else ""
-        names = ", ".join(map(_title, intervals.n_undefined))
+        names = ", ".join(map(metric_title, intervals.n_undefined))
         notes.append(
             f"{names} undefined in {up_to}{most:,} of {report.plan.resamples:,} replicates, which are left out"
         )
@@ -379,7 +391,9 @@ def block_cautions(report: Report, block: ReportBlock) -> list[str]:
         if concerned:
             notes.append(f"{text} {_list_metrics(block, concerned)}")
     for model, reference, metrics in intervals.differences:
-        flat = [_title(name) for name, each in metrics.items() if each.value and _is_flat(each.value, each.interval)]
+        flat = [
+            metric_title(name) for name, each in metrics.items() if each.value and _is_flat(each.value, each.interval)
+        ]
         if flat:
             pair = f"{printable(model)} - {printable(reference)}"
             notes.append(f"no width, and a p that says nothing, of the difference {pair}: {', '.join(flat)}")
@@ -391,14 +405,13 @@ def block_cautions(report: Report, block: ReportBlock) -> list[str]:
     return notes
 
 
-def _list_metrics(block: ReportBlock, pairs: Collection[tuple[str, str]]) -> str:
+def _list_metrics(block: Any, pairs: Collection[tuple[str, str]]) -> str:
     """Name metrics and models, given as pairs of model and metric: metrics of the same models together."""
-    assert block.intervals is not None
     by_models: dict[str, list[str]] = {}
     for name in block.intervals.models[block.models[0].name]:
         models = [printable(model.name) for model in block.models if (model.name, name) in pairs]
         if models:
-            by_models.setdefault(", ".join(models), []).append(_title(name))
+            by_models.setdefault(", ".join(models), []).append(metric_title(name))
     return "; ".join(f"{', '.join(names)} of {models}" for models, names in by_models.items())
 
 
@@ -428,7 +441,7 @@ def _over_lines(report: Report) -> list[str]:
         text += "; DeLong's intervals, of these values and no others"
     (means,), (ranges,) = format_tables([_mean_table(report, over)]), format_tables([_range_table(report, over)])
     lines = ["", *textwrap.wrap(text, WIDTH, subsequent_indent="    "), *means]
-    lines += _note_lines("- : ", _undefined_over(over)) + _note_lines("! : ", over_cautions(report))
+    lines += note_lines("- : ", _undefined_over(over)) + note_lines("! : ", over_cautions(report))
     lines += ["", *ranges]
     if not over.has_blocks:
         for table in _extreme_tables(report, over):
@@ -441,7 +454,7 @@ def _mean_table(report: Report, over: OverValues) -> Table:
     names = list(next(iter(over.metrics.values())))
     means = {name: [metrics[name].mean for metrics in over.metrics.values()] for name in names}
     best = {name: _best_mean(name, values) if len(values) > 1 else math.nan for name, values in means.items()}
-    table = [["mean", *(f"{_title(name)} " for name in names)]]
+    table = [["mean", *(f"{metric_title(name)} " for name in names)]]
     for model, metrics in over.metrics.items():
         cells = [
             format_number(metrics[name].mean) + ("*" if metrics[name].mean == best[name] else " ") for name in names
@@ -462,7 +475,7 @@ def _best_mean(name: str, means: list[float]) -> float:
 def _range_table(report: Report, over: OverValues) -> Table:
     """Return a row a model with how far its AUCs are apart."""
     by = f"of {shorten_name(printable(str(report.roles.by)), LONGEST)}"
-    table = [[_title(AUC), "plain mean", "undefined", "lowest", by, "highest", by]]
+    table = [[metric_title(AUC), "plain mean", "undefined", "lowest", by, "highest", by]]
     for model, metrics in zip(shorten_names(over.metrics, LONGEST), over.metrics.values(), strict=True):
         auc = metrics[AUC]
         row = [model, format_number(auc.macro_mean), f"{auc.n_undefined:,}"]
@@ -492,13 +505,13 @@ def _extreme_tables(report: Report, over: OverValues) -> list[list[str]]:
     ]
     if report.roles.weight is not None:
         columns.append(("weight", lambda k: f"{weights[k]:.6g}"))
-    columns.append((f"{_title(AUC)} of {names[0]}", partial(_cell, auc.values)))
+    columns.append((f"{metric_title(AUC)} of {names[0]}", partial(_cell, auc.values)))
     intervals = auc.confidence_intervals
     if report.plan is not None and intervals is not None:
         low_heading, high_heading = map(str.strip, _interval_headings(report.plan.confidence))
         columns += [(low_heading, partial(_cell, intervals[:, 0])), (high_heading, partial(_cell, intervals[:, 1]))]
     columns += [
-        (f"{_title(AUC)} of {name}", partial(_cell, other.values))
+        (f"{metric_title(AUC)} of {name}", partial(_cell, other.values))
         for name, other in zip(names[1:], others, strict=True)
     ]
     by = shorten_name(printable(str(report.roles.by)), LONGEST)
@@ -533,7 +546,7 @@ def _undefined_over(over: OverValues) -> list[str]:
     """Return a note on how many values have no metric, for the model with most."""
     by_count: dict[int, list[str]] = {}
     for name in next(iter(over.metrics.values())):
-        by_count.setdefault(_most_undefined(over, name), []).append(_title(name))
+        by_count.setdefault(_most_undefined(over, name), []).append(metric_title(name))
     by_count.pop(0, None)
     if not by_count:
         return []

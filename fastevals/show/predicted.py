@@ -1,0 +1,79 @@
+"""Predictions that are no scores, as commands read them: classes, of two or many, and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._validation.arrays import as_scores, check_finite
+from fastevals._validation.labels import Classes, as_classes, as_predicted_labels, as_true_labels
+from fastevals._validation.text import unique_inverse
+from fastevals.measure.metric_specs import MetricSpec, metric
+from fastevals.show.columns import parse_label
+from fastevals.show.commands import option
+
+# What tables have of predictions, by what their columns are called.
+POSITIVE_METRICS = {  # where one of two classes is positive
+    name: metric(name)
+    for name in ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "matthews", "cohen_kappa")
+}
+CLASS_METRICS = {
+    "accuracy": metric("accuracy"),
+    "balanced_accuracy": metric("balanced_accuracy"),
+    "F1 (macro)": metric("f1", average="macro"),
+    "matthews": metric("matthews"),
+    "cohen_kappa": metric("cohen_kappa"),
+}
+NUMBER_METRICS = {
+    name: metric(name)
+    for name in (
+        "root_mean_squared_error",
+        "mean_absolute_error",
+        "median_absolute_error",
+        "mean_absolute_percentage_error",
+        "r2",
+    )
+}
+
+
+class PredictedClasses(NamedTuple):
+    """True and predicted classes, arrays of shape (n_rows,), and what is known of these classes."""
+
+    true: NDArray[Any]
+    predicted: dict[str, NDArray[Any]]  # by model
+    classes: Classes
+    pos_label: Any  # as it was given, for what reads the same rows
+
+    @property
+    def metrics(self) -> dict[str, MetricSpec]:
+        """What is asked of them."""
+        return CLASS_METRICS if self.classes.pos_label is None else POSITIVE_METRICS
+
+
+def read_classes(
+    columns: Mapping[str, NDArray[Any]], label: str, models: Sequence[str], pos_label: Any = None
+) -> PredictedClasses:
+    """Return the columns of true and predicted classes, checked; raise if one doesn't hold classes."""
+    name = f"{option('label')} {label!r}"
+    true = as_true_labels(name, columns[label])
+    columns_by_name = {f"{option('pred')} {model!r}": columns[model] for model in models}
+    predicted = as_predicted_labels(true, columns_by_name, true_name=name)
+    labels = np.unique(np.concatenate([unique_inverse(column)[0] for column in (true, *predicted.values())]))
+    wanted = parse_label(pos_label, labels.tolist()) if isinstance(pos_label, str) else pos_label
+    classes = as_classes(name, labels, None, wanted, option=option("pos_label"))
+    return PredictedClasses(true, dict(zip(models, predicted.values(), strict=True)), classes, wanted)
+
+
+def read_targets(
+    columns: Mapping[str, NDArray[Any]], target: str, models: Sequence[str]
+) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
+    """Return the columns of true and predicted numbers, checked; raise if one doesn't hold finite numbers."""
+    arrays = {}
+    for role, name in (("target", target), *(("pred", model) for model in models)):
+        shown = f"{option(role)} {name!r}"
+        arrays[name] = as_scores(shown, columns[name])
+        check_finite(shown, arrays[name])
+    return arrays.pop(target), arrays
