@@ -81,6 +81,8 @@ WRITTEN_BY = {
     "fastevals.show.report.predictions": {"fastevals.show.report.prediction_page"},
     "fastevals.show.compare.results": {"fastevals.show.compare.page"},
     "fastevals.show.compare.predictions": {"fastevals.show.compare.page"},
+    "fastevals.show.bias_variance.predictions": {"fastevals.show.bias_variance.page"},
+    "fastevals.show.bias_variance.embedded": {"fastevals.show.bias_variance.page"},
 }
 
 

@@ -388,12 +388,12 @@ def test_out_of_predictions(capsys, tmp_path, predictions):
     file, _ = predictions
     out = tmp_path / "out"
     two = ("--label", "y", "--pred", "good", "--pred", "fair", "--resamples", "99")
-    assert compare(capsys, file, *two, "--out", out).endswith("1 picture\n")
-    assert written(out) == ["compare.json", "compare.txt", "null.png"]
+    assert compare(capsys, file, *two, "--out", out).endswith("3 pictures\n")
+    assert written(out) == ["compare.json", "compare.txt", "differences.png", "intervals.png", "null.png"]
     status = cli.main(["compare", file, *two, "--pred", "poor", "--out", str(out), "--format", "json"])
     printed, message = capsys.readouterr()
     assert (status, json.loads(printed)["n_samples"]) == (0, 300)
-    assert message.endswith("2 pictures\n")
+    assert message.endswith("4 pictures\n")
 
 
 def test_out_needs_matplotlib(capsys, tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -154,6 +155,100 @@ def test_hostile_names_are_text() -> None:
     assert "<script>alert" not in page
     assert "<b>" not in page.split("<script")[0]
     assert page.count("<script") == page.count("</script>") == 3
+
+
+# Pages of other results -----------------------------------------------------------------------------------------------
+
+
+def results(n: int = 12, k: int = 4) -> dict[str, Any]:
+    rng = np.random.default_rng(1)
+    return {f"m{j}": rng.normal(0.2 * j, 1, n) for j in range(k)}
+
+
+def predictions(n: int = 300, k: int = 3) -> dict[str, Any]:
+    rng = np.random.default_rng(2)
+    y = rng.choice(["a", "b", "c"], n)
+    return {"y": y} | {
+        f"m{j}": np.where(rng.random(n) < 0.2 + 0.1 * j, rng.choice(["a", "b", "c"], n), y) for j in range(k)
+    }
+
+
+def decomposed(tmp: Path, **options: Any) -> Any:
+    from fastevals.show.bias_variance.predictions import decompose_predictions, read_arrays
+
+    rng = np.random.default_rng(3)
+    for name, values in (("y", rng.integers(0, 3, 40)), ("p", rng.integers(0, 3, (9, 40)))):
+        np.save(tmp / f"{name}.npy", values)
+    beside = {"--truth": str(tmp / "y.npy"), "--observed": None, "--weight": None}
+    return decompose_predictions(read_arrays(str(tmp / "p.npy"), beside, "rows"), **options)
+
+
+def embedded_curve(_: Path) -> Any:
+    from fastevals.show.bias_variance.embedded import decompose_polynomials
+
+    return decompose_polynomials()
+
+
+OTHERS: dict[str, Any] = {
+    "classes": lambda _: fastevals.report(predictions(), label="y", pred=["m0", "m1", "m2"], resamples=99),
+    "numbers": lambda _: fastevals.report(results(90), target="m0", pred=["m1", "m2"], resamples=99),
+    "numbers by": lambda _: fastevals.report(
+        results(90) | {"g": np.arange(90) % 30}, target="m0", pred="m1", by="g", resamples=99
+    ),
+    "results": lambda _: fastevals.compare(results()),
+    "results that differ": lambda _: fastevals.compare(),
+    "results by": lambda _: fastevals.compare(by="sigma"),
+    "a control": lambda _: fastevals.compare(results(90), control="m3", posthoc="holm"),
+    "two algorithms": lambda _: fastevals.compare(results(k=2)),
+    "nothing differs": lambda _: fastevals.compare({"a": [1.0, 1, 1], "b": [1.0, 1, 1], "c": [1.0, 1, 1]}),
+    "30 algorithms": lambda _: fastevals.compare(results(k=30)),
+    "wilcoxon": lambda _: fastevals.compare(results(40, 5), posthoc="wilcoxon"),
+    "predictions": lambda _: fastevals.compare(predictions(), label="y", pred=["m0", "m1", "m2"], resamples=99),
+    "two models": lambda _: fastevals.compare(predictions(), label="y", pred=["m0", "m1"], resamples=99),
+    "a curve": embedded_curve,
+    "squared": lambda tmp: decomposed(tmp, loss="squared", decomposition="domingos"),
+    "zero-one": lambda tmp: decomposed(tmp, loss="zero_one", decomposition="james"),
+}
+
+
+def other(name: str, tmp: Path) -> tuple[Any, str]:
+    """Return a result and its page."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fastevals.UndefinedMetricWarning)
+        result = OTHERS[name](tmp)
+    return result, result.to_html(command="fastevals something")
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_result_has_a_page(name: str, tmp_path: Path) -> None:
+    result, page = other(name, tmp_path)
+    assert embedded(page, "report") == json.loads(result.to_json())
+    shown = page.split("<script")[0]
+    assert not re.search(r"\b(nan|NaN|Infinity|None)\b", shown)
+    assert re.search(r'<p class="first">[^<]+\.</p>', shown)
+    for svg_text in re.findall(r"<svg.*?</svg>", shown, re.DOTALL):
+        ElementTree.fromstring(svg_text)
+
+
+def test_verdicts_name_what_is_shown_to_differ() -> None:
+    page = fastevals.compare().to_html()
+    assert 'class="first">wnnm has the best mean rank' in page or "has the best mean rank" in page
+    assert "all 6 pairs together" in page
+    assert "No algorithm is shown to be better than another." in fastevals.compare(results()).to_html()
+    same = fastevals.compare(results(k=2)).to_html()
+    assert "No difference of m0 and m1 is shown." in same
+    better = fastevals.compare({"a": np.arange(20.0) + 1, "b": np.arange(20.0)}).to_html()
+    assert "a is shown to be better than b, by 1 (pseudomedian of the differences)." in better
+    better = fastevals.compare({"a": np.arange(20.0) + 1, "b": np.arange(20.0)}, lower_is_better=True).to_html()
+    assert "b is shown to be better than a, by 1" in better
+
+
+@pytest.mark.parametrize("command", [["compare"], ["bias-variance"]])
+def test_other_commands_write_pages(command: list[str], tmp_path: Path, capsys: Any) -> None:
+    page = tmp_path / "page.html"
+    assert cli.main([*command, "--html", str(page)]) == 0
+    assert capsys.readouterr().out.endswith(f"\nwritten to {page}\n")
+    assert f"fastevals {command[0]} --html {page}" in page.read_text()
 
 
 # Curves ---------------------------------------------------------------------------------------------------------------

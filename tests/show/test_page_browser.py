@@ -15,7 +15,7 @@ import pytest
 
 from fastevals import Ranking
 from fastevals.datasets import load_digits_eight
-from tests.show.test_page import CASES, HOSTILE, MODELS, columns, page_of
+from tests.show.test_page import CASES, HOSTILE, MODELS, OTHERS, columns, other, page_of
 
 pytest.importorskip("jinja2")
 browsers = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install 'fastevals[browser]'")
@@ -294,6 +294,18 @@ def test_every_page_opens_without_complaint(browser: Any, tmp_path: Path, case: 
                 shown.set("ratio", ratio)
     assert not re.search("NaN|Infinity", shown.page.inner_text("main"))
     assert shown.page.evaluate(UNDRAWN) == []
+    assert shown.complaints == []
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_pages_of_other_results_open_without_complaint(browser: Any, tmp_path: Path, name: str) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(other(name, tmp_path)[1])
+    shown = Shown(browser, file, viewport=NARROW)
+    assert shown.page.evaluate("() => document.documentElement.scrollWidth") <= 360
+    assert not re.search("NaN|Infinity", shown.page.inner_text("main"))
+    assert shown.page.evaluate(UNDRAWN) == []
+    assert shown.page.evaluate(UNNAMED) == []
     assert shown.complaints == []
 
 

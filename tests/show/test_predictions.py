@@ -309,5 +309,5 @@ def test_wrong_options_are_named(options: dict[str, Any], message: str) -> None:
 def test_not_finite_targets_are_named() -> None:
     columns = number_columns()
     columns["a"][7] = np.nan
-    with pytest.raises(ValueError, match="pred 'a' .*row 7"):
+    with pytest.raises(ValueError, match=r"pred 'a' .*row 7"):
         fastevals.report(columns, target="y", pred="a")

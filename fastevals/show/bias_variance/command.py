@@ -52,6 +52,9 @@ against the variance; "kohavi-wolpert" are shares of votes; "james" is what bias
 --out DIR makes the folder where there is none and writes over files of the same names: bias-variance.json (as --format
 json prints it), bias-variance.txt and bias_variance.png. It needs matplotlib: pip install 'fastevals[plots]'.
 
+--html FILE writes one file of HTML that needs nothing else: which part is most of the loss in words, and tables. It
+needs Jinja2: pip install 'fastevals[page]'.
+
 exit status: 0; 2 with a line on stderr that says what is wrong; 130 when stopped by Ctrl-C.
 """
 
@@ -68,6 +71,7 @@ def add_options(parser: Parser) -> None:
     add("--models-are", choices=("rows", "columns"), help="axis of a .npy array that the models are, rows by default")
     add("--loss", choices=LOSSES, help="squared (default), of numbers; or zero-one, of classes")
     add("--decomposition", choices=DECOMPOSITIONS, help="whose parts of the 0-1 loss, domingos by default")
+    add("--html", metavar="FILE", help="also write a page to this file: the parts in words and tables")
     add("--out", metavar="DIR", help="also write bias-variance.json, bias-variance.txt and a picture to this folder")
     add_shared(parser)
     parser.set_defaults(progress=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from fastevals.datasets import load_auto
 from fastevals.results import as_json
 from fastevals.show.commands import TextResult
 from fastevals.split.training_sets import BiasVarianceCurve, bias_variance_curve
+
+if TYPE_CHECKING:
+    from fastevals.show.page.page import Page
 
 EMBEDDED = "auto (embedded)"
 DEGREES = range(1, 9)
@@ -63,12 +66,18 @@ class DecomposedCurve(TextResult):
             "",
             self.result.table(),
             "",
-            *(line for side in self._sides() for line in wrap_text(side)),
+            *(line for side in self.sides() for line in wrap_text(side)),
             *wrap_text(TRUTH),
         ]
         return "\n".join(lines) + "\n"
 
-    def _sides(self) -> list[str]:
+    def to_page(self) -> Page:
+        """Return what the curve's page shows."""
+        from fastevals.show.bias_variance.page import curve_page
+
+        return curve_page(self)
+
+    def sides(self) -> list[str]:
         """Return what has changed at either end from the degree of the least loss."""
         curve, parts, fits = self.result, self.result.parts(), self.result.fits
         best, sides = fits.index("best"), []

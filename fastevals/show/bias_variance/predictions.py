@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ from fastevals.measure.bias_variance.zero_one import distinct
 from fastevals.results import as_json
 from fastevals.show.columns import SUFFIXES, check_file, columns_by_role, read_columns, read_numbers
 from fastevals.show.commands import CsvForm, TextResult
+
+if TYPE_CHECKING:
+    from fastevals.show.page.page import Page
 
 MOST_ROWS = 5  # samples of the largest loss that are shown
 MOST_NAMES = 8
@@ -90,7 +93,7 @@ class DecomposedPredictions(TextResult):
             "expected_loss": result.expected_loss,
             "parts": result.parts(),
             "beside": result.beside(),
-            "largest_losses": [self._sample(int(row)) for row in self._largest()],
+            "largest_losses": self.largest_losses(),
         }
         return {name: as_json(value) for name, value in values.items()}
 
@@ -99,11 +102,11 @@ class DecomposedPredictions(TextResult):
         result = self.result
         whose = f", parts of {AUTHORS[result.decomposition]}" if result.decomposition else ""
         given = ", ".join(printable(each) for each in self.shown.values())
-        models = f"{_count(result.n_models, 'model')}{self._model_names()}"
+        models = f"{count_of(result.n_models, 'model')}{self._model_names()}"
         lines = [
             f"fastevals bias-variance: {printable(self.data)}",
-            *wrap_text(f"{models}, {_count(result.n_samples, 'sample')}; {given}"),
-            *(wrap_text(f"left out, no numbers: {_list_first(self.left_out)}") if self.left_out else ()),
+            *wrap_text(f"{models}, {count_of(result.n_samples, 'sample')}; {given}"),
+            *(wrap_text(f"left out, no numbers: {list_first(self.left_out)}") if self.left_out else ()),
             *wrap_text(f"expected {LOSSES[result.loss]}{whose}"),
             "",
             *format_tables([self._rows()])[0],
@@ -115,10 +118,16 @@ class DecomposedPredictions(TextResult):
         ]
         return "\n".join(lines) + "\n"
 
+    def to_page(self) -> Page:
+        """Return what the decomposition's page shows."""
+        from fastevals.show.bias_variance.page import predictions_page
+
+        return predictions_page(self)
+
     def _model_names(self) -> str:
         if self.names is None:
             return ""
-        return f" ({_list_first(self.names)}{'; --pred chooses' if len(self.names) > MOST_NAMES else ''})"
+        return f" ({list_first(self.names)}{'; --pred chooses' if len(self.names) > MOST_NAMES else ''})"
 
     def _rows(self) -> list[list[str]]:
         loss, parts, beside = self.result.expected_loss, self.result.parts(), self.result.beside()
@@ -142,6 +151,10 @@ class DecomposedPredictions(TextResult):
             rows = np.arange(loss.size)
         return rows[np.argsort(-loss[rows], kind="stable")][:MOST_ROWS]
 
+    def largest_losses(self) -> list[dict[str, Any]]:
+        """Return the samples of the largest loss: their row, truth, main prediction, loss and its parts."""
+        return [self._sample(int(row)) for row in self._largest()]
+
     def _sample(self, row: int) -> dict[str, Any]:
         each = self.result.per_sample
         parts = {name: values[row] for name, values in each.parts().items()}
@@ -154,23 +167,27 @@ class DecomposedPredictions(TextResult):
         }
 
     def _sample_rows(self) -> list[list[str]]:
-        samples = [self._sample(int(row)) for row in self._largest()]
-        heads = [[str(row), _value(truth), _value(main)] for row, truth, main, *_ in map(dict.values, samples)]
+        samples = self.largest_losses()
+        heads = [
+            [str(row), format_entry(truth), format_entry(main)] for row, truth, main, *_ in map(dict.values, samples)
+        ]
         numbers = format_numbers([list(sample.values())[3:] for sample in samples])
         rows = [head + row for head, row in zip(heads, numbers, strict=True)]
         return [[name.replace("_", " ") for name in samples[0]], *rows]
 
 
-def _list_first(names: list[str]) -> str:
+def list_first(names: list[str]) -> str:
     """List the first names."""
     return ", ".join(shorten_names(names[:MOST_NAMES], LONGEST_NAME)) + (", ..." if len(names) > MOST_NAMES else "")
 
 
-def _count(n: int, what: str) -> str:
+def count_of(n: int, what: str) -> str:
+    """Return how many there are of something."""
     return f"{n} {what}{'s' * (n != 1)}"
 
 
-def _value(value: Any) -> str:
+def format_entry(value: Any) -> str:
+    """Return a truth or a prediction as one reads it."""
     return f"{value:.6g}" if isinstance(value, float) else format_label(value)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,21 +14,52 @@ from fastevals.results import SignificanceResult
 from fastevals.show import plots
 from fastevals.show.compare.predictions import PredictionsComparison
 from fastevals.show.compare.results import ResultsBlock, ResultsComparison
-from fastevals.show.output import BlockPictures, Plot
+from fastevals.show.output import BlockPictures, Panel, Plot
 from fastevals.show.plots import style
+from fastevals.show.report.intervals import Intervals
+from fastevals.show.report.pictures import difference_panels, interval_panels, plot_of
 
 ROW, HIGHEST = 0.17, 20.0  # inches: for a name where they are many, and in all
-COMPARISON_PICTURES = ("critical_difference", "critical_difference_ranges", "pvalues", "null")
+NAMES = ("critical_difference", "critical_difference_ranges", "pvalues", "null", "intervals", "differences")
 
 
 def comparison_pictures(comparison: ResultsComparison | PredictionsComparison) -> BlockPictures:
     """Return pictures of ranks, p-values and the first test's null distribution, as far as a comparison has them."""
     if isinstance(comparison, PredictionsComparison):
-        first = comparison.cochran or comparison.tests[0]
-        return BlockPictures(COMPARISON_PICTURES, None, (), lambda _: _pair_pictures(comparison.pairs, first))
+        return BlockPictures(NAMES, None, (), lambda _: _prediction_pictures(comparison))
     blocks = comparison.blocks
     values = [block.value for block in blocks]
-    return BlockPictures(COMPARISON_PICTURES, comparison.options.by, values, lambda k: _results_pictures(blocks[k]))
+    return BlockPictures(NAMES, comparison.options.by, values, lambda k: _results_pictures(blocks[k]))
+
+
+def _prediction_pictures(comparison: PredictionsComparison) -> Iterator[tuple[str, Plot]]:
+    yield from ((name, plot_of(panels)) for name, panels in prediction_panels(comparison))
+    yield from _pair_pictures(comparison.pairs, comparison.cochran or comparison.tests[0])
+
+
+class _Measured(NamedTuple):
+    """A model's metrics, as reports have them."""
+
+    name: str
+    metrics: dict[str, float]
+
+
+class _Compared(NamedTuple):
+    """Models with intervals, as a block of a report has them."""
+
+    models: list[_Measured]
+    best: dict[str, list[str]]
+    intervals: Intervals
+
+
+def prediction_panels(comparison: PredictionsComparison) -> Iterator[tuple[str, list[Panel]]]:
+    """Yield the pictures of intervals and differences."""
+    values = comparison.values()
+    metrics = [name for name in ("accuracy", "f1", "F1 (macro)") if name in comparison.models]
+    best = {name: [max(values, key=lambda model: values[model][name])] for name in metrics}
+    block = _Compared([_Measured(*each) for each in values.items()], best, comparison.intervals)
+    yield from interval_panels(block, metrics)
+    yield from difference_panels(block, metrics)
 
 
 def _results_pictures(block: ResultsBlock) -> Iterator[tuple[str, Plot]]:

@@ -135,6 +135,13 @@ class PredictionsComparison(TextResult):
             notes.append("McNemar's test takes rows as independent: it makes no allowance for groups")
         return notes
 
+    def values(self) -> dict[str, dict[str, float]]:
+        """Return the models' metrics."""
+        return {
+            model: {name: float(each.estimates[model].value) for name, each in self.models.items()}
+            for model in self.pairs.names
+        }
+
     @property
     def intervals(self) -> Intervals:
         """The intervals of models and of their differences, as reports have them."""

@@ -74,6 +74,7 @@ EACH_CLASS = {name: metric(name, average=None) for name in ("precision", "recall
 OF_EACH = {f"{name} of each class": spec for name, spec in EACH_CLASS.items()}  # as a bootstrap calls them
 MOST_ESTIMATED = 100  # classes, of more there are no intervals of each
 MOST_WRITTEN = 20  # classes in the text
+MOST_CELLS = 200  # classes whose matrix is in the JSON
 MAPE = "mean_absolute_percentage_error"
 NORMAL = "normal"
 FEWEST = 199  # replicates, however many rows there are
@@ -238,7 +239,9 @@ class PredictionReport(TextResult):
                 name: {"values": each, "intervals": _end_rows(model.class_intervals.get(name))}
                 for name, each in model.classes.items()
             }
-            values |= {"confusion": model.matrix.counts, "labels": model.matrix.labels, "classes": classes}
+            labels = model.matrix.labels
+            counts = model.matrix.counts if labels.size <= MOST_CELLS else None
+            values |= {"confusion": counts, "labels": labels, "classes": classes}
         return values
 
     def to_text(self) -> str:
@@ -493,6 +496,8 @@ def report_predictions(
             values = [values[k] for k in present.tolist()]
     measure = _MeasurePredictions(kind, classes, plan, progress)
     metrics, not_measured = measure.metrics(rows), [NOT_MEASURED[kind]]
+    if classes is not None and classes.labels.size > MOST_ESTIMATED:
+        not_measured.append(f"Classes have no intervals of their own where there are more than {MOST_ESTIMATED}.")
     if kind == NUMBERS and MAPE not in metrics:
         n = int(np.count_nonzero(rows.true == 0))
         not_measured.append(f"{metric_title(MAPE)} is not measured: {n} target{'s are' if n > 1 else ' is'} zero.")
