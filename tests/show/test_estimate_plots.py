@@ -71,7 +71,7 @@ def test_lines_are_the_parts():
         ("bias²", "variance", "expected loss"), (*result.parts().values(), result.expected_loss), strict=True
     ):
         assert drawn(ax, label) == [[1, 2, 3, 4], values.tolist()]
-    assert drawn(ax, "least: 1.2 at 2") == [[2, 2], [0, 1]]
+    assert drawn(ax, "least: 1.2 at 2") == [[2, 2], list(ax.get_ylim())]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("degree", "Expected squared loss")
 
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
@@ -27,7 +28,8 @@ from fastevals.results import Null
 from fastevals.show.plots import style
 from fastevals.show.plots.critical_difference import _stack_spans, plot_critical_difference
 from fastevals.show.plots.null_distribution import REJECTED, plot_null
-from fastevals.show.plots.pvalues import plot_pvalues
+from fastevals.show.plots.picture import DARKEST
+from fastevals.show.plots.pvalues import PALEST, plot_pvalues
 from tests.strategies import BOUNDED
 
 CASE = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text())["psnr"]
@@ -57,8 +59,13 @@ def labelled(ax, label):
     return [line for line in ax.lines if line.get_label() == label]
 
 
+def strokes(ax, label):
+    """Give the points of each line of a name."""
+    return [path for each in ax.collections if each.get_label() == label for path in each.get_segments()]
+
+
 def spans(ax):
-    return [tuple(sorted(map(float, line.get_xdata()))) for line in labelled(ax, "_joined")]
+    return [tuple(sorted(map(float, path[:, 0]))) for path in strokes(ax, "_joined")]
 
 
 def legend(ax):
@@ -127,22 +134,22 @@ def test_pyplot_is_for_calls_without_axes_alone():
 def test_no_name_covers_another(n_algorithms, layout, size):
     ax = plot_critical_difference(nemenyi_test(table(n_algorithms)), ax=axes(size, layout=layout))
     check_texts(ax)
-    assert len(labelled(ax, "_name")) == n_algorithms
+    assert len(strokes(ax, "_name")) == n_algorithms
 
 
 def test_words_are_where_what_they_name_is():
     ax = plot_critical_difference(nemenyi_test(table(10)), ax=axes())
     check_texts(ax)
     middles = {text.get_text(): text.get_position()[0] for text in ax.texts}
-    (axis,), (ruler,), names = labelled(ax, "_axis"), labelled(ax, "_cd"), labelled(ax, "_name")
+    (axis,), (ruler,), names = labelled(ax, "_axis"), strokes(ax, "_ruler"), strokes(ax, "_name")
     assert middles["Mean rank (1 is best)"] == np.mean(axis.get_xdata())
-    assert next(x for said, x in middles.items() if said.startswith("CD")) == np.mean(ruler.get_xdata())
+    assert next(x for said, x in middles.items() if said.startswith("CD")) == pytest.approx(np.mean(ruler[:, 0]))
     assert [middles[str(rank)] for rank in range(1, 11)] == [*range(1, 11)]
     ends, boxes = [], []  # of names
     for text in (text for text in ax.texts if isinstance(text, Annotation)):
         ends.append(text.xy)
         boxes.append(text.get_window_extent())
-    assert sorted(ends) == sorted(tuple(line.get_xydata()[-1]) for line in names)
+    assert sorted(ends) == sorted(tuple(line[-1]) for line in names)
     gaps = [max(box.x0 - x, x - box.x1) for (x, _), box in zip(ax.transData.transform(ends), boxes, strict=True)]
     assert 3 < min(gaps) <= max(gaps) < min(gaps) + 1  # the same at both sides
 
@@ -172,15 +179,15 @@ def test_diagram_is_the_homeworks():
     ax = plot_critical_difference(result, ax=axes())
     low, high = ax.get_xlim()[1], ax.get_xlim()[0]
     assert low < 1 < 4 < high  # runs from high ranks to 1 at the right
-    (ruler,) = labelled(ax, "_cd")
-    assert abs(np.diff(ruler.get_xdata())[0]) == pytest.approx(CASE["expected"]["sigma_20"]["CD_05"], abs=5e-4)
+    (ruler,) = strokes(ax, "_ruler")
+    assert np.ptp(ruler[:, 0]) == pytest.approx(CASE["expected"]["sigma_20"]["CD_05"], abs=5e-4)
     assert "CD = 2.098" in [text.get_text() for text in ax.texts]
     ranks = CASE["expected"]["sigma_20"]["mean_ranks"]
     at = {text.get_text(): text for text in ax.texts}
     for name, rank in ranks.items():
         assert at[f"{name}: {rank:.2f}"].get_ha() == ("left" if rank < 2.5 else "right")  # the better half at the right
-        (line,) = (line for line in labelled(ax, "_name") if line.get_xdata()[0] == rank)
-        assert line.get_ydata()[-1] == at[f"{name}: {rank:.2f}"].xy[1]
+        (line,) = (line for line in strokes(ax, "_name") if line[0, 0] == rank)
+        assert line[-1, 1] == at[f"{name}: {rank:.2f}"].xy[1]
     assert at["K-SVD-N-NL: 1.20"].xy[1] > at["K-SVD-N: 2.20"].xy[1]
     # All but the best and the worst, and all but the worst and the best.
     assert_allclose(sorted(spans(ax)), [(1.2, 3.0), (2.2, 3.6)], atol=0.04)
@@ -192,10 +199,10 @@ def test_bars_are_the_groups_and_cover_no_other(n_algorithms):
     ax = plot_critical_difference(result, ax=axes())
     groups = [(result.mean_ranks[list(group)].min(), result.mean_ranks[list(group)].max()) for group in result.groups()]
     assert_allclose(sorted(spans(ax)), sorted(groups), atol=0.011 * n_algorithms)
-    lines = [(line.get_ydata()[0], *span) for line, span in zip(labelled(ax, "_joined"), spans(ax), strict=True)]
+    lines = [(line[0, 1], *span) for line, span in zip(strokes(ax, "_joined"), spans(ax), strict=True)]
     for (y, low, high), (other, lower, higher) in combinations(lines, 2):
         assert y != other or high < lower or higher < low
-    first_name = max(line.get_ydata()[-1] for line in labelled(ax, "_name"))
+    first_name = max(line[-1, 1] for line in strokes(ax, "_name"))
     assert all(first_name < y < 0 for y, *_ in lines)
 
 
@@ -227,8 +234,8 @@ def test_a_ruler_longer_than_the_axis_has_room():
     assert result.critical_difference > 2
     ax = plot_critical_difference(result, ax=axes())
     check_texts(ax)
-    (ruler,) = labelled(ax, "_cd")
-    assert min(ruler.get_xdata()) > min(ax.get_xlim())
+    (ruler,) = strokes(ax, "_ruler")
+    assert min(ruler[:, 0]) > min(ax.get_xlim())
 
 
 @pytest.mark.parametrize("place", [0, 4, 9])
@@ -253,7 +260,7 @@ def test_stepwise_corrections_have_bars_but_no_ruler(control):
     result = rank_comparison_test(table(10), correction="holm", control=control)
     ax = plot_critical_difference(result, ax=axes())
     check_texts(ax)
-    assert labelled(ax, "_cd") == []
+    assert strokes(ax, "_ruler") == []
     assert not any(text.get_text().startswith("CD") for text in ax.texts)
     if control is None:
         assert len(spans(ax)) == len(result.groups())
@@ -276,7 +283,8 @@ def test_unknown_form():
 def test_ranges_overlap_where_no_difference_is_shown(result):
     ax = plot_critical_difference(result, form="ranges", ax=axes(layout="constrained"))
     check_texts(ax, ax.get_yticklabels())
-    ends = {round(y): (low, high) for (low, y), (high, _) in ax.collections[0].get_segments()}
+    lines = [line.get_xydata() for line in ax.lines if line.get_marker() == "|"]
+    ends = {round(y): (low, high) for (low, y), (high, _) in lines}
     names = [label.get_text() for label in ax.get_yticklabels()]
     low, high = np.array([ends[names.index(name)] for name in result.names]).T
     assert_allclose(high - low, result.critical_difference)  # its full length
@@ -292,20 +300,23 @@ def test_ranges_with_a_control():
     ax = plot_critical_difference(result, form="ranges", ax=axes())
     ax.figure.canvas.draw()
     assert legend(ax)[0] == "the control's bar"
-    assert len({tuple(color) for color in ax.collections[0].get_colors()}) == 2
+    assert len({line.get_color() for line in ax.lines if line.get_marker() == "|"}) == 2
 
 
 # P-values ---------------------------------------------------------------------------------------------------------
 
 
 def grid(ax):
+    """Give the darkness of squares, from 0 for p = 1 to 1; NaN of blank ones."""
     (image,) = ax.images
-    return np.ma.filled(image.get_array().astype(float), np.nan)
+    darkness = (1 - image.get_array()[..., 0]) / DARKEST  # the ink has no red
+    return np.where(darkness > 0, (darkness - PALEST) / (1 - PALEST), np.nan)
 
 
 def dots(ax, marker_points):
     """Give the cells, (row, column), of the marks of which there are so many."""
-    (found,) = (each.get_offsets() for each in ax.collections if len(each.get_offsets()) == marker_points)
+    found = [each.get_offsets() for each in ax.collections if isinstance(each, PathCollection)]
+    (found,) = (each for each in found if len(each) == marker_points)
     return {(round(float(y)), round(float(x))) for x, y in found}
 
 
@@ -336,7 +347,7 @@ def test_pvalues_of_many_are_colours_and_dots():
     order = np.argsort(result.mean_ranks, kind="stable")
     wanted = result.matrix()[np.ix_(order, order)]
     off = ~np.eye(25, dtype=bool)
-    assert_allclose(grid(ax)[off], np.log(np.maximum(wanted[off], 0.001)) / np.log(0.001))
+    assert_allclose(grid(ax)[off], np.log(np.maximum(wanted[off], 0.001)) / np.log(0.001), atol=1e-12)
     rejected = result.matrix("rejected")[np.ix_(order, order)] == 1
     assert dots(ax, int(rejected.sum())) == set(zip(*map(np.ndarray.tolist, np.nonzero(rejected)), strict=True))
 
@@ -377,9 +388,10 @@ def test_pvalues_against_a_control_leave_the_rest_blank():
 
 def rejected_at(ax):
     """Give the x that are in the colour of rejection: of bars, outlines or areas."""
-    bars = [bar for bar in ax.patches if to_hex(bar.get_facecolor()).upper() == REJECTED]
+    bars = [bar for bar in ax.patches if to_hex(bar.get_facecolor()).upper() == REJECTED.color]
     found = [bar.get_extents().transformed(ax.transData.inverted()).intervalx for bar in bars]
-    areas = [each for each in ax.collections if to_hex(each.get_facecolor()[0]).upper() == REJECTED]
+    areas = [each for each in ax.collections if not isinstance(each, LineCollection)]
+    areas = [each for each in areas if to_hex(each.get_facecolor()[0]).upper() == REJECTED.color]
     found += [
         np.array([path.vertices[:, 0].min(), path.vertices[:, 0].max()])
         for each in areas
@@ -419,8 +431,8 @@ def test_density_and_where_it_is_rejected(name):
     sides = {"t": [(low, -critical), (critical, high)], "t less": [(low, critical)]}
     sides["norm"] = sides["t"]
     assert_allclose(rejected_at(ax), sides.get(name, [(critical, high)]), atol=1e-9)
-    (density,) = labelled(ax, "_density")
-    x, y = density.get_data()
+    (density,) = strokes(ax, "_density")
+    x, y = density.T
     inside = np.isfinite(y) & (y <= ax.get_ylim()[1])
     assert_allclose(y[inside], result.null.frozen().pdf(x[inside]))
     assert low < statistic < high or statistic == 0
@@ -452,7 +464,7 @@ def test_counts_and_where_they_are_rejected(n, alternative):
 
 def test_many_counts_are_drawn_as_they_are():
     ax = plot_null(binomial_error_test(301_000, 10**6, 0.3), ax=axes())
-    values = max((each.get_data() for each in ax.patches), key=lambda data: data.values.size)
+    (values,) = (each.get_data() for each in ax.patches)
     middles = (values.edges[1:] + values.edges[:-1]) / 2
     null = Null("binom", (10**6, 0.3)).frozen()
     assert_allclose(values.values, null.pmf(middles.round()), rtol=0.02)

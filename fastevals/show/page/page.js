@@ -116,7 +116,7 @@
     picture.svg.querySelectorAll("[data-cell]").forEach((text) => {
       const [row, column, line] = text.dataset.cell.split(" ").map(Number), share = totals[row] ? counts[row][column] / totals[row] : 0;
       text.textContent = line ? `${(100 * share).toFixed(1)} %` : whole(counts[row][column]);
-      text.setAttribute("class", `mid on-${share > 0.55 ? "dark" : "light"}`);
+      text.setAttribute("class", `mid on-${share > 0.75 ? "dark" : "light"}`);
     });
     picture.svg.querySelectorAll(".square").forEach((square, k) => {
       const row = k >> 1, share = totals[row] ? counts[row][k & 1] / totals[row] : 0;

@@ -11,8 +11,10 @@ from fastevals._text import LOSSES, format_value
 from fastevals._validation.curves import check_kind
 from fastevals.measure.bias_variance.decomposition import Decomposition
 from fastevals.show.plots import style
-from fastevals.show.plots.parameters import add_cut_entry, set_parameter_axis, tint_sides
-from fastevals.show.plots.picture import COLORS, GREY
+from fastevals.show.plots.drawing import show
+from fastevals.show.plots.models import label_of
+from fastevals.show.plots.parameters import name_sides, place_values
+from fastevals.show.plots.picture import COLORS, GREY, AxisScale, Box, Look, Picture, Text, ThinLines
 from fastevals.split.training_sets import BiasVarianceCurve
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ PART_NAMES = {"bias_squared": "bias²", "cross_term": "cross term"}
 HIGHEST = 3.0  # the least expected loss times this is the top: what is above is cut
 ROUNDING = 1e-12  # of the median: a loss of no more is 0
 MARKED = 40  # values: of more the lines have no marks
+ROOM = 0.16  # of the range of bars, beside them
 
 
 def plot_bias_variance(
@@ -76,77 +79,75 @@ def plot_bias_variance(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['expected loss', 'bias²', 'variance']
     """
+    one = isinstance(result, Decomposition)
+    if not one:
+        check_kind("result", result, BiasVarianceCurve)
+    ax = style.get_axes(ax, style.WIDE if one else SIZE, 1)
+    picture = Picture()
+    draw_bias_variance(picture, result)
+    return show(picture, ax, title)
+
+
+def draw_bias_variance(picture: Picture, result: BiasVarianceCurve | Decomposition) -> None:
+    """Add expected loss and its parts to an empty picture."""
     if isinstance(result, Decomposition):
-        return _draw_decomposition(result, style.get_axes(ax, style.WIDE, 1), title)
-    check_kind("result", result, BiasVarianceCurve)
-    ax = style.get_axes(ax, SIZE, 1)
+        _draw_decomposition(picture, result)
+        return
     loss, parts = result.expected_loss, result.parts()
     style.check_drawable("result", loss.min())
-    axis = set_parameter_axis(ax, result.values)
-    marked = loss.size <= MARKED or not axis.ordered
-    line_options: dict[str, Any] = {
-        "linestyle": "-" if axis.ordered else "none", "marker": "o" if marked else "", "markersize": 4,
-    }  # fmt: skip
-    for name, values in parts.items():
-        ax.plot(
-            axis.x[axis.order],
-            values[axis.order],
-            color=PART_COLORS[name],
-            linewidth=1.8,
-            label=_part_label(name),
-            **line_options,
-        )
-    ax.plot(axis.x[axis.order], loss[axis.order], color=LOSS, linewidth=2.2, label="expected loss", **line_options)
+    picture.x, axis = place_values(result.values)
+    picture.x.label = "Size of the training sets" if result.parameter is None else label_of(result.parameter)
+    bottom, top, cut = _choose_y_limits(loss, parts, may_cut=axis.ordered)
+    picture.y = AxisScale(f"Expected {LOSSES[result.results[0].loss]}", bottom, top)
     least = int(np.argmin(loss))
-    style.draw_reference(ax, [axis.x[least]] * 2, [0, 1], f"least: {_value_label(result, least)}")
-    ax.lines[-1].set_transform(ax.get_xaxis_transform())
+    at_least = float(axis.x[least])
     if result.parameter is not None and axis.ordered:
-        tint_sides(ax, axis, result.fits, np.ones(loss.size, dtype=bool), float(axis.x[least]))
-    _set_y_limits(ax, loss, parts, cut=axis.ordered)
-    style.finish(ax, _x_label(result), f"Expected {LOSSES[result.results[0].loss]}", style.BELOW, title)
-    return ax
+        ends = picture.x.low, picture.x.high
+        for side in name_sides(axis, result.fits, np.ones(loss.size, dtype=bool), at_least, ends):
+            picture.add(side)
+    marks = {"ringed": loss.size <= MARKED or not axis.ordered, "joined": axis.ordered}
+    for name, values in (*parts.items(), ("expected_loss", loss)):
+        look = Look(PART_COLORS.get(name, LOSS))
+        picture.add_curve(axis.x[axis.order], values[axis.order], _part_label(name), look, **marks)
+    value = label_of(format_value(result.values[least]))
+    picture.add_reference([at_least] * 2, [bottom, top], f"least: {loss[least]:.4g} at {value}")
+    if cut:
+        picture.add_entry(f"(cut: {cut})", marker="none")
+    picture.legend, picture.keyed = style.BELOW, True
 
 
 def _part_label(name: str) -> str:
     return PART_NAMES.get(name, name.replace("_", " "))
 
 
-def _x_label(result: BiasVarianceCurve) -> str:
-    return "Size of the training sets" if result.parameter is None else style.legend_label(result.parameter)
+def _choose_y_limits(loss: Floats, parts: dict[str, Floats], *, may_cut: bool) -> tuple[float, float, str]:
+    """Return the range of y: from 0, or what is below it, to the largest, or to what is far above the least.
 
-
-def _value_label(result: BiasVarianceCurve, k: int) -> str:
-    return f"{result.expected_loss[k]:.4g} at {style.legend_label(format_value(result.values[k]))}"
-
-
-def _set_y_limits(ax: Axes, loss: Floats, parts: dict[str, Floats], *, cut: bool) -> None:
-    """Set the range of y: from 0, or what is below it, to the largest, or to what is far above the least."""
+    And how far what is cut reaches, in words.
+    """
     all_values = np.concatenate([loss, *parts.values()])
     drawable = np.array([each for each in all_values if style.is_drawable(each)])
-    least, largest, top = loss.min(), np.nanmax(all_values), drawable.max() or 1.0
-    if cut and least > ROUNDING * np.median(loss):
+    least, largest, top = float(loss.min()), float(np.nanmax(all_values)), float(drawable.max()) or 1.0
+    if may_cut and least > ROUNDING * np.median(loss):
         top = min(top, HIGHEST * least)
-    ax.set_ylim(min(drawable.min(), 0.0) - 0.02 * top, 1.05 * top)
-    if largest > top:
-        add_cut_entry(ax, f"up to {largest:.4g}")
+    cut = f"up to {largest:.4g}" if largest > top else ""
+    return min(float(drawable.min()), 0.0) - 0.02 * top, 1.05 * top, cut
 
 
-def _draw_decomposition(result: Decomposition, ax: Axes, title: str | None) -> Axes:
+def _draw_decomposition(picture: Picture, result: Decomposition) -> None:
     """Draw one decomposition: a bar for the expected loss and one for each part, with their numbers."""
     _check_totals("result", result)
     values = {"expected_loss": result.expected_loss, **result.parts()}
     style.check_drawable("result", list(values.values()))
-    colors = [LOSS, *(PART_COLORS[name] for name in result.parts())]
-    y = np.arange(len(values))
-    ax.barh(y, list(values.values()), color=colors, height=0.6)
-    for k, each in enumerate(values.values()):
-        ax.annotate(f"{each:.4g}", (max(each, 0.0), k), (4, 0), textcoords="offset points", va="center")
-    ax.set_yticks(y, [_part_label(name) for name in values])
-    ax.invert_yaxis()
-    ax.margins(x=0.16)
-    ax.axvline(0, color=GREY, linewidth=1.1)
-    style.finish(ax, f"Of the expected {LOSSES[result.loss]}", "", title=title)
-    return ax
+    for k, (name, value) in enumerate(values.items()):
+        picture.add(Box((0.0, float(value)), (k - 0.3, k + 0.3), Look(PART_COLORS.get(name, LOSS))))
+        picture.add(Text(max(float(value), 0.0), float(k), f"{value:.4g}", "left"))
+    n, low, high = len(values), min(0.0, *values.values()), max(0.0, *values.values())
+    room = ROOM * (high - low) or 1.0
+    picture.x = AxisScale(f"Of the expected {LOSSES[result.loss]}", low - room if low < 0 else low, high + room)
+    names = [_part_label(name) for name in values]
+    picture.y = AxisScale("", n - 0.5, -0.5, ticks=range(n), tick_labels=names)
+    picture.add(ThinLines("zero", [np.array([(0.0, n - 0.5), (0.0, -0.5)])], Look(GREY), 1.1))
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

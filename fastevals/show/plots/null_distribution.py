@@ -11,7 +11,8 @@ from fastevals._validation.curves import check_kind
 from fastevals.infer.significance.decision import SYMMETRIC
 from fastevals.results import Interval, Null, SignificanceResult
 from fastevals.show.plots import style
-from fastevals.show.plots.picture import COLORS
+from fastevals.show.plots.drawing import show
+from fastevals.show.plots.picture import COLORS, DASHES, Arrow, AxisScale, Box, Look, Outline, Picture, Shade, ThinLines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 SIZE = (6.4, 5.4)  # inches
 Ends = tuple[float, float]
 
-USUAL, REJECTED, LINE, INK = "#CFE3F1", COLORS[1], COLORS[0], COLORS[6]
+USUAL, REJECTED, SEEN = Look(COLORS[0]), Look(COLORS[1]), Look(COLORS[6], DASHES[1])
 DISTRIBUTION_NAMES = {"binom": "binomial", "chi2": "chi-squared", "f": "F", "norm": "normal"}
 STRETCH = 1.75  # of the distances from the median to quantiles of the level: what is shown
 FAR = 3.0  # widths of what is shown: a statistic further off is an arrow at the edge
@@ -64,23 +65,31 @@ def plot_null(result: SignificanceResult, *, ax: Axes | None = None, title: str 
     ['if the hypothesis holds: standard normal', 'rejected at level 0.05: beyond ±1.96', 'seen: 1.373, p = 0.17']
     """
     check_kind("result", result, SignificanceResult)
-    distribution = None if result.null is None else result.null.frozen()
-    if result.null is None or distribution is None or math.isnan(distribution.median()):
-        raise ValueError(f"result must have a distribution to draw, but its null is {result.null}")
+    _check_has_distribution("result", result)
     ax = style.get_axes(ax, SIZE, 1)
+    picture = Picture(columns=style.count_columns(ax))
+    draw_null(picture, result)
+    return show(picture, ax, title)
+
+
+def draw_null(picture: Picture, result: SignificanceResult) -> None:
+    """Add the distribution of a test's statistic, and the statistic that was seen, to an empty picture."""
+    null = _check_has_distribution("result", result)
+    distribution = null.frozen()
     discrete = hasattr(distribution, "pmf")
     x_limits, region = _choose_x_limits(result, distribution, discrete), _acceptance_limits(result, discrete)
-    top = (_draw_probabilities if discrete else _draw_density)(ax, distribution, x_limits, region)
-    ax.fill_between([], [], color=USUAL, edgecolor=LINE, label=_null_label(result.null))
+    draw = _draw_probabilities if discrete else _draw_density
+    top = draw(picture, distribution, x_limits, region)
+    picture.add_entry(_null_label(null), USUAL.color, "shade")
     description = _describe_region(region, distribution.support())
     if description:
-        ax.fill_between([], [], color=REJECTED, linewidth=0, label=f"rejected at level {result.alpha:g}: {description}")
-    _mark_statistic(ax, result, x_limits, top)
+        picture.add_entry(f"rejected at level {result.alpha:g}: {description}", REJECTED.color, "solid")
+    _mark_statistic(picture, result, x_limits, top)
     margin = 0.6 if discrete else 0.0
-    ax.set(xlim=(x_limits[0] - margin, x_limits[1] + margin), ylim=(0, 1.08 * top))
     of = f" of {result.test}" if result.test else ""
-    style.finish(ax, f"Statistic{of}", "Probability" if discrete else "Density", style.BELOW, title)
-    return ax
+    picture.x = AxisScale(f"Statistic{of}", x_limits[0] - margin, x_limits[1] + margin, whole=discrete)
+    picture.y = AxisScale("Probability" if discrete else "Density", 0.0, 1.08 * top)
+    picture.legend, picture.keyed = style.BELOW, True
 
 
 def _null_label(null: Null) -> str:
@@ -129,49 +138,63 @@ def _choose_x_limits(result: SignificanceResult, distribution: Any, discrete: bo
     return (float(math.ceil(low)), float(math.floor(high))) if discrete else (float(low), float(high))
 
 
-def _draw_density(ax: Axes, distribution: Any, x_limits: Ends, region: Ends) -> float:
+def _draw_density(picture: Picture, distribution: Any, x_limits: Ends, region: Ends) -> float:
     """Draw a density, shaded in the region; return the y to draw up to."""
     low, high = x_limits
-    x = np.union1d(np.linspace(low, high, style.count_columns(ax)), [end for end in region if low < end < high])
+    x = np.union1d(np.linspace(low, high, picture.columns), [end for end in region if low < end < high])
     y = distribution.pdf(x)
     top = float(y.max())
     if math.isinf(top):  # at the left end, of a square's
         top = float(distribution.pdf(distribution.ppf(0.2)))
         y = np.minimum(y, 2 * top)
-    ax.fill_between(x, y, color=USUAL, linewidth=0)
+    picture.add(Shade(x, np.zeros(x.size), y, USUAL))
     for inside in (x <= region[0], x >= region[1]):
-        ax.fill_between(x[inside], y[inside], color=REJECTED, linewidth=0)
-    ax.plot(x, y, color=LINE, linewidth=1.8, label="_density")
+        if inside.any():
+            picture.add(Shade(x[inside], np.zeros(int(inside.sum())), y[inside], REJECTED, solid=True))
+    picture.add(ThinLines("density", [np.stack([x, y], axis=1)], USUAL, 1.8))
     return top
 
 
-def _draw_probabilities(ax: Axes, distribution: Any, x_limits: Ends, region: Ends) -> float:
+def _draw_probabilities(picture: Picture, distribution: Any, x_limits: Ends, region: Ends) -> float:
     """Draw probabilities, or the outline of many, in another colour in the region; return the highest."""
-    ax.locator_params(axis="x", integer=True)
-    x = np.unique(np.linspace(*x_limits, min(int(x_limits[1] - x_limits[0]) + 1, style.count_columns(ax))).round())
+    x = np.unique(np.linspace(*x_limits, min(int(x_limits[1] - x_limits[0]) + 1, picture.columns)).round())
     y = distribution.pmf(x)
     rejected = (x < region[0]) | (x > region[1])
     if x.size <= MOST_BARS:
-        ax.bar(x, y, width=0.8, color=np.where(rejected, REJECTED, USUAL), edgecolor=LINE, linewidth=0.8)
+        for place, height, is_rejected in zip(x.tolist(), y.tolist(), rejected.tolist(), strict=True):
+            look, opacity = (REJECTED, 1.0) if is_rejected else (USUAL, style.SHADE)
+            picture.add(Box((place - 0.4, place + 0.4), (0.0, height), look, opacity, edged=True))
     else:
         edges = np.concatenate([x[:1] - 0.5, (x[1:] + x[:-1]) / 2, x[-1:] + 0.5])
         for part in np.split(np.arange(x.size), np.flatnonzero(np.diff(rejected)) + 1):
-            color = REJECTED if rejected[part[0]] else USUAL
-            ax.stairs(y[part], edges[part[0] : part[-1] + 2], fill=True, color=color, linewidth=0)
-        ax.stairs(y, edges, color=LINE, linewidth=1.2, baseline=None)
+            corners, heights = np.repeat(edges[part[0] : part[-1] + 2], 2)[1:-1], np.repeat(y[part], 2)
+            is_rejected = bool(rejected[part[0]])
+            look = REJECTED if is_rejected else USUAL
+            picture.add(Shade(corners, np.zeros(corners.size), heights, look, solid=is_rejected))
+        picture.add(Outline(edges, y, USUAL))
     return float(y.max())
 
 
-def _mark_statistic(ax: Axes, result: SignificanceResult, x_limits: Ends, top: float) -> None:
+def _mark_statistic(picture: Picture, result: SignificanceResult, x_limits: Ends, top: float) -> None:
     """Mark the statistic, by an arrow at the edge where it is beyond what is shown."""
     seen, p = result.statistic, "p = 0 to a float" if result.pvalue == 0 else f"p = {result.pvalue:.3g}"
     if math.isnan(seen):
-        ax.plot([], [], linestyle="none", label="seen: undefined (NaN)")
+        picture.add_entry("seen: undefined (NaN)", marker="none")
     elif x_limits[0] <= seen <= x_limits[1]:
-        label = f"seen: {_format_number(seen)}, {p}"
-        ax.plot([seen, seen], [0, top], color=INK, linewidth=1.8, linestyle=(0, (4, 2)), label=label)
+        picture.add_curve([seen, seen], [0, top], f"seen: {_format_number(seen)}, {p}", SEEN)
     else:
-        edge, marker = (x_limits[0], "<") if seen < x_limits[0] else (x_limits[1], ">")
+        is_left = seen < x_limits[0]
         label = f"seen, beyond the picture: {_format_number(seen)}, {p}"
-        look: Any = {"marker": marker, "markersize": 11, "color": INK, "linestyle": "none"}
-        ax.plot([edge], [top / 2], clip_on=False, label=label, **look)
+        picture.add(Arrow(x_limits[0] if is_left else x_limits[1], top / 2, label, SEEN, to_left=is_left))
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_has_distribution(name: str, result: SignificanceResult) -> Null:
+    """Return the distribution under the hypothesis; raise unless it has a name and is defined."""
+    null = result.null
+    distribution = None if null is None else null.frozen()
+    if null is None or distribution is None or math.isnan(distribution.median()):
+        raise ValueError(f"{name} must have a distribution to draw, but its null is {null}")
+    return null

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,8 +10,9 @@ from numpy.typing import NDArray
 
 from fastevals._text import format_value, shorten_names
 from fastevals.show.plots import style
-from fastevals.show.plots.models import LONGEST_NAME
-from fastevals.show.plots.picture import COLORS, GREY, Look
+from fastevals.show.plots.drawing import draw_mark, set_axis
+from fastevals.show.plots.models import LONGEST_NAME, label_of
+from fastevals.show.plots.picture import COLORS, GREY, AxisScale, Look, Range, Side, widened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,14 +20,12 @@ if TYPE_CHECKING:
 
 DECADES, STEEP = 100.0, 20.0  # the largest number over the least from which x, and y, are logarithmic
 SMALLEST = 1e-150  # of numbers but 0 on such an axis, and its inverse the largest
-ACROSS, LINE = 8.0, 13.0  # points: of a character of names that are written across, of a name that is turned
-LONGEST_TURNED = 16  # characters
 BAND = 0.16  # opacity of an interval's shading
 SHIFT = 0.08  # of the two bars of a category
+MARGIN = 0.05  # of the range of values, on each side
 ROOM, LOG_ROOM = 1.6, 0.08  # of the y axis, in the range of the means: intervals that are wider are cut
 FAR = 10.0  # times the best score's distance from the median is the least that is drawn
-TINTS = {"underfits": COLORS[0], "overfits": COLORS[1]}
-TINT = 0.07  # opacity of a side
+TINTS = {"underfits": Look(COLORS[0]), "overfits": Look(COLORS[1])}
 Floats = NDArray[np.float64]
 
 
@@ -53,14 +51,28 @@ class ParameterAxis(NamedTuple):
         return self.x if self.ordered else self.x + shift
 
 
-def set_parameter_axis(ax: Axes, values: Sequence[Any]) -> ParameterAxis:
-    """Set the x axis up for values, logarithmic for numbers that span decades; return their places."""
+def place_values(values: Sequence[Any]) -> tuple[AxisScale, ParameterAxis]:
+    """Return an axis for values and their places on it: logarithmic for numbers that span decades.
+
+    Values that are not numbers are placed side by side.
+    """
     x = _numbers(values)
     if x is None:
-        return _categories(ax, values)
-    if not _set_logarithmic(ax.set_xscale, x, DECADES) and (x == x.round()).all():
-        ax.locator_params(axis="x", integer=True)
-    return ParameterAxis(x, np.argsort(x), True)
+        n = len(values)
+        names = [label_of(name) or "''" for name in shorten_names(map(format_value, values), LONGEST_NAME)]
+        places = ParameterAxis(np.arange(n, dtype=np.float64), np.arange(n), False)
+        return AxisScale("", -0.5, n - 0.5, ticks=range(n), tick_labels=names), places
+    scale = _scale_of(x, DECADES)
+    scale.whole = scale.kind == "linear" and bool((x == x.round()).all())
+    scale.low, scale.high = widened(scale, x, MARGIN)
+    return scale, ParameterAxis(x, np.argsort(x), True)
+
+
+def set_parameter_axis(ax: Axes, values: Sequence[Any]) -> ParameterAxis:
+    """Set the x axis up for values; return their places."""
+    scale, places = place_values(values)
+    set_axis(ax, "x", scale)
+    return places
 
 
 def _numbers(values: Sequence[Any]) -> Floats | None:
@@ -74,33 +86,14 @@ def _numbers(values: Sequence[Any]) -> Floats | None:
     return x if np.unique(x).size == x.size else None
 
 
-def _set_logarithmic(set_scale: Callable[..., None], values: Floats, ratio: float) -> bool:
-    """Set a logarithmic scale if values are that far apart and none is negative; return whether it was set."""
+def _scale_of(values: Floats, ratio: float) -> AxisScale:
+    """Return a scale, without ends: logarithmic if values are that far apart and none is negative."""
     positive = values[values >= SMALLEST]
     if values.min() < 0 or not positive.size or positive.max() < ratio * positive.min():
-        return False
+        return AxisScale()
     if positive.size == values.size:
-        set_scale("log")
-    else:
-        set_scale("symlog", linthresh=10.0 ** np.floor(np.log10(positive.min())))  # a tick, a decade from that of 0
-    return True
-
-
-def _categories(ax: Axes, values: Sequence[Any]) -> ParameterAxis:
-    """Place values side by side; of more turned names than there is room for, every second, third, ... is written."""
-    x, step = np.arange(len(values), dtype=np.float64), 1
-    width = style.size_in_points(ax)[0]
-    names = _labels(values, LONGEST_NAME)
-    across = len(names) * max(map(len, names)) * ACROSS < width
-    if not across:
-        names, step = _labels(values, LONGEST_TURNED), math.ceil(len(names) * LINE / width)
-    ax.set_xticks(x[::step], names[::step], rotation=0 if across else 90)
-    ax.set_xlim(-0.5, len(names) - 0.5)
-    return ParameterAxis(x, np.arange(len(names)), False)
-
-
-def _labels(values: Sequence[Any], longest: int) -> list[str]:
-    return [style.legend_label(name) or "''" for name in shorten_names(map(format_value, values), longest)]
+        return AxisScale(kind="log")
+    return AxisScale(kind="symlog", linear_to=10.0 ** float(np.floor(np.log10(positive.min()))))  # a tick
 
 
 def draw_line(
@@ -139,24 +132,26 @@ def mark_value(ax: Axes, x: float, y: float, label: str, look: Look) -> None:
     )  # fmt: skip
 
 
-def tint_sides(ax: Axes, axis: ParameterAxis, fits: Sequence[str], defined: NDArray[np.bool_], best: float) -> None:
-    """Name and tint the sides of the best value by what the learner does at the outermost that are defined.
+def name_sides(
+    axis: ParameterAxis, fits: Sequence[str], defined: NDArray[np.bool_], best: float, ends: Range
+) -> list[Side]:
+    """Return the sides of the best value, named by what the learner does at the outermost that are defined.
 
     Where it does the same at both, neither is named.
     """
     outermost = axis.order[defined[axis.order]][[0, -1]]
     left, right = (fits[k] for k in outermost)
     if left == right:
-        return
+        return []
+    sides = [Side((ends[0], best), f"← {left}", TINTS[left], is_left=True)] if left in TINTS else []
+    return sides + ([Side((best, ends[1]), f"{right} →", TINTS[right], is_left=False)] if right in TINTS else [])
+
+
+def tint_sides(ax: Axes, axis: ParameterAxis, fits: Sequence[str], defined: NDArray[np.bool_], best: float) -> None:
+    """Tint and name the sides of the best value."""
     shown = ax.get_xlim()
-    side: Any
-    for side, behaviour, title, end in (
-        ("left", left, f"← {left}", shown[0]),
-        ("right", right, f"{right} →", shown[1]),
-    ):
-        if behaviour in TINTS:
-            ax.axvspan(best, end, color=TINTS[behaviour], alpha=TINT, linewidth=0, zorder=0.5)
-            ax.set_title(title, loc=side, fontsize="medium", color=TINTS[behaviour])
+    for side in name_sides(axis, fits, defined, best, shown):
+        draw_mark(ax, side)
     ax.set_xlim(shown)
 
 
@@ -171,7 +166,8 @@ def set_y_limits(ax: Axes, lines: Sequence[Any], maximize: bool) -> None:
     values = finite(*(line.values for line in lines))
     if not values.size:
         return
-    linear = maximize or not _set_logarithmic(ax.set_yscale, values, STEEP)
+    y = AxisScale() if maximize else _scale_of(values, STEEP)
+    set_axis(ax, "y", y)
     ends = finite(values, *(each for line in lines for each in (line.low, line.high)))
     least, greatest = float(values.min()), float(values.max())
     typical = max(greatest - float(np.median(values)), 0.1 * abs(greatest))
@@ -181,7 +177,7 @@ def set_y_limits(ax: Axes, lines: Sequence[Any], maximize: bool) -> None:
         ends = np.maximum(ends, least)
     scale = ax.yaxis.get_transform()
     (low, high), ends = scale.transform(np.array([least, greatest])), scale.transform(ends)
-    room = (ROOM if linear else LOG_ROOM) * (high - low) or 0.1 * abs(high) or 1.0
+    room = (ROOM if y.kind == "linear" else LOG_ROOM) * (high - low) or 0.1 * abs(high) or 1.0
     bottom, top = max(ends.min(), low - room), min(ends.max(), high + room)
     margin = 0.05 * (top - bottom) or 0.5 * room
     ax.set_ylim(*scale.inverted().transform(np.array([bottom - margin, top + margin])))

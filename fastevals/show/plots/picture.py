@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
+Range = tuple[float, float]
 
 # Okabe and Ito (2008), https://jfly.uni-koeln.de/color/, without the yellow, which is pale on white. 7 colours and 5
 # kinds of line: 35 models before two look alike.
@@ -23,7 +24,7 @@ DASHES: tuple[tuple[float, ...], ...] = ((), (5, 1.5), (6, 1.5, 1.5, 1.5), (1.5,
 GREY = "#767676"
 COLUMNS = 4096  # that a line is thinned to, at least
 BAR_STEP = 0.015  # between bars, on the y axis
-DARKEST, MIDDLE = 0.9, 0.55  # opacity of a square whose share is 1, and the share above which text on it is white
+DARKEST, MIDDLE = 0.9, 0.75  # opacity of a square whose share is 1, and the share above which text on it is white
 
 
 class Look(NamedTuple):
@@ -39,6 +40,9 @@ class Look(NamedTuple):
         return cls(COLORS[place % len(COLORS)] if color is None else color, DASHES[place % len(DASHES)], place)
 
 
+# Before an entry of the legend: a line, with a bar or a ring on it; or no line, but an area, a sign, or nothing.
+Marker = Literal["", "|", "o", "shade", "solid", "dot", "cross", "none"]
+
 # Marks ----------------------------------------------------------------------------------------------------------------
 
 
@@ -51,6 +55,7 @@ class CurveLine:
     label: str
     look: Look
     ringed: bool = False  # a mark at each point
+    joined: bool = True  # by a line
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,12 +71,13 @@ class ThinLines:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shade:
-    """What is between two lines."""
+    """What is between two lines; solid where it hides what is below."""
 
     x: Floats
     low: Floats
     high: Floats
     look: Look
+    solid: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -122,7 +128,7 @@ class Entry:
 
     label: str
     color: Any = GREY
-    marker: Literal["", "|", "o", "shade"] = ""
+    marker: Marker = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,13 +144,77 @@ class Span:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Squares:
-    """Squares about whole numbers, as dark as a share, with lines of text in each, or none."""
+    """Squares about whole numbers, as dark as a share, with lines of text in each, or none.
 
-    darkness: Floats  # of shape (n_rows, n_columns), from 0 to 1
+    Signs are in the corner of text that is bold then, in the middle where there is none, or no room for it.
+    """
+
+    darkness: Floats  # of shape (n_rows, n_columns), from 0 to 1; NaN is blank
     lines: Sequence[Sequence[tuple[str, ...]]]
+    signs: Mapping[Literal["dot", "cross"], NDArray[np.bool_]] = field(default_factory=dict)  # which squares have one
+    scale: AxisScale | None = None  # what darkness means, drawn beside
+    level: float = math.nan  # darkness that is marked on the scale
 
 
-Mark = CurveLine | ThinLines | Shade | Reference | Ring | Bar | Outline | Entry | Span | Squares
+@dataclass(frozen=True, slots=True, eq=False)
+class Box:
+    """A rectangle, of an opacity; edged in its colour where it stands for a number."""
+
+    x: Range
+    y: Range
+    look: Look
+    opacity: float = 1.0
+    edged: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """The left or the right side of the picture from an x on, tinted, and named above."""
+
+    x: Range
+    name: str
+    look: Look
+    is_left: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """Words that end or start beside a point, or are centered above it."""
+
+    x: float
+    y: float
+    words: str
+    align: Literal["left", "center", "right"] = "center"
+    bold: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrow:
+    """A sign at the left or the right edge that points to what is beyond it."""
+
+    x: float
+    y: float
+    label: str
+    look: Look
+    to_left: bool
+
+
+Mark = (
+    CurveLine
+    | ThinLines
+    | Shade
+    | Reference
+    | Ring
+    | Bar
+    | Outline
+    | Entry
+    | Span
+    | Squares
+    | Box
+    | Side
+    | Text
+    | Arrow
+)
 
 
 # The picture ----------------------------------------------------------------------------------------------------------
@@ -157,9 +227,11 @@ class AxisScale:
     label: str = ""
     low: float = math.nan
     high: float = math.nan
-    kind: Literal["linear", "log", "deviate"] = "linear"
+    kind: Literal["linear", "log", "symlog", "deviate"] = "linear"
     ticks: Sequence[float] | None = None
     tick_labels: Sequence[str] | None = None
+    whole: bool = False  # whether ticks are whole numbers
+    linear_to: float = math.nan  # of "symlog": where it becomes logarithmic
 
 
 @dataclass(slots=True, eq=False)
@@ -180,7 +252,14 @@ class Picture:
     equal : bool
         Whether a step is as long on both axes.
     legend : str
-        Where it would cover least, as matplotlib names places; "under" the axes.
+        Where it would cover least, as matplotlib names places; "under" or "over" the axes.
+    keyed : bool
+        Whether pages draw the legend: where marks are no models, which they name themselves.
+    note : str
+        What the marks mean, in words: above the legend's entries, or below a diagram.
+    diagram : bool
+        Whether there is no frame: the x axis is a line at y = 0, with its ticks and label above it, y counts rows of
+        text, and what is written beside the axes has room there.
     strip : Picture or None
         A lower picture on the same x, at the foot of the axes, `strip_height` of them high.
     """
@@ -192,6 +271,9 @@ class Picture:
     marks: list[Mark] = field(default_factory=list)
     equal: bool = False
     legend: str = "best"
+    keyed: bool = False
+    note: str = ""
+    diagram: bool = False
     strip: Picture | None = None
     strip_height: float = 0.0
 
@@ -217,9 +299,11 @@ class Picture:
         """Add a mark."""
         self.marks.append(mark)
 
-    def add_curve(self, x: ArrayLike, y: ArrayLike, label: str, look: Look, *, ringed: bool = False) -> None:
+    def add_curve(
+        self, x: ArrayLike, y: ArrayLike, label: str, look: Look, *, ringed: bool = False, joined: bool = True
+    ) -> None:
         """Add a model's line."""
-        self.add(CurveLine(_floats(x), _floats(y), label, look, ringed))
+        self.add(CurveLine(_floats(x), _floats(y), label, look, ringed, joined))
 
     def add_reference(self, x: ArrayLike, y: ArrayLike, label: str, *, dotted: bool = False) -> None:
         """Add a grey line to compare with, once."""
@@ -238,8 +322,8 @@ class Picture:
     def _reference(self, label: str) -> Reference | None:
         return next((mark for mark in self.marks if isinstance(mark, Reference) and mark.label == label), None)
 
-    def add_entry(self, label: str, color: Any = GREY, marker: Literal["", "|", "o", "shade"] = "") -> None:
-        """Explain a thin line, a marked one or a shade in the legend, once."""
+    def add_entry(self, label: str, color: Any = GREY, marker: Marker = "") -> None:
+        """Explain a thin line, a marked one, a shade or a sign in the legend, once."""
         if not any(isinstance(mark, Entry) and mark.label == label for mark in self.marks):
             self.add(Entry(label, color, marker))
 
@@ -269,6 +353,40 @@ def _same(one: Floats, other: Floats) -> bool:
 # Scales ---------------------------------------------------------------------------------------------------------------
 
 FARTHEST = 8.0  # standard deviations; a rate of 0 is drawn there, outside the picture
+LINEAR_PART = (
+    10 / 9
+)  # decades that a "symlog" axis has for what is linear: there both parts are as steep, as matplotlib
+
+
+def along(scale: AxisScale, values: Any) -> Floats:
+    """Return how far along an axis values are, in a unit of the axis' own."""
+    values = _floats(values)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if scale.kind == "deviate":
+            return as_deviate(values)
+        if scale.kind == "log":
+            return _floats(np.log10(values))
+        if scale.kind == "symlog":
+            size = np.abs(values) / scale.linear_to
+            return _floats(np.where(size <= 1, LINEAR_PART * size, LINEAR_PART + np.log10(size)) * np.sign(values))
+    return _floats(values)
+
+
+def widened(scale: AxisScale, values: Floats, room: float) -> Range:
+    """Return the ends of an axis that has room, a share of the range, on each side of values."""
+    low, high = (float(each) for each in along(scale, np.array([values.min(), values.max()])))
+    room = room * (high - low) or room * abs(high) or room
+    return _from_along(scale, low - room), _from_along(scale, high + room)
+
+
+def _from_along(scale: AxisScale, place: float) -> float:
+    if scale.kind == "log":
+        return float(10.0**place)
+    if scale.kind == "symlog":
+        size = abs(place)
+        size = size / LINEAR_PART if size <= LINEAR_PART else 10.0 ** (size - LINEAR_PART)
+        return math.copysign(scale.linear_to * size, place)
+    return place
 
 
 def as_deviate(rate: Any) -> Floats:

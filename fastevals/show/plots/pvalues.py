@@ -10,20 +10,18 @@ from fastevals._validation.curves import check_kind
 from fastevals.infer.significance.pairwise import PairwiseResult
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.show.plots import style
+from fastevals.show.plots.drawing import show
+from fastevals.show.plots.models import label_of
+from fastevals.show.plots.picture import COLORS, AxisScale, Picture, Squares
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-COLOURS = "Blues"
-PALEST = -0.2  # the scale's 0 is for p = 1, and is not white
+PALEST = 1 / 6  # darkness of p = 1, which is not blank
 LEAST = 0.001  # p-values below it look alike
-MIDDLE = 0.6  # of the scale: darker cells have white ink
 MOST_NUMBERS = 15  # models; of more the cells hold no numbers
-LABEL = 10.0  # points, of names where there is room
-SMALLEST, LARGEST = 5.5, 9.0  # points, of numbers
-CHARACTERS = 4.6  # heights of a number in its width
-FEW, SHORT = 8, 8  # models, and characters of a name, whose names are written across
+INK = COLORS[6]
 
 
 def plot_pvalues(result: PairwiseResult, *, ax: Axes | None = None, title: str | None = None) -> Axes:
@@ -63,74 +61,59 @@ def plot_pvalues(result: PairwiseResult, *, ax: Axes | None = None, title: str |
     ['a', 'b', 'c']
     """
     check_kind("result", result, PairwiseResult)
+    picture = Picture()
+    draw_pvalues(picture, result)
+    return show(picture, style.get_axes(ax, pvalues_size(picture), 1), title)
+
+
+def pvalues_size(picture: Picture) -> tuple[float, float]:
+    """Return a figure's size in inches, by the names of its picture."""
+    names = picture.x.tick_labels or ()
+    width = 1.4 + 0.07 * max(map(len, names)) + min(max(2.4, 0.5 * len(names)), 8.0)
+    return width + 0.6, width
+
+
+def draw_pvalues(picture: Picture, result: PairwiseResult) -> None:
+    """Add adjusted p-values of pairs of models to an empty picture."""
     k = len(result.names)
     order = np.argsort(result.mean_ranks, kind="stable") if isinstance(result, RankComparison) else np.arange(k)
-    names = [style.legend_label(str(result.names[place])) for place in order]
-    width = 1.4 + 0.07 * max(map(len, names)) + min(max(2.4, 0.5 * k), 8.0)
-    ax = style.get_axes(ax, (width + 0.6, width), 1)
-    pvalues, decisions = (result.matrix(values)[np.ix_(order, order)] for values in ("pvalue", "rejected"))
-    np.fill_diagonal(decisions, np.nan)
-    row, column = np.nonzero(~np.isnan(decisions))  # of pairs that were compared: their p may be NaN too
-    p, rejected = pvalues[row, column], decisions[row, column] != 0
-    darkness = _draw_cells(ax, names, row, column, p)
-    _draw_color_scale(ax, result)
-    if result.alternative != "two-sided":
-        ax.set(ylabel="First of the pair", xlabel="Second of the pair")
-
-    ink = np.where(np.isnan(p) | (darkness < MIDDLE), "black", "white")
-    cell = min(style.size_in_points(ax)) / k  # a side, in points
-    ax.tick_params(labelsize=min(LABEL, 0.8 * cell))
-    size = min(cell / CHARACTERS, LARGEST) if k <= MOST_NUMBERS and cell / CHARACTERS >= SMALLEST else None
-    dots = (column, row) if size is None else (column + 0.36, row - 0.34)
-    area = (0.13 * cell) ** 2
-    for marker, places, text in (("o", rejected, f"p < {result.alpha:g}"), ("x", np.isnan(p), "undefined")):
-        if places.any():
-            x, y = dots if marker == "o" else (column, row)
-            ax.scatter(x[places], y[places], s=area, c=ink[places], marker=marker, linewidth=1.0)
-            ax.scatter([], [], s=20, c="black", marker=marker, label=text)
-    if size is not None:
-        for place, value, bold, color in zip(np.transpose([column, row]).tolist(), p, rejected, ink, strict=True):
-            text = "" if np.isnan(value) else "<0.001" if value < LEAST else f"{value:.3f}"
-            weight = "bold" if bold else "normal"
-            ax.text(place[0], place[1], text, ha="center", va="center", fontsize=size, color=color, weight=weight)
-    if ax.get_legend_handles_labels()[1]:
-        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderaxespad=0.2, handletextpad=0.2)
-    style.set_title(ax, title, above=bool(ax.get_legend()))
-    return ax
+    p, rejected = (result.matrix(values)[np.ix_(order, order)] for values in ("pvalue", "rejected"))
+    np.fill_diagonal(p, np.nan)
+    np.fill_diagonal(rejected, np.nan)
+    is_rejected, is_undefined = rejected == 1, ~np.isnan(rejected) & np.isnan(p)  # NaN where they were not compared
+    lines = [[_lines(each, k) for each in row] for row in p.tolist()]
+    picture.add(
+        Squares(
+            _darkness(p), lines, {"dot": is_rejected, "cross": is_undefined}, _scale(result),
+            float(_darkness(result.alpha)),
+        )
+    )  # fmt: skip
+    if is_rejected.any():
+        picture.add_entry(f"p < {result.alpha:g}", INK, "dot")
+    if is_undefined.any():
+        picture.add_entry("undefined", INK, "cross")
+    names = [label_of(str(result.names[place])) for place in order]
+    second, first = ("", "") if result.alternative == "two-sided" else ("Second of the pair", "First of the pair")
+    picture.x = AxisScale(second, -0.5, k - 0.5, ticks=range(k), tick_labels=names)
+    picture.y = AxisScale(first, k - 0.5, -0.5, ticks=range(k), tick_labels=names)
+    picture.equal, picture.legend, picture.keyed = True, style.OVER, True
 
 
-def _draw_cells(ax: Axes, names: list[str], row: Any, column: Any, p: Any) -> Any:
-    """Colour the cells; return each pair's darkness, from 0 for p = 1 to 1."""
-    k = len(names)
-    darkness = np.log(np.clip(p, LEAST, 1)) / np.log(LEAST)
-    cells = np.full((k, k), np.nan)
-    cells[row, column] = darkness
-    ax.imshow(cells, cmap=COLOURS, vmin=PALEST, vmax=1)
-    ax.set_xticks(range(k), names, rotation=90 if k > FEW or max(map(len, names)) > SHORT else 0)
-    ax.set_yticks(range(k), names)
-    ax.set_xticks(np.arange(k + 1) - 0.5, minor=True)
-    ax.set_yticks(np.arange(k + 1) - 0.5, minor=True)
-    ax.grid(True, which="minor", color="#d0d0d0", linewidth=0.8)
-    ax.tick_params(which="both", length=0)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
-    return darkness
+def _lines(p: float, k: int) -> tuple[str, ...]:
+    if k > MOST_NUMBERS or np.isnan(p):
+        return ()
+    return ("<0.001" if p < LEAST else f"{p:.3f}",)
 
 
-def _draw_color_scale(ax: Axes, result: PairwiseResult) -> None:
-    """Add the colours' scale beside the grid, with the level."""
-    scale = ax.inset_axes((1.04, 0.0, 0.045, 1.0))
-    scale.imshow(
-        np.linspace(0, 1, 256)[:, np.newaxis], cmap=COLOURS, vmin=PALEST, vmax=1, aspect="auto", extent=(0, 1, 1, 0)
-    )
-    labels = {p: f"{p:g}" for p in (1.0, 0.1, 0.01, result.alpha) if p > LEAST} | {LEAST: f"≤ {LEAST:g}"}
-    places = {p: np.log(p) / np.log(LEAST) for p in labels}
-    scale.set_yticks(list(places.values()), list(labels.values()))
-    scale.set_xticks([])
-    scale.yaxis.tick_right()
-    scale.yaxis.set_label_position("right")
+def _darkness(p: Any) -> Any:
+    """Return the darkness of p-values: from that of p = 1, by their logarithm."""
+    return PALEST + (1 - PALEST) * np.log(np.clip(p, LEAST, 1)) / np.log(LEAST)
+
+
+def _scale(result: PairwiseResult) -> AxisScale:
+    """Return what darkness means."""
     side = "" if result.alternative == "two-sided" else f", one-sided ({result.alternative})"
     adjusted = "" if result.correction == "none" else f", adjusted ({result.correction})"
-    scale.set_ylabel(f"p-value{side}{adjusted}")
-    level = np.log(max(result.alpha, LEAST)) / np.log(LEAST)
-    scale.axhline(level, color="black", linewidth=1.6)
+    labels = {p: f"{p:g}" for p in (1.0, 0.1, 0.01, result.alpha) if p > LEAST} | {LEAST: f"≤ {LEAST:g}"}
+    ticks = [float(_darkness(p)) for p in labels]
+    return AxisScale(f"p-value{side}{adjusted}", PALEST, 1.0, ticks=ticks, tick_labels=list(labels.values()))

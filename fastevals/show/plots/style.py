@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LARGEST_DRAWN = 1e150  # squares of larger numbers are no longer finite
 SQUARE, WIDE, TALL = (6.4, 6.4), (6.4, 4.8), (6.4, 8.9)  # inches; 800 pixels wide at 125 a inch
 
-BELOW = "under"  # place of a legend: below the axes
+BELOW, OVER = "under", "over"  # places of a legend: below and above the axes
 CURVE, BAR = "fastevals-curve", "fastevals-bar"  # gids of lines
 MOST_INSIDE = 3  # models; the legend of more is below the axes
 LEGEND_ROW = 0.22  # inches: of an entry
@@ -117,8 +117,12 @@ def finish(ax: Axes, x_label: str, y_label: str, legend: str = "best", title: st
     ax.set_axisbelow(True)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
-    set_title(ax, title, above=bool(ax.get_title("left") or ax.get_title("right")))
-    if any(ax.get_legend_handles_labels()[1]):
+    has_entries = any(ax.get_legend_handles_labels()[1])
+    set_title(ax, title, above=bool(ax.get_title("left") or ax.get_title("right") or (has_entries and legend == OVER)))
+    if has_entries and legend == OVER:
+        near: dict[str, Any] = {"borderaxespad": 0.2, "handletextpad": 0.2}
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, **near)
+    elif has_entries:
         many = sum(each.get_gid() == CURVE for each in ax.lines) > MOST_INSIDE
         inside = [] if legend == BELOW or many else list(dict.fromkeys([legend, "best"]))
         if all(_hides_data(ax, _legend(ax, loc=place)) for place in inside):
