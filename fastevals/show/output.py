@@ -16,6 +16,7 @@ from fastevals._execution import progressed
 from fastevals._text import format_label, printable
 from fastevals.results import as_json
 from fastevals.show.commands import MOST_PICTURED, TextResult, escape_controls, write_file
+from fastevals.show.plots.drawing import show
 from fastevals.show.plots.picture import Picture
 from fastevals.show.plots.style import legend_label
 
@@ -23,16 +24,8 @@ DOTS_PER_INCH = 125  # 800 pixels wide
 LONGEST_VALUE = 40  # characters of a --by value in a folder's name
 
 
-class Plot(NamedTuple):
-    """A picture to be drawn: ``each(ax=...)`` of what draws it, on axes of its own."""
-
-    draw: Sequence[Callable[..., Any]]
-    size: tuple[float, float]  # inches, of one of the axes
-    is_column: bool = False  # whether axes are below each other
-
-
 class Panel(NamedTuple):
-    """A picture among those that belong together."""
+    """A picture, beside others that belong to it or alone."""
 
     title: str | None
     picture: Picture
@@ -47,9 +40,9 @@ class BlockPictures(NamedTuple):
     names: Iterable[str]  # of the pictures that a block may have
     by: str | None  # the --by column: each block has a folder
     values: Sequence[Any]  # the blocks' values in it
-    block_pictures: Callable[[int], Iterable[tuple[str, Plot]]]  # a block's by its place, with their names
+    block_pictures: Callable[[int], Iterable[tuple[str, Sequence[Panel]]]]  # a block's by its place, with their names
     reason: str = ""  # why there are none of blocks
-    of_all: Sequence[tuple[str, Plot]] = ()  # those of all blocks together
+    of_all: Sequence[tuple[str, Sequence[Panel]]] = ()  # those of all blocks together
 
     def write_folder(self, out: str, command: str, result: TextResult) -> str:
         """Write a command's JSON, text and pictures over those of an earlier run; return a line on what is where.
@@ -84,11 +77,11 @@ def _draw(folder: Path, pictures: BlockPictures) -> str:
         if title is not None:
             block_folder.mkdir(exist_ok=True)
             _remove(block_folder, names)
-        for name, picture in block_pictures(k):
-            write_file(block_folder / f"{name}.png", _as_png(picture, title))
+        for name, panels in block_pictures(k):
+            write_file(block_folder / f"{name}.png", _as_png(panels, title))
             count += 1
-    for name, picture in of_all:
-        write_file(folder / f"{name}.png", _as_png(picture, None))
+    for name, panels in of_all:
+        write_file(folder / f"{name}.png", _as_png(panels, None))
     said = [f"{name}.png" for name, _ in of_all]
     if count or not said:
         said.append(f"{count} picture{'s' * (count != 1)}{where}")
@@ -118,23 +111,23 @@ def _remove(folder: Path, names: Iterable[str]) -> None:
         (folder / f"{name}.png").unlink(missing_ok=True)
 
 
-def _as_png(picture: Plot, title: str | None) -> bytes:
-    """Draw a picture as PNG, without pyplot."""
+def _as_png(panels: Sequence[Panel], title: str | None) -> bytes:
+    """Draw pictures that belong together as PNG, without pyplot."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    several, (width, height), is_column = picture
-    columns = 1 if is_column else math.ceil(math.sqrt(len(several)))
-    rows = math.ceil(len(several) / columns)
+    width, height = max(panel.size for panel in panels)
+    columns = 1 if panels[0].is_wide else math.ceil(math.sqrt(len(panels)))
+    rows = math.ceil(len(panels) / columns)
     figure = Figure(figsize=(columns * width, rows * height), dpi=DOTS_PER_INCH, layout="constrained")
     FigureCanvasAgg(figure)
     grid = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
-    for each, ax in zip(several, grid, strict=False):
-        each(ax=ax)
-    for ax in grid[len(several) :]:
+    for panel, ax in zip(panels, grid, strict=False):
+        show(panel.picture, ax, panel.title)
+    for ax in grid[len(panels) :]:
         ax.set_axis_off()
     if title is not None:
-        (grid[0].set_title if len(several) == 1 else figure.suptitle)(legend_label(title))
+        (grid[0].set_title if len(panels) == 1 else figure.suptitle)(legend_label(title))
     content = io.BytesIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # letters are drawn as boxes

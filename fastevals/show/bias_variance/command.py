@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from functools import partial
 from typing import TYPE_CHECKING
 
 from fastevals.show.commands import Parser, add_shared, check_beforehand, check_shared, csv_form, show_result
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from fastevals.show.output import BlockPictures
 
 
-PICTURE = "bias_variance"
 LOSSES = ("squared", "zero-one")
 DECOMPOSITIONS = ("domingos", "kohavi-wolpert", "james")
 PREDICTION_OPTIONS = ("truth", "pred", "observed", "weight", "models_are", "loss", "decomposition")
@@ -52,8 +50,8 @@ against the variance; "kohavi-wolpert" are shares of votes; "james" is what bias
 --out DIR makes the folder where there is none and writes over files of the same names: bias-variance.json (as --format
 json prints it), bias-variance.txt and bias_variance.png. It needs matplotlib: pip install 'fastevals[plots]'.
 
---html FILE writes one file of HTML that needs nothing else: which part is most of the loss in words, and tables. It
-needs Jinja2: pip install 'fastevals[page]'.
+--html FILE writes one file of HTML that needs nothing else: which part is most of the loss in words, the picture, and
+tables. It needs Jinja2: pip install 'fastevals[page]'.
 
 exit status: 0; 2 with a line on stderr that says what is wrong; 130 when stopped by Ctrl-C.
 """
@@ -71,7 +69,7 @@ def add_options(parser: Parser) -> None:
     add("--models-are", choices=("rows", "columns"), help="axis of a .npy array that the models are, rows by default")
     add("--loss", choices=LOSSES, help="squared (default), of numbers; or zero-one, of classes")
     add("--decomposition", choices=DECOMPOSITIONS, help="whose parts of the 0-1 loss, domingos by default")
-    add("--html", metavar="FILE", help="also write a page to this file: the parts in words and tables")
+    add("--html", metavar="FILE", help="also write a page to this file: the parts in words, tables, a picture")
     add("--out", metavar="DIR", help="also write bias-variance.json, bias-variance.txt and a picture to this folder")
     add_shared(parser)
     parser.set_defaults(progress=False)
@@ -102,13 +100,10 @@ def run(arguments: argparse.Namespace) -> None:
     decomposed = _embedded() if arguments.file is None else _predictions(arguments)
 
     def pictures() -> BlockPictures:
-        from fastevals.show.output import BlockPictures, Plot
-        from fastevals.show.plots.bias_variance import SIZE, plot_bias_variance
-        from fastevals.show.plots.style import is_drawable
+        from fastevals.show.bias_variance.page import NAME, bias_variance_panels
+        from fastevals.show.output import BlockPictures
 
-        picture = Plot([partial(plot_bias_variance, decomposed.result)], SIZE)
-        finite = is_drawable([decomposed.result.expected_loss, *decomposed.result.parts().values()])
-        return BlockPictures((PICTURE,), None, (), lambda _: [(PICTURE, picture)] if finite else [])
+        return BlockPictures((NAME,), None, (), lambda _: bias_variance_panels(decomposed.result))
 
     show_result(arguments, decomposed, pictures)
 

@@ -1,8 +1,11 @@
-"""The pages of bias-variance: which part of the loss is most of it, and tables."""
+"""The pages of bias-variance: which part of the loss is most of it, a picture, and tables."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+
+import numpy as np
 
 from fastevals._text import LOSSES, format_value, printable
 from fastevals.measure.bias_variance.decomposition import Decomposition
@@ -15,7 +18,14 @@ from fastevals.show.bias_variance.predictions import (
     list_first,
     what_dominates,
 )
-from fastevals.show.page.page import Block, Cell, Page, Table, TableRow, number
+from fastevals.show.output import Panel
+from fastevals.show.page.page import Block, Cell, Page, Table, TableRow, figures, number
+from fastevals.show.plots import style
+from fastevals.show.plots.bias_variance import SIZE, draw_bias_variance
+from fastevals.show.plots.picture import Picture
+from fastevals.split.training_sets import BiasVarianceCurve
+
+NAME = "bias_variance"
 
 
 def predictions_page(decomposed: DecomposedPredictions) -> Page:
@@ -32,7 +42,7 @@ def predictions_page(decomposed: DecomposedPredictions) -> Page:
     size = f"{count_of(result.n_models, 'model')}, {count_of(result.n_samples, 'sample')}"
     verdict = [f"{sentence}." for sentence in what_dominates(result).rstrip(".").split(". ")]
     tables = [_part_table(result), _sample_table(decomposed)]
-    block = Block("", size, verdict, (), (), tables)
+    block = Block("", size, verdict, (), list(figures(bias_variance_panels(result), "b0")), tables)
     return Page("bias-variance", decomposed.data, facts, (), [block], decomposed.to_dict())
 
 
@@ -49,10 +59,19 @@ def curve_page(decomposed: DecomposedCurve) -> Page:
         rows.append(TableRow(format_value(value), [*cells, Cell(curve.fits[k])]))
     parts = [name.replace("_", " ") for name in curve.parts()]
     table = Table("parts", "Parts of the loss", [parameter, "expected loss", *parts, "fit"], rows)
+    pictures = list(figures(bias_variance_panels(curve), "b0"))
     first = curve.results[0]
     size = f"{count_of(first.n_models, 'model')} a value, {count_of(first.n_samples, 'sample')}"
-    block = Block("", size, verdict, [TRUTH.removeprefix("! : ")], (), [table])
+    block = Block("", size, verdict, [TRUTH.removeprefix("! : ")], pictures, [table])
     return Page("bias-variance", decomposed.data, {"how": HOW}, (), [block], decomposed.to_dict())
+
+
+def bias_variance_panels(result: Decomposition | BiasVarianceCurve) -> Iterator[tuple[str, list[Panel]]]:
+    """Yield the picture of a decomposition, unless its numbers are too large to be drawn."""
+    if style.is_drawable([*np.ravel(result.expected_loss), *np.ravel(list(result.parts().values()))]):
+        picture = Picture()
+        draw_bias_variance(picture, result)
+        yield NAME, [Panel(None, picture, SIZE)]
 
 
 def _part_table(result: Decomposition) -> Table:

@@ -62,7 +62,7 @@ test's statistic would have, of two algorithms the sign test's; of predictions i
 the pictures of each value, up to the first 20, are in a folder of their own. It needs matplotlib: pip install
 'fastevals[plots]'.
 
---html FILE writes one file of HTML that needs nothing else: what is shown in words, and tables. It needs
+--html FILE writes one file of HTML that needs nothing else: what is shown in words, the pictures, and tables. It needs
 Jinja2: pip install 'fastevals[page]'.
 
 exit status: 0, whatever is shown or not; 2 with a line on stderr that says what is wrong; 130 when stopped by Ctrl-C.
@@ -95,7 +95,7 @@ def add_options(parser: Parser) -> None:
         help="level, 0.95 by default: tests are at 1 less it",
     )
     add("--progress", action="store_true", help="show a bar on stderr")
-    add("--html", metavar="FILE", help="also write a page to this file: what is shown in words and tables")
+    add("--html", metavar="FILE", help="also write a page to this file: what is shown in words, tables, pictures")
     add("--out", metavar="DIR", help="also write compare.json, compare.txt and pictures to this folder")
     add_shared(parser)
 

@@ -1,4 +1,4 @@
-"""The pages of comparisons: what they come to in words, and tables."""
+"""The pages of comparisons: what they come to in words, tables, and pictures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fastevals.infer.significance.pairwise import PairwiseResult
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.results import Interval, SignificanceResult
 from fastevals.show.commands import option
-from fastevals.show.compare.pictures import prediction_panels
+from fastevals.show.compare.pictures import prediction_panels, results_panels
 from fastevals.show.compare.predictions import CORRECTION, PredictionsComparison
 from fastevals.show.compare.results import ResultsBlock, ResultsComparison, block_cautions
 from fastevals.show.page.page import Block, Cell, Page, Table, TableRow, count, difference_rows, figures, number
@@ -35,11 +35,11 @@ def results_page(comparison: ResultsComparison) -> Page:
         "control": "" if options.control is None else printable(options.control),
     }
     facts = {name: text for name, text in facts.items() if text}
-    blocks = [_results_block(comparison, block) for block in comparison.blocks]
+    blocks = [_results_block(comparison, block, k) for k, block in enumerate(comparison.blocks)]
     return Page("compare", comparison.data, facts, (), blocks, comparison.to_dict())
 
 
-def _results_block(comparison: ResultsComparison, block: ResultsBlock) -> Block:
+def _results_block(comparison: ResultsComparison, block: ResultsBlock, k: int) -> Block:
     by, n = comparison.options.by, block.friedman.n_datasets
     tables = [_rank_table(block), *_test_tables(block)]
     if block.pairs is not None:
@@ -49,7 +49,8 @@ def _results_block(comparison: ResultsComparison, block: ResultsBlock) -> Block:
         f"{n:,} data set{'s' * (n != 1)}",
         results_verdict(block, higher_is_better=comparison.options.higher_is_better),
         [*comparison.cautions, *block_cautions(block)],
-        tables=tables,
+        list(figures(results_panels(block), f"b{k}")),
+        tables,
     )
 
 

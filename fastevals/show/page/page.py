@@ -39,6 +39,11 @@ CAPTIONS = {
     "groups": ("By group", "dashed: the mean"),
     "errors": ("Errors", "predictions less targets, in bins: the outer ones have all beyond; dashed: none"),
     "within": ("Errors within a size", "share of rows with an error of at most that size"),
+    "critical_difference": ("Mean ranks", "1, the best, at the right; a bar joins what is not shown to differ"),
+    "critical_difference_ranges": ("Mean ranks, with the critical difference", "bars that don't overlap differ"),
+    "pvalues": ("p-values", "the darker, the smaller"),
+    "null": ("The first test", "its statistic if nothing differed, where that is rejected, and what was seen"),
+    "bias_variance": ("Bias and variance", "parts of the expected loss"),
     "means": ("Predicted and observed", "means of each tenth of the rows, by predictions; dashed: equal"),
 }
 NAMED_BY_AXIS = ("intervals", "differences")  # pictures that differ by what is on their x axis

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,13 +16,12 @@ from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.roc import DetCurve, RocCurve
 from fastevals.results import Interval
-from fastevals.show.output import BlockPictures, Panel, Plot
+from fastevals.show.output import BlockPictures, Panel
 from fastevals.show.plots import style
 from fastevals.show.plots.calibration import draw_calibration
 from fastevals.show.plots.confusion import draw_confusion
 from fastevals.show.plots.cost import draw_cost, draw_cost_over_prior
 from fastevals.show.plots.decision import draw_decision
-from fastevals.show.plots.drawing import show
 from fastevals.show.plots.forest import Row, draw_forest, forest_size
 from fastevals.show.plots.gain import draw_gain, draw_lift
 from fastevals.show.plots.histogram import draw_score_histogram
@@ -146,22 +144,9 @@ def report_pictures(report: Report) -> BlockPictures:
     """Return what `--out` draws of a report, whose first `MOST_PICTURED` blocks have the counts of their models."""
     by, blocks = report.roles.by, report.blocks
     reason = "" if blocks else f"more values of {printable(str(by))} than have a block each"
-    of_all = [] if report.over is None else [("groups", plot_of(group_panels(report.over)))]
-
-    def pictures(k: int) -> Iterator[tuple[str, Plot]]:
-        return ((name, plot_of(panels)) for name, panels in block_panels(report, blocks[k]))
-
-    return BlockPictures(NAMES, by, [block.value for block in blocks], pictures, reason, of_all)
-
-
-def plot_of(panels: Sequence[Panel]) -> Plot:
-    """Return panels beside each other."""
-    draw = [partial(_show, panel) for panel in panels]
-    return Plot(draw, max(panel.size for panel in panels), is_column=panels[0].is_wide)
-
-
-def _show(panel: Panel, *, ax: Any) -> None:
-    show(panel.picture, ax, panel.title)
+    of_all = [] if report.over is None else [("groups", group_panels(report.over))]
+    values = [block.value for block in blocks]
+    return BlockPictures(NAMES, by, values, lambda k: block_panels(report, blocks[k]), reason, of_all)
 
 
 # Panels ---------------------------------------------------------------------------------------------------------------

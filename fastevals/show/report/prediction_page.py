@@ -19,7 +19,7 @@ from fastevals.show.plots.forest import Row, draw_forest, forest_size
 from fastevals.show.plots.models import label_of
 from fastevals.show.plots.picture import AxisScale, Outline, Picture
 from fastevals.show.report.intervals import metric_title
-from fastevals.show.report.pictures import MOST_VALUES, difference_panels, interval_panels, plot_of
+from fastevals.show.report.pictures import MOST_VALUES, difference_panels, interval_panels
 from fastevals.show.report.predictions import (
     CLASSES,
     EACH_CLASS,
@@ -51,12 +51,9 @@ def prediction_pictures(report: PredictionReport) -> BlockPictures:
     """Return what `--out` draws of a report."""
     by, blocks = report.roles.by, report.blocks
     reason = "" if blocks else f"more values of {printable(str(by))} than have a block each"
-    of_all = [] if report.over is None else [("groups", plot_of(_group_panels(report.over)))]
-
-    def pictures(k: int) -> Iterator[tuple[str, Any]]:
-        return ((name, plot_of(panels)) for name, panels in _panels(report, blocks[k]))
-
-    return BlockPictures(NAMES, by, [block.value for block in blocks], pictures, reason, of_all)
+    of_all = [] if report.over is None else [("groups", _group_panels(report.over))]
+    values = [block.value for block in blocks]
+    return BlockPictures(NAMES, by, values, lambda k: _panels(report, blocks[k]), reason, of_all)
 
 
 def _block(report: PredictionReport, block: PredictionBlock, k: int) -> Block:
