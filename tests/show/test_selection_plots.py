@@ -22,7 +22,7 @@ from tests.show.test_significance_plots import axes, check_texts, labelled, lege
 from tests.split.test_error_curves import auto_curve
 
 MSE = "mean_squared_error"
-UNDERFITS, OVERFITS = (TINTS[word].lower() for word in ("underfits", "overfits"))
+UNDERFITS, OVERFITS = (TINTS[word].color.lower() for word in ("underfits", "overfits"))
 BOTH = {"left": "← underfits", "right": "overfits →"}
 
 

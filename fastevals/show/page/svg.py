@@ -3,21 +3,42 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator
 from html import escape
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals.show.page.canvas import (
+    BOLD,
+    EDGE,
+    GAP,
+    LARGEST,
+    NAMES,
+    SIDE,
+    SMALLEST,
+    TICKS,
+    TURNED,
+    Canvas,
+    names_of,
+    position,
+    ticks_of,
+)
+from fastevals.show.page.letters import SIZE, cut, titled, width, wrapped
+from fastevals.show.page.paths import path
 from fastevals.show.plots.picture import (
     COLORS,
     DARKEST,
     DASHES,
     MIDDLE,
+    Arrow,
     AxisScale,
     Bar,
+    Box,
     CurveLine,
+    Entry,
     Look,
     Mark,
     Outline,
@@ -25,66 +46,21 @@ from fastevals.show.plots.picture import (
     Reference,
     Ring,
     Shade,
+    Side,
     Span,
     Squares,
+    Text,
     ThinLines,
-    as_deviate,
 )
-from fastevals.show.plots.thinning import kept_within
 
 Floats = NDArray[np.float64]
 
-SIDE, HIGH = 340, 235  # pixels: of the axes, both or the x axis; the y axis where it may be shorter
-LEFT, RIGHT, TOP, BOTTOM = 60, 12, 10, 46  # around them
-LETTER = 7.2  # pixels of a character, about
-ROW = 26  # pixels of a row of names
-NAMES = 170  # pixels, at most, for names left of the axes
-FINE = 10  # a path's numbers are whole, of a tenth of a pixel
-TOLERANCE = 0.08  # pixels that a path may be off
-TICKS = 6  # of an axis, about
+LINE, STRIP = 18, 12  # pixels: of a line of the legend, of the scale of squares
+SHADES = 24  # of the scale of squares
+OUTSIDE = (Ring, Squares, Text, Arrow)  # marks that are not cut at the axes
 
 
-class Canvas:
-    """Where the axes are, and how values become pixels.
-
-    Parameters
-    ----------
-    picture : Picture
-    width : float
-        Of the axes, in pixels; those with names of rows have room for them besides.
-    """
-
-    def __init__(self, picture: Picture, width: float = SIDE) -> None:
-        self.picture = picture
-        names = picture.y.tick_labels if picture.y.tick_labels is not None and picture.y.kind == "linear" else None
-        rows = 0 if names is None else len(names)
-        self.left = LEFT if names is None else min(max(map(len, names), default=0) * LETTER + 14, NAMES) + 22
-        self.width = float(width)
-        self.height = self.width if picture.equal else float(rows * ROW if rows else HIGH)
-        if picture.equal and rows > 2:
-            self.height = self.width
-        self.strip = picture.strip_height * self.height
-        self.total = self.left + self.width + RIGHT, TOP + self.height + BOTTOM
-
-    def x(self, values: Any) -> Floats:
-        """Return values of x in pixels."""
-        return self.left + self.width * position(self.picture.x, values)
-
-    def y(self, values: Any) -> Floats:
-        """Return values of y in pixels."""
-        return TOP + self.height * (1 - position(self.picture.y, values))
-
-
-def position(scale: AxisScale, values: Any) -> Floats:
-    """Return where values are on an axis: 0 at its low end, 1 at its high one."""
-    moves: dict[str, Callable[[Any], Any]] = {"linear": np.asarray, "log": np.log10, "deviate": as_deviate}
-    move = moves[scale.kind]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        low, high = (float(move(np.float64(end))) for end in (scale.low, scale.high))
-        return (move(np.asarray(values, dtype=np.float64)) - low) / (high - low)  # type: ignore[no-any-return]
-
-
-def draw(picture: Picture, kind: str, label: str, name: str, width: float = SIDE) -> str:
+def draw(picture: Picture, kind: str, label: str, name: str, across: float = SIDE) -> str:
     """Return a picture as SVG.
 
     Parameters
@@ -96,28 +72,34 @@ def draw(picture: Picture, kind: str, label: str, name: str, width: float = SIDE
         What it shows, for who can't see it.
     name : str
         That no other picture of the page has.
-    width : float
-        Of the axes, in pixels.
+    across : float
+        Width of the axes in pixels.
     """
-    canvas = Canvas(picture, width)
-    total = f"{canvas.total[0]:g} {canvas.total[1]:g}"
-    box = f"{canvas.left:g} {TOP} {canvas.width:g} {canvas.height:g}"
+    canvas = Canvas(picture, across)
+    foot, high = _foot(canvas)
+    total = f"{canvas.total[0]:g} {high:g}"
+    box = f"{canvas.left:g} {canvas.top} {canvas.width:g} {canvas.height:g}"
     axes = "".join(f' data-{each}="{_scale(scale)}"' for each, scale in (("x", picture.x), ("y", picture.y)))
     clip = f"clip-{name}"
-    left, top, across, down = box.split()
     parts = [
         f'<svg viewBox="0 0 {total}" role="img" aria-label="{escape(label)}" '
         f'data-picture="{kind}" data-box="{box}"{axes}>',
-        f'<clipPath id="{clip}"><rect x="{left}" y="{top}" width="{across}" height="{down}"/></clipPath>',
-        *_axis(canvas),
-        f'<g clip-path="url(#{clip})">',
-        *(_mark(mark, canvas) for mark in picture.marks if not isinstance(mark, (Ring, Squares))),
+        f'<clipPath id="{clip}"><rect {_rectangle(canvas)}/></clipPath>',
+        *(_ruler(canvas) if picture.diagram else _axis(canvas)),
+        "<g>" if picture.diagram else f'<g clip-path="url(#{clip})">',
+        *(_mark(mark, canvas) for mark in picture.marks if not isinstance(mark, OUTSIDE)),
         *(_strip(picture.strip, canvas) if picture.strip is not None else []),
         '<g class="live"></g></g>',
-        *(_mark(mark, canvas) for mark in picture.marks if isinstance(mark, (Ring, Squares))),
+        *(_mark(mark, canvas) for mark in picture.marks if isinstance(mark, OUTSIDE)),
+        *(_name_side(mark, canvas) for mark in picture.marks if isinstance(mark, Side)),
+        *foot,
         "</svg>",
     ]
     return "".join(parts)
+
+
+def _rectangle(canvas: Canvas) -> str:
+    return f'x="{canvas.left:g}" y="{canvas.top}" width="{canvas.width:g}" height="{canvas.height:g}"'
 
 
 def _scale(scale: AxisScale) -> str:
@@ -129,52 +111,75 @@ def _scale(scale: AxisScale) -> str:
 
 def _axis(canvas: Canvas) -> list[str]:
     """Return grid, ticks and labels of both axes."""
-    picture, bottom, right = canvas.picture, TOP + canvas.height, canvas.left + canvas.width
-    grid, texts = [], []
-    for value, label in _ticks(picture.x, int(canvas.width / 80)):
-        at = float(canvas.x(value))
-        grid.append(f"M{at:.1f} {TOP}V{bottom:g}")
-        texts.append(f'<text x="{at:.1f}" y="{bottom + 16:g}" class="tick mid">{escape(label)}</text>')
-    for value, label in _ticks(picture.y, TICKS):
+    picture, bottom, right = canvas.picture, canvas.top + canvas.height, canvas.left + canvas.width
+    grid, texts = [], [_number_below(canvas, *tick) for tick in _ticks_below(canvas)]
+    if canvas.squares is None:
+        grid = [f"M{float(canvas.x(value)):.1f} {canvas.top}V{bottom:g}" for value, _ in _ticks_below(canvas)]
+    for value, label in ticks_of(picture.y, TICKS):
         at = float(canvas.y(value))
         if not picture.strip or at < bottom - canvas.strip:
-            grid.append(f"M{canvas.left:g} {at:.1f}H{right:g}")
-            short = label if len(label) * LETTER <= NAMES else f"{label[: int(NAMES / LETTER) - 1]}…"
-            title = "" if short == label else f"<title>{escape(label)}</title>"
+            if canvas.squares is None:
+                grid.append(f"M{canvas.left:g} {at:.1f}H{right:g}")
+            size = SIZE if names_of(picture.y) is None else canvas.row_size
             texts.append(
-                f'<text x="{canvas.left - 7:g}" y="{at + 4:.1f}" class="tick end">{escape(short)}{title}</text>'
+                f'<text x="{canvas.left - 7:g}" y="{at + size / 3:.1f}" class="tick end"{_sized(size)}>'
+                f"{titled(label, NAMES, size)}</text>"
             )
-    center = canvas.left + canvas.width / 2
-    middle = TOP + (canvas.height - canvas.strip) / 2
+    middle = canvas.top + (canvas.height - canvas.strip) / 2
+    room = canvas.total[0] - EDGE
+    center = canvas.inside(canvas.left + canvas.width / 2, cut(picture.x.label, room, 13), 13)
     return [
-        f'<path class="grid" d="{"".join(grid)}"/>',
-        f'<path class="axis" d="M{canvas.left:g} {TOP}V{bottom:g}H{right:g}"/>',
+        f'<path class="grid" d="{"".join(grid)}"/>' if grid else "",
+        f'<path class="axis" d="M{canvas.left:g} {canvas.top}V{bottom:g}H{right:g}"/>' if grid else "",
         *texts,
-        f'<text x="{center:g}" y="{bottom + 38:g}" class="mid">{escape(picture.x.label)}</text>',
+        f'<text x="{center:g}" y="{canvas.total[1] - 8:g}" class="mid">{titled(picture.x.label, room, 13)}</text>'
+        if picture.x.label
+        else "",
         f'<text transform="translate(14 {middle:g}) rotate(-90)" class="mid">{escape(picture.y.label)}</text>'
         if picture.y.label
         else "",
     ]
 
 
-def _ticks(scale: AxisScale, wanted: int) -> list[tuple[float, str]]:
-    """Return the ticks of an axis that are inside it, with their labels."""
-    low, high = sorted((scale.low, scale.high))
-    if scale.ticks is not None:
-        labels = [f"{tick:g}" for tick in scale.ticks] if scale.tick_labels is None else scale.tick_labels
-        return [(tick, label) for tick, label in zip(scale.ticks, labels, strict=True) if low <= tick <= high]
-    if scale.kind == "log":
-        decades = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
-        return [(10.0**k, f"1e{k}" if abs(k) > 4 else f"{10.0**k:g}") for k in decades]
-    step = _step((high - low) / max(wanted, 2))
-    ticks = step * np.arange(math.ceil(low / step), math.floor(high / step) + 1)
-    return [(float(tick), f"{tick:.6g}" if tick else "0") for tick in ticks]
+def _ticks_below(canvas: Canvas) -> list[tuple[float, str]]:
+    """Return the numbers or names below the axes: every second, third, ... where they are too many."""
+    ticks, size = ticks_of(canvas.picture.x, int(canvas.width / 80)), canvas.name_size
+    if canvas.squares is not None or not ticks:
+        return ticks
+    widest = 1.15 * size if canvas.turned else max(width(label, size) for _, label in ticks) + 10
+    return ticks[:: math.ceil(widest * len(ticks) / canvas.width)]
 
 
-def _step(least: float) -> float:
-    """Return the least of 1, 2, 2.5 and 5 times a power of ten that is no less."""
-    power = 10.0 ** math.floor(math.log10(least)) if least > 0 else 1.0
-    return next((each * power for each in (1, 2, 2.5, 5, 10) if each * power >= least), 10 * power)
+def _number_below(canvas: Canvas, value: float, label: str) -> str:
+    at, bottom, size = float(canvas.x(value)), canvas.top + canvas.height, canvas.name_size
+    if canvas.turned:
+        place = f'transform="translate({at + size / 3:.1f} {bottom + 8:g}) rotate(-90)" class="tick end"'
+    else:
+        place = f'x="{canvas.inside(at, label, size):.1f}" y="{bottom + 16:g}" class="tick mid"'
+    room = TURNED if canvas.turned else canvas.total[0] - EDGE
+    return f"<text {place}{_sized(size)}>{titled(label, room, size)}</text>"
+
+
+def _sized(size: float) -> str:
+    return "" if size == SIZE else f' style="font-size:{size:.1f}px"'
+
+
+def _ruler(canvas: Canvas) -> list[str]:
+    """Return the x axis of a diagram, with its numbers and label above."""
+    ticks, y = ticks_of(canvas.picture.x, 0), float(canvas.y(0.0))
+    at = [float(canvas.x(value)) for value, _ in ticks]
+    widest = max(width(label) for _, label in ticks) + 6
+    step = math.ceil(widest * (len(ticks) - 1) / max(abs(at[-1] - at[0]), 1.0)) or 1
+    lines = [f"M{at[0]:.1f} {y:.1f}H{at[-1]:.1f}"]
+    texts = []
+    for k, (x, (_, label)) in enumerate(zip(at, ticks, strict=True)):
+        lines.append(f"M{x:.1f} {y:.1f}v{-3 if k % step else -5}")
+        if k % step == 0:
+            texts.append(f'<text x="{x:.1f}" y="{y - 8:.1f}" class="tick mid">{escape(label)}</text>')
+    label = canvas.picture.x.label
+    x = canvas.inside((at[0] + at[-1]) / 2, label)
+    texts.append(f'<text x="{x:.1f}" y="{float(canvas.y(1.4)):.1f}" class="said mid">{escape(label)}</text>')
+    return [f'<path class="ruler c6" d="{"".join(lines)}"/>', *texts]
 
 
 # Marks ----------------------------------------------------------------------------------------------------------------
@@ -203,7 +208,8 @@ def _mark(mark: Mark, canvas: Canvas) -> str:
         return _outline(mark, canvas)
     if isinstance(mark, Shade):
         x_out, y_out = np.append(mark.x, mark.x[::-1]), np.append(mark.low, mark.high[::-1])
-        return f'<path class="shade {_classes(mark.look)}" d="{path(canvas.x(x_out), canvas.y(y_out))}Z"/>'
+        kind = "solid" if mark.solid else "shade"
+        return f'<path class="{kind} {_classes(mark.look)}" d="{path(canvas.x(x_out), canvas.y(y_out))}Z"/>'
     if isinstance(mark, ThinLines):
         lines = "".join(path(canvas.x(each[:, 0]), canvas.y(each[:, 1])) for each in mark.paths)
         place = f' data-model="{mark.look.place}"' if mark.name == "threshold" else ""
@@ -212,6 +218,14 @@ def _mark(mark: Mark, canvas: Canvas) -> str:
         return _span(mark, canvas)
     if isinstance(mark, Squares):
         return _squares(mark, canvas)
+    if isinstance(mark, Box):
+        return _box(mark.x, mark.y, canvas, f"box{' edged' * mark.edged} {_classes(mark.look)}", mark.opacity)
+    if isinstance(mark, Side):
+        return _box(mark.x, (canvas.picture.y.low, canvas.picture.y.high), canvas, f"side {_classes(mark.look)}")
+    if isinstance(mark, Text):
+        return _text(mark, canvas)
+    if isinstance(mark, Arrow):
+        return f'<path class="arrow" d="{_arrow(float(canvas.x(mark.x)), float(canvas.y(mark.y)), mark.to_left)}"/>'
     return ""  # an entry of a legend, which pages write themselves
 
 
@@ -223,13 +237,21 @@ def _classes(look: Look) -> str:
 
 def _curve(curve: CurveLine, canvas: Canvas) -> str:
     x, y = canvas.x(curve.x), canvas.y(curve.y)
-    dashes = f" d{curve.look.place % len(DASHES)}"
-    classes, title = f"curve {_classes(curve.look)}{dashes}", f"<title>{escape(curve.label)}</title>"
-    line = f'<path class="{classes}" d="{path(x, y)}">{title}</path>'
+    title = f"<title>{escape(curve.label)}</title>"
+    defined = ~(np.isnan(x) | np.isnan(y))
+    pieces = np.flatnonzero(np.diff(defined.astype(np.int8), prepend=0, append=0)).reshape(-1, 2).tolist()
+    lines = "".join(path(x[a:b], y[a:b]) for a, b in pieces) if curve.joined else ""
+    line = f'<path class="{_line_classes(curve)}" d="{lines}">{title}</path>' if curve.joined else ""
     if not curve.ringed:
         return line
-    dots = "".join(f"M{a:.1f} {b:.1f}h0" for a, b in zip(x.tolist(), y.tolist(), strict=True))
-    return f'{line}<path class="dots {_classes(curve.look)}" d="{dots}"/>'
+    finite = np.isfinite(x) & np.isfinite(y)
+    dots = "".join(f"M{a:.1f} {b:.1f}h0" for a, b in zip(x[finite].tolist(), y[finite].tolist(), strict=True))
+    return f'{line}<path class="dots {_classes(curve.look)}" d="{dots}">{"" if curve.joined else title}</path>'
+
+
+def _line_classes(curve: CurveLine) -> str:
+    dashes = DASHES.index(curve.look.dashes) if curve.look.dashes in DASHES else 0
+    return f"curve {_classes(curve.look)} d{dashes}"
 
 
 def _outline(outline: Outline, canvas: Canvas, y: Callable[[Any], Floats] | None = None) -> str:
@@ -250,7 +272,7 @@ def _outline(outline: Outline, canvas: Canvas, y: Callable[[Any], Floats] | None
 
 def _strip(strip: Picture, canvas: Canvas) -> list[str]:
     """Return a lower picture at the foot of the axes."""
-    top = TOP + canvas.height - canvas.strip
+    top = canvas.top + canvas.height - canvas.strip
     parts = [f'<path class="axis" d="M{canvas.left:g} {top:g}h{canvas.width:g}"/>']
     if not math.isnan(strip.y.low):
 
@@ -271,74 +293,160 @@ def _span(span: Span, canvas: Canvas) -> str:
     return f'<g class="{_classes(span.look)}">{line}<circle class="value" cx="{x:.1f}" cy="{y:.1f}" r="4"/></g>'
 
 
+def _box(x: Any, y: Any, canvas: Canvas, classes: str, opacity: float = 1.0) -> str:
+    (left, right), (top, bottom) = np.sort(canvas.x(np.array(x))).tolist(), np.sort(canvas.y(np.array(y))).tolist()
+    drawn = f"M{left:.1f} {top:.1f}H{right:.1f}V{bottom:.1f}H{left:.1f}Z"
+    return f'<path class="{classes}" d="{drawn}"{_opacity(opacity)}/>'
+
+
+def _opacity(opacity: float) -> str:
+    return "" if opacity == 1 else f' fill-opacity="{opacity:g}"'
+
+
+def _name_side(side: Side, canvas: Canvas) -> str:
+    x, end = (canvas.left, "") if side.is_left else (canvas.left + canvas.width, " end")
+    return f'<text x="{x:g}" y="{canvas.top - 6:g}" class="named{end} {_classes(side.look)}">{escape(side.name)}</text>'
+
+
+def _text(text: Text, canvas: Canvas) -> str:
+    x, y = float(canvas.x(text.x)), float(canvas.y(text.y))
+    classes = f"said{' bold' * text.bold}"
+    if text.align == "center":
+        x = canvas.inside(x, text.words)
+        return f'<text x="{x:.1f}" y="{y:.1f}" class="{classes} mid">{escape(text.words)}</text>'
+    x, end = (x + GAP, "") if text.align == "left" else (x - GAP, " end")
+    words = titled(text.words, NAMES, BOLD * SIZE if text.bold else SIZE)
+    return f'<text x="{x:.1f}" y="{y + 4:.1f}" class="{classes}{end}">{words}</text>'
+
+
+def _arrow(x: float, y: float, to_left: bool) -> str:
+    way = -1 if to_left else 1
+    return f"M{x + 5 * way:.1f} {y:.1f}l{-10 * way} -6v12z"
+
+
+# Squares --------------------------------------------------------------------------------------------------------------
+
+
 def _squares(squares: Squares, canvas: Canvas) -> str:
+    """Return squares, one by one if they have text, with lines between them, and their signs."""
     rows, columns = squares.darkness.shape
-    width, height = canvas.width / columns, canvas.height / rows
-    longest = max((len(line) for row in squares.lines for lines in row for line in lines), default=1)
-    size = min(16.0, width / (0.65 * longest))
-    parts = []
-    for row in range(rows):
-        for column in range(columns):
-            x, y = canvas.left + column * width, TOP + row * height
-            darkness = float(squares.darkness[row, column])
-            parts.append(
-                f'<rect class="square" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" '
-                f'fill-opacity="{DARKEST * darkness:.3f}"/>'
+    across, high = canvas.width / columns, canvas.height / rows
+    longest = max((len(line) for row in squares.lines for lines in row for line in lines), default=0)
+    size = min(LARGEST, across / (0.65 * max(longest + bool(squares.signs), 1)))
+    is_written = longest > 0 and (not squares.signs or size >= SMALLEST)
+    cells: dict[Any, list[str]] = {}
+    texts, signs = [], []
+    for row, column in product(range(rows), range(columns)):
+        x, y, darkness = canvas.left + column * across, canvas.top + row * high, float(squares.darkness[row, column])
+        ink = "dark" if darkness > MIDDLE else "light"
+        if not math.isnan(darkness):
+            shade = f"{DARKEST * darkness:.3f}" if is_written else f"{DARKEST * darkness:.2f}"
+            key = (shade, row, column) if is_written else (shade,)
+            cells.setdefault(key, []).append(f"M{x:.1f} {y:.1f}h{across:.1f}v{high:.1f}h-{across:.1f}z")
+        found = [sign for sign, places in squares.signs.items() if places[row, column]]
+        signs += [_sign(sign, x, y, across, high, ink, aside=is_written) for sign in found]
+        lines = squares.lines[row][column] if is_written else ()
+        for k, line in enumerate(lines):
+            at = y + high / 2 + size * (1.2 * (k - (len(lines) - 1) / 2) + 0.35)
+            texts.append(
+                f'<text x="{x + across / 2:.1f}" y="{at:.1f}" class="mid on-{ink}{" bold" * ("dot" in found)}" '
+                f'style="font-size:{size:.1f}px" data-cell="{row} {column} {k}">{escape(line)}</text>'
             )
-            lines = squares.lines[row][column]
-            ink = "dark" if darkness > MIDDLE else "light"
-            for k, line in enumerate(lines):
-                at = y + height / 2 + size * (1.2 * (k - (len(lines) - 1) / 2) + 0.35)
-                parts.append(
-                    f'<text x="{x + width / 2:.1f}" y="{at:.1f}" class="mid on-{ink}" style="font-size:{size:.1f}px" '
-                    f'data-cell="{row} {column} {k}">{escape(line)}</text>'
-                )
-    return "".join(parts)
+    between = [f"M{canvas.left:g} {canvas.top + k * high:.1f}h{canvas.width:g}" for k in range(rows + 1)]
+    between += [f"M{canvas.left + k * across:.1f} {canvas.top}v{canvas.height:g}" for k in range(columns + 1)]
+    drawn = [f'<path class="square" d="{"".join(each)}" fill-opacity="{key[0]}"/>' for key, each in cells.items()]
+    return "".join([*drawn, f'<path class="grid" d="{"".join(between)}"/>', *texts, *signs])
 
 
-# Paths ----------------------------------------------------------------------------------------------------------------
+def _sign(sign: str, x: float, y: float, across: float, high: float, ink: str, *, aside: bool) -> str:
+    """Return a sign in a square: a dot is aside, where there is text in the middle."""
+    if sign == "cross":
+        arm = min(0.2 * across, 5)
+        return f'<path class="sign on-{ink}" d="{_cross(x + across / 2, y + high / 2, arm)}"/>'
+    left, top = (0.86, 0.16) if aside else (0.5, 0.5)
+    radius = min(0.1 * across, 4)
+    x, y = x + left * across, y + top * high
+    return f'<circle class="sign dot on-{ink}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"/>'
 
 
-def path(x: Floats, y: Floats) -> str:
-    """Return a polyline through points in pixels, those left out that are on it."""
-    points = np.stack([np.clip(x, -1e4, 1e4), np.clip(y, -1e4, 1e4)], axis=1)
-    points = points[np.isfinite(points).all(axis=1)]
-    if not len(points):
-        return ""
-    whole = np.rint(FINE * points[simplified(points)]).astype(np.int64)
-    steps = np.diff(whole, axis=0)
-    steps = steps[(steps != 0).any(axis=1)]
-    return f"M{_number(whole[0, 0])} {_number(whole[0, 1])}" + _steps(steps.tolist())
+def _cross(x: float, y: float, arm: float) -> str:
+    return f"M{x - arm:.1f} {y - arm:.1f}l{2 * arm:.1f} {2 * arm:.1f}m0 {-2 * arm:.1f}l{-2 * arm:.1f} {2 * arm:.1f}"
 
 
-def _steps(steps: Iterable[Sequence[int]]) -> str:
-    """Return steps in tenths of a pixel as a path writes them."""
-    parts, before = [], ""
-    for x, y in steps:
-        command, numbers = ("h", [x]) if not y else ("v", [y]) if not x else ("l", [x, y])
-        for k, number in enumerate(numbers):
-            text = _number(number)
-            starts = command if not k and command != before else "" if text.startswith("-") else " "
-            parts.append(starts + text)
-        before = command
-    return "".join(parts)
+# Below the axes -------------------------------------------------------------------------------------------------------
 
 
-def _number(tenths: int) -> str:
-    whole, tenth = divmod(abs(int(tenths)), FINE)
-    sign = "-" if tenths < 0 else ""
-    return f"{sign}{whole}" if not tenth else f"{sign}{whole or ''}.{tenth}"
+def _foot(canvas: Canvas) -> tuple[list[str], float]:
+    """Return what is below the axes, the scale of squares, the legend and a note, and the height of the whole."""
+    picture, (across, y) = canvas.picture, canvas.total
+    parts: list[str] = []
+
+    def write(words: str, x: float, kind: str) -> None:
+        nonlocal y
+        for line in wrapped(words, across - x - EDGE):
+            y += LINE
+            parts.append(f'<text x="{x:g}" y="{y - 4:g}" class="{kind}">{escape(line)}</text>')
+
+    if canvas.squares is not None and canvas.squares.scale is not None:
+        write(canvas.squares.scale.label, EDGE, "said")
+        parts += _shades(canvas, canvas.squares.scale, canvas.squares.level, y + 4)
+        y += STRIP + 28
+    if picture.note:
+        write(picture.note, EDGE, "tick")
+    for sign, label in _entries(picture) if picture.keyed else ():
+        parts.append(f'<g transform="translate({EDGE} {y + LINE / 2:g})">{sign}</g>')
+        write(label, EDGE + 32, "said")
+    return parts, y + (EDGE if parts else 0)
 
 
-def simplified(points: Floats, tolerance: float = TOLERANCE) -> NDArray[np.intp]:
-    """Return the points of a polyline that are kept: none other is farther from the line through these."""
-    kept = np.zeros(len(points), dtype=bool)
-    kept[[0, -1]] = True
+def _entries(picture: Picture) -> Iterator[tuple[str, str]]:
+    """Yield the legend: what is before each entry, 24 pixels wide, and the entry."""
+    for mark in picture.marks:
+        if isinstance(mark, CurveLine):
+            line = f'<path class="{_line_classes(mark)}" d="M0 0h24"/>' if mark.joined else ""
+            dot = f'<path class="dots {_classes(mark.look)}" d="M12 0h0"/>' if mark.ringed else ""
+            yield line + dot, mark.label
+        elif isinstance(mark, Reference) and mark.label and not mark.hidden:
+            yield f'<path class="reference {"dotted" if mark.dotted else "dashed"}" d="M0 0h24"/>', mark.label
+        elif isinstance(mark, Arrow):
+            yield f'<path class="arrow" d="{_arrow(12.0, 0.0, mark.to_left)}"/>', mark.label
+        elif isinstance(mark, Entry):
+            yield _entry_sign(mark), mark.label
 
-    def distance(rows: Any, before: Any, after: Any) -> Floats:
-        step, moved = points[after] - points[before], points[rows] - points[before]
-        length = (step * step).sum(axis=1)
-        along = np.divide((moved * step).sum(axis=1), length, out=np.zeros(len(rows)), where=length > 0)
-        return np.hypot(*(moved - np.clip(along, 0, 1)[:, np.newaxis] * step).T)  # type: ignore[no-any-return]
 
-    return kept_within(kept, distance, tolerance)
+def _entry_sign(entry: Entry) -> str:
+    classes, line = _classes(Look(entry.color)), '<path class="span" d="M0 0h24"/>'
+    signs = {
+        "shade": f'<path class="filled {classes}" d="M0 -5h24v10h-24z"/>',
+        "solid": f'<path class="solid {classes}" d="M0 -5h24v10h-24z"/>',
+        "dot": '<circle class="sign dot on-light" cx="12" cy="0" r="3"/>',
+        "cross": f'<path class="sign on-light" d="{_cross(12, 0, 4)}"/>',
+        "none": "",
+        "|": f'<g class="{classes}"><path class="span" d="M0 0h24M12 -4v8"/></g>',
+        "o": f'<g class="{classes}">{line}<circle class="value" cx="12" cy="0" r="4"/></g>',
+        "": f'<g class="{classes}">{line}</g>',
+    }
+    return signs[entry.marker]
+
+
+def _shades(canvas: Canvas, scale: AxisScale, level: float, y: float) -> list[str]:
+    """Return the scale of squares, with the level; of ticks that are too near each other the level's, or an end's."""
+
+    def x(darkness: float) -> float:
+        return canvas.left + canvas.width * float(position(scale, darkness))
+
+    edges = np.linspace(scale.low, scale.high, SHADES + 1).tolist()
+    parts = []
+    for low, high in pairwise(edges):
+        drawn = f"M{x(low):.1f} {y:g}H{x(high):.1f}v{STRIP}H{x(low):.1f}z"
+        parts.append(f'<path class="square" d="{drawn}" fill-opacity="{DARKEST * (low + high) / 2:.3f}"/>')
+    parts.append(f'<path class="level" d="M{x(level):.1f} {y - 3:g}v{STRIP + 6}"/>')
+    ticks = ticks_of(scale, 0)
+    ticks.sort(key=lambda tick: (abs(tick[0] - level) > 1e-9, tick[0] not in (scale.low, scale.high)))
+    taken: list[tuple[float, float]] = []
+    for value, label in ticks:
+        at, half = canvas.inside(x(value), label), width(label) / 2 + 3
+        if all(at + half <= low or at - half >= high for low, high in taken):
+            taken.append((at - half, at + half))
+            parts.append(f'<text x="{at:.1f}" y="{y + STRIP + 14:g}" class="tick mid">{escape(label)}</text>')
+    return parts

@@ -1,0 +1,58 @@
+"""How wide words are in pictures of pages, about; and how they are cut or broken where there is no room for them."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from html import escape
+
+from fastevals._text import shorten_name
+
+SIZE = 12.0  # pixels, of letters
+LEAST = 5  # characters that are left of a name
+
+
+@cache
+def _letter_width(letter: str) -> float:
+    """Return the width of a character in its size: of a broad font, for pages are seen in any."""
+    if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
+        return 0.0
+    if unicodedata.east_asian_width(letter) in "WF" or unicodedata.category(letter) == "So":
+        return 1.4
+    if letter in "mwMW@%—":
+        return 0.95
+    return 0.75 if letter.isupper() else 0.35 if letter in "ijl.,:;|' " else 0.6
+
+
+def width(words: str, size: float = SIZE) -> float:
+    """Return the width of words in pixels, about."""
+    return size * sum(map(_letter_width, words))
+
+
+def cut(words: str, room: float, size: float = SIZE) -> str:
+    """Return words without their middle where they are wider than the room in pixels."""
+    short = words
+    while width(short, size) > room and len(short) > LEAST:
+        short = shorten_name(words, len(short) - 1)
+    return short
+
+
+def titled(words: str, room: float, size: float = SIZE) -> str:
+    """Return what is in a text element: words as they are, or cut, with all of them in a title."""
+    short = cut(words, room, size)
+    return escape(short) if short == words else f"{escape(short)}<title>{escape(words)}</title>"
+
+
+def wrapped(words: str, room: float, size: float = SIZE) -> list[str]:
+    """Return words as lines that are no wider than the room in pixels."""
+    lines: list[str] = []
+    for part in words.split("\n"):
+        line = ""
+        for word in part.split(" "):
+            longer = f"{line} {word}" if line else word
+            if line and width(longer, size) > room:
+                lines.append(cut(line, room, size))
+                longer = word
+            line = longer
+        lines.append(cut(line, room, size))
+    return lines

@@ -1,0 +1,61 @@
+"""Paths of pictures of pages: as short as they can be, with no point off by a pixel's tenth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals.show.plots.thinning import kept_within
+
+Floats = NDArray[np.float64]
+
+FINE = 10  # a path's numbers are whole, of a tenth of a pixel
+TOLERANCE = 0.08  # pixels that a path may be off
+
+
+def path(x: Floats, y: Floats) -> str:
+    """Return a polyline through points in pixels, those left out that are on it."""
+    points = np.stack([np.clip(x, -1e4, 1e4), np.clip(y, -1e4, 1e4)], axis=1)
+    points = points[np.isfinite(points).all(axis=1)]
+    if not len(points):
+        return ""
+    whole = np.rint(FINE * points[simplified(points)]).astype(np.int64)
+    steps = np.diff(whole, axis=0)
+    steps = steps[(steps != 0).any(axis=1)]
+    return f"M{_number(whole[0, 0])} {_number(whole[0, 1])}" + _steps(steps.tolist())
+
+
+def _steps(steps: Iterable[Sequence[int]]) -> str:
+    """Return steps in tenths of a pixel as a path writes them."""
+    parts, before = [], ""
+    for x, y in steps:
+        command, numbers = ("h", [x]) if not y else ("v", [y]) if not x else ("l", [x, y])
+        for k, number in enumerate(numbers):
+            text = _number(number)
+            starts = command if not k and command != before else "" if text.startswith("-") else " "
+            parts.append(starts + text)
+        before = command
+    return "".join(parts)
+
+
+def _number(tenths: int) -> str:
+    whole, tenth = divmod(abs(int(tenths)), FINE)
+    sign = "-" if tenths < 0 else ""
+    return f"{sign}{whole}" if not tenth else f"{sign}{whole or ''}.{tenth}"
+
+
+def simplified(points: Floats, tolerance: float = TOLERANCE) -> NDArray[np.intp]:
+    """Return the points of a polyline that are kept: none other is farther from the line through these."""
+    kept = np.zeros(len(points), dtype=bool)
+    kept[[0, -1]] = True
+
+    def distance(rows: Any, before: Any, after: Any) -> Floats:
+        step, moved = points[after] - points[before], points[rows] - points[before]
+        length = (step * step).sum(axis=1)
+        along = np.divide((moved * step).sum(axis=1), length, out=np.zeros(len(rows)), where=length > 0)
+        return np.hypot(*(moved - np.clip(along, 0, 1)[:, np.newaxis] * step).T)  # type: ignore[no-any-return]
+
+    return kept_within(kept, distance, tolerance)
