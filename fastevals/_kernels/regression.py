@@ -83,9 +83,7 @@ def read_rows(y, p, w, origin, first, sums, errors, low, high, outside, inside, 
         accumulate(sums[1], over)
         accumulate(sums[2], under)
         accumulate(sums[3], relative)
-        if low == np.inf:  # no median is asked for
-            pass
-        elif w is None:
+        if w is None:
             found = collect(part, low, high, outside, inside, found)
         else:
             found = collect_weighted(part, w_part, low, high, outside, inside, weights, found)

@@ -17,14 +17,9 @@ from fastevals._validation.arrays import as_predictions
 from fastevals._validation.labels import as_models_labels, as_true_labels, check_two_models
 from fastevals.infer.bootstrap.bootstrap import BootstrapSettings, Estimate, make_estimate, resample
 from fastevals.infer.bootstrap.samples import Sample
-from fastevals.infer.bootstrap.subjects import (
-    SamplingDesign,
-    make_prediction_sample,
-    make_score_sample,
-    make_target_sample,
-)
+from fastevals.infer.bootstrap.subjects import SamplingDesign, make_prediction_sample, make_score_sample
 from fastevals.infer.significance.paired import compared_pairs, scale_to_unit
-from fastevals.measure.kinds import TARGETS, MetricSpecs, array_kind, metric_kinds
+from fastevals.measure.kinds import MetricSpecs
 from fastevals.measure.metric_specs import metric_bounds, parse_metrics
 from fastevals.results import (
     EXTREMENESS,
@@ -157,22 +152,21 @@ def compare_predictions(
     keep_distribution: bool = False,
     progress: bool = False,
 ) -> ModelComparison:
-    """Compare the classes or numbers that models predict on the same rows, by any metrics, with one paired bootstrap.
+    """Compare the classes that models predict on the same rows, by any metrics, with one paired bootstrap.
 
     As `compare_rankings`. Where rows that have the same true class and the same prediction by each model are many, they
-    are drawn together, as a count: a replicate then costs the same for any number of rows. The metrics say whether
-    there are classes or numbers.
+    are drawn together, as a count: a replicate then costs the same for any number of rows.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels: integers, booleans, strings, or floats without a fraction. Or targets: finite numbers.
+        Labels: integers, booleans, strings, or floats without a fraction.
     predictions : mapping of name to array-like, array-like of shape (n_models, n_samples), or frame
-        Predicted labels, or numbers, of two models or more: an entry, a row or a column each.
+        Predicted labels of two models or more: an entry, a row or a column each.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
-        As for `bootstrap`, of predicted numbers (``"r2"``), or of predicted labels: ``metric("f1", average="macro")``,
-        say; with ``average=None`` a value for each class. A function takes a stack of confusion matrices, of shape (n,
-        n_models, K, K) or (n_models, K, K), and gives numbers along all axes but the last two, or more axes after them.
+        As for `bootstrap`, of predicted labels: ``metric("f1", average="macro")``, say; with ``average=None`` a value
+        for each class. A function takes a stack of confusion matrices, of shape (n, n_models, K, K) or
+        (n_models, K, K), and gives numbers along all axes but the last two, or more axes after them.
     reference : name or int, optional
         The model that the others are compared with, by name, or by number where they have none; by default all pairs
         are compared.
@@ -215,21 +209,9 @@ def compare_predictions(
     >>> result = fastevals.compare_predictions(y_true, predictions, reference="old", n_resamples=999, rng=0)
     >>> result["accuracy"].differences[0].value
     0.33333333333333337
-    >>> y_true, predictions = [3.0, 1.0, 2.0, 4.0], {"a": [2.0, 1.0, 2.0, 3.0], "b": [3.0, 2.0, 2.0, 4.0]}
-    >>> fastevals.compare_predictions(y_true, predictions, metrics="mean_absolute_error", rng=0)
-    ModelComparison(BCa, 0.95, two-sided, n_resamples=9999
-      mean_absolute_error: MetricComparison([Difference(a - b: 0.25, [-0.5, 1], p=0.783)]))
     """
     settings = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
     specs = parse_metrics(metrics)
-    if array_kind(metric_kinds(specs)) is TARGETS:
-        labelled, given, _ = as_predictions("predictions", predictions)
-        models = list(range(len(labelled))) if given is None else list(given)
-        check_two_models("predictions", models)
-        pairs = compared_pairs(tuple(models), reference)
-        design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label)
-        sample = make_target_sample(y_true, labelled, specs, design)
-        return _compare_models(sample, specs, models, pairs, settings, keep_distribution, progress)
     true = as_true_labels("y_true", y_true)
     labelled, names = as_models_labels("predictions", true, predictions)
     pairs = compared_pairs(names, reference)

@@ -91,24 +91,22 @@ class UnitSample(Sample):
 
 
 class TargetSample(UnitSample):
-    """Rows with a target and the predictions of models: values are of each, or plain of a single array."""
+    """Rows with a target and a prediction."""
 
     def __init__(
         self,
         targets: NDArray[Any],
-        predictions: NDArray[Any] | Sequence[NDArray[Any]],
+        predictions: NDArray[Any],
         metrics: Sequence[TargetMetric],
         *,
         weights: NDArray[np.float64] | None,
         groups: Any,
     ) -> None:
         self._metrics = metrics
-        self._is_one = isinstance(predictions, np.ndarray)
-        self._predictions = [predictions] if isinstance(predictions, np.ndarray) else list(predictions)
-        self._targets, self._weights = targets, weights
+        self._targets, self._predictions, self._weights = targets, predictions, weights
         units = SamplingUnits.number(targets.size, groups, None)
         self._unit_by_row = units.unit_by_row
-        super().__init__(units, 8 * len(self._predictions) * targets.size)
+        super().__init__(units, 8 * targets.size)
 
     def estimates(self) -> Values:
         """Return each metric of the rows themselves."""
@@ -123,30 +121,26 @@ class TargetSample(UnitSample):
         results = []
         for times in draws:
             take_drawn(times, self._unit_by_row, space[1])
-            rows = np.flatnonzero(space[1] != 0)  # of bytes it takes six times as long
+            rows = np.flatnonzero(space[1])
             weights = space[1][rows].astype(np.float64)
             if self._weights is not None:
                 weights *= self._weights[rows]
-            predictions = [each[rows] for each in self._predictions]
-            results.append(self._errors(self._targets[rows], predictions, weights))
+            results.append(self._errors(self._targets[rows], self._predictions[rows], weights))
         return [np.array(each) for each in zip(*results, strict=True)]
 
-    def _errors(self, targets: NDArray[Any], predictions: Sequence[NDArray[Any]], weights: Floats | None) -> Values:
-        values = [np.full(len(predictions), np.nan)] * len(self._metrics)
-        if targets.size:  # else the only row was left out
-            values = TARGETS.evaluate_rows(targets, predictions, weights, self._metrics)
-        return [each[0] for each in values] if self._is_one else values
+    def _errors(self, targets: NDArray[Any], predictions: NDArray[Any], weights: NDArray[np.float64] | None) -> Values:
+        if not targets.size:  # the only row was left out
+            return [np.array(np.nan)] * len(self._metrics)
+        values = TARGETS.evaluate_rows(targets, [predictions], weights, self._metrics)
+        return [each[0] for each in values]
 
     def closed_form_acceleration(self, metric: int) -> NDArray[np.float64] | None:
         """Return the acceleration of a metric of sums: without a unit they are less what its rows add to them."""
         if self._metrics[metric].name == "median_absolute_error":
             return None
-        accelerations = []
-        for predictions in self._predictions:
-            with np.errstate(divide="ignore", invalid="ignore"):  # of one unit there are no others
-                values = self._metrics[metric].of_sums(cast("RegressionSums", _SumsOfOthers(self, predictions)))
-            accelerations.append(jackknife_acceleration(values, self.sizes[: values.size]))
-        return accelerations[0] if self._is_one else np.array(accelerations)
+        with np.errstate(divide="ignore", invalid="ignore"):  # of one unit there are no others
+            values = self._metrics[metric].of_sums(cast("RegressionSums", _SumsOfOthers(self)))
+        return jackknife_acceleration(values, self.sizes[: values.size])
 
 
 class _SumsOfOthers:
@@ -158,10 +152,10 @@ class _SumsOfOthers:
 
     unit = 1.0
 
-    def __init__(self, sample: TargetSample, predictions: NDArray[Any]) -> None:
+    def __init__(self, sample: TargetSample) -> None:
         self._weights, self._unit_by_row = sample._weights, sample._unit_by_row
         self._targets = np.multiply(sample._targets, 0.25, dtype=np.float64)  # quarters: no difference overflows
-        self._errors = self._targets - np.multiply(predictions, 0.25, dtype=np.float64)
+        self._errors = self._targets - np.multiply(sample._predictions, 0.25, dtype=np.float64)
 
     def _of_others(self, terms: Any) -> Floats:
         weighted = terms if self._weights is None else terms * self._weights
