@@ -71,7 +71,8 @@ def read_rows(y, p, w, origin, first, sums, errors, low, high, outside, inside, 
 
     The sums are those of `sum_errors` (not finite where a target or a prediction is not) and, for the first model,
     `sum_deviations` from `origin`. The errors outside the bracket are counted as `collect` says, or weighed as
-    `collect_weighted` does. `errors` is scratch of STRETCH. Gives the new end of what was found.
+    `collect_weighted` does; with `low` above `high` they are left alone. `errors` is scratch of STRETCH. Gives the new
+    end of what was found.
     """
     for start in range(0, y.size, STRETCH):  # slices, not offsets: without the check for a negative index 4x faster
         y_part, p_part = y[start : start + STRETCH], p[start : start + STRETCH]
@@ -83,10 +84,11 @@ def read_rows(y, p, w, origin, first, sums, errors, low, high, outside, inside, 
         accumulate(sums[1], over)
         accumulate(sums[2], under)
         accumulate(sums[3], relative)
-        if w is None:
-            found = collect(part, low, high, outside, inside, found)
-        else:
-            found = collect_weighted(part, w_part, low, high, outside, inside, weights, found)
+        if low <= high:
+            if w is None:
+                found = collect(part, low, high, outside, inside, found)
+            else:
+                found = collect_weighted(part, w_part, low, high, outside, inside, weights, found)
         if first:
             deviate(y_part, origin, part)
             total, deviation, scatter = sum_deviations(part, w_part)

@@ -19,6 +19,7 @@ from fastevals._kernels.median import find_half
 from fastevals._kernels.regression import STRETCH, SUMS, merge_sums, read_rows
 from fastevals._options import check_number, warn_undefined
 from fastevals._validation.arrays import (
+    USUAL,
     as_predictions,
     as_scores,
     as_weights,
@@ -37,7 +38,7 @@ Bracket = tuple[float, float]
 SAMPLE = 1 << 15  # rows that bracket the median: the pass then keeps some 2 % of all rows
 SIGMAS = 4.0  # half the bracket: a random sample misses the median once in 16,000
 EVERYTHING = (-1.0, math.inf)  # brackets every absolute error
-NOTHING = (math.inf, math.inf)  # brackets none: the median is not computed
+NOTHING = (math.inf, -math.inf)  # brackets none: the median is not computed
 
 
 class ErrorsAroundMedian(NamedTuple):
@@ -286,13 +287,37 @@ def sum_errors(
     weight, first, second = totals[0, TARGETS:].tolist()
     if first * (first / weight) > FAR * second:
         totals[:1], _ = _read_rows(targets, predictions[:1], weights, brackets[:1], origin + first / weight)
-        weight, first, second = totals[0, TARGETS:].tolist()
-    sums = RegressionSums(weight, max(second - first * (first / weight), 0.0), *totals[:, :TARGETS].T)
+    sums = _as_sums(totals)
     exact = _exact_squares(sums, targets, predictions, weights)
     if median:
         models = list(zip(predictions, brackets, errors_around, strict=True))
         exact["median_absolute_error"] = np.array(run(lambda model: _median(targets, weights, *model), models))
     return sums, exact
+
+
+def sum_drawn_errors(
+    targets: NDArray[Any], predictions: Sequence[NDArray[Any]], weights: NDArray[Any], origin: float
+) -> tuple[RegressionSums, NDArray[np.bool_]]:
+    """Return the sums of each model, of rows whose weights, or times that they were drawn, may be zero.
+
+    Rows are read in order, none is copied. With them which models' sums may have lost digits, or be NaN: those need
+    `sum_errors` of the rows that were drawn. `origin` is what deviations of targets are measured from.
+    """
+    totals, _ = _read_rows(targets, predictions, weights, [NOTHING] * len(predictions), origin)
+    weight, first, second = totals[0, TARGETS:].tolist()
+    if not weight > 1 / USUAL:  # no row, or such as `in_usual_unit` is for
+        return _as_sums(np.full_like(totals, np.nan)), np.ones(len(predictions), dtype=np.bool_)
+    sums = _as_sums(totals)
+    lost = ~np.isfinite(totals[:, :TARGETS]).all(axis=1)
+    lost |= ~in_range(sums.square) & (sums.over + sums.under > 0)
+    lost |= not in_range(sums.scatter) or first * (first / weight) > FAR * second
+    return sums, lost
+
+
+def _as_sums(totals: Floats) -> RegressionSums:
+    """Return each model's sums from those of `_read_rows`."""
+    weight, first, second = totals[0, TARGETS:].tolist()
+    return RegressionSums(weight, max(second - first * (first / weight), 0.0), *totals[:, :TARGETS].T)
 
 
 def in_range(sums: Any) -> Any:
@@ -379,9 +404,9 @@ def _read_rows(
         inside_weights = None if kept is None else kept[:n_inside].copy()
         return sums, ErrorsAroundMedian(outside, inside[:n_inside].copy(), inside_weights)
 
-    items = [(model, part) for model in range(len(predictions)) for part in parts]
+    items = [(model, part) for part in parts for model in range(len(predictions))]  # targets are then in the cache
     results = run(read, items, workspace=lambda: _Space.of(parts[0].stop, weights is not None))
-    by_model = [results[i : i + len(parts)] for i in range(0, len(results), len(parts))]
+    by_model = [results[i :: len(predictions)] for i in range(len(predictions))]
     totals = np.zeros((len(predictions), SUMS, 2))
     for total, group in zip(totals, by_model, strict=True):
         merge_sums(np.array([sums for sums, _ in group]), total)

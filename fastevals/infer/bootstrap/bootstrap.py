@@ -151,9 +151,11 @@ def bootstrap(
     A metric at a threshold fixed beforehand, and a confusion matrix, cost the same however many rows there are. A
     threshold chosen on the data is not fixed: use ``metric("f1", best="f1")`` or a constraint (see `metric`).
 
-    Memory beyond the ranking is 1 to 4 bytes a row and thread (6 with metrics of probabilities, 20 for regression), 8
-    bytes a row for each metric of probabilities and some 20 with them, and the replicates of each metric. Which metrics
-    are estimated together can change what is drawn with a seed: rows are counted as finely as the finest of them needs.
+    Memory beyond the ranking is 1 to 4 bytes a row and thread (6 with metrics of probabilities; for regression 1 to 10,
+    and 25 with its median), 8 bytes a row for each metric of probabilities and some 20 with them, some 60 for BCa of
+    regression, and the replicates of each metric. Which metrics are estimated together can change what is drawn with a
+    seed: rows are counted as finely as the finest of them needs. Beside the median, metrics of regression may differ in
+    their last bits.
 
     References
     ----------

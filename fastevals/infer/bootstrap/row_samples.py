@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -38,6 +39,7 @@ from fastevals.infer.bootstrap.samples import (
 )
 from fastevals.measure.error_metrics import RegressionSums
 from fastevals.measure.kinds import TARGETS, TargetMetric
+from fastevals.measure.regression import choose_origin, sum_drawn_errors
 
 Floats = NDArray[np.float64]
 Times = NDArray[np.uint8]
@@ -91,56 +93,85 @@ class UnitSample(Sample):
 
 
 class TargetSample(UnitSample):
-    """Rows with a target and a prediction."""
+    """Rows with a target and a prediction, or that of each of several models.
+
+    A draw is measured by one sweep over all rows, in order: to take those out that were drawn takes several times as
+    long. The median needs them, and so do models whose sums have lost digits.
+    """
 
     def __init__(
         self,
         targets: NDArray[Any],
-        predictions: NDArray[Any],
+        predictions: Sequence[NDArray[Any]],
         metrics: Sequence[TargetMetric],
         *,
         weights: NDArray[np.float64] | None,
         groups: Any,
+        one_model: bool = False,
     ) -> None:
-        self._metrics = metrics
+        self._metrics, self._one_model = metrics, one_model
         self._targets, self._predictions, self._weights = targets, predictions, weights
+        self._needs_rows = any(each.name == "median_absolute_error" for each in metrics)
+        self._origin = choose_origin(targets)
         units = SamplingUnits.number(targets.size, groups, None)
-        self._unit_by_row = units.unit_by_row
-        super().__init__(units, 8 * targets.size)
+        self._unit_by_row = units.unit_by_row if units.grouped else None
+        super().__init__(units, (8 if self._needs_rows else 1) * len(predictions) * targets.size)
 
     def estimates(self) -> Values:
         """Return each metric of the rows themselves."""
-        return self._errors(self._targets, self._predictions, self._weights)
+        values = TARGETS.evaluate_rows(self._targets, self._predictions, self._weights, self._metrics)
+        return self._by_metric(np.array(values))
 
     def workspace(self) -> Any:
-        """Return the times of the units, and those of the rows."""
-        return self.times(), zero_bytes(self._targets.size)
+        """Return the times of the units, and where rows have groups or weights what they are read with."""
+        n = self._targets.size
+        drawn = None if self._unit_by_row is None else zero_bytes(n)[:n]
+        return self.times(), drawn, None if self._weights is None else np.empty(n)
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Return each metric of n draws."""
-        results = []
-        for times in draws:
-            take_drawn(times, self._unit_by_row, space[1])
-            rows = np.flatnonzero(space[1])
-            weights = space[1][rows].astype(np.float64)
-            if self._weights is not None:
-                weights *= self._weights[rows]
-            results.append(self._errors(self._targets[rows], self._predictions[rows], weights))
-        return [np.array(each) for each in zip(*results, strict=True)]
+        values = np.empty((n, len(self._metrics), len(self._predictions)))
+        for times, row in zip(draws, values, strict=True):
+            self._measure_draw(times, row, space)
+        return self._by_metric(np.moveaxis(values, 1, 0))
 
-    def _errors(self, targets: NDArray[Any], predictions: NDArray[Any], weights: NDArray[np.float64] | None) -> Values:
-        if not targets.size:  # the only row was left out
-            return [np.array(np.nan)] * len(self._metrics)
-        values = TARGETS.evaluate_rows(targets, [predictions], weights, self._metrics)
-        return [each[0] for each in values]
+    def _measure_draw(self, times: Times, values: Floats, space: Any) -> None:
+        """Write each metric of each model, given how often each unit was drawn."""
+        drawn = times[: self._targets.size]
+        if self._unit_by_row is not None:
+            drawn = space[1]
+            take_drawn(times, self._unit_by_row, drawn)
+        weights = drawn if self._weights is None else np.multiply(drawn, self._weights, out=space[2])
+        lost = np.ones(len(self._predictions), dtype=np.bool_)
+        if not self._needs_rows:
+            sums, lost = sum_drawn_errors(self._targets, self._predictions, weights, self._origin)
+            with np.errstate(invalid="ignore"):
+                values[:] = TARGETS.evaluate(sums, self._metrics)
+        if lost.any():
+            values[:, lost] = self._measure_rows(np.flatnonzero(drawn), weights, np.flatnonzero(lost).tolist())
+
+    def _measure_rows(self, rows: NDArray[np.intp], weights: NDArray[Any], models: Sequence[int]) -> Any:
+        """Return each metric of some models, of the rows that were drawn."""
+        if not rows.size:  # the only one was left out
+            return np.nan
+        predictions = [self._predictions[k][rows] for k in models]
+        return TARGETS.evaluate_rows(self._targets[rows], predictions, weights[rows].astype(np.float64), self._metrics)
+
+    def _by_metric(self, values: Floats) -> Values:
+        """Return an array for each metric, without the axis of models where there is but one."""
+        return list(values[..., 0] if self._one_model else values)
 
     def closed_form_acceleration(self, metric: int) -> NDArray[np.float64] | None:
         """Return the acceleration of a metric of sums: without a unit they are less what its rows add to them."""
         if self._metrics[metric].name == "median_absolute_error":
             return None
-        with np.errstate(divide="ignore", invalid="ignore"):  # of one unit there are no others
-            values = self._metrics[metric].of_sums(cast("RegressionSums", _SumsOfOthers(self)))
-        return jackknife_acceleration(values, self.sizes[: values.size])
+        results = []
+        for predictions in self._predictions:
+            with np.errstate(divide="ignore", invalid="ignore"):  # of one unit there are no others
+                others = _SumsOfOthers(self._targets, predictions, self._weights, self._unit_by_row)
+                values = self._metrics[metric].of_sums(cast("RegressionSums", others))
+            results.append(jackknife_acceleration(values, self.sizes[: values.size]))
+        return results[0] if self._one_model else np.array(results)
 
 
 class _SumsOfOthers:
@@ -152,14 +183,22 @@ class _SumsOfOthers:
 
     unit = 1.0
 
-    def __init__(self, sample: TargetSample) -> None:
-        self._weights, self._unit_by_row = sample._weights, sample._unit_by_row
-        self._targets = np.multiply(sample._targets, 0.25, dtype=np.float64)  # quarters: no difference overflows
-        self._errors = self._targets - np.multiply(sample._predictions, 0.25, dtype=np.float64)
+    def __init__(
+        self,
+        targets: NDArray[Any],
+        predictions: NDArray[Any],
+        weights: Floats | None,
+        unit_by_row: NDArray[np.uint32] | None,
+    ) -> None:
+        self._weights, self._unit_by_row = weights, unit_by_row
+        self._targets = np.multiply(targets, 0.25, dtype=np.float64)  # quarters: no difference overflows
+        self._errors = self._targets - np.multiply(predictions, 0.25, dtype=np.float64)
 
     def _of_others(self, terms: Any) -> Floats:
         weighted = terms if self._weights is None else terms * self._weights
-        own = np.bincount(self._unit_by_row, np.broadcast_to(weighted, self._errors.shape))
+        own = np.broadcast_to(weighted, self._errors.shape)
+        if self._unit_by_row is not None:
+            own = np.bincount(self._unit_by_row, own)
         return np.asarray(own.sum() - own)
 
     @property
@@ -167,7 +206,7 @@ class _SumsOfOthers:
         """Number of rows or sum of weights."""
         return self._of_others(1.0)
 
-    @property
+    @cached_property
     def scatter(self) -> Floats:
         """Squared deviations of the targets from their mean."""
         deviations = _near_one(self._targets - np.average(self._targets, weights=self._weights))

@@ -175,15 +175,27 @@ def make_prediction_sample(
 
 
 def _sample_targets(y_true: Any, y_pred: Any, specs: MetricSpecs, design: SamplingDesign) -> Sample:
+    return make_target_sample(y_true, {"y_pred": y_pred}, specs, design, one_model=True)
+
+
+def make_target_sample(
+    y_true: Any,
+    predictions: Mapping[str, Any],
+    specs: MetricSpecs,
+    design: SamplingDesign,
+    *,
+    one_model: bool = False,
+) -> TargetSample:
+    """Return the sample of numbers that models predict of the same rows; errors call each array by its key."""
     if design.stratified or design.pos_label is not None:
         raise ValueError("stratified and pos_label go with classes, but the metrics asked for are of targets")
     metrics = TARGETS.metrics(specs)
-    targets, arrays = TARGETS.read(y_true, {"y_pred": y_pred})
-    predictions = arrays["y_pred"]
+    targets, predictions = TARGETS.read(y_true, predictions)
+    models = list(predictions.values())
     weights, groups, kept, _ = _check_rows(targets, design)
     if kept is not None:
-        targets, predictions = targets[kept], predictions[kept]
-    return TargetSample(targets, predictions, metrics, weights=weights, groups=groups)
+        targets, models = targets[kept], [values[kept] for values in models]
+    return TargetSample(targets, models, metrics, weights=weights, groups=groups, one_model=one_model)
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
