@@ -241,6 +241,7 @@ def _comparisons(data: _Data) -> None:
     compare_rankings(data.y, scores, metrics=metrics, n_resamples=FEW, rng=0)
     predictions = {"a": data.predicted, "b": data.predicted[::-1], "c": data.classes}
     compare_predictions(data.classes, predictions, n_resamples=FEW, rng=0)
+    compare_predictions(data.targets, {"a": data.fitted, "b": data.fitted[::-1]}, metrics="r2", n_resamples=FEW, rng=0)
     delong_test(data.y, data.scores, data.other)
 
 

@@ -18,6 +18,7 @@ from fastevals import Ranking, UndefinedMetricWarning, bootstrap, compare_rankin
 from fastevals._random import seed_key
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_score_sample
 from fastevals.measure.metric_specs import parse_metrics
+from tests.reference.comparison import max_t
 
 METRICS = ["roc_auc", "average_precision", metric("recall", threshold=0.5), metric("f1", best="f1")]
 
@@ -70,30 +71,6 @@ def test_models_share_the_rows_that_are_drawn(options):
             np.testing.assert_allclose(found, expected, rtol=1e-11)
 
 
-def slow_max_t(values, replicates, pairs, level, alternative):
-    side = {"two-sided": abs, "greater": lambda x: x, "less": lambda x: -x}[alternative]
-    deviations = np.array(
-        [
-            side((row[i] - row[j]) - (values[i] - values[j])) / np.std(replicates[:, i] - replicates[:, j], ddof=1)
-            for row in replicates
-            for i, j in pairs
-        ]
-    ).reshape(len(replicates), len(pairs))
-    largest = np.sort(deviations.max(axis=1))
-    reach = largest[math.ceil(level * (len(largest) + 1)) - 1]
-    found = []
-    for k, (i, j) in enumerate(pairs):
-        error = np.std(replicates[:, i] - replicates[:, j], ddof=1)
-        difference = values[i] - values[j]
-        low = -1 if alternative == "less" else difference - reach * error
-        high = 1 if alternative == "greater" else difference + reach * error
-        reached = side(difference) / error
-        least = reached - 1e-9 * abs(reached)  # equal on paper
-        adjusted, own = ((1 + (each >= least).sum()) / (1 + len(largest)) for each in (largest, deviations[:, k]))
-        found.append((difference, low, high, error, adjusted, own))
-    return found
-
-
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
 @pytest.mark.parametrize("reference", [None, "b"])
 def test_max_t(alternative, reference):
@@ -104,7 +81,7 @@ def test_max_t(alternative, reference):
     pairs = list(combinations(range(3), 2)) if reference is None else [(0, 1), (2, 1)]
     for name, each in result.items():
         values = [estimate.value for estimate in each.estimates.values()]
-        expected = slow_max_t(values, replicates_of(result, name), pairs, 0.9, alternative)
+        expected = max_t(values, replicates_of(result, name), pairs, 0.9, alternative, bounds=(-1, 1))
         for (i, j), difference, row in zip(pairs, each.differences, expected, strict=True):
             assert (difference.model, difference.reference) == (names[i], names[j])
             found = (
