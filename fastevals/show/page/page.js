@@ -1,167 +1,262 @@
 "use strict";
 (() => {
-  const read = (id) => JSON.parse(document.getElementById(id).textContent);
-  const live = read("points"), find = (id) => document.getElementById(id);
+  const find = (id) => document.getElementById(id);
+  const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
+  const read = (id) => JSON.parse(find(id).textContent);
+  const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
   document.documentElement.classList.add("js");
-  const articles = [...document.querySelectorAll("article.block")];
-  const number = (text, otherwise) => (text !== "" && isFinite(+text) ? +text : otherwise);
 
   // Each model's thresholds, and its counts at them; row 0 is where nothing is predicted positive.
-  const blocks = live.blocks.map((block) => ({
-    share: block.share,
-    models: block.models.map((model) => {
-      const add = (steps) => { const sums = [0]; for (const step of steps) sums.push(sums[sums.length - 1] + step); return sums; };
-      const tp = add(model.tp), fp = add(model.fp), t = [Infinity, ...model.t];
-      return { ...model, t, tp, fp, P: tp[tp.length - 1], N: fp[fp.length - 1] };
-    }),
-  }));
+  const points = read("points");
+  const sums = (steps) => {
+    let sum = 0;
+    return [0, ...steps.map((step) => (sum += step))];
+  };
+  const asModel = (given) => {
+    const tp = sums(given.tp);
+    const fp = sums(given.fp);
+    return { chosen: given.at, thresholds: [Infinity, ...given.t], tp, fp, P: tp.at(-1), N: fp.at(-1) };
+  };
+  const blocks = points.blocks.map((block) => ({ share: block.share, models: block.models.map(asModel) }));
 
   // Rows by what is asked of them -------------------------------------------------------------------------------------
-  const last = (n, holds) => { // the last row where a condition holds that holds at row 0 and fails from some row on
-    let low = 0, high = n;
-    while (high - low > 1) { const middle = (low + high) >> 1; if (holds(middle)) low = middle; else high = middle; }
+  const divide = (a, b) => (b ? a / b : NaN);
+  const costAt = (m, row, costs) =>
+    costs.prior * costs.fn * divide(m.P - m.tp[row], m.P) + (1 - costs.prior) * costs.fp * divide(m.fp[row], m.N);
+  const lastRow = (m, holds) => { // of those where a condition holds: all up to some row, and row 0
+    let low = 0;
+    let high = m.thresholds.length;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (holds(middle)) low = middle;
+      else high = middle;
+    }
     return low;
   };
-  const divide = (a, b) => (b ? a / b : NaN);
-  const cells = (m, k) => ({ tp: m.tp[k], fp: m.fp[k], fn: m.P - m.tp[k], tn: m.N - m.fp[k] });
-  const costAt = (m, k, at) => at.prior * at.fn * divide(m.P - m.tp[k], m.P) + (1 - at.prior) * at.fp * divide(m.fp[k], m.N);
   const rowBy = {
-    chosen: (m) => m.at,
-    score: (m, value) => last(m.t.length, (k) => m.t[k] >= value),
-    share: (m, value) => last(m.t.length, (k) => m.tp[k] + m.fp[k] <= value * (m.P + m.N)),
-    recall: (m, value) => { const k = last(m.t.length, (k) => m.tp[k] < value * m.P); return m.tp[0] >= value * m.P ? 0 : Math.min(k + 1, m.t.length - 1); },
-    precision: (m, value) => { for (let k = m.t.length - 1; k > 0; k--) if (m.tp[k] >= value * (m.tp[k] + m.fp[k])) return k; return 0; },
-    fpr: (m, value) => last(m.t.length, (k) => m.fp[k] <= value * m.N),
-    cost: (m, value, at) => { let best = 0; for (let k = 1; k < m.t.length; k++) if (costAt(m, k, at) < costAt(m, best, at)) best = k; return best; },
+    chosen: (m) => m.chosen,
+    score: (m, value) => lastRow(m, (row) => m.thresholds[row] >= value),
+    share: (m, value) => lastRow(m, (row) => m.tp[row] + m.fp[row] <= value * (m.P + m.N)),
+    recall: (m, value) => {
+      const isBelow = (row) => m.tp[row] < value * m.P;
+      return isBelow(0) ? Math.min(lastRow(m, isBelow) + 1, m.thresholds.length - 1) : 0;
+    },
+    precision: (m, value) => {
+      let row = m.thresholds.length - 1;
+      while (row > 0 && !(m.tp[row] >= value * (m.tp[row] + m.fp[row]))) row--;
+      return row;
+    },
+    fpr: (m, value) => lastRow(m, (row) => m.fp[row] <= value * m.N),
+    cost: (m, value, costs) => {
+      let best = 0;
+      for (let row = 1; row < m.thresholds.length; row++) {
+        if (costAt(m, row, costs) < costAt(m, best, costs)) best = row;
+      }
+      return best;
+    },
   };
-  const numbers = (c, at) => {
-    const { tp, fp, fn, tn } = c, n = tp + fp + fn + tn;
-    return {
-      tp, fp, fn, tn, recall: divide(tp, tp + fn), precision: divide(tp, tp + fp), false_positive_rate: divide(fp, fp + tn),
-      specificity: divide(tn, fp + tn), accuracy: divide(tp + tn, n), f1: divide(2 * tp, 2 * tp + fp + fn),
-      matthews: divide(tp * tn - fp * fn, Math.sqrt(tp + fp) * Math.sqrt(tp + fn) * Math.sqrt(tn + fp) * Math.sqrt(tn + fn)),
-      cost: at.given ? at.prior * at.fn * divide(fn, tp + fn) + (1 - at.prior) * at.fp * divide(fp, fp + tn) : divide(at.fn * fn + at.fp * fp, n),
-    };
-  };
-  // PC(+) for which a row is no dearer than any other: cost is a line over it for each row.
-  const holds = (m, k) => {
-    let low = 0, high = 1;
-    const fpr = m.fp[k] / m.N, fnr = 1 - m.tp[k] / m.P;
-    for (let j = 0; j < m.t.length; j++) {
-      const a = m.fp[j] / m.N - fpr, slope = 1 - m.tp[j] / m.P - fnr - a; // this row's cost less that of row k is a + slope * x
-      if (slope > 0) low = Math.max(low, -a / slope); else if (slope < 0) high = Math.min(high, -a / slope); else if (a < 0) return null;
-    }
-    return low <= high ? [low, high] : null;
-  };
-  const asPrior = (x, at) => x <= 0 || x >= 1 ? Math.round(x) : divide(x * at.fp, x * at.fp + (1 - x) * at.fn);
-  const asShare = (prior, at) => prior <= 0 || prior >= 1 ? Math.round(prior) : divide(prior * at.fn, prior * at.fn + (1 - prior) * at.fp);
 
-  // Where a value is in a picture ------------------------------------------------------------------------------------
-  const deviate = (p) => { // Acklam's rational approximation, to 1e-9
-    if (p <= 0) return -8; if (p >= 1) return 8;
-    const a = [-39.69683028665376, 220.9460984245205, -275.9285104469687, 138.357751867269, -30.66479806614716, 2.506628277459239];
-    const b = [-54.47609879822406, 161.5858368580409, -155.6989798598866, 66.80131188771972, -13.28068155288572];
-    const c = [-0.007784894002430293, -0.3223964580411365, -2.400758277161838, -2.549732539343734, 4.374664141464968, 2.938163982698783];
-    const d = [0.007784695709041462, 0.3224671290700398, 2.445134137142996, 3.754408661907416];
-    const tail = (q) => (((((c[0] * q + c[1]) * q + c[2]) * q + c[3]) * q + c[4]) * q + c[5]) / ((((d[0] * q + d[1]) * q + d[2]) * q + d[3]) * q + 1);
-    if (p < 0.02425) return tail(Math.sqrt(-2 * Math.log(p)));
-    if (p > 1 - 0.02425) return -tail(Math.sqrt(-2 * Math.log(1 - p)));
-    const q = p - 0.5, r = q * q;
-    return (((((a[0] * r + a[1]) * r + a[2]) * r + a[3]) * r + a[4]) * r + a[5]) * q / (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1);
-  };
-  const scale = (text) => {
-    const [low, high, kind] = text.split(" "), move = { linear: (v) => v, log: Math.log10, deviate }[kind];
-    const from = move(+low), span = move(+high) - from;
-    return (v) => (move(v) - from) / span;
-  };
-  const pictures = [...document.querySelectorAll("article.block svg[data-picture]")].map((svg) => {
-    const [left, top, width, height] = svg.dataset.box.split(" ").map(Number), x = scale(svg.dataset.x), y = scale(svg.dataset.y);
+  // Numbers at a row --------------------------------------------------------------------------------------------------
+  const numbersAt = (m, row, costs) => {
+    const tp = m.tp[row];
+    const fp = m.fp[row];
+    const fn = m.P - tp;
+    const tn = m.N - fp;
+    const n = m.P + m.N;
     return {
-      svg, kind: svg.dataset.picture, x: (v) => left + width * x(v), y: (v) => top + height * (1 - y(v)), left, top, width, height,
-      block: +svg.closest("article").dataset.block, place: +svg.closest("figure").dataset.place,
-      dots: new Map([...svg.querySelectorAll("circle.at")].map((dot) => [+dot.dataset.model, dot])),
-      lines: new Map([...svg.querySelectorAll("path.threshold")].map((line) => [+line.dataset.model, line])),
-      live: svg.querySelector(".live"), curves: svg.querySelectorAll("path.curve"), references: svg.querySelectorAll("path.reference"),
+      tp, fp, fn, tn, n,
+      threshold: m.thresholds[row],
+      share: divide(tp + fp, n),
+      recall: divide(tp, tp + fn),
+      precision: divide(tp, tp + fp),
+      false_positive_rate: divide(fp, fp + tn),
+      specificity: divide(tn, fp + tn),
+      accuracy: divide(tp + tn, n),
+      f1: divide(2 * tp, 2 * tp + fp + fn),
+      matthews: divide(tp * tn - fp * fn, [tp + fp, tp + fn, tn + fp, tn + fn].map(Math.sqrt).reduce((a, b) => a * b)),
+      cost: costs.hasPrior ? costAt(m, row, costs) : divide(costs.fn * fn + costs.fp * fp, n),
     };
-  });
-  const places = {
-    roc: (n) => [n.false_positive_rate, n.recall], precision_recall: (n) => [n.recall, n.precision], det: (n) => [n.false_positive_rate, 1 - n.recall],
-    gain: (n) => [n.share, n.recall], lift: (n) => [n.share, n.recall / n.share],
-    cost: (n, at) => { const x = asShare(at.prior, at); return [x, x * (1 - n.recall) + (1 - x) * n.false_positive_rate]; },
-    cost_over_prior: (n, at) => { const x = asShare(at.prior, at); return [at.prior, x * (1 - n.recall) + (1 - x) * n.false_positive_rate]; },
-    decision: (n) => [n.threshold, n.threshold < 1 && n.threshold >= 0 ? n.tp / n.n - n.fp / n.n * n.threshold / (1 - n.threshold) : NaN],
   };
-  const make = (picture, key, kind, place) => {
-    const element = document.createElementNS("http://www.w3.org/2000/svg", kind);
-    element.setAttribute("class", `${kind === "circle" ? "at" : "thin threshold"} m${place} c${place % 7}`);
-    element.dataset.model = place;
-    (kind === "circle" ? picture.svg : picture.live).append(element);
-    picture[key].set(place, element);
-    return element;
-  };
-  const movePoint = (picture, place, point) => {
-    const dot = picture.dots.get(place) || make(picture, "dots", "circle", place);
-    const x = picture.x(point[0]), y = picture.y(point[1]), inside = isFinite(x) && isFinite(y);
-    dot.setAttribute("r", inside ? 5 : 0);
-    if (!inside) return;
-    dot.setAttribute("cx", Math.min(Math.max(x, picture.left), picture.left + picture.width).toFixed(2));
-    dot.setAttribute("cy", Math.min(Math.max(y, picture.top), picture.top + picture.height).toFixed(2));
-  };
-  const moveLine = (picture, place, value) => {
-    const x = picture.x(value), line = picture.lines.get(place) || make(picture, "lines", "path", place);
-    line.setAttribute("d", isFinite(x) && x >= picture.left && x <= picture.left + picture.width ? `M${x.toFixed(2)} ${picture.top}v${picture.height}` : "");
-  };
-  const matrix = (picture, n) => {
-    const totals = [n.fp + n.tn, n.tp + n.fn], counts = [[n.tn, n.fp], [n.fn, n.tp]];
-    picture.svg.querySelectorAll("[data-cell]").forEach((text) => {
-      const [row, column, line] = text.dataset.cell.split(" ").map(Number), share = totals[row] ? counts[row][column] / totals[row] : 0;
-      text.textContent = line ? `${(100 * share).toFixed(1)} %` : whole(counts[row][column]);
-      text.setAttribute("class", `mid on-${share > 0.75 ? "dark" : "light"}`);
-    });
-    picture.svg.querySelectorAll(".square").forEach((square, k) => {
-      const row = k >> 1, share = totals[row] ? counts[row][k & 1] / totals[row] : 0;
-      square.setAttribute("fill-opacity", (0.9 * share).toFixed(3));
-    });
-  };
-  const line = (n, point) => { // through those of n + 1 points that are defined
-    let d = "";
-    for (let k = 0; k <= n; k++) {
-      const [x, y] = point(k / n);
-      if (isFinite(x) && isFinite(y)) d += `${d ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`;
+  // Cost curves are over PC(+), the share of costs that positives have: a row's normalised cost is a line there.
+  const probabilityCost = (prior, costs) =>
+    prior <= 0 || prior >= 1 ? Math.round(prior) : divide(prior * costs.fn, prior * costs.fn + (1 - prior) * costs.fp);
+  const priorAt = (x, costs) =>
+    x <= 0 || x >= 1 ? Math.round(x) : divide(x * costs.fp, x * costs.fp + (1 - x) * costs.fn);
+  const normalisedCost = (x, fnr, fpr) => x * fnr + (1 - x) * fpr;
+  const bestPriors = (m, best, costs) => { // for which a row is no dearer than any other; null where there are none
+    const fpr = m.fp[best] / m.N;
+    const fnr = 1 - m.tp[best] / m.P;
+    let low = 0;
+    let high = 1;
+    for (let row = 0; row < m.thresholds.length; row++) {
+      const more = m.fp[row] / m.N - fpr; // this row's cost less that of the best is more + slope * x
+      const slope = 1 - m.tp[row] / m.P - fnr - more;
+      if (slope > 0) low = Math.max(low, -more / slope);
+      else if (slope < 0) high = Math.min(high, -more / slope);
+      else if (more < 0) return null;
     }
-    return d;
+    return low <= high ? [priorAt(low, costs), priorAt(high, costs)] : null;
   };
-  const overPrior = (picture, block, at) => { // costs bend these curves, unlike those over PC(+)
-    block.models.forEach((m, place) => {
-      if (!(m.P && m.N) || !picture.curves[place]) return;
-      const rows = m.hull || (m.hull = vertices(m));
-      const least = (x) => Math.min(...rows.map((row) => x * (1 - m.tp[row] / m.P) + (1 - x) * m.fp[row] / m.N));
-      picture.curves[place].setAttribute("d", line(200, (prior) => [picture.x(prior), picture.y(least(asShare(prior, at)))]));
-    });
-    picture.references.forEach((reference, which) => {
-      const cost = (x) => (which ? x : 1 - x);
-      reference.setAttribute("d", line(200, (prior) => [picture.x(prior), picture.y(cost(asShare(prior, at)))]));
-    });
-  };
-  const vertices = (m) => {
+  const hullRows = (m) => { // one of these has the least cost, whatever the costs are
     const kept = [];
-    for (let k = 0; k < m.t.length; k++) {
+    for (let row = 0; row < m.thresholds.length; row++) {
       while (kept.length > 1) {
         const [a, b] = kept.slice(-2);
-        if ((m.fp[b] - m.fp[a]) * (m.tp[k] - m.tp[a]) >= (m.tp[b] - m.tp[a]) * (m.fp[k] - m.fp[a])) kept.pop(); else break;
+        if ((m.fp[b] - m.fp[a]) * (m.tp[row] - m.tp[a]) < (m.tp[b] - m.tp[a]) * (m.fp[row] - m.fp[a])) break;
+        kept.pop();
       }
-      kept.push(k);
+      kept.push(row);
     }
     return kept;
   };
 
+  // Numbers as text ---------------------------------------------------------------------------------------------------
+  const rounded = (value) => String(+value.toPrecision(6));
+  const countText = (value) => (Number.isInteger(value) ? value.toLocaleString("en-US") : rounded(value));
+  const numberText = (value) => (isNaN(value) ? "-" : Math.abs(value) < 1e6 ? value.toFixed(4) : rounded(value));
+  const thresholdText = (value) => (value === Infinity ? "inf" : rounded(value));
+  const rangeText = (range) => (range ? range.map((end) => +end.toPrecision(4)).join(" to ") : "-");
+
+  // Where a value is in a picture -------------------------------------------------------------------------------------
+  const polynomial = (coefficients, x) => coefficients.reduce((sum, each) => sum * x + each, 0);
+  const deviate = (p) => { // Acklam's rational approximation, to 1e-9
+    if (p <= 0) return -8;
+    if (p >= 1) return 8;
+    const a = [-39.69683028665376, 220.9460984245205, -275.9285104469687, 138.357751867269, -30.66479806614716, 2.506628277459239];
+    const b = [-54.47609879822406, 161.5858368580409, -155.6989798598866, 66.80131188771972, -13.28068155288572, 1];
+    const c = [-0.007784894002430293, -0.3223964580411365, -2.400758277161838, -2.549732539343734, 4.374664141464968, 2.938163982698783];
+    const d = [0.007784695709041462, 0.3224671290700398, 2.445134137142996, 3.754408661907416, 1];
+    const tail = (q) => polynomial(c, q) / polynomial(d, q);
+    if (p < 0.02425) return tail(Math.sqrt(-2 * Math.log(p)));
+    if (p > 1 - 0.02425) return -tail(Math.sqrt(-2 * Math.log(1 - p)));
+    const q = p - 0.5;
+    return polynomial(a, q * q) * q / polynomial(b, q * q);
+  };
+  const scale = (text) => {
+    const [low, high, kind] = text.split(" ");
+    const move = { linear: (value) => value, log: Math.log10, deviate }[kind];
+    const from = move(+low);
+    const span = move(+high) - from;
+    return (value) => (move(value) - from) / span;
+  };
+  const byModel = (marks) => new Map(marks.map((mark) => [+mark.dataset.model, mark]));
+  const pictures = all("article.block svg[data-picture]").map((svg) => {
+    const [left, top, width, height] = svg.dataset.box.split(" ").map(Number);
+    const x = scale(svg.dataset.x);
+    const y = scale(svg.dataset.y);
+    return {
+      svg, left, top, width, height,
+      kind: svg.dataset.picture,
+      block: +svg.closest("article").dataset.block,
+      place: +svg.closest("figure").dataset.place,
+      x: (value) => left + width * x(value),
+      y: (value) => top + height * (1 - y(value)),
+      live: svg.querySelector(".live"),
+      dots: byModel(all("circle.at", svg)),
+      lines: byModel(all("path.threshold", svg)),
+      curves: all("path.curve", svg),
+      references: all("path.reference", svg),
+    };
+  });
+  const places = { // of a model in pictures that have a point of it, by its numbers
+    roc: (n) => [n.false_positive_rate, n.recall],
+    precision_recall: (n) => [n.recall, n.precision],
+    det: (n) => [n.false_positive_rate, 1 - n.recall],
+    gain: (n) => [n.share, n.recall],
+    lift: (n) => [n.share, n.recall / n.share],
+    cost: (n, costs) => {
+      const x = probabilityCost(costs.prior, costs);
+      return [x, normalisedCost(x, 1 - n.recall, n.false_positive_rate)];
+    },
+    cost_over_prior: (n, costs) => [costs.prior, places.cost(n, costs)[1]],
+    decision: (n) => {
+      const isProbability = n.threshold < 1 && n.threshold >= 0;
+      return [n.threshold, isProbability ? n.tp / n.n - n.fp / n.n * n.threshold / (1 - n.threshold) : NaN];
+    },
+  };
+
+  // What moves in a picture -------------------------------------------------------------------------------------------
+  const NOWHERE = [NaN, NaN];
+  const added = (parent, tag, kind, place) => { // a model's mark that the picture was drawn without
+    const mark = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    mark.setAttribute("class", `${kind} m${place} c${place % 7}`);
+    mark.dataset.model = place;
+    parent.append(mark);
+    return mark;
+  };
+  const movePoint = (picture, place, point) => {
+    if (!picture.dots.has(place)) picture.dots.set(place, added(picture.svg, "circle", "at", place));
+    const dot = picture.dots.get(place);
+    const x = picture.x(point[0]);
+    const y = picture.y(point[1]);
+    const isThere = isFinite(x) && isFinite(y);
+    dot.setAttribute("r", isThere ? 5 : 0);
+    if (!isThere) return;
+    dot.setAttribute("cx", clamp(x, picture.left, picture.left + picture.width).toFixed(2));
+    dot.setAttribute("cy", clamp(y, picture.top, picture.top + picture.height).toFixed(2));
+  };
+  const setUpright = (line, picture, value) => {
+    const x = picture.x(value);
+    const isInside = x >= picture.left && x <= picture.left + picture.width;
+    line.setAttribute("d", isInside ? `M${x.toFixed(2)} ${picture.top}v${picture.height}` : "");
+  };
+  const moveLine = (picture, place, value) => {
+    if (!picture.lines.has(place)) picture.lines.set(place, added(picture.live, "path", "thin threshold", place));
+    setUpright(picture.lines.get(place), picture, value);
+  };
+  const fillMatrix = (picture, n) => {
+    const counts = [[n.tn, n.fp], [n.fn, n.tp]];
+    const shares = counts.map(([one, other]) => [one, other].map((each) => (one + other ? each / (one + other) : 0)));
+    for (const text of all("[data-cell]", picture.svg)) {
+      const [row, column, line] = text.dataset.cell.split(" ").map(Number);
+      const share = shares[row][column];
+      text.textContent = line ? `${(100 * share).toFixed(1)} %` : countText(counts[row][column]);
+      text.setAttribute("class", `mid on-${share > 0.75 ? "dark" : "light"}`);
+    }
+    all(".square", picture.svg).forEach((square, k) => {
+      square.setAttribute("fill-opacity", (0.9 * shares.flat()[k]).toFixed(3));
+    });
+  };
+  const overPriors = (picture, costs, cost) => { // a line through what is defined of a cost over PC(+)
+    let d = "";
+    for (let k = 0; k <= 200; k++) {
+      const x = picture.x(k / 200);
+      const y = picture.y(cost(probabilityCost(k / 200, costs)));
+      if (isFinite(x) && isFinite(y)) d += `${d ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`;
+    }
+    return d;
+  };
+  const bendCurves = (picture, block, costs) => { // those over the prior, unlike those over PC(+), depend on costs
+    block.models.forEach((m, place) => {
+      if (!(m.P && m.N) || !picture.curves[place]) return;
+      m.hull ??= hullRows(m);
+      const least = (x) => Math.min(...m.hull.map((row) => normalisedCost(x, 1 - m.tp[row] / m.P, m.fp[row] / m.N)));
+      picture.curves[place].setAttribute("d", overPriors(picture, costs, least));
+    });
+    picture.references.forEach((line, k) => { // always positive, then always negative
+      line.setAttribute("d", overPriors(picture, costs, (x) => (k ? x : 1 - x)));
+    });
+  };
+  const movePicture = (picture, block, found, costs) => {
+    const { kind } = picture;
+    const own = found[picture.place]; // of the model that the picture is of
+    if (kind in places) found.forEach((n, place) => movePoint(picture, place, n ? places[kind](n, costs) : NOWHERE));
+    if (kind === "calibration") found.forEach((n, place) => moveLine(picture, place, n ? n.threshold : NaN));
+    if (kind === "cost_over_prior") bendCurves(picture, block, costs);
+    if (kind === "confusion" && own) fillMatrix(picture, own);
+    if (kind === "scores" && own) picture.references.forEach((line) => setUpright(line, picture, own.threshold));
+  };
+
   // State: in the controls, and in the address ------------------------------------------------------------------------
-  const start = () => ({ by: "chosen", at: null, fp: live.costs.cost_fp ?? 1, fn: live.costs.cost_fn ?? 1, prior: live.costs.prior ?? null, off: [] });
+  const start = () => {
+    const { cost_fp: fp = 1, cost_fn: fn = 1, prior = null } = points.costs;
+    return { by: "chosen", at: null, fp, fn, prior, off: [] };
+  };
   let state = start();
   const toFragment = () => {
-    const parts = [];
     const first = start();
-    for (const key of ["by", "at", "fp", "fn", "prior"]) if (state[key] !== first[key] && state[key] !== null) parts.push(`${key}=${state[key]}`);
+    const changed = ["by", "at", "fp", "fn", "prior"].filter((key) => state[key] !== first[key] && state[key] !== null);
+    const parts = changed.map((key) => `${key}=${state[key]}`);
     if (state.off.length) parts.push(`off=${state.off.join(".")}`);
     return parts.join("&");
   };
@@ -174,84 +269,127 @@
       else if (key === "off") state.off = value.split(".").map(Number);
     }
   };
-  const allScores = blocks.flatMap((block) => block.models.flatMap((m) => [m.t[1], m.t[m.t.length - 1]])).filter(isFinite);
-  const range = () => (state.by === "score" ? [Math.min(...allScores), Math.max(...allScores)] : [0, 1]);
-  const between = (share) => { const [low, high] = range(); return low * (1 - share) + high * share; };
-  const middle = () => (state.at === null ? between(0.5) : state.at);
-  const whole = (v) => (Number.isInteger(v) ? v.toLocaleString("en-US") : String(+v.toPrecision(6)));
-  const short = (v) => (isNaN(v) || v === null ? "-" : Math.abs(v) < 1e6 ? v.toFixed(4) : String(+v.toPrecision(6)));
-  const threshold = (v) => (v === Infinity ? "inf" : String(+v.toPrecision(6)));
+  const models = blocks.flatMap((block) => block.models);
+  const scores = models.flatMap((m) => [m.thresholds[1], m.thresholds.at(-1)]).filter(isFinite);
+  const range = () => (state.by === "score" ? [Math.min(...scores), Math.max(...scores)] : [0, 1]);
+  const between = (share) => {
+    const [low, high] = range();
+    return low * (1 - share) + high * share;
+  };
+  const asked = () => state.at ?? between(0.5);
 
-  // Showing --------------------------------------------------------------------------------------------------------------
+  // Showing -----------------------------------------------------------------------------------------------------------
+  const articles = all("article.block");
+  const fillRow = (row, m, n, costs) => {
+    const hasBoth = m.P && m.N;
+    const best = rowBy.cost(m, 0, costs);
+    const special = {
+      least: () => (hasBoth ? thresholdText(m.thresholds[best]) : "-"),
+      holds: () => rangeText(hasBoth && bestPriors(m, best, costs)),
+      threshold: (cell) => {
+        if (!n) return "-";
+        if (state.by !== "chosen") return thresholdText(n.threshold);
+        return (cell.dataset.first ??= cell.textContent);
+      },
+    };
+    for (const cell of all("[data-number]", row)) {
+      const name = cell.dataset.number;
+      const form = ["tp", "fp", "fn", "tn"].includes(name) ? countText : numberText;
+      cell.textContent = special[name] ? special[name](cell) : n ? form(n[name]) : "-";
+    }
+  };
   const show = () => {
-    const given = { fp: state.fp, fn: state.fn };
     blocks.forEach((block, k) => {
-      const at = { ...given, prior: state.prior ?? block.share, given: state.prior !== null };
-      const rows = block.models.map((m) => rowBy[state.by](m, middle(), at));
-      const found = block.models.map((m, place) => {
-        if (rows[place] === null) return null;
-        const n = numbers(cells(m, rows[place]), at);
-        return { ...n, n: m.P + m.N, share: divide(n.tp + n.fp, m.P + m.N), threshold: m.t[rows[place]] };
+      const costs = { fp: state.fp, fn: state.fn, prior: state.prior ?? block.share, hasPrior: state.prior !== null };
+      const found = block.models.map((m) => {
+        const row = rowBy[state.by](m, asked(), costs);
+        return row === null ? null : numbersAt(m, row, costs);
       });
-      block.found = found;
-      articles[k].querySelectorAll("table.live tbody tr").forEach((row, place) => {
-        const n = found[place], m = block.models[place];
-        if (!m) return;
-        const least = rowBy.cost(m, 0, at), span = m.P && m.N ? holds(m, least) : null;
-        row.querySelectorAll("[data-number]").forEach((cell) => {
-          const name = cell.dataset.number;
-          if (name === "least") cell.textContent = m.P && m.N ? threshold(m.t[least]) : "-";
-          else if (name === "holds") cell.textContent = span ? `${+asPrior(span[0], at).toPrecision(4)} to ${+asPrior(span[1], at).toPrecision(4)}` : "-";
-          else if (!n) cell.textContent = "-";
-          else cell.textContent = name === "threshold" ? (state.by === "chosen" ? cell.dataset.first ?? (cell.dataset.first = cell.textContent) : threshold(n.threshold)) : ["tp", "fp", "fn", "tn"].includes(name) ? whole(n[name]) : short(n[name]);
-        });
-      });
-      for (const picture of pictures) {
-        if (picture.block !== k) continue;
-        if (places[picture.kind]) found.forEach((n, place) => movePoint(picture, place, n ? places[picture.kind](n, at) : [NaN, NaN]));
-        if (picture.kind === "calibration") found.forEach((n, place) => moveLine(picture, place, n ? n.threshold : NaN));
-        if (picture.kind === "scores" && found[picture.place]) picture.references.forEach((line) => { const x = picture.x(found[picture.place].threshold); line.setAttribute("d", isFinite(x) ? `M${x.toFixed(2)} ${picture.top}v${picture.height}` : ""); });
-        if (picture.kind === "confusion" && found[picture.place]) matrix(picture, found[picture.place]);
-        if (picture.kind === "cost_over_prior") overPrior(picture, block, at);
-      }
+      const rows = all("table.live tbody tr", articles[k]);
+      block.models.forEach((m, place) => fillRow(rows[place], m, found[place], costs));
+      for (const picture of pictures) if (picture.block === k) movePicture(picture, block, found, costs);
     });
   };
-  const logit = (p) => Math.log(p / (1 - p)), expit = (z) => 1 / (1 + Math.exp(-z));
-  const fill = () => { // the controls, from the state
-    const [low, high] = range(), value = middle();
-    find("by").value = state.by;
+
+  // Controls ----------------------------------------------------------------------------------------------------------
+  const logit = (p) => Math.log(p / (1 - p));
+  const expit = (z) => 1 / (1 + Math.exp(-z));
+  const LARGEST = 1 - 1e-4; // prior of its slider
+  const boxes = all(".models input");
+  const fill = () => {
+    const [low, high] = range();
+    const value = asked();
     const slides = !["chosen", "cost"].includes(state.by);
+    find("by").value = state.by;
     find("at").disabled = find("at-number").disabled = !slides;
-    find("at").value = high > low ? Math.min(Math.max(1000 * (value / 2 - low / 2) / (high / 2 - low / 2), 0), 1000) : 500;
+    find("at").value = high > low ? clamp(1000 * (value / 2 - low / 2) / (high / 2 - low / 2), 0, 1000) : 500;
     find("at-number").value = slides ? +value.toPrecision(6) : "";
-    find("cost-fp").value = state.fp; find("cost-fn").value = state.fn;
-    find("ratio").value = state.fp > 0 && state.fn > 0 ? 100 * Math.log10(state.fn / state.fp) : state.fn > 0 ? 300 : -300;
+    find("cost-fp").value = state.fp;
+    find("cost-fn").value = state.fn;
+    find("ratio").value = clamp(100 * Math.log10(state.fn / state.fp), -300, 300);
     const prior = state.prior ?? blocks[0].share;
-    find("prior").value = 500 + 500 * logit(Math.min(Math.max(prior, 1e-4), 1 - 1e-4)) / logit(1 - 1e-4);
+    find("prior").value = 500 + 500 * logit(clamp(prior, 1 - LARGEST, LARGEST)) / logit(LARGEST);
     find("prior-number").value = +prior.toPrecision(4);
-    document.querySelectorAll(".models input").forEach((box, k) => { box.checked = !state.off.includes(k); });
+    boxes.forEach((box, k) => { box.checked = !state.off.includes(k); });
   };
-  let waiting = false;
-  const changed = (fromControls) => {
-    if (!waiting) { waiting = true; requestAnimationFrame(() => { waiting = false; show(); fill(); const text = toFragment(); if (fromControls) history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search); }); }
+  const update = (writesAddress) => {
+    show();
+    fill();
+    const text = toFragment();
+    if (writesAddress) history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
   };
-  const on = (id, event, act) => find(id).addEventListener(event, (given) => { act(given.target.value); changed(true); });
+  let isWaiting = false;
+  const changed = (writesAddress) => { // at most once a frame
+    if (isWaiting) return;
+    isWaiting = true;
+    requestAnimationFrame(() => {
+      isWaiting = false;
+      update(writesAddress);
+    });
+  };
+  const number = (text) => (text !== "" && isFinite(+text) ? +text : NaN);
+  const setCost = (name, other) => (value) => {
+    if (number(value) >= 0 && +value + state[other] > 0) state[name] = +value;
+  };
+  const controls = [
+    ["by", "change", (value) => {
+      state.by = value;
+      state.at = null;
+    }],
+    ["at", "input", (value) => { state.at = between(value / 1000); }],
+    ["at-number", "change", (value) => { if (!isNaN(number(value))) state.at = +value; }],
+    ["cost-fp", "change", setCost("fp", "fn")],
+    ["cost-fn", "change", setCost("fn", "fp")],
+    ["ratio", "input", (value) => {
+      const ratio = 10 ** (value / 100);
+      state.fn = +Math.max(ratio, 1).toPrecision(3);
+      state.fp = +Math.max(1 / ratio, 1).toPrecision(3);
+    }],
+    ["prior", "input", (value) => { state.prior = +expit((value - 500) / 500 * logit(LARGEST)).toPrecision(4); }],
+    ["prior-number", "change", (value) => { if (number(value) >= 0 && number(value) <= 1) state.prior = +value; }],
+    ["reset", "click", () => { state = start(); }],
+  ];
   if (blocks.length) {
-    on("by", "change", (value) => { state.by = value; state.at = null; });
-    on("at", "input", (value) => { state.at = between(value / 1000); });
-    on("at-number", "change", (value) => { state.at = number(value, state.at); });
-    on("cost-fp", "change", (value) => { if (number(value, -1) >= 0 && +value + state.fn > 0) state.fp = +value; });
-    on("cost-fn", "change", (value) => { if (number(value, -1) >= 0 && +value + state.fp > 0) state.fn = +value; });
-    on("ratio", "input", (value) => { const ratio = 10 ** (value / 100); state.fn = +(ratio >= 1 ? ratio : 1).toPrecision(3); state.fp = +(ratio >= 1 ? 1 : 1 / ratio).toPrecision(3); });
-    on("prior", "input", (value) => { state.prior = +expit((value - 500) / 500 * logit(1 - 1e-4)).toPrecision(4); });
-    on("prior-number", "change", (value) => { const p = number(value, -1); if (p >= 0 && p <= 1) state.prior = p; });
-    find("reset").addEventListener("click", () => { state = start(); changed(true); });
-    document.querySelectorAll(".models input").forEach((box, k) => box.addEventListener("change", () => { state.off = state.off.filter((each) => each !== k); if (!box.checked) state.off.push(k); state.off.sort((a, b) => a - b); changed(true); }));
-    addEventListener("hashchange", () => { fromFragment(); changed(false); });
-    fromFragment(); show(); fill();
+    for (const [id, event, act] of controls) {
+      find(id).addEventListener(event, (given) => {
+        act(given.target.value);
+        changed(true);
+      });
+    }
+    boxes.forEach((box) => box.addEventListener("change", () => {
+      state.off = boxes.flatMap((each, k) => (each.checked ? [] : [k]));
+      changed(true);
+    }));
+    addEventListener("hashchange", () => {
+      fromFragment();
+      changed(false);
+    });
+    fromFragment();
+    show();
+    fill();
   }
 
-  // Saving ---------------------------------------------------------------------------------------------------------------
+  // Saving ------------------------------------------------------------------------------------------------------------
   const save = (name, kind, content) => {
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([content], { type: kind }));
@@ -259,48 +397,76 @@
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
-  find("save-json").addEventListener("click", () => save(`${document.documentElement.dataset.command}.json`, "application/json", `${JSON.stringify(read("report"), null, 2)}\n`));
-  const STYLED = ["stroke", "fill", "stroke-width", "stroke-dasharray", "stroke-linecap", "fill-opacity", "opacity", "font", "text-anchor", "display"];
-  const standalone = (svg) => {
-    const copy = svg.cloneNode(true), [, , width, height] = svg.getAttribute("viewBox").split(" ");
-    const from = svg.querySelectorAll("*");
-    copy.querySelectorAll("*").forEach((element, k) => { const style = getComputedStyle(from[k]); for (const name of STYLED) element.style.setProperty(name, style.getPropertyValue(name)); });
-    copy.setAttribute("xmlns", "http://www.w3.org/2000/svg"); copy.setAttribute("width", width); copy.setAttribute("height", height);
+  const STYLED = [
+    "stroke", "fill", "stroke-width", "stroke-dasharray", "stroke-linecap", "fill-opacity", "opacity", "font",
+    "text-anchor", "display",
+  ];
+  const standalone = (svg) => { // a copy with the styles that it has on the page
+    const copy = svg.cloneNode(true);
+    const [, , width, height] = svg.getAttribute("viewBox").split(" ");
+    const from = all("*", svg);
+    all("*", copy).forEach((element, k) => {
+      const style = getComputedStyle(from[k]);
+      for (const name of STYLED) element.style.setProperty(name, style.getPropertyValue(name));
+    });
+    copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+    copy.setAttribute("width", width);
+    copy.setAttribute("height", height);
     copy.style.background = getComputedStyle(document.body).backgroundColor;
     return new XMLSerializer().serializeToString(copy);
   };
-  const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const table = (each) => each.closest("section").querySelector("table");
   const texts = (cell) => [...cell.childNodes].map((node) => node.textContent.trim()).filter(Boolean);
-  const csv = (from) => { // all digits of numbers; what is below some in a column is a column of its own
-    const rows = [...from.rows].filter((row) => !row.hidden).map((row) => [...row.cells].filter((cell) => cell.offsetParent !== null)).filter((row) => row.length);
-    const noted = rows[0].map((_, k) => rows.some((row) => row[k].querySelector("small")));
-    const fields = (cell, k) => [cell.title || texts(cell)[0] || "", ...(noted[k] ? [cell.tagName === "TH" ? `${cell.textContent} interval` : texts(cell).slice(1).join("; ")] : [])];
+  const exact = (cell) => cell.title || texts(cell)[0] || ""; // all digits of a number
+  const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const csv = (table) => { // what is below numbers in some cells of a column is a column of its own
+    const shown = [...table.rows].filter((row) => !row.hidden);
+    const cells = shown.map((row) => [...row.cells].filter((cell) => cell.offsetParent !== null));
+    const rows = cells.filter((row) => row.length);
+    const isNoted = rows[0].map((_, k) => rows.some((row) => row[k].querySelector("small")));
+    const note = (cell) => (cell.tagName === "TH" ? `${cell.textContent} interval` : texts(cell).slice(1).join("; "));
+    const fields = (cell, k) => (isNoted[k] ? [exact(cell), note(cell)] : [exact(cell)]);
     return rows.map((row) => row.flatMap(fields).map(quoted).join(",")).join("\n") + "\n";
   };
-  document.querySelectorAll("[data-save]").forEach((button) => button.addEventListener("click", () => {
-    if (button.dataset.save === "csv") { save(`${table(button).className.split(" ")[0]}.csv`, "text/csv", csv(table(button))); return; }
+  const onClick = (button, act) => button.addEventListener("click", act);
+  for (const button of all("[data-save=csv]")) {
+    const table = button.closest("section").querySelector("table");
+    onClick(button, () => save(`${table.classList[0]}.csv`, "text/csv", csv(table)));
+  }
+  for (const button of all("[data-save=svg]")) {
     const figure = button.closest("figure");
-    save(`${figure.dataset.figure}.svg`, "image/svg+xml", standalone(figure.querySelector("svg")));
-  }));
+    const svg = figure.querySelector("svg");
+    onClick(button, () => save(`${figure.dataset.figure}.svg`, "image/svg+xml", standalone(svg)));
+  }
+  onClick(find("save-json"), () => {
+    const name = `${document.documentElement.dataset.command}.json`;
+    save(name, "application/json", `${JSON.stringify(read("report"), null, 2)}\n`);
+  });
 
-  // Long tables ----------------------------------------------------------------------------------------------------------
-  document.querySelectorAll("table.sortable").forEach((from) => {
-    const heads = [...from.tHead.rows[0].cells], body = from.tBodies[0], section = from.closest("section");
-    const key = (row, k) => { const cell = row.cells[k], text = cell.title || texts(cell)[0] || "", value = +text; return text === "" || text === "-" ? Infinity : isNaN(value) ? text : value; };
-    heads.forEach((head, k) => head.addEventListener("click", () => {
+  // Long tables -------------------------------------------------------------------------------------------------------
+  const sortKey = (cell) => {
+    const text = exact(cell);
+    return text === "" || text === "-" ? Infinity : isNaN(+text) ? text : +text;
+  };
+  const compared = (a, b) =>
+    typeof a === "number" && typeof b === "number" ? a - b || 0 : String(a).localeCompare(String(b));
+  for (const table of all("table.sortable")) {
+    const heads = [...table.tHead.rows[0].cells];
+    const body = table.tBodies[0];
+    const section = table.closest("section");
+    heads.forEach((head, k) => onClick(head, () => {
       const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
       heads.forEach((each) => each.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
-      const rows = [...body.rows].map((row) => [key(row, k), row]);
-      rows.sort(([a], [b]) => sign * (typeof a === "number" && typeof b === "number" ? a - b || 0 : String(a).localeCompare(String(b))));
+      const rows = [...body.rows].map((row) => [sortKey(row.cells[k]), row]);
+      rows.sort(([a], [b]) => sign * compared(a, b));
       body.append(...rows.map(([, row]) => row));
     }));
     section.querySelector("input[type=search]").addEventListener("input", (given) => {
       const wanted = given.target.value.toLowerCase();
-      let n = 0;
-      for (const row of body.rows) { row.hidden = !row.cells[0].textContent.toLowerCase().includes(wanted); n += !row.hidden; }
-      section.querySelector("[role=status]").textContent = wanted ? `${n} of ${body.rows.length}` : "";
+      const rows = [...body.rows];
+      for (const row of rows) row.hidden = !row.cells[0].textContent.toLowerCase().includes(wanted);
+      const n = rows.filter((row) => !row.hidden).length;
+      section.querySelector("[role=status]").textContent = wanted ? `${n} of ${rows.length}` : "";
     });
-  });
+  }
 })();
