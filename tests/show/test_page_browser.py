@@ -187,6 +187,7 @@ def test_numbers_are_those_of_the_ranking_at_any_threshold_and_cost(browser: Any
 
 def test_the_state_is_in_the_address_and_models_can_be_hidden(browser: Any, digits: Path) -> None:
     shown = Shown(browser, digits)
+    first = shown.table()
     shown.set("by", "recall")
     shown.set("at-number", 0.8)
     shown.page.uncheck("#show-1")
@@ -202,6 +203,7 @@ def test_the_state_is_in_the_address_and_models_can_be_hidden(browser: Any, digi
     again.settle()
     assert again.page.evaluate("() => location.hash") == ""
     assert again.page.is_checked("#show-1")
+    assert again.table() == first
     for wrong in ("#by=nonsense&at=x&fp=&off=,", "#at=1e999&prior=-3", "#=&&&"):
         assert Shown(browser, digits, wrong).complaints == []
 

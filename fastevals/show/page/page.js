@@ -288,8 +288,7 @@
       holds: () => rangeText(hasBoth && bestPriors(m, best, costs)),
       threshold: (cell) => {
         if (!n) return "-";
-        if (state.by !== "chosen") return thresholdText(n.threshold);
-        return (cell.dataset.first ??= cell.textContent);
+        return state.by === "chosen" ? cell.dataset.chosen : thresholdText(n.threshold);
       },
     };
     for (const cell of all("[data-number]", row)) {
@@ -384,6 +383,7 @@
       fromFragment();
       changed(false);
     });
+    for (const cell of all("[data-number=threshold]")) cell.dataset.chosen = cell.textContent;
     fromFragment();
     show();
     fill();
