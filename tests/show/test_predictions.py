@@ -130,6 +130,12 @@ def test_intervals_of_numbers_are_those_of_one_bootstrap(options: dict[str, str]
     assert (pair["model"], pair["reference"]) == ("a", "b")
 
 
+def test_few_groups_are_said_once() -> None:
+    columns = class_columns(80)
+    text = quiet_report(columns, label="y", pred="old", group="patient", resamples=99).to_text()
+    assert "has only 20 groups of patient: intervals are rough" in text
+
+
 def test_the_median_of_many_rows_has_an_interval_of_order_statistics() -> None:
     from fastevals.show.report.predictions import MOST_SORTED, median_interval
 

@@ -325,10 +325,7 @@ def describe_rows(block: PredictionBlock) -> str:
 
 def cautions(report: PredictionReport, block: PredictionBlock) -> list[str]:
     """Return why a block has no intervals, or what is to be thought of those it has."""
-    counts = [("row", "s", block.n_samples)]
-    if block.intervals is not None and block.intervals.n_groups is not None:
-        counts.append(("group", f"s of {printable(str(report.roles.group))}", block.intervals.n_groups))
-    return interval_cautions(report, block, counts)
+    return interval_cautions(report, block, [("row", "s", block.n_samples)])
 
 
 def _undefined(block: PredictionBlock, metrics: Iterable[str]) -> list[str]:
