@@ -76,6 +76,7 @@ class Shown:
         own = file.as_uri()
         self.page.on("console", lambda message: self.complaints.append(message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("dialog", lambda dialog: (self.complaints.append(dialog.message), dialog.dismiss()))
         self.page.on("request", lambda asked: self.complaints.extend({asked.url.split("#")[0]} - {own}))
         self.page.goto(f"{own}{fragment}")
         self.settle()
@@ -333,7 +334,6 @@ def test_hostile_names_run_nothing(browser: Any, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     file.write_text(page_of(named, label="y", score=HOSTILE, resamples=99)[1])
     shown = Shown(browser, file, viewport=NARROW)
-    shown.page.on("dialog", lambda dialog: shown.complaints.append(dialog.message))
     assert shown.complaints == []
     assert shown.page.evaluate("() => document.documentElement.scrollWidth") <= 360
     assert "emoji" in shown.page.inner_text("main")

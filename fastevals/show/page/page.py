@@ -16,7 +16,7 @@ from fastevals.results import Interval
 from fastevals.show.commands import NO_JINJA
 from fastevals.show.output import Panel
 from fastevals.show.page.svg import draw
-from fastevals.show.plots.picture import COLORS
+from fastevals.show.plots.picture import COLORS, DASHES
 from fastevals.show.report.intervals import ModelPair
 
 FOLDER = Path(__file__).parent
@@ -125,6 +125,7 @@ def write_page(page: Page, typed: str | None = None) -> str:
         typed=typed,
         version=__version__,
         n_colors=len(COLORS),
+        n_dashes=len(DASHES),
         most_unsorted=MOST_UNSORTED,
         json=_embedded(page.numbers),
         points=_embedded(page.points),

@@ -103,7 +103,7 @@ class PredictionRoles(NamedTuple):
 class ErrorShape(NamedTuple):
     """How a model's errors, predictions less targets, are spread."""
 
-    edges: Floats  # of bins of errors, shape (n_bins + 1,): the outer ones are infinite
+    edges: Floats  # of bins of errors, shape (n_bins + 1,): the outer bins hold all beyond, too
     shares: Floats  # of rows in each
     sizes: Floats  # ascending sizes of errors, at equal steps of the share of rows
     within: Floats  # share of rows with an error of at most each size

@@ -84,7 +84,7 @@ def report(
     separator, encoding, header : str, str and bool, optional
         Of a CSV file, where they are not to be seen from it.
     memory : int or str, optional
-        Bytes, such as ``"2GB"``, that the rows of files may take; by default a third of what is free. Larger files are
+        Bytes, such as ``"2GB"``, that the rows of files may take; by default half of what is free. Larger files are
         read in two or more scans, to the same numbers.
     approximate : bool
         Read files once, count scores in ranges, and give numbers with bounds that hold for certain.
