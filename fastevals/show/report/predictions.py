@@ -78,7 +78,6 @@ MOST_CELLS = 200  # classes whose matrix is in the JSON
 MAPE = "mean_absolute_percentage_error"
 NORMAL = "normal"
 FEWEST = 199  # replicates, however many rows there are
-SLOWER = 4  # times what a replicate of scores takes, that one of numbers does
 MEDIAN = "median_absolute_error"
 MOST_SORTED = 20_000  # rows whose median error is drawn: of more its interval is between two of the errors
 NOT_MEASURED = {
@@ -603,8 +602,7 @@ class _MeasurePredictions(NamedTuple):
         if plan is None or plan.budget is None or is_counted:
             return None if plan is None else plan.resamples
         least = max(FEWEST, math.ceil(1 / check_confidence_level(plan.confidence)[1]) - 1)
-        slower = SLOWER if self.kind == NUMBERS else 1
-        return min(plan.resamples, max(least, plan.budget // (slower * rows.true.size * len(rows.predicted))))
+        return min(plan.resamples, max(least, plan.budget // (rows.true.size * len(rows.predicted))))
 
     def _resample(self, rows: _PredictedRows, specs: Mapping[str, MetricSpec]) -> BootstrapResult | ModelComparison:
         """Return one bootstrap of all models, or of the only one."""
