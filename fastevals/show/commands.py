@@ -192,6 +192,10 @@ def check_beforehand(arguments: argparse.Namespace) -> None:
     """Raise, before time is spent on the data, if --out, --html or --progress can't be had."""
     if getattr(arguments, "html", None) is not None:
         _prepare_page(arguments.html)
+        read = getattr(arguments, "file", None)
+        for file in [read] if isinstance(read, str) else read or []:
+            if os.path.exists(file) and os.path.exists(arguments.html) and os.path.samefile(file, arguments.html):
+                raise ValueError(f"{option('html')} must not be a file that is read, got {arguments.html!r}")
     if arguments.out is not None:
         _prepare_folder(arguments.out)
     if arguments.progress:

@@ -66,7 +66,7 @@ def best_sentence(models: ComparedModels, metric: str) -> str:
     most = "highest" if is_greater_better(metric) else "lowest"
     has_best = f"{name} has the {most} {title}, {with_interval(value)}"
     found = [(other, models.advantage(metric, best, other)) for other in others]
-    known = [(other, each) for other, each in found if each is not None]
+    known = [(other, each) for other, each in found if each is not None and not math.isnan(each.value)]
     if not known:
         values = [f"{printable(other)} {with_interval(models.values[other][metric])}" for other in others[:3]]
         return f"{has_best}; {listed(values)}." if values else f"{has_best}; no other model has one."

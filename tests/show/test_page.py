@@ -347,6 +347,22 @@ def test_the_command_writes_a_page_whole_or_not_at_all(tmp_path: Path, capsys: A
     assert "pages need Jinja2: pip install 'fastevals[page]'" in capsys.readouterr().err
 
 
+def test_a_page_is_not_written_over_what_is_read(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("y,s\n0,0.1\n1,0.2\n")
+    assert cli.main(["report", "rows.csv", "--label", "y", "--score", "s", "--html", "./rows.csv"]) == 2
+    assert "--html must not be a file that is read, got './rows.csv'" in capsys.readouterr().err
+    assert Path("rows.csv").read_text().startswith("y,s")
+
+
+def test_pages_of_very_many_values_have_the_lowest_and_the_highest() -> None:
+    data = columns(12_000) | {"g": np.arange(12_000) // 4}
+    page = page_of(data, label="y", score="m0", by="g")[1]
+    assert re.search(r"The lowest and the highest [\d,]+ of 3,000 values; the JSON has all", page)
+    assert page.count("<tr") < 2100
+    assert len(embedded(page, "report")["over"]["values"]) == 3000
+
+
 def test_a_page_needs_no_matplotlib() -> None:
     code = (
         "import sys\nsys.modules['matplotlib'] = None\nimport fastevals\n"

@@ -205,7 +205,13 @@ def test_the_state_is_in_the_address_and_models_can_be_hidden(browser: Any, digi
     assert again.page.evaluate("() => location.hash") == ""
     assert again.page.is_checked("#show-1")
     assert again.table() == first
-    for wrong in ("#by=nonsense&at=x&fp=&off=,", "#at=1e999&prior=-3", "#=&&&"):
+    for wrong in (
+        "#by=nonsense&at=x&fp=&off=,",
+        "#at=1e999&prior=-3",
+        "#=&&&",
+        "#by=__proto__",
+        "#fp=0&fn=0&by=cost&off",
+    ):
         assert Shown(browser, digits, wrong).complaints == []
 
 

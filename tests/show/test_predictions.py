@@ -82,6 +82,21 @@ def test_metrics_of_numbers_are_those_of_errors(weight: str | None) -> None:
             assert model["metrics"][name] == pytest.approx(getattr(errors, name), rel=1e-14)
 
 
+def test_a_model_is_measured_as_if_it_were_alone() -> None:
+    rows = {"y": ["a", "b"] * 50, "A": ["a", "b"] * 50, "B": ["a", "b"] * 49 + ["a", "?"]}
+    report = quiet_report(rows, label="y", pred=["A", "B"], resamples=99)
+    both, alone = report.to_dict(), quiet_report(rows, label="y", pred="A", resamples=99).to_dict()
+    for found in (both, alone):
+        model = found["blocks"][0]["models"][0]
+        assert (model["metrics"]["F1 (macro)"], model["metrics"]["balanced_accuracy"]) == (1.0, 1.0)
+        assert model["labels"] == ["a", "b"]
+    assert both["blocks"][0]["models"][1]["labels"] == ["?", "a", "b"]
+    assert both["blocks"][0]["best"]["F1 (macro)"] == ["A"]
+    intervals = [model["classes"]["recall"]["intervals"] for model in both["blocks"][0]["models"]]
+    assert (intervals[0][0], intervals[1][0]) == ([1.0, 1.0], None)
+    assert "A has the highest F1 (macro), 1.000" in report.to_html()
+
+
 def test_relative_errors_are_left_out_where_a_target_is_zero() -> None:
     columns = number_columns()
     columns["y"][3] = 0.0
@@ -192,6 +207,24 @@ def check_values(model: dict[str, Any], expected: list[float]) -> None:
     assert all(low <= value <= high for value, (low, high) in zip(expected, model["intervals"], strict=True))
 
 
+def test_weighted_values_have_intervals_of_effective_rows() -> None:
+    columns = class_columns(80) | {"g": np.arange(80) // 40, "w": np.ones(80)}
+    alone, weighted = (
+        quiet_report(columns, label="y", pred="old", by="g", resamples=99, **options).to_dict()["over"]["models"][0]
+        for options in ({}, {"weight": "w"})
+    )
+    np.testing.assert_allclose(alone["intervals"], weighted["intervals"], rtol=1e-12)
+    for scale in (1e-170, 1e170):
+        scaled = quiet_report(
+            columns | {"w": np.full(80, scale)}, label="y", pred="old", by="g", weight="w", resamples=99
+        )
+        np.testing.assert_allclose(scaled.to_dict()["over"]["models"][0]["intervals"], alone["intervals"], rtol=1e-9)
+    huge = {"y": [1e200, 2e200, 3e200, 1e200], "a": [1e200, 3e200, 3e200, 2e200], "g": [0, 0, 1, 1]}
+    found = quiet_report(huge, target="y", pred="a", by="g").to_dict()
+    blocks = [block["models"][0]["metrics"]["root_mean_squared_error"] for block in found["blocks"]]
+    np.testing.assert_allclose(found["over"]["models"][0]["values"], blocks)
+
+
 def test_blocks_are_reports_of_their_rows() -> None:
     columns = class_columns()
     whole = quiet_report(columns, label="y", pred=["old", "new"], by="g", resamples=99).to_dict()
@@ -295,7 +328,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"target": "w", "pred": "g", "pos_label": 1}, "pos_label goes with label"),
     ({"label": "y", "pred": "old", "pos_label": "cat"}, "pos_label goes with two classes"),
     ({"label": "y", "pred": "w"}, "can't be compared|must be|labels"),
-    ({"label": "y", "pred": "old", "score": "w"}, "score goes with scores; this is a report of predictions"),
+    ({"label": "y", "pred": "old", "score": "w"}, "score and pred exclude each other: scores, or what models predict"),
     ({"label": "y", "pred": "old", "threshold": 0.5}, "threshold goes with scores"),
     ({"label": "y", "pred": "old", "cost_fp": 2}, "cost_fp goes with scores"),
     ({"label": "y", "pred": "old", "against": "x.fe"}, "against goes with scores"),

@@ -260,14 +260,16 @@
     if (state.off.length) parts.push(`off=${state.off.join(".")}`);
     return parts.join("&");
   };
+  const LEAST = { at: -Number.MAX_VALUE, fp: 0, fn: 0, prior: 0 };
   const fromFragment = () => {
     state = start();
     for (const part of location.hash.slice(1).split("&")) {
       const [key, value] = part.split("=");
-      if (key === "by" && value in rowBy) state.by = value;
-      else if (["at", "fp", "fn", "prior"].includes(key) && value !== "" && isFinite(+value)) state[key] = +value;
-      else if (key === "off") state.off = value.split(".").map(Number);
+      if (key === "by" && Object.hasOwn(rowBy, value)) state.by = value;
+      else if (key === "off") state.off = (value ?? "").split(".").map(Number);
+      else if (Object.hasOwn(LEAST, key) && number(value ?? "", -Infinity) >= LEAST[key]) state[key] = +value;
     }
+    if (!(state.fp + state.fn > 0) || state.prior > 1) ({ fp: state.fp, fn: state.fn, prior: state.prior } = start());
   };
   const models = blocks.flatMap((block) => block.models);
   const scores = models.flatMap((m) => [m.thresholds[1], m.thresholds.at(-1)]).filter(isFinite);

@@ -9,6 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fastevals import __version__
 from fastevals._options import import_optional
 from fastevals._text import format_number, format_pvalue, printable
@@ -20,6 +23,8 @@ from fastevals.show.plots.picture import COLORS, DASHES
 from fastevals.show.report.intervals import ModelPair
 
 FOLDER = Path(__file__).parent
+SMALL = 0.001
+MOST_VALUES = 2000  # of --by, in a table
 MOST_UNSORTED = 10  # rows: a table of more can be sorted and searched
 
 CAPTIONS = {
@@ -139,6 +144,7 @@ def _template() -> Any:
     jinja2 = import_optional("jinja2", NO_JINJA)
     loader = jinja2.FileSystemLoader(FOLDER)
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["printable"] = printable
     return environment.get_template("page.html.jinja")
 
 
@@ -165,7 +171,7 @@ def figures(panels: Iterable[tuple[str, Sequence[Panel]]], prefix: str) -> Itera
 
 def number(value: float, interval: Interval | None = None, emphasis: str = "") -> Cell:
     """Return the cell of a number, with its interval below if it has one."""
-    return Cell(format_number(value), "" if math.isnan(value) else repr(float(value)), ends(interval), emphasis)
+    return Cell(_shown(value), "" if math.isnan(value) else repr(float(value)), ends(interval), emphasis)
 
 
 def count(value: float) -> Cell:
@@ -179,7 +185,12 @@ def difference(value: float, interval: Interval, pvalue: float) -> Cell:
         return Cell("")
     p = () if math.isnan(pvalue) else (f"p {format_pvalue(pvalue)}",)
     is_shown = interval.low > 0 or interval.high < 0
-    return Cell(f"{value:+.4f}", repr(float(value)), (*ends(interval), *p), "shown" if is_shown else "")
+    return Cell(
+        ("+" if value > 0 else "") + _shown(value),
+        repr(float(value)),
+        (*ends(interval), *p),
+        "shown" if is_shown else "",
+    )
 
 
 def metric_rows(block: Any, metrics: Sequence[str]) -> list[TableRow]:
@@ -204,8 +215,27 @@ def difference_rows(pairs: Iterable[ModelPair], metrics: Sequence[str]) -> list[
     return rows
 
 
+def extremes(values: NDArray[np.float64]) -> list[int]:
+    """Return the places of values: of very many those of the lowest and the highest, which a page has room for."""
+    if values.size <= MOST_VALUES:
+        return list(range(values.size))
+    order = np.argsort(values, kind="stable")
+    order = order[: np.count_nonzero(~np.isnan(values))]
+    return sorted({*order[: MOST_VALUES // 2].tolist(), *order[-MOST_VALUES // 2 :].tolist()})
+
+
+def values_title(n_shown: int, n: int) -> str:
+    """Return what a table of values is called."""
+    return "Values" if n_shown == n else f"The lowest and the highest {n_shown:,} of {n:,} values; the JSON has all"
+
+
 def ends(interval: Interval | None) -> tuple[str, ...]:
     """Return what is written of an interval: nothing of one that is undefined."""
     if interval is None or math.isnan(interval.low):
         return ()
-    return (f"{format_number(interval.low)} to {format_number(interval.high)}",)
+    return (f"{_shown(interval.low)} to {_shown(interval.high)}",)
+
+
+def _shown(value: float) -> str:
+    """Return a number to four decimals, a small one to three digits."""
+    return f"{value:.3g}" if 0 < abs(value) < SMALL else format_number(value)

@@ -22,9 +22,11 @@ from fastevals.show.page.page import (
     TableRow,
     count,
     difference_rows,
+    extremes,
     figures,
     metric_rows,
     number,
+    values_title,
 )
 from fastevals.show.report.intervals import (
     AUC,
@@ -179,8 +181,9 @@ def _after(report: Report, over: OverValues) -> Block:
     """Return the values, in a table and in pictures."""
     n_samples, n_positives, _ = over.counts
     rows = []
-    for k, value in enumerate(over.values):
-        cells = [count(int(n_samples[k])), count(int(n_positives[k]))]
+    shown = extremes(next(iter(over.metrics.values()))[AUC].values)
+    for k in shown:
+        value, cells = over.values[k], [count(int(n_samples[k])), count(int(n_positives[k]))]
         for metrics in over.metrics.values():
             auc = metrics[AUC]
             intervals = auc.confidence_intervals
@@ -192,5 +195,13 @@ def _after(report: Report, over: OverValues) -> Block:
     return Block(
         f"Values of {printable(by)}",
         figures=list(figures([("groups", group_panels(over))], "over")),
-        tables=[Table("values", "Values", [by, "rows", "positive", *models], rows, [-1, -1, *range(len(models))])],
+        tables=[
+            Table(
+                "values",
+                values_title(len(shown), len(over.values)),
+                [by, "rows", "positive", *models],
+                rows,
+                [-1, -1, *range(len(models))],
+            )
+        ],
     )

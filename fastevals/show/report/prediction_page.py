@@ -12,7 +12,20 @@ from fastevals._text import describe_block, format_label, printable
 from fastevals.results import Interval
 from fastevals.show.commands import option
 from fastevals.show.output import BlockPictures, Panel
-from fastevals.show.page.page import Block, Page, Table, TableRow, count, difference_rows, figures, metric_rows, number
+from fastevals.show.page.page import (
+    Block,
+    Cell,
+    Page,
+    Table,
+    TableRow,
+    count,
+    difference_rows,
+    extremes,
+    figures,
+    metric_rows,
+    number,
+    values_title,
+)
 from fastevals.show.plots import style
 from fastevals.show.plots.confusion import MOST_CLASSES, draw_confusion
 from fastevals.show.plots.forest import Row, draw_forest, forest_size
@@ -92,38 +105,48 @@ def _verdict(report: PredictionReport, block: PredictionBlock) -> list[str]:
 
 
 def _class_table(block: PredictionBlock) -> Table:
-    """Return a row a class, with the metrics of each model."""
+    """Return a row a class, with the metrics of each model: nothing of one that neither the truth nor a model has."""
     matrices = [(model, model.matrix) for model in block.models if model.matrix is not None]
-    labels, sizes = matrices[0][1].labels, matrices[0][1].counts.sum(axis=1)
     several = len(matrices) > 1
+    rows_of: dict[Any, float] = {}
+    rank: dict[str, dict[Any, int]] = {}  # of a label, by model
     columns, places = ["Class", "rows"], [-1]
-    for place, (model, _) in enumerate(matrices):
+    for place, (model, matrix) in enumerate(matrices):
         for name in EACH_CLASS:
             columns.append(f"{metric_title(name)} of {printable(model.name)}" if several else metric_title(name))
             places.append(place if several else -1)
+        sizes = matrix.counts.sum(axis=1).tolist()
+        rows_of |= dict(zip(matrix.labels.tolist(), sizes, strict=True))
+        rank[model.name] = {label: k for k, label in enumerate(matrix.labels.tolist())}
     rows = []
-    for k, label in enumerate(labels.tolist()):
-        cells = [count(sizes[k].item())]
+    for label in sorted(rows_of) if several else rows_of:
+        cells = [count(rows_of[label])]
         for model, _ in matrices:
-            for name in EACH_CLASS:
-                ends: Any = model.class_intervals.get(name)
-                interval = None if ends is None else Interval(float(ends.low[k]), float(ends.high[k]))
-                cells.append(number(float(model.classes[name][k]), interval))
+            k = rank[model.name].get(label)
+            cells += [Cell("") if k is None else _class_cell(model, name, k) for name in EACH_CLASS]
         rows.append(TableRow(format_label(label), cells))
     return Table("classes", "Classes", columns, rows, places)
+
+
+def _class_cell(model: PredictedModel, name: str, k: int) -> Cell:
+    ends: Any = model.class_intervals.get(name)
+    return number(
+        float(model.classes[name][k]), None if ends is None else Interval(float(ends.low[k]), float(ends.high[k]))
+    )
 
 
 def _after(report: PredictionReport, over: ValueTable) -> Block:
     """Return the values of the --by column, in a table and in pictures."""
     rows = []
-    for k, value in enumerate(over.values):
-        cells = [count(int(over.n_samples[k]))]
+    shown = extremes(next(iter(over.of_models.values()))[0])
+    for k in shown:
+        value, cells = over.values[k], [count(int(over.n_samples[k]))]
         cells += [number(float(numbers[k]), Interval(*ends[k].tolist())) for numbers, ends in over.of_models.values()]
         rows.append(TableRow(format_label(value), cells))
     by, title = str(report.roles.by), metric_title(over.metric)
     columns = [by, "rows", *(f"{title} of {name}" for name in over.of_models)]
     places = [-1, *range(len(over.of_models))]
-    table = Table("values", "Values", columns, rows, places)
+    table = Table("values", values_title(len(shown), len(over.values)), columns, rows, places)
     pictures = list(figures([("groups", _group_panels(over))], "over"))
     return Block(f"Values of {printable(by)}", figures=pictures, tables=[table])
 

@@ -34,6 +34,7 @@ from fastevals.results import Interval, as_json, check_confidence_level
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.targets import TargetSummary
 from fastevals.show.columns import (
+    STDIN,
     column_name,
     column_names,
     columns_by_role,
@@ -461,10 +462,8 @@ def report_predictions(
             other = f" (or {option('target')}, of numbers)" if name == "label" else ""
             what = "true classes" if name == "label" else "a model's predictions"
             raise ValueError(f"{option(name)}{other} is missing: it names the column of {what} in {data_name(data)}")
-    if isinstance(data, (list, tuple)):
-        raise ValueError(
-            f"{option('pred')} goes with one file, or a frame: predictions are not read from several files"
-        )
+    if isinstance(data, (list, tuple)) or (isinstance(data, str) and data == STDIN):
+        raise ValueError(f"{option('pred')} goes with one file or a frame, not with several or standard input")
     truth = str(label or target)
     kind = NUMBERS if target is not None else CLASSES
     roles = PredictionRoles(truth, models, weight, by, group)
@@ -552,11 +551,9 @@ class _MeasurePredictions(NamedTuple):
         return PredictionBlock(value, rows.true.size, total, tuple(models), best, intervals, drawn)
 
     def _measure_classes(self, rows: _PredictedRows, metrics: Mapping[str, MetricSpec]) -> list[PredictedModel]:
-        """Measure predicted classes by their matrices, whose classes are those that occur in the block."""
+        """Measure predicted classes by their matrices: of many classes those of the truth and the model's own."""
         assert self.classes is not None
-        labels = self.classes.labels
-        if self.classes.pos_label is None:
-            labels = _present(labels, rows)
+        labels = None if self.classes.pos_label is None else self.classes.labels
         matrices = {
             name: ConfusionMatrix.from_predictions(rows.true, each, labels=labels, sample_weight=rows.weights)
             for name, each in rows.predicted.items()
@@ -579,7 +576,7 @@ class _MeasurePredictions(NamedTuple):
         is_sorted = self.kind == NUMBERS and rows.true.size > MOST_SORTED
         if is_sorted:
             specs.pop(MEDIAN, None)
-        if self.classes is not None and models[0].classes["f1"].size <= MOST_ESTIMATED:
+        if self.classes is not None and self.classes.labels.size <= MOST_ESTIMATED:
             each = {
                 label: spec
                 for label, spec in OF_EACH.items()
@@ -592,7 +589,7 @@ class _MeasurePredictions(NamedTuple):
         if is_sorted and rows.weights is None and rows.groups is None:
             for name, predicted in rows.predicted.items():
                 made.models[name][MEDIAN] = median_interval(rows.true, predicted, self.plan.confidence)
-        of_classes = [_class_intervals(result, model.name, each) for model in models]
+        of_classes = [_class_intervals(result, model.name, model.matrix, each) for model in models]
         return made, [replace(model, class_intervals=found) for model, found in zip(models, of_classes, strict=True)]
 
     def _n_resamples(self, rows: _PredictedRows) -> int | None:
@@ -630,12 +627,6 @@ class _MeasurePredictions(NamedTuple):
             numbers, ends = measure(rows.true, predicted, codes, rows.weights, len(values), level)
             found[model] = numbers, ends if has_intervals else np.full((len(values), 2), np.nan)
         return ValueTable(values, n, name, found)
-
-
-def _present(labels: NDArray[Any], rows: _PredictedRows) -> NDArray[Any]:
-    """Return the classes that occur in a block."""
-    found = [np.isin(labels, column) for column in (rows.true, *rows.predicted.values())]
-    return labels[np.any(found, axis=0)]
 
 
 def _measure_matrix(name: str, matrix: ConfusionMatrix, metrics: Mapping[str, MetricSpec]) -> PredictedModel:
@@ -680,13 +671,21 @@ def median_interval(targets: NDArray[Any], values: NDArray[Any], level: float) -
 
 
 def _class_intervals(
-    result: BootstrapResult | ModelComparison, model: str, each: Mapping[str, MetricSpec]
+    result: BootstrapResult | ModelComparison,
+    model: str,
+    matrix: ConfusionMatrix | None,
+    each: Mapping[str, MetricSpec],
 ) -> dict[str, Interval]:
-    found = {}
+    """Return a model's intervals of each of its classes; the result's are of those of all models."""
+    found: dict[str, Interval] = {}
+    if matrix is None or result.labels is None:
+        return found
+    order = np.argsort(result.labels, kind="stable")  # the positive one of two is last
+    places = order[np.searchsorted(result.labels[order], matrix.labels)]
     for label, spec in each.items():
         estimate = result[label].estimates[model] if isinstance(result, ModelComparison) else result[label]
         low, high = estimate.confidence_interval
-        found[spec.name] = Interval(low, high)
+        found[spec.name] = Interval(low[places], high[places])
     return found
 
 
@@ -736,7 +735,7 @@ def _accuracies(
     """Return each value's accuracy; Wilson's intervals, or those of standard errors where rows have weights."""
     right = (true == predicted).astype(np.float64)
     if weights is not None:
-        return _means(right, codes, weights, n, level, (0.0, 1.0))
+        return _wilson(right, codes, weights / weights.max(), n, level)
     rows, n_right = np.bincount(codes, minlength=n), np.bincount(codes, right, n).astype(np.int64)
     counts = np.zeros((n, 2, 2), dtype=np.int64)
     counts[:, 0, 0], counts[:, 0, 1] = n_right, rows - n_right
@@ -748,9 +747,26 @@ def _root_mean_squares(
     true: NDArray[Any], predicted: NDArray[Any], codes: NDArray[np.intp], weights: Floats | None, n: int, level: float
 ) -> tuple[Floats, Floats]:
     """Return each value's root mean squared error, with roots of the ends of the mean's interval."""
-    squares = np.square(np.subtract(true, predicted, dtype=np.float64))
-    means, ends = _means(squares, codes, weights, n, level, (0.0, math.inf))
-    return np.sqrt(means), np.sqrt(ends)
+    errors = np.abs(np.subtract(true, predicted, dtype=np.float64))
+    unit = float(errors.max()) or 1.0  # so that squares neither over- nor underflow
+    means, ends = _means(np.square(errors / unit), codes, weights, n, level, (0.0, math.inf))
+    return unit * np.sqrt(means), unit * np.sqrt(ends)
+
+
+def _wilson(right: Floats, codes: NDArray[np.intp], weights: Floats, n: int, level: float) -> tuple[Floats, Floats]:
+    """Return weighted accuracies by value, and Wilson's intervals of as many rows as weigh as unevenly as one row each.
+
+    Source: Kish (1965), *Survey Sampling*, section 8.2: (sum of weights)**2 / (sum of their squares) rows.
+    """
+    from scipy.special import ndtri
+
+    total = np.bincount(codes, weights, n)
+    shares = np.bincount(codes, weights * right, n) / total
+    rows = total**2 / np.bincount(codes, weights**2, n)
+    z = float(ndtri(1 - check_confidence_level(level)[1] / 2))
+    middle, room = (shares + z * z / (2 * rows)), z * np.sqrt(shares * (1 - shares) / rows + (z / (2 * rows)) ** 2)
+    ends = np.stack([middle - room, middle + room], axis=1) / (1 + z * z / rows)[:, np.newaxis]
+    return shares, np.clip(ends, 0.0, 1.0)
 
 
 def _means(
@@ -764,7 +780,7 @@ def _means(
     """Return means by value, and their intervals by standard errors: NaN where there is a single row."""
     from scipy.stats import t
 
-    weights = np.ones(values.size) if weights is None else weights
+    weights = np.ones(values.size) if weights is None else weights / weights.max()
     rows, total = np.bincount(codes, minlength=n), np.bincount(codes, weights, n)
     means = np.bincount(codes, weights * values, n) / total
     squares = np.bincount(codes, np.square(weights * (values - means[codes])), n)
@@ -814,7 +830,7 @@ def _report_counted(
             settings: dict[str, Any] = {"confidence_level": plan.confidence, "rng": plan.seed}
             result = bootstrap(matrix, specs | each, n_resamples=plan.resamples, **settings)
             intervals = read_intervals(result, [model], specs, None)
-            measured = replace(measured, class_intervals=_class_intervals(result, model, each))
+            measured = replace(measured, class_intervals=_class_intervals(result, model, matrix, each))
     n_rows = int(total) if is_whole else 0
     best = dict.fromkeys(metrics, (model,))
     block = PredictionBlock(None, n_rows, None if is_whole else float(total), (measured,), best, intervals)

@@ -132,6 +132,9 @@ def build_report(
         return report_scores(data, n_pictured=n_pictured, **options)
     from fastevals.show.report.predictions import report_predictions
 
+    if options.get("score") is not None and (pred is not None or target is not None):
+        other = "pred" if pred is not None else "target"
+        raise ValueError(f"{option('score')} and {option(other)} exclude each other: scores, or what models predict")
     taken, defaults = inspect.signature(report_predictions).parameters, inspect.signature(report).parameters
     for name, value in options.items():
         default = defaults[name].default
