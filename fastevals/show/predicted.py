@@ -39,6 +39,11 @@ NUMBER_METRICS = {
 }
 
 
+def class_metrics(classes: Classes) -> dict[str, MetricSpec]:
+    """Return what is asked of predicted classes."""
+    return CLASS_METRICS if classes.pos_label is None else POSITIVE_METRICS
+
+
 class PredictedClasses(NamedTuple):
     """True and predicted classes, arrays of shape (n_rows,), and what is known of these classes."""
 
@@ -46,11 +51,6 @@ class PredictedClasses(NamedTuple):
     predicted: dict[str, NDArray[Any]]  # by model
     classes: Classes
     pos_label: Any  # as it was given, for what reads the same rows
-
-    @property
-    def metrics(self) -> dict[str, MetricSpec]:
-        """What is asked of them."""
-        return CLASS_METRICS if self.classes.pos_label is None else POSITIVE_METRICS
 
 
 def read_classes(

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from fastevals._text import printable
-from fastevals.measure.registry import METRICS
 from fastevals.results import Interval
-from fastevals.show.report.intervals import Intervals, ModelDifference, metric_title
+from fastevals.show.report.intervals import Intervals, ModelDifference, is_greater_better, metric_title
 
 NOWHERE = Interval(math.nan, math.nan)
 INDEPENDENT = (
@@ -34,27 +33,13 @@ class ComparedModels(NamedTuple):
         """Return the interval of a model's metric."""
         return NOWHERE if self.intervals is None else self.intervals.models.get(model, {}).get(metric, NOWHERE)
 
-    def difference(self, metric: str, model: str, other: str) -> ModelDifference | None:
-        """Return a metric of a model less that of another."""
+    def advantage(self, metric: str, model: str, other: str) -> ModelDifference | None:
+        """Return by how much a model is better than another: above zero where it is."""
         for one, reference, metrics in () if self.intervals is None else self.intervals.differences:
             if {one, reference} == {model, other} and metric in metrics:
                 each = metrics[metric]
-                if one == model:
-                    return each
-                return ModelDifference(-each.value, Interval(-each.interval.high, -each.interval.low), each.pvalue)
+                return each if (one == model) == is_greater_better(metric) else each.negated()
         return None
-
-    def advantage(self, metric: str, model: str, other: str) -> ModelDifference | None:
-        """Return by how much a model is better than another: above zero where it is."""
-        each = self.difference(metric, model, other)
-        if each is None or is_greater_better(metric):
-            return each
-        return ModelDifference(-each.value, Interval(-each.interval.high, -each.interval.low), each.pvalue)
-
-
-def is_greater_better(metric: str) -> bool:
-    """Return a metric's direction; those that are in no registry are means over classes, higher for the better."""
-    return METRICS[metric].greater_is_better if metric in METRICS else True
 
 
 def best_sentence(models: ComparedModels, metric: str) -> str:
@@ -102,10 +87,8 @@ def next_sentence(models: ComparedModels, ranked_by: str, metrics: Iterable[str]
         if each.interval.low <= 0 <= each.interval.high:
             not_shown.append(metric_title(metric))
         else:
-            sign = 1 if each.value > 0 else -1
-            ends = each.interval if sign > 0 else Interval(-each.interval.high, -each.interval.low)
-            kind = "better" if sign > 0 else "worse"
-            better.append(f"{kind} on {metric_title(metric)} by {with_interval(abs(each.value), ends)}")
+            kind, by = ("better", each) if each.value > 0 else ("worse", each.negated())
+            better.append(f"{kind} on {metric_title(metric)} by {with_interval(by.value, by.interval)}")
     second = printable(others[0])
     if not better and not not_shown:
         return ""

@@ -35,7 +35,7 @@ from fastevals.infer.significance.mcnemar import (
 from fastevals.results import MAX_RESAMPLES, Interval, as_json
 from fastevals.show.columns import encode_groups
 from fastevals.show.commands import TextResult, option
-from fastevals.show.predicted import read_classes
+from fastevals.show.predicted import class_metrics, read_classes
 from fastevals.show.report.intervals import Intervals, metric_title, read_intervals
 
 if TYPE_CHECKING:
@@ -227,13 +227,12 @@ def compare_prediction_columns(
     check_number(option("confidence"), confidence, low=0, high=1, open_low=True, open_high=True)
     check_integer(option("resamples"), resamples, low=1, high=MAX_RESAMPLES)
     check_integer(option("seed"), seed, low=0)
-    read = read_classes(columns, label, models, pos_label)
-    true, predicted, classes, wanted = read
+    true, predicted, classes, wanted = read_classes(columns, label, models, pos_label)
     groups = None if group is None else encode_groups(f"{option('group')} {group!r}", columns[group])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # a dash says what is undefined
         comparison = compare_predictions(
-            true, predicted, metrics=read.metrics, groups=groups, n_resamples=resamples, pos_label=wanted,
+            true, predicted, metrics=class_metrics(classes), groups=groups, n_resamples=resamples, pos_label=wanted,
             rng=seed, confidence_level=confidence, progress=progress,
         )  # fmt: skip
         pairs = pairwise_mcnemar_tests(

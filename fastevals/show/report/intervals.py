@@ -113,6 +113,10 @@ class ModelDifference(NamedTuple):
     interval: Interval
     pvalue: float
 
+    def negated(self) -> ModelDifference:
+        """Return the other's metric less this one's."""
+        return ModelDifference(-self.value, Interval(-self.interval.high, -self.interval.low), self.pvalue)
+
 
 class ModelPair(NamedTuple):
     """The differences of two models, by metric."""
@@ -262,6 +266,18 @@ def _bootstrap_intervals(
 def metric_title(name: str) -> str:
     """Return what a metric's column is called: means over classes, which no registry has, by themselves."""
     return METRICS[name].title if name in METRICS else name
+
+
+def is_greater_better(metric: str) -> bool:
+    """Return a metric's direction; those that are in no registry are means over classes, higher for the better."""
+    return METRICS[metric].greater_is_better if metric in METRICS else True
+
+
+def best_models(metric: str, models: Sequence[Any]) -> tuple[str, ...]:
+    """Return the names of the models of a block of any report that have the best value of a metric."""
+    defined = [model.metrics[metric] for model in models if not math.isnan(model.metrics[metric])]
+    best = (max if is_greater_better(metric) else min)(defined, default=math.nan)
+    return tuple(model.name for model in models if model.metrics[metric] == best)
 
 
 def read_intervals(

@@ -98,7 +98,7 @@ def _over(report: Report, over: OverValues) -> dict[str, Any]:
 def _over_metric(metric: GroupedMetric, over: OverValues) -> dict[str, Any]:
     values: dict[str, Any] = {
         "mean": metric.mean,
-        "interval": _interval(metric.mean_confidence_interval),
+        "interval": interval_values(metric.mean_confidence_interval),
         "macro_mean": metric.macro_mean,
         "n_undefined": metric.n_undefined,
     }
@@ -128,8 +128,8 @@ def _block(report: Report, block: ReportBlock) -> dict[str, Any]:
         "total_weight": block.total_weight,
         "models": [_model(model, _model_intervals(block, model, columns)) for model in block.models],
         "best": {name: list(models) for name, models in block.best.items()},
-        **({"against": [_pair(pair) for pair in block.against]} if block.against else {}),
-        "differences": [] if block.intervals is None else [_pair(pair) for pair in block.intervals.differences],
+        **({"against": [pair_values(pair) for pair in block.against]} if block.against else {}),
+        "differences": [] if block.intervals is None else [pair_values(pair) for pair in block.intervals.differences],
         "intervals": None if block.intervals is None else _interval_details(report, block, block.intervals),
     }
 
@@ -149,13 +149,14 @@ def _model_intervals(block: ReportBlock, model: ModelNumbers, columns: Iterable[
     if block.intervals is None:
         return None
     intervals = block.intervals.models.get(model.name, {})
-    return {name: _interval(intervals.get(name)) for name in columns}
+    return {name: interval_values(intervals.get(name)) for name in columns}
 
 
-def _pair(pair: ModelPair) -> dict[str, Any]:
+def pair_values(pair: ModelPair) -> dict[str, Any]:
+    """Return the differences of two models."""
     metrics = {
-        name: {"value": difference.value, "interval": _interval(difference.interval), "pvalue": difference.pvalue}
-        for name, difference in pair.metrics.items()
+        name: {"value": each.value, "interval": interval_values(each.interval), "pvalue": each.pvalue}
+        for name, each in pair.metrics.items()
     }
     return {"model": pair.model, "reference": pair.reference, "metrics": metrics}
 
@@ -167,12 +168,13 @@ def _model(model: ModelNumbers, intervals: dict[str, Any] | None) -> dict[str, A
         "threshold": model.threshold,
         "confusion": None if model.cells is None else model.cells._asdict(),
         "metrics": dict(model.metrics),
-        "holds": _interval(model.holds),
-        "operating_range": _interval(model.operating_range),
+        "holds": interval_values(model.holds),
+        "operating_range": interval_values(model.operating_range),
         "intervals": intervals,
         **bounds,
     }
 
 
-def _interval(interval: Interval | None) -> list[Any] | None:
+def interval_values(interval: Interval | None) -> list[Any] | None:
+    """Return the ends of an interval, or None where there is none."""
     return None if interval is None or math.isnan(interval.low) else list(interval)

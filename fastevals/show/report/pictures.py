@@ -15,7 +15,6 @@ from fastevals.measure.curves.decision import DecisionCurve, net_benefit
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.roc import DetCurve, RocCurve
-from fastevals.results import Interval
 from fastevals.show.output import BlockPictures, Panel
 from fastevals.show.plots import style
 from fastevals.show.plots.calibration import draw_calibration
@@ -28,10 +27,10 @@ from fastevals.show.plots.histogram import draw_score_histogram
 from fastevals.show.plots.picture import Look, Picture, ThinLines
 from fastevals.show.plots.precision_recall import draw_precision_recall
 from fastevals.show.plots.roc import draw_det, draw_roc
-from fastevals.show.report.intervals import AUC, metric_title
+from fastevals.show.report.intervals import AUC, is_greater_better, metric_title
 from fastevals.show.report.over_values import OverValues
 from fastevals.show.report.scores import ModelNumbers, Report, ReportBlock
-from fastevals.show.verdict import is_greater_better
+from fastevals.show.verdict import NOWHERE
 
 Costs = dict[str, float]
 Point = tuple[float, float]
@@ -39,7 +38,6 @@ Point = tuple[float, float]
 FORESTS = (AUC, "average_precision")  # metrics of intervals and differences, beside the one thresholds are best by
 MOST_PAIRS = 45  # of more, those with the best model
 MOST_VALUES = 40  # of --by: of more, the lowest and the highest
-NOWHERE = Interval(math.nan, math.nan)
 
 
 class _Kind(NamedTuple):

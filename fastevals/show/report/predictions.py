@@ -44,16 +44,17 @@ from fastevals.show.columns import (
     read_data,
 )
 from fastevals.show.commands import MOST_PICTURED, CsvForm, TextResult, option
-from fastevals.show.predicted import CLASS_METRICS, NUMBER_METRICS, POSITIVE_METRICS, read_classes, read_targets
+from fastevals.show.predicted import NUMBER_METRICS, class_metrics, read_classes, read_targets
 from fastevals.show.report.intervals import (
     BCA,
     IntervalPlan,
     Intervals,
-    ModelPair,
     as_plan,
+    best_models,
     metric_title,
     read_intervals,
 )
+from fastevals.show.report.json import interval_values, pair_values
 from fastevals.show.report.over_values import MOST_BLOCKS
 from fastevals.show.report.text import (
     difference_table,
@@ -63,7 +64,6 @@ from fastevals.show.report.text import (
     marked_number,
     note_lines,
 )
-from fastevals.show.verdict import is_greater_better
 
 if TYPE_CHECKING:
     from fastevals.show.page.page import Page
@@ -216,7 +216,7 @@ class PredictionReport(TextResult):
             "total_weight": block.total_weight,
             "models": [self._model_values(block, model) for model in block.models],
             "best": {name: list(models) for name, models in block.best.items()},
-            "differences": [] if intervals is None else [_pair_values(pair) for pair in intervals.differences],
+            "differences": [] if intervals is None else [pair_values(pair) for pair in intervals.differences],
             "intervals": None
             if intervals is None
             else {
@@ -232,7 +232,7 @@ class PredictionReport(TextResult):
         intervals = None
         if block.intervals is not None:
             made = block.intervals.models.get(model.name, {})
-            intervals = {name: _ends(made.get(name)) for name in self.metrics}
+            intervals = {name: interval_values(made.get(name)) for name in self.metrics}
         values: dict[str, Any] = {"name": model.name, "metrics": model.metrics, "intervals": intervals}
         if model.matrix is not None:
             classes = {
@@ -382,22 +382,10 @@ def _over_values(over: ValueTable) -> dict[str, Any]:
     return {"values": over.values, "n_samples": over.n_samples, "metric": over.metric, "models": models}
 
 
-def _pair_values(pair: ModelPair) -> dict[str, Any]:
-    metrics = {
-        name: {"value": each.value, "interval": _ends(each.interval), "pvalue": each.pvalue}
-        for name, each in pair.metrics.items()
-    }
-    return {"model": pair.model, "reference": pair.reference, "metrics": metrics}
-
-
-def _ends(interval: Interval | None) -> list[float] | None:
-    return None if interval is None or math.isnan(interval.low) else list(interval)
-
-
 def _end_rows(interval: Any) -> list[list[float] | None] | None:
     if interval is None:
         return None
-    return [_ends(Interval(*ends)) for ends in np.stack(interval, axis=1).tolist()]
+    return [interval_values(Interval(*ends)) for ends in np.stack(interval, axis=1).tolist()]
 
 
 # Reading --------------------------------------------------------------------------------------------------------------
@@ -530,7 +518,7 @@ class _MeasurePredictions(NamedTuple):
     def metrics(self, rows: _PredictedRows) -> dict[str, MetricSpec]:
         """Return what is measured: relative errors only where no target is zero."""
         if self.classes is not None:
-            return CLASS_METRICS if self.classes.pos_label is None else POSITIVE_METRICS
+            return class_metrics(self.classes)
         return {name: spec for name, spec in NUMBER_METRICS.items() if name != MAPE or (rows.true != 0).all()}
 
     def block(
@@ -546,7 +534,7 @@ class _MeasurePredictions(NamedTuple):
             else:
                 models = _measure_numbers(rows, metrics, is_pictured)
             intervals, models = self._intervals(rows, metrics, models, n_groups)
-        best = {name: _best(name, models) for name in metrics}
+        best = {name: best_models(name, models) for name in metrics}
         drawn = self._n_resamples(rows) if intervals is not None and intervals.method == BCA else None
         return PredictionBlock(value, rows.true.size, total, tuple(models), best, intervals, drawn)
 
@@ -689,14 +677,6 @@ def _class_intervals(
     return found
 
 
-def _best(name: str, models: Sequence[PredictedModel]) -> tuple[str, ...]:
-    defined = [model.metrics[name] for model in models if not math.isnan(model.metrics[name])]
-    if not defined:
-        return ()
-    best = max(defined) if is_greater_better(name) else min(defined)
-    return tuple(model.name for model in models if model.metrics[name] == best)
-
-
 # Errors, for pictures -------------------------------------------------------------------------------------------------
 
 N_BINS, N_SIZES, N_PARTS = 60, 256, 10
@@ -819,7 +799,7 @@ def _report_counted(
         if not total > 0:
             raise ValueError(f"data must count rows, got {show(data)}")
         classes = matrix._classes
-        metrics = CLASS_METRICS if classes.pos_label is None else POSITIVE_METRICS
+        metrics = class_metrics(classes)
         measured, intervals = _measure_matrix(model, matrix, metrics), None
         is_whole = float(total).is_integer() and (matrix.counts == np.trunc(matrix.counts)).all()
         if plan is not None and not is_whole:

@@ -64,6 +64,7 @@ from fastevals.show.report.intervals import (
     ScoredRows,
     Subjects,
     as_plan,
+    best_models,
     column_metrics,
     make_intervals,
     takes_cells,
@@ -605,7 +606,7 @@ Totals = tuple[int, int, int, float | None, float]
 
 
 def _report_block(value: Any, totals: Totals, models: list[ModelNumbers], intervals: Intervals | None) -> ReportBlock:
-    best = {name: _best_models(name, models) for name in SCORE_METRICS}
+    best = {name: best_models(name, models) for name in SCORE_METRICS}
     return ReportBlock(value, *totals, tuple(models), best, intervals)
 
 
@@ -697,11 +698,3 @@ def _format_threshold(threshold: float, counts: ThresholdCounts) -> str:
         if counts.rows_at_least(np.asarray(float(text))) == row:
             return text
     return str(threshold)
-
-
-def _best_models(name: str, models: Sequence[ModelNumbers]) -> tuple[str, ...]:
-    defined = [model.metrics[name] for model in models if not math.isnan(model.metrics[name])]
-    if not defined:
-        return ()
-    best = max(defined) if SCORE_METRICS[name].greater_is_better else min(defined)
-    return tuple(model.name for model in models if model.metrics[name] == best)
