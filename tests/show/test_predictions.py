@@ -225,6 +225,17 @@ def test_weighted_values_have_intervals_of_effective_rows() -> None:
     np.testing.assert_allclose(found["over"]["models"][0]["values"], blocks)
 
 
+def test_the_mean_of_a_picture_is_that_of_all_values() -> None:
+    from fastevals.show.plots.picture import Reference
+    from fastevals.show.report.prediction_page import _group_panels
+
+    columns = class_columns(2000) | {"g": np.minimum(np.arange(2000), 149)}  # one value has nearly all rows
+    over = quiet_report(columns, label="y", pred="old", by="g").over
+    (panel,) = _group_panels(over)
+    (mean,) = (mark.x[0] for mark in panel.picture.marks if isinstance(mark, Reference))
+    assert mean == pytest.approx(np.mean(columns["old"] == columns["y"]))
+
+
 def test_blocks_are_reports_of_their_rows() -> None:
     columns = class_columns()
     whole = quiet_report(columns, label="y", pred=["old", "new"], by="g", resamples=99).to_dict()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastevals._text import format_label, printable
 from fastevals.counts import Cells, ThresholdCounts
@@ -32,6 +33,7 @@ from fastevals.show.report.over_values import OverValues
 from fastevals.show.report.scores import ModelNumbers, Report, ReportBlock
 from fastevals.show.verdict import NOWHERE
 
+Floats = NDArray[np.float64]
 Costs = dict[str, float]
 Point = tuple[float, float]
 
@@ -247,20 +249,25 @@ def _difference_panel(pairs: Sequence[Any], metric: str) -> Panel:
 
 
 def group_panels(over: OverValues) -> list[Panel]:
-    """Return a panel a model with the AUC of each --by value, ascending; of many the lowest and the highest."""
+    """Return a panel a model with the AUC of each --by value."""
     panels = []
     for place, (name, metrics) in enumerate(over.metrics.items()):
         auc = metrics[AUC]
-        order = [k for k in np.argsort(auc.values, kind="stable").tolist() if not math.isnan(auc.values[k])]
-        if len(order) > MOST_VALUES:
-            order = [*order[: MOST_VALUES // 2], *order[-MOST_VALUES // 2 :]]
         intervals = auc.confidence_intervals
-        rows: list[Row] = []
-        for k in order:
-            low, high = NOWHERE if intervals is None else intervals[k]
-            rows.append((format_label(over.values[k]), float(auc.values[k]), float(low), float(high)))
-        picture = Picture()
-        mean = None if math.isnan(auc.mean) else float(auc.mean)
-        draw_forest(picture, rows, f"{metric_title(AUC)} of {printable(name)}", mean)
-        panels.append(Panel(name, picture, forest_size(len(rows)), is_wide=True, place=place))
+        ends = np.full((len(over.values), 2), np.nan) if intervals is None else intervals
+        panels.append(value_panel(place, name, AUC, over.values, auc.values, ends, float(auc.mean)))
     return panels
+
+
+def value_panel(
+    place: int, model: str, metric: str, values: Sequence[Any], numbers: Floats, ends: Floats, mean: float
+) -> Panel:
+    """Return a model's metric of each --by value, ascending; of many the lowest and the highest. NaN is left out."""
+    order = [k for k in np.argsort(numbers, kind="stable").tolist() if math.isfinite(numbers[k])]
+    if len(order) > MOST_VALUES:
+        order = [*order[: MOST_VALUES // 2], *order[-MOST_VALUES // 2 :]]
+    rows: list[Row] = [(format_label(values[k]), float(numbers[k]), *ends[k].tolist()) for k in order]
+    picture = Picture()
+    reference = None if math.isnan(mean) else mean
+    draw_forest(picture, rows, f"{metric_title(metric)} of {printable(model)}", reference)
+    return Panel(model, picture, forest_size(len(rows)), is_wide=True, place=place)

@@ -28,11 +28,10 @@ from fastevals.show.page.page import (
 )
 from fastevals.show.plots import style
 from fastevals.show.plots.confusion import MOST_CLASSES, draw_confusion
-from fastevals.show.plots.forest import Row, draw_forest, forest_size
 from fastevals.show.plots.models import label_of
 from fastevals.show.plots.picture import AxisScale, Outline, Picture
 from fastevals.show.report.intervals import metric_title
-from fastevals.show.report.pictures import MOST_VALUES, difference_panels, interval_panels
+from fastevals.show.report.pictures import difference_panels, interval_panels, value_panel
 from fastevals.show.report.predictions import (
     CLASSES,
     EACH_CLASS,
@@ -221,15 +220,10 @@ def _draw_means(picture: Picture, models: Sequence[tuple[PredictedModel, ErrorSh
 
 
 def _group_panels(over: ValueTable) -> list[Panel]:
-    """Return a panel a model with the metric of each --by value; of many the lowest and the highest."""
+    """Return a panel a model with the metric of each --by value."""
     panels = []
     for place, (name, (numbers, ends)) in enumerate(over.of_models.items()):
-        order = [k for k in np.argsort(numbers, kind="stable").tolist() if math.isfinite(numbers[k])]
-        if len(order) > MOST_VALUES:
-            order = [*order[: MOST_VALUES // 2], *order[-MOST_VALUES // 2 :]]
-        rows: list[Row] = [(format_label(over.values[k]), float(numbers[k]), *ends[k].tolist()) for k in order]
-        picture = Picture()
-        mean = float(np.average(numbers[order], weights=over.n_samples[order])) if order else None
-        draw_forest(picture, rows, f"{metric_title(over.metric)} of {printable(name)}", mean)
-        panels.append(Panel(name, picture, forest_size(len(rows)), is_wide=True, place=place))
+        known = np.isfinite(numbers)
+        mean = float(np.average(numbers[known], weights=over.n_samples[known])) if known.any() else math.nan
+        panels.append(value_panel(place, name, over.metric, over.values, numbers, ends, mean))
     return panels
