@@ -13,6 +13,7 @@ import argparse
 import inspect
 import json
 import math
+import os
 import platform
 import re
 import sys
@@ -539,11 +540,16 @@ def _signature(value: Any) -> str:
 
 
 def machine() -> dict[str, str]:
-    """Return what bits depend on: the processor, by which libraries order their sums, and versions."""
+    """Return what bits depend on: the processor and its instructions, by which libraries order sums, and versions."""
     listed = Path("/proc/cpuinfo")
     found = re.search(r"^model name\s*:\s*(.*)$", listed.read_text(), re.MULTILINE) if listed.exists() else None
-    versions = {name: metadata.version(name) for name in ("numpy", "scipy", "numba")}
-    return {"processor": found[1] if found else platform.processor(), "python": platform.python_version()} | versions
+    simd: dict[str, list[str]] = np.show_config(mode="dicts")["SIMD Extensions"]  # type: ignore[assignment, index]
+    return {
+        "processor": found[1] if found else platform.processor(),
+        "instructions": " ".join(simd["found"]),
+        "blas": os.environ.get("OPENBLAS_CORETYPE", ""),
+        "python": platform.python_version(),
+    } | {name: metadata.version(name) for name in ("numpy", "scipy", "numba")}
 
 
 def differences(now: Any, then: Any, *, relative: float = 0.0, at: str = "") -> Iterator[str]:
