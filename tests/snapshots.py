@@ -29,13 +29,10 @@ from typing import Any
 import numpy as np
 
 import fastevals
-from fastevals.measure.metric_specs import THRESHOLD_OPTIONS, legal_options, metric
-from fastevals.measure.registry import METRICS, Metric
 from fastevals.show.cli import main
 
 DATA = Path(__file__).parent / "data"
 STUB = Path(fastevals.__file__).with_suffix(".pyi")
-METRICS_PAGE = Path(__file__).parent.parent / "docs" / "metrics.md"
 API, SEEDED = DATA / "public_names.json", DATA / "seeded_results.json"
 RELATIVE = 1e-9  # by which numbers may differ on another machine
 LONG = 24  # numbers, above which of an array only some and its sum are kept
@@ -454,60 +451,6 @@ def stub() -> str:
     return f"{head}{modules}{names}\n__version__: str\n__all__: list[str]\n"
 
 
-SECTIONS = {
-    "ranking": ("Of scores", "A function of the whole ranking: `Ranking(y_true, y_score)`."),
-    "probabilities": (
-        "Of scores that are probabilities",
-        "Of a ranking whose scores are probabilities of the positive class; NaN of other scores.",
-    ),
-    "cells": (
-        "Of predicted labels, and of scores at a threshold",
-        "Of the cells of a confusion matrix. Of labels: the positive one of two classes, or `average=`. Of scores at "
-        f"one threshold, by one of {', '.join(f'`{name}=`' for name in THRESHOLD_OPTIONS)}. "
-        "`f1` is `f_score` with `beta=1`.",
-    ),
-    "matrix": ("Of predicted labels alone", "Of a confusion matrix of any number of classes."),
-    "targets": ("Of predicted numbers", "Of their errors. *scatter*: targets that differ."),
-}
-
-
-def metrics_page() -> str:
-    """Return the list of metrics, made of the registry."""
-    lines = [
-        "<!-- Made of fastevals/measure/registry.py by `python -m tests.snapshots --write`. -->",
-        "# Metrics",
-        "",
-        "A metric is named, or with options `metric(name, ...)`, in `bootstrap`, `permutation_test`,",
-        "`compare_rankings`, `compare_predictions`, `grouped_metrics`, `batch_metrics`, `evaluate_splits`,",
-        "`estimate_error`, `select_model` and the error curves. Equations (2.x) are of Zhou, *Machine Learning*.",
-    ]
-    for of, (title, text) in SECTIONS.items():
-        lines += ["", f"## {title}", "", text, ""]
-        lines += ["| name | definition | best | bounds | undefined without | options | others call it |"]
-        lines += ["|---|---|---|---|---|---|---|"]
-        lines += [_metric_row(entry) for entry in METRICS.values() if entry.of == of]
-    return "\n".join(lines) + "\n"
-
-
-def _metric_row(entry: Metric) -> str:
-    sentence = re.split(r"(?<=\.)\s", inspect.getdoc(entry.function) or "")[0]
-    definition = re.sub(r"^Return (the )?", "", sentence.replace("|", "\\|").rstrip("."))
-    low, high = entry.bounds
-    bounds = f"{'(' if low == -math.inf else '['}{low:g}, {high:g}{')' if high == math.inf else ']'}"
-    options = [f"`{name}`" for name in legal_options(metric(entry.name)) if name not in THRESHOLD_OPTIONS]
-    also = [*entry.aliases.split(), *(name for names in entry.option_aliases.values() for name in names.split())]
-    columns = [
-        f"`{entry.name}`",
-        definition[0].upper() + definition[1:],
-        "high" if entry.greater_is_better else "low",
-        bounds.replace("inf", "∞"),
-        ", ".join(entry.needs),
-        ", ".join(dict.fromkeys(options)),
-        ", ".join(also),
-    ]
-    return f"| {' | '.join(columns)} |"
-
-
 def public_names() -> dict[str, Any]:
     """Return what users type: names and signatures, without annotations, of functions, classes and methods."""
     places = [fastevals, fastevals.metrics, fastevals.datasets, fastevals.show.plots]
@@ -590,7 +533,7 @@ def _main() -> int:
     parser.add_argument("cases", nargs="*", help="compare these alone")
     options = parser.parse_args()
     results = {name: seeded(name) for name in options.cases or CASES}
-    generated = {STUB: stub(), METRICS_PAGE: metrics_page()}
+    generated = {STUB: stub()}
     if options.write:
         for path, text in generated.items():
             path.write_text(text)

@@ -9,10 +9,6 @@ def test_the_stub_has_the_public_names() -> None:
     assert snapshots.STUB.read_text() == snapshots.stub()
 
 
-def test_the_list_of_metrics_is_that_of_the_registry() -> None:
-    assert snapshots.METRICS_PAGE.read_text() == snapshots.metrics_page()
-
-
 def test_public_names() -> None:
     assert list(snapshots.differences(snapshots.public_names(), snapshots.read(snapshots.API))) == []
 

@@ -17,6 +17,18 @@ from fastevals._options import import_optional, show
 from fastevals.scale.engines import Answer, Engine, Frame, shipped
 from fastevals.scale.tasks import Task
 
+__all__ = [
+    "confusion_summary",
+    "group_summary",
+    "grouped_auc",
+    "grouped_metrics",
+    "probability_summary",
+    "ranking",
+    "ranking_summary",
+    "summarize",
+    "target_summary",
+]
+
 MISSING = "frames of Dask need dask: pip install 'fastevals[dask]'"
 FAN = 8  # answers that a worker merges
 SAMPLED = 8  # partitions that a sample is of, where they are large

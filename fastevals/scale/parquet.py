@@ -21,6 +21,8 @@ from fastevals.scale.rows import RowReader
 from fastevals.scale.scores import count_scores
 from fastevals.scale.summary import MOST_CELLS
 
+__all__ = ["ranking"]
+
 SHARE = 1 / 4  # of the free memory that the scores of positives may take, unless it is said
 
 

@@ -19,6 +19,18 @@ from fastevals._options import import_optional, show
 from fastevals.scale.engines import Answer, Engine, Frame, shipped
 from fastevals.scale.tasks import Task
 
+__all__ = [
+    "confusion_summary",
+    "group_summary",
+    "grouped_auc",
+    "grouped_metrics",
+    "probability_summary",
+    "ranking",
+    "ranking_summary",
+    "summarize",
+    "target_summary",
+]
+
 FAN = 32  # answers that a worker merges
 MISSING = "frames of Spark need pyspark: pip install 'fastevals[spark]'"
 SHUFFLED, MOST_SHUFFLED = 1 << 20, 2_000  # rows of a partition by value, as long as there are not more partitions,

@@ -97,7 +97,7 @@ class CalibrationCurve(Frozen):
 
     @property
     def expected_calibration_error(self) -> float:
-        """Mean over rows of |share of positives - mean probability| of their bin."""
+        """Mean over rows of ``|share of positives - mean probability|`` of their bin."""
         return self._weighted_mean(self._gaps)
 
     @property
@@ -107,7 +107,7 @@ class CalibrationCurve(Frozen):
 
     @property
     def maximum_calibration_error(self) -> float:
-        """Largest |share of positives - mean probability| of a bin."""
+        """Largest ``|share of positives - mean probability|`` of a bin."""
         return float(np.fmax.reduce(self._gaps))
 
     @property

@@ -1,0 +1,43 @@
+"""Which threshold costs the least, how sure is that, and until which share of positives does it stay so?
+
+python cost_threshold.py scores.csv --cost-fp 1 --cost-fn 20 --prior 0.02
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+
+from fastevals import Ranking, bootstrap, metric
+
+
+def main() -> None:
+    """Read scores, and print the threshold with its matrix and cost."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("file", help="CSV with the columns label and score")
+    parser.add_argument("--cost-fp", type=float, default=1.0, help="of a false alarm")
+    parser.add_argument("--cost-fn", type=float, default=1.0, help="of a positive that is missed")
+    parser.add_argument("--prior", type=float, help="share of positives where the model is used; as in the file")
+    options = parser.parse_args()
+
+    with open(options.file, newline="") as file:
+        rows = [(int(row["label"]), float(row["score"])) for row in csv.DictReader(file)]
+    ranking = Ranking(*zip(*rows, strict=True))
+    costs = {"cost_fp": options.cost_fp, "cost_fn": options.cost_fn}
+    prior = options.prior if options.prior is not None else ranking.n_positives / ranking.n_samples
+
+    cost, threshold = ranking.best_threshold("expected_cost", **costs, prior=prior)
+    # The threshold is chosen anew in each replicate: it was chosen on the rows that it is judged on.
+    chosen = metric("expected_cost", best="expected_cost", **costs, prior=prior)
+    low, high = bootstrap(ranking, chosen, n_resamples=1999, rng=0)[str(chosen)].confidence_interval
+    holds = ranking.cost_curve().over_prior(**costs).holds(prior)
+    without = min(prior * options.cost_fn, (1 - prior) * options.cost_fp)
+
+    print(f"threshold {threshold:.4g}: expected cost {cost:.4f} a row [{low:.4f}, {high:.4f}]")
+    print(f"without a model {without:.4f}")
+    print(f"the best for shares of positives from {holds.low:.3g} to {holds.high:.3g}")
+    print(ranking.confusion_at(threshold))
+
+
+if __name__ == "__main__":
+    main()

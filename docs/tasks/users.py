@@ -1,0 +1,30 @@
+"""Whom does the model serve badly? The AUC of each user, with intervals, and of groups of users.
+
+python users.py
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fastevals import grouped_auc
+
+rng = np.random.default_rng(0)
+n_users, n = 2_000, 200_000
+user = rng.integers(0, n_users, n)
+country = np.array(["de", "fr", "it"])[user % 3]  # of the user
+skill = 1.2 - 0.8 * (country == "it")  # how well the model knows the country
+y = rng.random(n) < 0.3
+score = rng.normal(size=n) + skill * y
+
+users = grouped_auc(y, score, user, interval="delong")
+low, high = users.mean_confidence_interval
+print(f"mean over users {users.mean:.4f} [{low:.4f}, {high:.4f}], undefined {users.n_undefined}")
+
+upper = users.confidence_intervals[:, 1]  # of each user alone
+certain = np.flatnonzero(upper < 0.7)
+print(f"{certain.size} of {n_users} users are surely below 0.7, {np.mean(certain % 3 == 2):.0%} of them in Italy")
+
+countries = grouped_auc(y, score, country, interval="delong")
+for name, value, a, b in zip(countries.groups, countries.values, *countries.confidence_intervals.T, strict=True):
+    print(f"{name}: {value:.4f} [{a:.4f}, {b:.4f}]")

@@ -1,0 +1,334 @@
+"""The documents: their code is run, and what stands below it is what it gives.
+
+    python -m tests.documents                 # what differs, in all pages
+    python -m tests.documents --write [PAGE]  # after a change that is meant: outputs, pictures, pages made of the code
+
+A page's blocks of ``python`` are one session, as one would type it: expressions show their values. They share a
+folder with blocks of ``sh``, which has the scripts of docs/tasks. What a block prints stands in a block of ``text``
+below it; a picture below it is what it drew. ``<!-- not run: why -->`` before a block leaves it out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import inspect
+import io
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import fastevals
+from fastevals.measure.metric_specs import THRESHOLD_OPTIONS, legal_options, metric
+from fastevals.measure.registry import METRICS, Metric
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+OWN_TESTS = ("machines.md",)  # its recipes need engines: tests/scale/test_recipes.py
+PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.glob("*.md") if page.name not in OWN_TESTS)]
+
+BLOCK = re.compile(
+    r"(?:^<!-- not run: (?P<reason>.+?) -->\n)?^```(?P<language>python|sh)\n(?P<code>.*?)^```\n"
+    r"(?:\n*^```text\n(?P<output>.*?)^```\n)?(?:\n*^!\[[^\]]*\]\((?P<picture>images/[^)]+)\)\n)?",
+    re.MULTILINE | re.DOTALL,
+)
+NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+COMMAND = f'fastevals() {{ "{sys.executable}" -m fastevals "$@"; }}; python() {{ "{sys.executable}" "$@"; }}; set -eu\n'
+
+
+class Block(NamedTuple):
+    """A block of code, with what stands below it."""
+
+    match: re.Match[str]
+    language: str
+    code: str
+    output: str
+    picture: str
+
+
+class Session:
+    """What the blocks of a page are run in, one after another: names, and a folder of their own."""
+
+    def __init__(self, page: Path, folder: Path) -> None:
+        self.page, self.folder = page, folder
+        self.names: dict[str, Any] = {"__name__": "__main__"}
+        for script in (DOCS / "tasks").glob("*.py"):
+            shutil.copy(script, folder)
+
+    def run(self, block: Block) -> str:
+        """Run a block and return what it printed."""
+        return self._python(block) if block.language == "python" else self._sh(block)
+
+    def _python(self, block: Block) -> str:
+        # Lines are those of the page, which tracebacks then name.
+        first = block.match.string.count("\n", 0, block.match.start("code"))
+        tree = ast.parse("\n" * first + block.code, str(self.page))
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), contextlib.chdir(self.folder), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for statement in tree.body:
+                if isinstance(statement, ast.Expr):
+                    value = eval(compile(ast.Expression(statement.value), str(self.page), "eval"), self.names)
+                    if value is not None:
+                        print(repr(value))
+                else:
+                    exec(compile(ast.Module([statement], []), str(self.page), "exec"), self.names)
+        return _without_trailing(printed.getvalue())
+
+    def _sh(self, block: Block) -> str:
+        path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+        done = subprocess.run(
+            ["bash", "-c", COMMAND + block.code],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": path},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, f"{self.page.name}: {block.code}\n{done.stderr}"
+        return _without_trailing(done.stdout)
+
+
+def _without_trailing(text: str) -> str:
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """Yield the blocks of a page that are run."""
+    for match in BLOCK.finditer(text):
+        if not match["reason"]:
+            yield Block(match, match["language"], match["code"], match["output"] or "", match["picture"] or "")
+
+
+def rewritten(page: Path, folder: Path, *, saves: bool = False) -> str:
+    """Return a page with the outputs that its blocks give now, their pictures drawn, and saved where asked to."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    from matplotlib import pyplot
+
+    text, end, parts = page.read_text(encoding="utf-8"), 0, []
+    session = Session(page, folder)
+    style = {"svg.hashsalt": "fastevals", "figure.figsize": (6.4, 4.0), "figure.constrained_layout.use": True}
+    with mpl.rc_context(style):
+        for block in blocks(text):
+            printed = session.run(block)
+            drawn = pyplot.get_fignums()
+            assert bool(drawn) == bool(block.picture), (
+                f"{page.name}: {drawn} pictures, for {block.picture!r}:\n{block.code}"
+            )
+            if drawn and saves:
+                pyplot.savefig(page.parent / block.picture, metadata={"Date": None})
+            elif drawn:
+                pyplot.gcf().canvas.draw()
+            pyplot.close("all")
+            if not same(block.output, printed):
+                written = f"\n```text\n{printed}```\n" if printed else ""
+                parts += [text[end : block.match.end("code")], "```\n", written]
+                end = block.match.end("output" if block.output else "code") + len("```\n")
+    return "".join([*parts, text[end:]])
+
+
+def same(then: str, now: str) -> bool:
+    """Return whether two outputs are equal, but for one in the last digit of numbers: libraries round in other ways."""
+    if NUMBER.sub("#", then) != NUMBER.sub("#", now):
+        return False
+    pairs = zip(NUMBER.findall(then), NUMBER.findall(now), strict=True)
+    return all(
+        one == other or math.isclose(float(one), float(other), rel_tol=1e-9, abs_tol=_unit(one)) for one, other in pairs
+    )
+
+
+def _unit(number: str) -> float:
+    """Return one in the last place of a number with decimals; nothing of a whole one."""
+    mantissa, _, exponent = number.partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    return 1.01 * 10.0 ** (int(exponent or 0) - decimals) if decimals else 0.0
+
+
+# Links ----------------------------------------------------------------------------------------------------------------
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|(?:href|src|srcset)=\"([^\"]+)\"")
+
+
+def broken_links(page: Path) -> Iterator[str]:
+    """Yield the links of a page to files or headings that are not there."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for link in {one or other for one, other in LINK.findall(text)}:
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in headings(target)):
+            yield f"{page.relative_to(ROOT)}: {link}"
+
+
+def headings(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub and the site make them."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+# Pages that are made of the code --------------------------------------------------------------------------------------
+
+KINDS = {
+    "ranking": ("Of scores", "A function of the whole ranking: `Ranking(y_true, y_score)`."),
+    "probabilities": (
+        "Of scores that are probabilities",
+        "Of a ranking whose scores are probabilities of the positive class; NaN of other scores.",
+    ),
+    "cells": (
+        "Of predicted labels, and of scores at a threshold",
+        "Of the cells of a confusion matrix. Of labels: the positive one of two classes, or `average=`. Of scores at "
+        f"one threshold, by one of {', '.join(f'`{name}=`' for name in THRESHOLD_OPTIONS)}. "
+        "`f1` is `f_score` with `beta=1`.",
+    ),
+    "matrix": ("Of predicted labels alone", "Of a confusion matrix of any number of classes."),
+    "targets": ("Of predicted numbers", "Of their errors. *scatter*: targets that differ."),
+}
+
+
+def metrics_page() -> str:
+    """Return the list of metrics, made of the registry."""
+    lines = [
+        "<!-- Made of fastevals/measure/registry.py by `python -m tests.documents --write`. -->",
+        "# Metrics",
+        "",
+        "A metric is named, or with options `metric(name, ...)`, in `bootstrap`, `permutation_test`,",
+        "`compare_rankings`, `compare_predictions`, `grouped_metrics`, `batch_metrics`, `evaluate_splits`,",
+        "`estimate_error`, `select_model` and the error curves. Equations (2.x) are of Zhou, *Machine Learning*.",
+    ]
+    for of, (title, text) in KINDS.items():
+        lines += ["", f"## {title}", "", text, ""]
+        lines += ["| name | definition | best | bounds | undefined without | options | others call it |"]
+        lines += ["|---|---|---|---|---|---|---|"]
+        lines += [_metric_row(entry) for entry in METRICS.values() if entry.of == of]
+    return "\n".join(lines) + "\n"
+
+
+def _metric_row(entry: Metric) -> str:
+    sentence = re.split(r"(?<=\.)\s", inspect.getdoc(entry.function) or "")[0]
+    definition = re.sub(r"^Return (the )?", "", sentence.replace("|", "\\|").rstrip("."))
+    low, high = entry.bounds
+    bounds = f"{'(' if low == -math.inf else '['}{low:g}, {high:g}{')' if high == math.inf else ']'}"
+    options = [f"`{name}`" for name in legal_options(metric(entry.name)) if name not in THRESHOLD_OPTIONS]
+    also = [*entry.aliases.split(), *(name for names in entry.option_aliases.values() for name in names.split())]
+    columns = [
+        f"`{entry.name}`",
+        definition[0].upper() + definition[1:],
+        "high" if entry.greater_is_better else "low",
+        bounds.replace("inf", "∞"),
+        ", ".join(entry.needs),
+        ", ".join(dict.fromkeys(options)),
+        ", ".join(also),
+    ]
+    return f"| {' | '.join(columns)} |"
+
+
+class Section(NamedTuple):
+    """A section of the list of public names, and a page of the reference."""
+
+    title: str
+    module: str  # in which its users find the names
+    names: Sequence[str]
+
+    @property
+    def file(self) -> str:
+        """The page's name."""
+        return self.title.lower().replace(" ", "_").replace(".", "_")
+
+    def load(self) -> Any:
+        """Return the module."""
+        return import_module(self.module)
+
+
+def _sections() -> list[Section]:
+    rooms: dict[str, list[str]] = {}
+    for name in fastevals.__all__:
+        room = fastevals._HOMES[name].split(".")[1]
+        rooms.setdefault(ROOMS.get(room, "Counts, results, threads"), []).append(name)
+    listed = [Section(title, "fastevals", rooms[title]) for title in dict.fromkeys([*ROOMS.values(), *rooms])]
+    return listed + [Section(module, module, import_module(module).__all__) for module in MODULES]
+
+
+ROOMS = {
+    "measure": "Measure",
+    "infer": "Infer",
+    "split": "Split",
+    "many": "Many at once",
+    "show": "Reports",
+}
+MODULES = (
+    *("fastevals.show.plots", "fastevals.datasets", "fastevals.metrics"),
+    *("fastevals.scale", "fastevals.scale.parquet", "fastevals.scale.spark", "fastevals.scale.dask"),
+)
+SECTIONS = _sections()
+
+
+def api_page() -> str:
+    """Return the list of public names, made of the first sentences of their docstrings."""
+    lines = [
+        "<!-- Made of docstrings by `python -m tests.documents --write`. -->",
+        "# Reference",
+        "",
+        "All public names, which here lead to the code. The site has their docstrings in full, as `help(name)` does.",
+        "",
+        "```{toctree}",
+        ":hidden:",
+        "",
+        *(f"api/{section.file}" for section in SECTIONS),
+        "```",
+    ]
+    for section in SECTIONS:
+        lines += ["", f"## {section.title}", "", "| name | |", "|---|---|"]
+        lines += [_name_row(section, name) for name in section.names]
+    return "\n".join(lines) + "\n"
+
+
+def _name_row(section: Section, name: str) -> str:
+    value = getattr(section.load(), name)
+    file = inspect.getsourcefile(inspect.unwrap(value)) if callable(value) else section.load().__file__
+    sentence = re.split(r"(?<=\.)\s", (inspect.getdoc(value) or "").partition("\n\n")[0].replace("\n", " "))[0]
+    path = Path(str(file)).relative_to(ROOT)
+    return f"| [`{section.module}.{name}`](../{path}) | {sentence.replace('|', chr(92) + '|')} |"
+
+
+MADE: dict[str, Callable[[], str]] = {"metrics.md": metrics_page, "api.md": api_page}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Compare pages with what their code gives, or write them."""
+    parser = argparse.ArgumentParser(prog="python -m tests.documents", description="The code of the documents, run.")
+    parser.add_argument("--write", action="store_true", help="outputs and pictures as they are now")
+    parser.add_argument("pages", nargs="*", type=Path, metavar="PAGE", help="these alone")
+    options = parser.parse_args(arguments)
+    differ = 0
+    for name, made in MADE.items():
+        if options.write:
+            (DOCS / name).write_text(made(), encoding="utf-8")
+        elif (DOCS / name).read_text(encoding="utf-8") != made():
+            print(f"docs/{name}: out of date")
+            differ += 1
+    for page in [each.resolve() for each in options.pages] or PAGES:
+        with tempfile.TemporaryDirectory() as folder:
+            new = rewritten(page, Path(folder), saves=options.write)
+        old = page.read_text(encoding="utf-8")
+        if new != old:
+            print(f"{page.relative_to(ROOT)}: {'written' if options.write else 'out of date'}")
+            differ += not options.write
+        if options.write:
+            page.write_text(new, encoding="utf-8")
+    return int(differ > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests import documents
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("pyarrow")
+pytest.importorskip("jinja2")
+
+TEXTS = [
+    *documents.PAGES,
+    documents.ROOT / "CONTRIBUTING.md",
+    documents.ROOT / "CHANGELOG.md",
+    documents.DOCS / "machines.md",
+]
+
+
+@pytest.mark.parametrize("page", documents.PAGES, ids=lambda page: page.name)
+def test_the_code_of_a_page_gives_what_stands_below_it(page: Path, tmp_path: Path) -> None:
+    assert documents.rewritten(page, tmp_path) == page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", documents.MADE)
+def test_pages_that_are_made_of_the_code(name: str) -> None:
+    assert documents.MADE[name]() == (documents.DOCS / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    assert [*documents.broken_links(page)] == []
+
+
+def test_the_index_has_every_page() -> None:
+    text = (documents.DOCS / "index.md").read_text(encoding="utf-8")
+    listed = {line for block in re.findall(r"```\{toctree\}(.*?)```", text, re.DOTALL) for line in block.split()}
+    pages = {page.stem for page in documents.DOCS.glob("*.md")} - {"index"}
+    assert pages == {each for each in listed if not each.startswith(":") and each not in {"Guide", "Reference"}}
+    assert [page for page in pages if f"({page}.md)" not in text] == []
+
+
+def test_every_picture_is_shown() -> None:
+    texts = "".join(page.read_text(encoding="utf-8") for page in TEXTS)
+    assert [file.name for file in (documents.DOCS / "images").iterdir() if f"images/{file.name}" not in texts] == []
+
+
+def test_extras_that_pages_name_are_extras() -> None:
+    project = tomllib.loads((documents.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = {
+        extra
+        for page in TEXTS
+        for listed in re.findall(r"pip install [^\n`]*?\[([\w,]+)\]", page.read_text(encoding="utf-8"))
+        for extra in listed.split(",")
+    }
+    assert named
+    assert named - set(project["optional-dependencies"]) == set()
+
+
+def test_a_page_is_written_anew(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```python\nx = 2\nx + 1\nprint('a')\n```\n\nText.\n\n```python\nx\n```\n\n```text\n3\n```\n\nEnd.\n"
+    )
+    new = documents.rewritten(page, tmp_path)
+    first, second = (
+        "```python\nx = 2\nx + 1\nprint('a')\n```\n\n```text\n3\na\n```\n",
+        "```python\nx\n```\n\n```text\n2\n```\n",
+    )
+    assert new == f"{first}\nText.\n\n{second}\nEnd.\n"
+    page.write_text(new)
+    assert documents.rewritten(page, tmp_path) == new
+    page.write_text("<!-- not run: a reason -->\n```python\n1 / 0\n```\n")
+    assert documents.rewritten(page, tmp_path) == page.read_text()
+    page.write_text("```sh\necho a; false\n```\n")
+    with pytest.raises(AssertionError, match="echo a; false"):
+        documents.rewritten(page, tmp_path)
+    page.write_text("```python\n1\n```\n\n![nothing](images/nothing.svg)\n")
+    with pytest.raises(AssertionError, match=r"pictures, for 'images/nothing\.svg'"):
+        documents.rewritten(page, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "is_same"),
+    [
+        ("0.1234 a", "0.1235 a", True),
+        ("0.1234 a", "0.1236 a", False),
+        ("0.1234 a", "0.1234 b", False),
+        ("12 rows", "13 rows", False),
+        ("0.30000000000000004", "0.3000000000000001", True),
+        ("1.5e-05", "1.6e-05", True),
+        ("a 1", "a 1 2", False),
+    ],
+)
+def test_outputs_may_differ_in_the_last_digit(then: str, now: str, is_same: bool) -> None:
+    assert documents.same(then, now) is is_same
+
+
+def test_broken_links_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "ROOT", tmp_path)
+    (tmp_path / "there.md").write_text("# A *title*, two\n")
+    page = tmp_path / "page.md"
+    page.write_text("[a](there.md#a-title-two) [b](gone.md) [c](there.md#gone) [d](https://example.org) ![e](x.svg)\n")
+    assert sorted(documents.broken_links(page)) == ["page.md: gone.md", "page.md: there.md#gone", "page.md: x.svg"]
