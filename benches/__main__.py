@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from benches import coverage as simulation
-from benches import history
+from benches import history, linear_thresholds
 from benches.figures import FIGURES
 from benches.numpy_at_best import disabled_features
 from benches.race import can_run
-from benches.report import coverage_section, readme_with, speed_section, text_table
+from benches.report import coverage_section, draw_speed, markdown_table, speed_section, text_table, with_section
 
 ROOT = Path(__file__).parents[1]
 # A BLAS worker waits busily for tens of milliseconds after np.dot, on a core that whoever is timed next could use.
@@ -85,16 +85,27 @@ def coverage(options: argparse.Namespace) -> int:
     return 0
 
 
-def readme(options: argparse.Namespace) -> int:
-    """Write README's tables, or check that they are up to date."""
-    path = ROOT / "README.md"
-    old = path.read_text()
-    new = readme_with(old, "bench", speed_section(history.newest()))
-    new = readme_with(new, "coverage", coverage_section(simulation.saved()))
+def pages(options: argparse.Namespace) -> int:
+    """Write the figures on pages, and README's picture of them, or check that they are up to date."""
+    release = history.newest()
+    sections = {
+        ("README.md", "linear-thresholds"): markdown_table(linear_thresholds.table()),
+        ("docs/benchmarks.md", "bench"): speed_section(release),
+        ("docs/coverage.md", "coverage"): coverage_section(simulation.saved()),
+    }
+    stale = []
+    for (name, section), content in sections.items():
+        old = (ROOT / name).read_text()
+        new = with_section(old, section, content)
+        if new != old:
+            stale.append(name)
+            if not options.check:
+                (ROOT / name).write_text(new)
     if options.check:
-        print("README.md is up to date" if new == old else "README.md is out of date: run 'python -m benches readme'")
-        return new != old
-    path.write_text(new)
+        print(f"out of date, so run 'python -m benches pages': {', '.join(stale) or 'none'}")
+        return bool(stale)
+    print(f"libraries that are installed and say what is said of them: {linear_thresholds.check_peers()}")
+    draw_speed(release, ROOT / "docs" / "images")
     return 0
 
 
@@ -102,7 +113,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a command."""
     parser = argparse.ArgumentParser(prog="python -m benches", description="Speed and memory against peers; coverage.")
     commands = parser.add_subparsers(required=True)
-    for command in (run, smoke, compare, coverage, readme):
+    for command in (run, smoke, compare, coverage, pages):
         subparser = commands.add_parser(command.__name__, help=command.__doc__)
         subparser.set_defaults(command=command)
         if command is run:
@@ -117,7 +128,7 @@ def main(arguments: list[str] | None = None) -> int:
                 choices=[*simulation.STUDIES, []],
                 help=f"of {', '.join(simulation.STUDIES)}: the others stay as saved; by default all anew",
             )
-        elif command is readme:
+        elif command is pages:
             subparser.add_argument("--check", action="store_true", help="only tell, by the exit status")
     options = parser.parse_args(arguments)
     try:

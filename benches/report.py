@@ -1,9 +1,10 @@
-"""Results as rows of a table: for the terminal, and for README."""
+"""Results as rows of a table: for the terminal, and for pages; README's picture of some."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from benches.coverage import STUDIES, Study
@@ -68,18 +69,13 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([heading, "|" + "---|" * len(rows[0]), *body])
 
 
-def markers(section: str) -> tuple[str, str]:
-    """Give what stands before and after a section of README that is made here."""
-    return f"<!-- {section}:start -->", f"<!-- {section}:end -->"
-
-
-def readme_with(text: str, section: str, content: str) -> str:
-    """Replace what README has between a section's markers."""
-    first, last = markers(section)
+def with_section(text: str, section: str, content: str) -> str:
+    """Replace what a page has between a section's markers."""
+    first, last = f"<!-- {section}:start -->", f"<!-- {section}:end -->"
     before, start, rest = text.partition(first)
     _, end, after = rest.partition(last)
     if not start or not end:
-        raise ValueError(f"README.md has no {first} followed by {last}: put both where the table goes")
+        raise ValueError(f"the page has no {first} followed by {last}: put both where the table goes")
     return f"{before}{start}\n{content}\n{end}{after}"
 
 
@@ -91,8 +87,7 @@ def speed_section(history: Mapping[str, Any]) -> str:
         f"fastevals {history['version']} on {machine['cpu']} ({machine['cores']} cores, {machine['threads']} threads"
         f"{', AVX-512' if machine['avx512'] else ''}), Python {machine['python']}, {versions}"
         f"{'; NumPy without AVX-512, faster here' if machine['numpy_without'] else ''}; BLAS with one thread. Medians "
-        "of rounds in which both sides take turns; results are checked to be equal first. "
-        "Made by `python -m benches readme`."
+        "of rounds in which both sides take turns; results are checked to be equal first."
     )
     rows = [
         row[:6] for row in rows_of({name: result for name, result in history["figures"].items() if name in FIGURES})
@@ -100,8 +95,40 @@ def speed_section(history: Mapping[str, Any]) -> str:
     return f"{markdown_table(rows)}\n\n{note}"
 
 
+SHOWN = {  # in README's picture, with how it is called there
+    "roc_auc-10M-scikit-learn": "AUC of 10M rows",
+    "roc_auc-10M-polarbearings": "AUC of 10M rows",
+    "bootstrap_auc-1M-scikit-learn": "1,000 bootstrap replicates of 1M rows",
+    "drop_in_report-10M-scikit-learn-strings": "classification report, 10M rows of text",
+    "grouped_auc_most-1M-polarbearings": "AUCs of 200,000 users, 1M rows",
+}
+
+
+def draw_speed(release: Mapping[str, Any], folder: Path) -> None:
+    """Draw how many times faster some figures are than a peer, for light pages and for dark ones."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure as Canvas
+
+    for scheme, ink in {"light": "#1f2328", "dark": "#e6edf3"}.items():
+        with mpl.rc_context({"svg.hashsalt": "fastevals", "text.color": ink, "font.size": 10}):
+            canvas = Canvas(figsize=(8.4, 2.5), layout="constrained")
+            canvas.patch.set_alpha(0)
+            axes = canvas.add_subplot()
+            axes.set_axis_off()
+            axes.set_xscale("log")
+            for row, (name, title) in enumerate(SHOWN.items()):
+                figure, result = FIGURES[name], release["figures"][name]
+                times = 1 / result["value"]
+                ours, theirs = amount(figure, result["ours"]), amount(figure, result["theirs"])
+                axes.barh(-row, times - 1, left=1, height=0.62, color="#0072b2" if scheme == "light" else "#56b4e9")
+                axes.text(0.92, -row, f"{title}, {figure.peer}", ha="right", va="center")
+                axes.text(times * 1.08, -row, f"{times:.0f} x faster  ({ours}; {theirs})", ha="left", va="center")
+            axes.set_xlim(0.02, 6e4)
+            canvas.savefig(folder / f"speed-{scheme}.svg", metadata={"Date": None}, transparent=True)
+
+
 def coverage_section(entry: Mapping[str, Any]) -> str:
-    """Write the tables of what `benches.coverage` saved, folded up."""
+    """Write the tables of what `benches.coverage` saved."""
     tables = [_coverage_table(STUDIES[name], **study) for name, study in entry["studies"].items()]
     note = (
         f"fastevals {entry['version']}, {entry['n_data_sets']:,} data sets a setting, seed {entry['seed']}. Made by "
@@ -109,8 +136,8 @@ def coverage_section(entry: Mapping[str, Any]) -> str:
         "miss, and how wide they are."
     )
     n = sum(len(study["settings"]) for study in entry["studies"].values())
-    summary = f"Coverage at {entry['confidence_level']:.0%} in {n} settings, in %"
-    return "\n\n".join([f"<details><summary>{summary}</summary>", *tables, note, "</details>"])
+    summary = f"Coverage at {entry['confidence_level']:.0%} in {n} settings, in %."
+    return "\n\n".join([summary, *tables, note])
 
 
 def _coverage_table(study: Study, n_resamples: int, settings: Sequence[Mapping[str, Any]]) -> str:

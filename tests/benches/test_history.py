@@ -1,14 +1,15 @@
-"""Comparing releases, and README's tables."""
+"""Comparing releases, and the figures on pages."""
 
 import json
 
+import numpy as np
 import pytest
 
 from benches import __main__ as commands
-from benches import coverage, history
+from benches import coverage, history, linear_thresholds
 from benches.figures import FIGURES, Figure
 from benches.race import Result, judged
-from benches.report import amount, coverage_section, markers, readme_with, speed_section
+from benches.report import SHOWN, amount, coverage_section, draw_speed, speed_section, with_section
 
 SORT, SKLEARN = "roc_auc-1M-np.sort", "roc_auc-1M-scikit-learn"
 MACHINE = {
@@ -105,39 +106,59 @@ def test_compare_command(tmp_path, monkeypatch, capsys, change, status):
     assert f"worse by over 15%: {SORT if status else 'none'}" in capsys.readouterr().out
 
 
-def stale(section):
-    start, end = markers(section)
-    return f"{start}\nstale\n{end}"
+def page(section, content="stale"):
+    return f"before\n<!-- {section}:start -->\n{content}\n<!-- {section}:end -->\nafter\n"
 
 
-def test_readme_command(tmp_path, monkeypatch, capsys):
+def test_pages_command(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(commands, "ROOT", tmp_path)
     monkeypatch.setattr(history, "newest", lambda: THEN)
     monkeypatch.setattr(coverage, "saved", lambda: COVERAGE)
-    readme = tmp_path / "README.md"
-    readme.write_text(f"before\n{stale('bench')}\nbetween\n{stale('coverage')}\nafter\n")
-    assert commands.main(["readme", "--check"]) == 1
-    assert commands.main(["readme"]) == 0
-    assert commands.main(["readme", "--check"]) == 0
-    assert readme.read_text() == "\n".join(
-        [
-            "before", markers("bench")[0], speed_section(THEN), markers("bench")[1],
-            "between", markers("coverage")[0], coverage_section(COVERAGE), markers("coverage")[1], "after\n",
-        ]
-    )  # fmt: skip
-    readme.write_text(stale("bench"))
+    monkeypatch.setattr(commands, "draw_speed", lambda release, folder: None)
+    monkeypatch.setattr(linear_thresholds, "table", lambda: [["a", "b"], ["1", "2"]])
+    monkeypatch.setattr(linear_thresholds, "check_peers", lambda: [])
+    (tmp_path / "docs").mkdir()
+    sections = {"README.md": "linear-thresholds", "docs/benchmarks.md": "bench", "docs/coverage.md": "coverage"}
+    for name, section in sections.items():
+        (tmp_path / name).write_text(page(section))
+    assert commands.main(["pages", "--check"]) == 1
+    assert "README.md, docs/benchmarks.md, docs/coverage.md" in capsys.readouterr().out
+    assert commands.main(["pages"]) == 0
+    assert commands.main(["pages", "--check"]) == 0
+    contents = ["| a | b |\n|---|---|\n| 1 | 2 |", speed_section(THEN), coverage_section(COVERAGE)]
+    for (name, section), content in zip(sections.items(), contents, strict=True):
+        assert (tmp_path / name).read_text() == page(section, content)
+    (tmp_path / "docs" / "coverage.md").write_text("no section")
     with pytest.raises(SystemExit) as stop:
-        commands.main(["readme"])
+        commands.main(["pages"])
     assert stop.value.code == 2
-    assert markers("coverage")[0] in capsys.readouterr().err
+    assert "<!-- coverage:start -->" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("section", ["bench", "coverage"])
-def test_readme_needs_its_markers_in_order(section):
-    start, end = markers(section)
-    assert readme_with(f"a{start}b{end}c", section, "new") == f"a{start}\nnew\n{end}c"
-    with pytest.raises(ValueError, match=rf"README\.md has no {start}"):
-        readme_with(f"{end} {start}", section, "new")
+def test_a_page_needs_the_markers_in_order():
+    start, end = "<!-- bench:start -->", "<!-- bench:end -->"
+    assert with_section(f"a{start}b{end}c", "bench", "new") == f"a{start}\nnew\n{end}c"
+    with pytest.raises(ValueError, match=rf"the page has no {start}"):
+        with_section(f"{end} {start}", "bench", "new")
+
+
+def test_pages_are_up_to_date():
+    assert commands.main(["pages", "--check"]) == 0
+
+
+def test_picture_of_speed(tmp_path):
+    draw_speed(history.newest(), tmp_path)
+    for scheme in ("light", "dark"):
+        assert (tmp_path / f"speed-{scheme}.svg").read_text().count("x faster") == len(SHOWN)
+
+
+def test_thresholds_spread_evenly_are_summed_as_roc_curves():
+    y, scores, machine = linear_thresholds.rows()
+    few = y[:4000], np.round(scores[:4000] * 3e3, 3).clip(0, 1), machine[:4000]
+    for n_thresholds in (2, 10, 200):
+        at = np.linspace(0, 1, n_thresholds)[::-1]
+        fpr, tpr = ([0.0, *(np.mean(few[1][rows] >= each - 1e-12) for each in at)] for rows in (~few[0], few[0]))
+        assert linear_thresholds.linear(n_thresholds)(few) == pytest.approx(np.trapezoid(tpr, fpr), abs=1e-12)
 
 
 def test_section_of_speed():
@@ -149,7 +170,7 @@ def test_section_of_speed():
 
 def test_section_of_coverage():
     lines = coverage_section(COVERAGE).split("\n")
-    assert lines[0] == "<details><summary>Coverage at 95% in 3 settings, in %</summary>"
+    assert lines[0] == "Coverage at 95% in 3 settings, in %."
     assert lines[2] == "**Intervals of AUC**; 999 replicates a data set"
     assert lines[4].endswith(
         "| AUC | decimals | BCa | percentile | basic | normal | DeLong | DeLong, logit | no BCa | no DeLong |"
@@ -162,7 +183,6 @@ def test_section_of_coverage():
     kinds = "ROC, studentised | ROC, kolmogorov | P-R, studentised | P-R, kolmogorov | width, ROC | width, P-R"
     assert lines[10] == f"| decimals | {kinds} |"  # what is the same in all settings is left out
     assert lines[12:14] == [f"| {decimals} | 95.0 | 95.0 | 95.0 | 95.0 | 40 | 40 |" for decimals in ("", "1")]
-    assert lines[-1] == "</details>"
 
 
 def test_coverage_command(tmp_path, monkeypatch, capsys):
