@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import shlex
-import sys
 from collections.abc import Sequence
 
 from fastevals import __version__
 from fastevals.show import summarize, warm_up
 from fastevals.show.bias_variance import command as bias_variance
-from fastevals.show.commands import Parser, UsageError, late_bars, on_command_line, print_error
+from fastevals.show.commands import Parser, run_program
 from fastevals.show.compare import command as compare
 from fastevals.show.report import command as report
 
@@ -36,33 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         Exit status: 0; 2 after one line on stderr that says what is wrong; 130 after Ctrl-C, which a line says too.
     """
-    with on_command_line():
-        return _main(sys.argv[1:] if argv is None else list(argv))
-
-
-def _main(argv: list[str]) -> int:
-    program = "fastevals"
-    try:
-        arguments = _parse(argv)
-        if arguments is not None:
-            program = f"fastevals {arguments.command}"
-            arguments.typed = shlex.join(["fastevals", *argv])
-            with late_bars(arguments):
-                COMMANDS[arguments.command].run(arguments)
-        return 0
-    except UsageError as error:
-        program, message = error.args
-    except KeyboardInterrupt:
-        print_error(f"{program}: stopped")
-        return 130
-    except MemoryError:
-        message = "not enough memory for this data"
-    except OSError as error:
-        message = f"{error.filename or 'output'}: {error.strerror or error}"
-    except (ValueError, ImportError) as error:
-        message = str(error)
-    print_error(f"{program}: error: {message}")
-    return 2
+    return run_program("fastevals", argv, _parse, lambda arguments: COMMANDS[arguments.command].run(arguments))
 
 
 def _parsers(argv: list[str]) -> tuple[Parser, dict[str, Parser]]:
@@ -75,6 +47,7 @@ def _parsers(argv: list[str]) -> tuple[Parser, dict[str, Parser]]:
         parsers[name] = commands.add_parser(
             name, help=command.HELP, description=command.DESCRIPTION, epilog=command.EPILOG
         )
+        parsers[name].set_defaults(program=parsers[name].prog)
         if name in argv:
             command.add_options(parsers[name])
     return parser, parsers

@@ -25,7 +25,7 @@ SUMMARY = ".fe"  # end of the names of files that `fastevals summarize` writes
 NO_JINJA = "pages need Jinja2: pip install 'fastevals[page]'"
 MOST_PICTURED = 20  # blocks with pictures
 # All other options of a command are arguments of a call, too.
-NOT_CALLED_WITH = ("command", "file", "format", "html", "out", "quiet", "typed")
+NOT_CALLED_WITH = ("command", "file", "format", "html", "out", "program", "quiet", "typed")
 
 
 # How messages name options ------------------------------------------------------------------------------------------
@@ -242,6 +242,43 @@ def late_bars(arguments: argparse.Namespace) -> AbstractContextManager[None]:
 
     terminal = sys.stderr is not None and sys.stderr.isatty()
     return bars_after(LONG_STEP if terminal and not arguments.quiet else None)
+
+
+def run_program(
+    program: str,
+    argv: Sequence[str] | None,
+    parse: Callable[[list[str]], argparse.Namespace | None],
+    run: Callable[[argparse.Namespace], None],
+) -> int:
+    """Parse arguments, by default the process's own, and run what they ask for, if anything is left to run.
+
+    Returns the exit status: 0; 2 after one line on stderr that says what is wrong; 130 after Ctrl-C, which a line says
+    too. The line names the program, and once arguments are parsed their `program`.
+    """
+    argv = sys.argv[1:] if argv is None else list(argv)
+    name = program
+    try:
+        with on_command_line():
+            arguments = parse(argv)
+            if arguments is not None:
+                name = arguments.program
+                arguments.typed = f"{program} {shlex.join(argv)}".rstrip()
+                with late_bars(arguments):
+                    run(arguments)
+        return 0
+    except UsageError as error:
+        name, message = error.args
+    except KeyboardInterrupt:
+        print_error(f"{name}: stopped")
+        return 130
+    except MemoryError:
+        message = "not enough memory for this data"
+    except OSError as error:
+        message = f"{error.filename or 'output'}: {error.strerror or error}"
+    except (ValueError, ImportError) as error:
+        message = str(error)
+    print_error(f"{name}: error: {message}")
+    return 2
 
 
 # Arguments ----------------------------------------------------------------------------------------------------------

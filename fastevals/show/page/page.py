@@ -157,10 +157,12 @@ def _embedded(value: Any) -> str:
 # Parts ----------------------------------------------------------------------------------------------------------------
 
 
-def figures(panels: Iterable[tuple[str, Sequence[Panel]]], prefix: str) -> Iterator[Figure]:
+def figures(
+    panels: Iterable[tuple[str, Sequence[Panel]]], prefix: str, captions: Mapping[str, tuple[str, str]] = CAPTIONS
+) -> Iterator[Figure]:
     """Yield a figure for each panel of pictures by name; `prefix` is that of no other block."""
     for kind, several in panels:
-        title, caption = CAPTIONS[kind]
+        title, caption = captions[kind]
         for k, panel in enumerate(several):
             name = printable(panel.title or "")
             heading = f"{title}: {name}" if name else title

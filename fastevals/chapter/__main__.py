@@ -1,0 +1,7 @@
+"""``python -m fastevals.chapter``."""
+
+import sys
+
+from fastevals.chapter.command import main
+
+sys.exit(main())

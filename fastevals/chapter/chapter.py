@@ -1,0 +1,109 @@
+"""All examples in the chapter's order, solved: as text, as JSON, as a page, and as pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from fastevals import __version__
+from fastevals._execution import progressed
+from fastevals.chapter import bias_variance, costs, measures, ranks, splits, tests
+from fastevals.chapter.example import Answer, Example, Solved, examples, find_example
+from fastevals.chapter.pictures import CAPTIONS
+from fastevals.results import as_json
+from fastevals.show.commands import TextResult
+from fastevals.show.output import BlockPictures, Panel
+from fastevals.show.page.page import Block, Page, figures
+
+SECTIONS = splits, measures, costs, tests, ranks, bias_variance  # which register their examples when imported
+TITLE = "Model evaluation and selection"
+FACTS = {
+    "chapter": "2 of Zhou Zhihua, Machine Learning (2016), with the examples and the homework of a course on it",
+    "printed": "figures of the book, of the course, and of others as named; each that differs has its reason",
+}
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Chapter(TextResult):
+    """Solved examples: the command's text, JSON and page."""
+
+    solved: tuple[Solved, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the examples as strict JSON."""
+        return {
+            "fastevals": __version__,
+            "chapter": TITLE,
+            "examples": as_json([each.to_dict() for each in self.solved]),
+        }
+
+    def to_text(self) -> str:
+        """Return the examples as text to read."""
+        return "\n\n".join(each.to_text() for each in self.solved)
+
+    def to_page(self) -> Page:
+        """Return what the page of the examples shows."""
+        blocks = [_block(each, f"b{k}") for k, each in enumerate(self.solved)]
+        return Page("chapter", TITLE, FACTS, (), blocks, self.to_dict())
+
+    def pictures(self) -> BlockPictures:
+        """Return what `--out` draws: each picture of an example is named after both."""
+        names = [f"{name}-{kind}" for name, kind, _ in self._panels()]
+        return BlockPictures(
+            names, None, (), lambda _: ((f"{name}-{kind}", each) for name, kind, each in self._panels())
+        )
+
+    def _panels(self) -> Iterator[tuple[str, str, list[Panel]]]:
+        for each, answer in self.solved:
+            for kind, panels in answer.pictures:
+                yield each.name, kind, list(panels)
+
+
+def _block(solved: Solved, prefix: str) -> Block:
+    (name, section, title, question, _), answer = solved
+    tables = [*answer.tables, answer.comparison_table()]
+    drawn = list(figures(answer.pictures, prefix, CAPTIONS))
+    return Block(title, f"{section}, {name}", [question, *answer.sentences], (), drawn, tables)
+
+
+def solve(name: str | None = None) -> Chapter:
+    """Solve the examples of the chapter, or one of them.
+
+    Parameters
+    ----------
+    name : str, optional
+        One of `examples`; by default all, in the chapter's order. Then one whose optional package is missing says so in
+        place of an answer.
+
+    Returns
+    -------
+    Chapter
+        With `solved`: each `Example` with its `Answer`.
+
+    Raises
+    ------
+    ValueError
+        If there is no example of that name.
+    ImportError
+        If the one that was asked for needs an optional package that is missing.
+
+    Examples
+    --------
+    >>> from fastevals.chapter import solve
+    >>> (example, answer), = solve("table-2-5").solved
+    >>> example.section, answer.comparisons[1].printed, answer.comparisons[1].here
+    ('2.4.4', '24.429', 24.428571428571427)
+    """
+    if name is not None:
+        chosen = find_example(name)
+        return Chapter((Solved(chosen, chosen.solve()),))
+    every = progressed(examples().values(), "examples")
+    return Chapter(tuple(Solved(each, _answer_if_possible(each)) for each in every))
+
+
+def _answer_if_possible(each: Example) -> Answer:
+    try:
+        return each.solve()
+    except ModuleNotFoundError as error:
+        return Answer([f"Not answered here: {error}"])

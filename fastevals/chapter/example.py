@@ -1,0 +1,154 @@
+"""What an example of the chapter is: a question, a function that answers it, and the answer as plain data."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from fastevals._options import did_you_mean
+from fastevals._text import format_tables, wrap_text
+from fastevals.show.output import Panel
+from fastevals.show.page.page import Cell, Table, TableRow, number
+
+Pictures = Sequence[tuple[str, Sequence[Panel]]]  # by kind, as pages name them
+HALF = 0.5 * (1 + 1e-9)  # of the last digit
+
+
+class Comparison(NamedTuple):
+    """A figure of ours beside the one that a source prints."""
+
+    what: str
+    here: float
+    printed: str  # with the source's digits
+    source: str
+    why: str = ""  # they differ
+
+    @property
+    def decimals(self) -> int:
+        """How many decimals are printed."""
+        return len(self.printed.partition(".")[2])
+
+    @property
+    def agrees(self) -> bool:
+        """Whether ours is the printed figure, to its last digit."""
+        return abs(self.here - float(self.printed)) <= HALF * 10.0**-self.decimals
+
+    @property
+    def shown(self) -> str:
+        """Ours with the decimals that are printed, or four."""
+        return f"{self.here:.{max(4, self.decimals)}f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer: sentences, the first of them in short; figures beside the sources'; tables; pictures."""
+
+    sentences: Sequence[str]
+    comparisons: Sequence[Comparison] = ()
+    tables: Sequence[Table] = ()
+    pictures: Pictures = ()
+
+    def comparison_table(self) -> Table:
+        """Return the figures beside the sources'."""
+        rows = [
+            TableRow(each.what, [Cell(each.shown, repr(each.here)), *map(Cell, each[2:])]) for each in self.comparisons
+        ]
+        return Table("comparisons", "Beside the printed figures", ["", "fastevals", "printed", "by", "why"], rows)
+
+
+class Example(NamedTuple):
+    """An example of the chapter, a table of it, or an exercise."""
+
+    name: str
+    section: str
+    title: str
+    question: str
+    solve: Callable[[], Answer]
+
+
+class Solved(NamedTuple):
+    """An example with its answer."""
+
+    example: Example
+    answer: Answer
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the example and its answer as JSON has them, without what pictures show."""
+        (name, section, title, question, _), answer = self
+        tables = [
+            {"title": table.title, "columns": [*table.columns], "rows": [_written(row) for row in table.rows]}
+            for table in answer.tables
+        ]
+        return {
+            "name": name,
+            "section": section,
+            "title": title,
+            "question": question,
+            "answer": [*answer.sentences],
+            "comparisons": [each._asdict() | {"agrees": each.agrees} for each in answer.comparisons],
+            "tables": tables,
+            "pictures": [kind for kind, _ in answer.pictures],
+        }
+
+    def to_text(self) -> str:
+        """Return the example as text to read, the last line with a line end."""
+        (name, section, title, question, _), answer = self
+        lines = [f"{section} {title} [{name}]", *wrap_text(f"? {question}", "  "), ""]
+        lines += [line for sentence in answer.sentences for line in wrap_text(sentence)]
+        for table in answer.tables:
+            lines += ["", table.title, *format_tables([[[*table.columns], *map(_written, table.rows)]])[0]]
+        if answer.comparisons:
+            rows = [[each.what, each.shown, each.printed, each.source] for each in answer.comparisons]
+            lines += ["", *format_tables([[["", "fastevals", "printed", "by"], *rows]])[0]]
+            for why in dict.fromkeys(each.why for each in answer.comparisons if each.why):
+                differ = "; ".join(each.what for each in answer.comparisons if each.why == why)
+                lines += wrap_text(f"! {differ}: {why}")
+        return "\n".join(lines) + "\n"
+
+
+def _written(row: TableRow) -> list[str]:
+    return [row.name, *(cell.value for cell in row.cells)]
+
+
+def table(title: str, columns: Sequence[str], rows: Mapping[str, Sequence[float | str]]) -> Table:
+    """Return a table of named rows; whole numbers are counts."""
+    return Table(
+        "results", title, columns, [TableRow(name, [_cell(each) for each in row]) for name, row in rows.items()]
+    )
+
+
+def _cell(value: float | str) -> Cell:
+    if isinstance(value, str):
+        return Cell(value)
+    return Cell(f"{value:,}", repr(value)) if isinstance(value, int) else number(float(value))
+
+
+# Registered -----------------------------------------------------------------------------------------------------------
+
+_EXAMPLES: dict[str, Example] = {}
+
+
+def example(section: str) -> Callable[[Callable[[], Answer]], Callable[[], Answer]]:
+    """Register a function as an example: its name is the example's, its docstring the title and the question."""
+
+    def register(solve: Callable[[], Answer]) -> Callable[[], Answer]:
+        title, _, question = (inspect.getdoc(solve) or "").partition("\n\n")
+        name = solve.__name__.replace("_", "-")
+        _EXAMPLES[name] = Example(name, section, title.rstrip("."), " ".join(question.split()), solve)
+        return solve
+
+    return register
+
+
+def examples() -> dict[str, Example]:
+    """Return the examples by name, in the chapter's order."""
+    return dict(sorted(_EXAMPLES.items(), key=lambda item: item[1].section))
+
+
+def find_example(name: str) -> Example:
+    """Return an example by its name."""
+    if name not in _EXAMPLES:
+        raise ValueError(f"no example {name!r}{did_you_mean(name, _EXAMPLES)}; there are {', '.join(examples())}")
+    return _EXAMPLES[name]

@@ -1,0 +1,164 @@
+"""Section 2.4.4: tests of several learners on several data sets, by their ranks."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from fastevals import adjust_pvalues, friedman_test, nemenyi_test, paired_t_test
+from fastevals.chapter.example import Answer, Comparison, Pictures, example, table
+from fastevals.chapter.measures import APART
+from fastevals.chapter.pictures import panel
+from fastevals.chapter.tests import critical
+from fastevals.datasets import load_psnr
+from fastevals.show.plots.critical_difference import draw_critical_difference
+from fastevals.show.plots.null_distribution import SIZE, draw_null
+
+RANKS = {"A": [1, 1, 1, 1], "B": [2, 2.5, 2, 2], "C": [3, 2.5, 3, 3]}  # on the data sets D1 to D4
+METHODS = ("K-SVD", "K-SVD-N", "NLM", "K-SVD-N-NL")
+
+
+@example("2.4.4")
+def table_2_5() -> Answer:
+    """Table 2.5 and figure 2.8: Friedman's and Nemenyi's tests of three algorithms on four data sets.
+
+    The algorithms' ranks are 1, 2 and 3 on three data sets; on the other B and C share 2 and 3. Do they all do equally
+    well, and if not, which differ?
+    """
+    plain = friedman_test(RANKS, higher_is_better=False, tie_correction=False)
+    friedman = friedman_test(RANKS, higher_is_better=False)
+    chi_square = friedman_test(RANKS, higher_is_better=False, statistic="chi-square")
+    nemenyi = nemenyi_test(RANKS, higher_is_better=False)
+    n, k = 4, 3
+    q = nemenyi.critical_difference / math.sqrt(k * (k + 1) / (6 * n))
+    a, b, c = friedman.mean_ranks.tolist()
+    misprint = "2.875 - 1 is 1.875: a misprint, which changes no conclusion"
+    return Answer(
+        [
+            f"Not equally well: F = {friedman.statistic:.3g} with the correction for ties, {plain.statistic:.3f} "
+            f"without, and {critical(friedman):.3f} is enough.",
+            "By Nemenyi's test A and C differ; that A and B, or B and C, do is not shown: in figure 2.8 the bars of A "
+            "and C alone don't overlap.",
+            "The book's (2.34) has no correction for the tie on D2, R's friedman.test has: hence the course's 7.6 and "
+            "57 beside the book's 24.429. Four data sets are few: both distributions are rough.",
+        ],
+        [
+            Comparison("chi-squared, without tie correction", plain.chi_square, "7.125", "book (2.34)"),
+            Comparison("F, without tie correction", plain.statistic, "24.429", "book"),
+            Comparison("critical value of F", critical(plain), "5.143", "book, table 2.6"),
+            Comparison("chi-squared, tie-corrected", friedman.chi_square, "7.6", "course (R)"),
+            Comparison("p of chi-squared, tie-corrected", chi_square.pvalue, "0.02237", "course (R)"),
+            Comparison("F, tie-corrected", friedman.statistic, "57", "course"),
+            Comparison("mean rank of A", a, "1", "book"),
+            Comparison("mean rank of B", b, "2.125", "book"),
+            Comparison("mean rank of C", c, "2.875", "book"),
+            Comparison("q, 3 algorithms", q, "2.344", "book, table 2.7"),
+            Comparison("critical difference", float(nemenyi.critical_difference), "1.657", "book"),
+            Comparison("mean ranks of A and B, apart by", b - a, "1.125", "course"),
+            Comparison("mean ranks of B and C, apart by", c - b, "0.75", "course"),
+            Comparison("mean ranks of A and C, apart by", c - a, "1.775", "course", misprint),
+        ],
+        pictures=[*_diagrams(nemenyi), ("null", [panel(draw_null, friedman, SIZE)])],
+    )
+
+
+@example("2.4.4")
+def psnr_cameraman() -> Answer:
+    """Homework: PSNR above 20 on Cameraman.
+
+    Nine signal-to-noise ratios of each of four algorithms, at nine levels of noise. Whose are above 20 dB?
+    """
+    columns = load_psnr()
+    cameraman = columns["image"] == "Cameraman"
+    tests = {
+        name: paired_t_test(columns[name][cameraman], np.full(9, 20.0), alternative="greater", names=(name, "20 dB"))
+        for name in METHODS
+    }
+    adjusted = adjust_pvalues([each.pvalue for each in tests.values()], correction="holm")
+    printed = ["0.049", "0.0112", "0.0054", "0.00014"]
+    rows: dict[str, list[float | str]] = {}
+    for (name, each), p in zip(tests.items(), adjusted.tolist(), strict=True):
+        above = columns["sigma"][cameraman & (columns[name] > 20)]
+        rows[name] = [float(each.effect or 0.0) + 20, each.statistic, each.pvalue, p, f"sigma <= {above.max()}"]
+    return Answer(
+        [
+            "By the t-test each one's mean is above 20 dB at level 0.05, K-SVD only just; allowing for four tests "
+            f"(Holm) they still are, K-SVD at p = {adjusted[0]:.3f}.",
+            "A t-test supposes nine independent draws. These are one image at nine levels of noise, falling from first "
+            "to last: what it says holds of the mean of these levels, no other. The last column says more: up to which "
+            "noise each is above 20 dB.",
+            "The homework asks for 20 %; the table is in dB.",
+        ],
+        [
+            Comparison(f"p, {name}", each.pvalue, figure, APART)
+            for (name, each), figure in zip(tests.items(), printed, strict=True)
+        ],
+        [table("Cameraman", ["", "mean", "t", "p", "p (Holm)", "above 20 dB"], rows)],
+        [("null", [panel(draw_null, tests["K-SVD"], SIZE)])],
+    )
+
+
+@example("2.4.4")
+def psnr() -> Answer:
+    """Homework: four algorithms that remove noise.
+
+    Four algorithms on five images. Do their signal-to-noise ratios differ at sigma = 20? And over all nine levels?
+    """
+    columns = load_psnr()
+    every = {name: columns[name] for name in METHODS}
+    at_20 = {name: each[columns["sigma"] == 20] for name, each in every.items()}
+    means = {name: each.reshape(5, 9).mean(axis=1) for name, each in every.items()}  # of each image
+    friedman, friedman_every, friedman_means = map(friedman_test, (at_20, every, means))
+    nemenyi_tests = [nemenyi_test(each) for each in (at_20, every, means)]
+    chi_square, chi_square_every = (friedman_test(each, statistic="chi-square") for each in (at_20, every))
+    return Answer(
+        [
+            f"At sigma = 20 they do: F = {friedman.statistic:.2f}, p = {friedman.pvalue:.4f}. Nemenyi's test shows a "
+            "difference between K-SVD and K-SVD-N-NL, the worst and the best by rank.",
+            "Over all 45 blocks five of the six pairs differ. But nine levels of noise of one image are not "
+            "independent, and the test is far surer of itself than five images allow.",
+            f"An image's mean over the levels is one block of five: F = {friedman_means.statistic:.1f}, "
+            f"p = {friedman_means.pvalue:.1g}. {nemenyi_tests[-1].conclusion}",
+        ],
+        [
+            *(
+                Comparison(f"mean rank of {name}, sigma 20", rank, printed, APART)
+                for name, rank, printed in zip(
+                    METHODS, friedman.mean_ranks.tolist(), ["3.6", "2.2", "3.0", "1.2"], strict=True
+                )
+            ),
+            Comparison("chi-squared, sigma 20", chi_square.statistic, "9.72", APART),
+            Comparison("p of chi-squared, sigma 20", chi_square.pvalue, "0.0211", APART),
+            Comparison("F, sigma 20", friedman.statistic, "7.364", APART),
+            Comparison("p of F, sigma 20", friedman.pvalue, "0.00466", APART),
+            Comparison("critical difference, five images", float(nemenyi_tests[0].critical_difference), "2.098", APART),
+            *(
+                Comparison(f"mean rank of {name}, all blocks", rank, printed, APART)
+                for name, rank, printed in zip(
+                    METHODS, friedman_every.mean_ranks.tolist(), ["3.778", "2.578", "2.622", "1.022"], strict=True
+                )
+            ),
+            Comparison("chi-squared, all blocks", chi_square_every.statistic, "103.61", APART),
+        ],
+        [
+            table(
+                "Pairs, by Nemenyi's test: p", ["", "sigma 20", "45 blocks", "means of images"],
+                {
+                    f"{one} - {other}": [each.between(one, other).pvalue for each in nemenyi_tests]
+                    for one, other in combinations(METHODS, 2)
+                },
+            )
+        ],
+        _diagrams(nemenyi_tests[0]),
+    )  # fmt: skip
+
+
+def _diagrams(nemenyi: Any) -> Pictures:
+    """Draw the book's diagram, bars of the length of the critical difference, and Demsar's."""
+    return [
+        ("critical_difference_ranges", [panel(draw_critical_difference, nemenyi, form="ranges")]),
+        ("critical_difference", [panel(draw_critical_difference, nemenyi)]),
+    ]
