@@ -103,6 +103,14 @@ def show(value: Any) -> str:
     return " ".join(text.split()) if len(text) <= LONGEST else f"{' '.join(text[:LONGEST].split())}..."
 
 
+def python_number(value: Any) -> Any:
+    """Return an array's number as a float, or as an int where it is one that a float would round."""
+    value = value.item()
+    if not isinstance(value, np.longdouble) or float(value) == value or not np.isfinite(value):
+        return float(value)
+    return int(value) if value == np.trunc(value) else value
+
+
 def check_choice(name: str, value: Any, choices: Iterable[Any], also: Mapping[str, str] | None = NO_OTHERS) -> None:
     """Raise unless `value` is one of `choices`, and name them: of many the one meant, if any is.
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import run
+from fastevals._frames import Columns, make_columns
 from fastevals._kernels.steps import add_counts, rows_at
 from fastevals._memory import lend
 from fastevals._options import row_at, show
@@ -98,6 +99,12 @@ class ThresholdCounts(Frozen):
             for name in ("thresholds", "tps", "fps")
         }
         return f"{type(self).__name__}({', '.join(f'{name}={text}' for name, text in shown.items())})"
+
+    def _title(self) -> str:
+        return f"{type(self).__name__}({self.thresholds.size} thresholds, n_pos={self.n_pos}, n_neg={self.n_neg})"
+
+    def _columns(self) -> Columns:
+        return make_columns({"threshold": self.thresholds, "tp": self.tps, "fp": self.fps})
 
     @property
     def n_pos(self) -> int | float:

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import check_number, show
+from fastevals._frames import Columns, Tabular, as_column, make_columns, spread, stack
+from fastevals._options import check_number, python_number, show
 from fastevals._text import SHOWN, format_column, format_pvalue, printable, wrap_text
 
 PairNames = Sequence[str] | None  # what conclusions call two learners
@@ -25,8 +26,8 @@ MAX_RESAMPLES = 1_000_000_000
 LARGEST_ALPHA = float(np.nextafter(1.0, 0.0))  # of a level so small that its alpha is 1
 
 
-class Frozen:
-    """A dataclass whose arrays are read-only, also in a copy, and that is strict JSON as a dict."""
+class Frozen(Tabular):
+    """A dataclass with rows, whose arrays are read-only, also in a copy, and that is strict JSON as a dict."""
 
     __slots__ = ()
 
@@ -51,6 +52,9 @@ class Interval(NamedTuple):
 
     low: float
     high: float
+
+
+NOWHERE = Interval(math.nan, math.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,12 @@ class OperatingPoint(Frozen):
 
     def __float__(self) -> float:
         return float(self.value)
+
+    def _title(self) -> str:
+        return type(self).__name__
+
+    def _columns(self) -> Columns:
+        return spread(value=self.value, threshold=self.threshold)
 
 
 UNDEFINED_POINT = OperatingPoint(math.nan, math.nan)
@@ -159,7 +169,26 @@ class SignificanceResult(Frozen):
         )
 
     def __str__(self) -> str:
-        return format_test(self.test or type(self).__name__, self._rows(), self.conclusion)
+        return format_test(self._title(), self._rows(), self.conclusion)
+
+    def _title(self) -> str:
+        return self.test[:1].upper() + self.test[1:] or type(self).__name__
+
+    def _columns(self) -> Columns:
+        low, high = self.confidence_interval or NOWHERE
+        return make_columns(
+            {
+                "test": self.test,
+                "statistic": self.statistic,
+                "pvalue": self.pvalue,
+                "effect": math.nan if self.effect is None else self.effect,
+                "low": low,
+                "high": high,
+                "alternative": self.alternative,
+                "alpha": self.alpha,
+                "rejected": self.rejected,
+            }
+        )
 
     def _rows(self) -> list[tuple[str, str]]:
         """Return what is printed: names and texts."""
@@ -248,8 +277,22 @@ class ByMetric(Frozen, Mapping[str, Any]):
 
     def __repr__(self) -> str:
         shown = "".join(f"\n  {printable(name)}: {each!r}" for name, each in self.metrics.items())
+        return f"{self._title()[:-1]}{shown})"
+
+    def _title(self) -> str:
         positive = "" if self.pos_label is None else f", pos_label={show(self.pos_label)}"
-        return f"{type(self).__name__}({self._settings()}{positive}{shown})"
+        return f"{type(self).__name__}({self._settings()}{positive})"
+
+    def _columns(self) -> Columns:
+        return stack(({"metric": name}, self._with_labels(each._columns())) for name, each in self.metrics.items())
+
+    def _with_labels(self, columns: Columns) -> Columns:
+        """Return a metric's columns, with the class of each value where it has one for each class."""
+        places = columns.get("place")
+        if places is None or self.labels is None or places.dtype == object or places.max() + 1 != self.labels.size:
+            return columns
+        others = {name: each for name, each in columns.items() if name != "place"}
+        return {"label": as_column(self.labels)[places], **others}
 
     def _settings(self) -> str:
         """Return in a few words how they were made."""
@@ -320,14 +363,6 @@ def number_or_array(values: Any) -> Any:
     """Return an array without axes as a float."""
     values = np.asarray(values)
     return values if values.ndim else python_number(values)
-
-
-def python_number(value: Any) -> Any:
-    """Return an array's number as a float, or as an int where it is one that a float would round."""
-    value = value.item()
-    if not isinstance(value, np.longdouble) or float(value) == value or not np.isfinite(value):
-        return float(value)
-    return int(value) if value == np.trunc(value) else value
 
 
 def as_json(value: Any) -> Any:

@@ -23,6 +23,7 @@ LAYERS = (
     "_kernels",
     "_execution",
     "_random _memory _text",
+    "_frames",
     "_validation",
     "results",
     "counts",
@@ -72,13 +73,14 @@ def test_imports_point_down(path: Path) -> None:
 
 
 WRITTEN_BY = {
-    "fastevals.show.commands": {"fastevals.show.page.page"},
+    "fastevals.show.text_result": {"fastevals.show.page.page"},
     "fastevals.show.report.scores": {
         "fastevals.show.report.json",
         "fastevals.show.report.text",
         "fastevals.show.report.page",
+        "fastevals.show.report.rows",
     },
-    "fastevals.show.report.predictions": {"fastevals.show.report.prediction_page"},
+    "fastevals.show.report.predictions": {"fastevals.show.report.prediction_page", "fastevals.show.report.rows"},
     "fastevals.show.compare.results": {"fastevals.show.compare.page"},
     "fastevals.show.compare.predictions": {"fastevals.show.compare.page"},
     "fastevals.show.bias_variance.predictions": {"fastevals.show.bias_variance.page"},
@@ -87,7 +89,7 @@ WRITTEN_BY = {
 
 
 def test_files_do_not_import_each_other_in_a_circle() -> None:
-    """A result's `to_dict` and `to_text` may be written in files of their own, which read its fields."""
+    """A result's `to_dict`, `to_text` and rows may be written in files of their own, which read its fields."""
     modules = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in FILES}
     graph: dict[str, set[str]] = {}
     for module, path in modules.items():
@@ -130,7 +132,7 @@ TRIPS = {
     "bootstrap of an AUC": (28, "fastevals.bootstrap(fastevals.Ranking(y, s), 'roc_auc', n_resamples=9, rng=0)"),
     "of groups": (29, "fastevals.bootstrap((y, s), 'roc_auc', groups=g, n_resamples=9, rng=0)"),
     "F1 of the drop-in": (9, "metrics.f1_score(y, p)"),
-    "a report": (48, "main(['report', FILE, '--label', 'y', '--score', 's', '--resamples', '19', '--quiet'])"),
+    "a report": (49, "main(['report', FILE, '--label', 'y', '--score', 's', '--resamples', '19', '--quiet'])"),
 }
 TRIP = """
 import contextlib, io, json, sys, tempfile, warnings

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._frames import Columns, make_columns
 from fastevals._kernels import tubes as kernels
 from fastevals._options import (
     as_flag,
@@ -247,6 +248,9 @@ class ConfidenceBand(Frozen):
             f"ConfidenceBand({self.curve}, {self.x.size} points, {self.confidence_level:g} {self.kind}, "
             f"{self.method}{undefined})"
         )
+
+    def _columns(self) -> Columns:
+        return make_columns({"x": self.x, "low": self.low, "high": self.high})
 
     def __str__(self) -> str:
         shown = np.unique(np.linspace(0, self.x.size - 1, min(PRINTED, self.x.size)).round().astype(np.intp))

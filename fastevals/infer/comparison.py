@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._frames import Columns, spread, stack
 from fastevals._options import as_flag, show, warn_degenerate, warn_too_few
 from fastevals._text import format_column, format_pvalue, format_tables, printable, shorten_names, wrap_text
 from fastevals._validation.arrays import as_predictions
@@ -302,6 +303,15 @@ class MetricComparison(Frozen):
     def __str__(self) -> str:
         return "\n".join(self._table("model"))
 
+    def _columns(self) -> Columns:
+        """Return a row for each model, without a reference, then one for each difference."""
+        estimates = [({"model": model, "reference": None}, each._columns()) for model, each in self.estimates.items()]
+        differences = [
+            ({"model": each.model, "reference": each.reference}, each._numbers()) for each in self.differences
+        ]
+        undefined = spread(n_undefined=self.n_undefined)
+        return stack([*estimates, *((pair, {**numbers, **undefined}) for pair, numbers in differences)])
+
     def _table(self, heading: str) -> list[str]:
         """Return the lines of a table: each model's value, and the differences with their p-values."""
         short = dict(zip(self.estimates, shorten_names(self.estimates, LONGEST_NAME), strict=True))
@@ -351,6 +361,16 @@ class Difference(Frozen):
             return f"Difference({pair}: {format_estimates(self.value, self.confidence_interval)})"
         interval = "[{:.4g}, {:.4g}]".format(*self.confidence_interval)
         return f"Difference({pair}: {self.value:.4g}, {interval}, p={self.pvalue:.3g})"
+
+    def _columns(self) -> Columns:
+        return stack([({"model": self.model, "reference": self.reference}, self._numbers())])
+
+    def _numbers(self) -> Columns:
+        low, high = self.confidence_interval
+        return spread(
+            value=self.value, low=low, high=high, standard_error=self.standard_error, pvalue=self.pvalue,
+            unadjusted_pvalue=self.unadjusted_pvalue,
+        )  # fmt: skip
 
 
 def _table_rows(name: str, result: Estimate | Difference, pvalue: Any = None) -> Iterator[list[str]]:

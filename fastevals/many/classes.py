@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import run
+from fastevals._frames import Columns, Tabular, make_columns
 from fastevals._options import check_choice, show, warn_undefined
 from fastevals._text import first_lines
 from fastevals._validation.arrays import read_only
@@ -25,7 +26,7 @@ AVERAGES = ("macro", "micro", "weighted", None)
 C = TypeVar("C", bound=Curve)
 
 
-class ClassRankings:
+class ClassRankings(Tabular):
     """Rows of many classes, ranked by a score for each class.
 
     With `y_true` of one label a row (multiclass) or an indicator matrix (multilabel). Each class is ranked against the
@@ -110,6 +111,9 @@ class ClassRankings:
     def __str__(self) -> str:
         rows = zip(self._labels.tolist(), self.n_positives.tolist(), strict=True)
         return repr(self) + first_lines(f"{show(label)}: n_positives={n}" for label, n in rows)
+
+    def _columns(self) -> Columns:
+        return make_columns({"label": self._labels, "n_positives": self.n_positives, "support": self.support})
 
     @property
     def labels(self) -> NDArray[Any]:

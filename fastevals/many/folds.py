@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._frames import Columns, Tabular, make_columns
 from fastevals._options import check_choice, show
 from fastevals._text import first_lines
 from fastevals._validation.arrays import as_scores, as_weights, check_finite, check_same_length
@@ -27,7 +28,7 @@ from fastevals.measure.ranking.ranking import Ranking
 MOST_FOLDS = 10_000
 
 
-class RankingFolds:
+class RankingFolds(Tabular):
     """The rankings of several folds, and their curves averaged in either way.
 
     "micro" adds up the folds' counts at each threshold and takes the rates of the sums; "macro" takes each fold's rates
@@ -146,6 +147,10 @@ class RankingFolds:
     def __str__(self) -> str:
         named = zip(self.names, self.rankings, strict=True)
         return repr(self) + first_lines(f"{show(name)}: {fold!r}" for name, fold in named)
+
+    def _columns(self) -> Columns:
+        sizes = {name: [getattr(fold, name) for fold in self] for name in ("n_positives", "n_negatives")}
+        return make_columns({"fold": self.names, **sizes})
 
     @property
     def _class_sizes(self) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._frames import Columns, as_column, make_columns
 from fastevals._kernels.groups_metrics import placement_squares
 from fastevals._options import (
     as_flag,
@@ -104,6 +105,26 @@ class GroupedMetric(Frozen):
     def n_undefined(self) -> int:
         """Groups whose value is undefined."""
         return int(np.count_nonzero(np.isnan(self.values)))
+
+    def _columns(self) -> Columns:
+        return {"group": as_column(self.groups), **self._numbers()}
+
+    def _numbers(self) -> Columns:
+        """Return what is known of each group."""
+        low, high = (None, None) if self.confidence_intervals is None else self.confidence_intervals.T
+        return make_columns(
+            {
+                "value": self.values,
+                "standard_error": self.standard_errors,
+                "low": low,
+                "high": high,
+                "n_samples": self.n_samples,
+                "n_positives": self.n_positives,
+                "n_negatives": self.n_negatives,
+                "weight": self.weights,
+                "n_undefined_replicates": self.n_undefined_replicates,
+            }
+        )
 
     def __len__(self) -> int:
         return self.groups.size

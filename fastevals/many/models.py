@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import num_threads, run
+from fastevals._frames import Columns, make_columns
 from fastevals._kernels.columns import square_placements
 from fastevals._kernels.sweep import rank_marked
 from fastevals._options import as_flag, check_not_given, check_one_number, listed, show, warn_undefined
@@ -238,6 +239,17 @@ class BatchMetric(Frozen):
         if name not in self.names:
             raise KeyError(f"{show(name)}: the models are {listed(self.names)}")
         return float(self.values[self.names.index(name)])
+
+    def _columns(self) -> Columns:
+        return make_columns(
+            {
+                "model": self.names,
+                "value": self.values,
+                "standard_error": self.standard_errors,
+                "n_positives": self.n_positives,
+                "n_negatives": self.n_negatives,
+            }
+        )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self.values, dtype=dtype, copy=copy)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._frames import Columns, Tabular, as_column
 from fastevals._options import check_choice, check_number, listed, show, warn_undefined
 from fastevals._text import format_tables, shorten_names
 from fastevals._validation.arrays import as_array, as_weights, check_same_length
@@ -36,7 +37,7 @@ LONGEST_NAME = 16
 MACRO_F = ("mean-of-f", "of-means")
 
 
-class ConfusionMatrix:
+class ConfusionMatrix(Tabular):
     """Counts of true against predicted classes, one matrix or a stack of them.
 
     Every metric keeps the leading axes: with counts of shape (folds, models, K, K) it has shape (folds, models). A zero
@@ -255,6 +256,21 @@ class ConfusionMatrix:
         """Return counts and labels as lists, the positive one of two, and the axes that metrics average over."""
         fields = {"counts": self.counts, "labels": self.labels, "pos_label": self.pos_label}
         return {name: as_json(each) for name, each in fields.items()} | {"macro_axes": list(self._mean_axes)}
+
+    def _columns(self) -> Columns:
+        """Return a row for each cell: the place in the stack, true and predicted class, and count."""
+        places = np.indices(self.counts.shape).reshape(self.counts.ndim, -1)
+        *stack, true, predicted = places
+        of_stack = {f"axis_{k}": place for k, place in enumerate(stack)}
+        labels = as_column(self.labels)
+        return {**of_stack, "true": labels[true], "predicted": labels[predicted], "count": self.counts.ravel()}
+
+    def _shown_columns(self) -> Columns:
+        """Return a matrix as one writes it, a stack as it is."""
+        if self.counts.ndim > 2:
+            return self._columns()
+        names = shorten_names(self.labels.tolist(), LONGEST_NAME)
+        return {"true \\ predicted": as_column(names), **dict(zip(names, self.counts.T, strict=True))}
 
     def pool(self, axis: int | tuple[int, ...] | None = None) -> ConfusionMatrix:
         """Add up the matrices along leading axes (all by default): micro-averaging over folds or models.

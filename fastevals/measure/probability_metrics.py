@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from itertools import groupby, pairwise
 from operator import itemgetter
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import blocks, chunks, run
+from fastevals._frames import Columns, make_columns
 from fastevals._kernels.compensated import BITS, LIMBS, sum_limbs
 from fastevals._options import check_choice, check_integer
 from fastevals._validation.arrays import check_probabilities, power_of_two
@@ -226,6 +227,13 @@ class BrierDecomposition(Frozen):
     def generalized_resolution(self) -> float:
         """Resolution with what the bins hide: ``brier_score = reliability - generalized_resolution + uncertainty``."""
         return self.resolution - self.within_bin_variance + self.within_bin_covariance
+
+    def _title(self) -> str:
+        return type(self).__name__
+
+    def _columns(self) -> Columns:
+        names = (*(each.name for each in fields(self)), "generalized_resolution")
+        return make_columns({name: getattr(self, name) for name in names})
 
 
 def brier_decomposition(

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from fastevals._execution import chunks, run
 from fastevals._kernels import areas
+from fastevals._options import python_number
 from fastevals._validation.arrays import power_of_two
 from fastevals.counting.sweeps import best_row, sum_steps
 from fastevals.counts import Cells, ThresholdCounts, read_only_as
 from fastevals.measure.cells import informedness
-from fastevals.results import UNDEFINED_POINT, OperatingPoint, python_number
+from fastevals.results import UNDEFINED_POINT, OperatingPoint
 
 # Each metric times twice the number of pairs of a positive and a negative, from twice the pairs won and that number.
 WON_PAIRS: dict[str, Callable[[Any, Any], Any]] = {

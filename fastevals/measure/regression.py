@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import blocks, chunks, run
+from fastevals._frames import Columns, make_columns
 from fastevals._kernels.median import find_half
 from fastevals._kernels.regression import STRETCH, SUMS, merge_sums, read_rows
 from fastevals._options import check_number, warn_undefined
@@ -182,6 +183,11 @@ class RegressionMetrics(Frozen):
         shown = {"rmse": self.root_mean_squared_error, "mae": self.mean_absolute_error, "r2": self.r2}
         values = ", ".join(f"{name}={_format(value)}" for name, value in shown.items())
         return f"RegressionMetrics({values}, n_samples={self.n_samples})"
+
+    def _columns(self) -> Columns:
+        names = [each.name for each in fields(self) if each.name != "names"]
+        models = range(len(self.r2)) if isinstance(self.r2, np.ndarray) and self.names is None else self.names
+        return make_columns({"model": models, **{name: getattr(self, name) for name in names}})
 
 
 def regression_metrics(

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import check_number
+from fastevals._options import check_number, python_number
 from fastevals.counting.sweeps import best_row
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure import cells
 from fastevals.measure.registry import COSTS, Detail, Metric, ReplicateKernel, find_metric
-from fastevals.results import UNDEFINED_POINT, OperatingPoint, python_number
+from fastevals.results import UNDEFINED_POINT, OperatingPoint
 
 LARGEST_INTEGER_OPTION = 2**15  # of larger ones, squares times counts might be past 64 bits
 

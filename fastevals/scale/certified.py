@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._frames import Columns, make_columns
 from fastevals._options import as_flag, check_choice, check_costs, check_exactly_one, check_number, warn_undefined
 from fastevals._validation.arrays import as_thresholds
 from fastevals._validation.labels import Classes
@@ -64,6 +65,9 @@ class Certified(Frozen):
 
     def __format__(self, spec: str) -> str:
         return format(self.value, spec) if spec else repr(self)
+
+    def _columns(self) -> Columns:
+        return make_columns({"value": self.value, "low": self.low, "high": self.high})
 
     @property
     def width(self) -> float:

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 from fastevals._execution import progressed
 from fastevals._text import format_label, printable
 from fastevals.results import as_json
-from fastevals.show.commands import MOST_PICTURED, TextResult, escape_controls, write_file
+from fastevals.show.commands import MOST_PICTURED, escape_controls, write_file
 from fastevals.show.plots.drawing import show
 from fastevals.show.plots.picture import Picture
 from fastevals.show.plots.style import legend_label
+from fastevals.show.text_result import TextResult
 
 DOTS_PER_INCH = 125  # 800 pixels wide
 LONGEST_VALUE = 40  # characters of a --by value in a folder's name

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from fastevals._text import printable
-from fastevals.results import Interval
+from fastevals.results import NOWHERE, Interval
 from fastevals.show.report.intervals import Intervals, ModelDifference, is_greater_better, metric_title
 
-NOWHERE = Interval(math.nan, math.nan)
 INDEPENDENT = (
     "Rows are taken as independent. Where some belong together (of a patient, a user), intervals are too narrow: {} "
     "draws those together."

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._frames import Columns, make_columns
 from fastevals._options import show
 from fastevals._random import random_order, seed_key
 from fastevals.results import Frozen
@@ -26,7 +27,16 @@ from fastevals.split.checks import (
 from fastevals.split.designs import SplitDesign
 from fastevals.split.learners import as_learner
 from fastevals.split.splitters.base import Pair, Rows
-from fastevals.split.trials import Candidate, Choice, ErrorLine, Measurement, Trial, best_place, raise_if_all_failed
+from fastevals.split.trials import (
+    Candidate,
+    Choice,
+    ErrorLine,
+    Measurement,
+    Trial,
+    best_place,
+    raise_if_all_failed,
+    varied_column,
+)
 
 Floats = NDArray[np.float64]
 
@@ -289,6 +299,22 @@ class ErrorCurve(Frozen):
         labels[worse & (training > training[best])] = "overfits"
         labels[best] = "best"
         return tuple(labels.tolist())
+
+    def _columns(self) -> Columns:
+        """Return a row for each value."""
+        return {
+            **varied_column(self.parameter, self.values),
+            **self.test.columns("test_"),
+            **make_columns(
+                {
+                    "training_value": self.training.values,
+                    "training_standard_deviation": self.training.standard_deviation,
+                    "gap": self.gap,
+                    "fit": self.fits,
+                    "failure": [self.failures.get(k) for k in range(len(self.values))] if self.failures else None,
+                }
+            ),
+        }
 
     def table(self) -> str:
         """Return a table as text: at each value both errors, their standard deviations, the gap and what it does."""

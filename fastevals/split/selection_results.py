@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._frames import Columns, make_columns, stack
 from fastevals._options import listed, show
 from fastevals.results import Frozen
 from fastevals.split.checks import as_fitted_predictions, n_rows
 from fastevals.split.estimates.results import ErrorEstimate, no_estimate
 from fastevals.split.learners import Learner
-from fastevals.split.trials import Choice, ErrorLine, best_place, same_value
+from fastevals.split.trials import Choice, ErrorLine, best_place, param_columns, same_value
 
 MOST_ROWS, MOST_FAILURES = 20, 5  # of a table
 LONGEST = 28  # characters of a value in a table
@@ -159,6 +160,11 @@ class ModelSelection(Frozen):
         order = np.argsort(-values if self.maximize else values, kind="stable")  # NaN last
         return tuple(self.candidates[k] for k in order)
 
+    def _columns(self) -> Columns:
+        """Return a row for each candidate."""
+        columns = stack(({}, each._columns()) for each in self.candidates)
+        return {**columns, "chosen": np.array([each is self.best for each in self.candidates])}
+
     def table(self) -> str:
         """Return a table as text: the candidates by their values, and what the chosen one does on the test part."""
         from fastevals._text import format_numbers, format_tables, format_value, printable, shorten_name, wrap_text
@@ -246,6 +252,15 @@ class CandidateResult(Frozen):
         """The estimate's: the mean over the validation splits."""
         return self.estimate.value
 
+    def _columns(self) -> Columns:
+        params = param_columns({name: [value] for name, value in self.params.items()})
+        return {
+            **make_columns({"name": self.name}),
+            **params,
+            **self.estimate._columns(),
+            **make_columns({"failure": self.failure}),
+        }
+
     def __str__(self) -> str:
         return str(self.choice)
 
@@ -314,6 +329,11 @@ class NestedEstimate(Frozen):
         n = len(self.failures)
         return f"{n} {'fit' if n == 1 else 'fits'} failed in the outer splits, the first: {self.failures[0]}"
 
+    def _columns(self) -> Columns:
+        """Return a row for each outer split."""
+        chosen = [None if each is None else str(each) for each in self.chosen]
+        return make_columns({"split": range(len(chosen)), "value": self.estimate.per_split.ravel(), "chosen": chosen})
+
     def __repr__(self) -> str:
         failed = f", {len(self.failures)} failed" if self.failures else ""
         return f"NestedEstimate({self.estimate!r}, chosen {self.often()}{failed})"
@@ -375,6 +395,12 @@ class Sensitivity(Frozen):
         """The largest less the least mean with the other parameters as chosen: how much this one matters."""
         least, largest = float(np.nanmin(self.as_chosen.values)), float(np.nanmax(self.as_chosen.values))
         return 0.0 if least == largest else largest - least
+
+    def _columns(self) -> Columns:
+        """Return a row for each value."""
+        numbers = {**self.as_chosen.columns("as_chosen_"), **self.at_best.columns("at_best_")}
+        chosen = np.arange(len(self.values)) == self.chosen
+        return {**param_columns({self.parameter: self.values}), **numbers, "chosen": chosen}
 
     def table(self) -> str:
         """Return a table as text: at each value the estimates with the others as chosen, and at their best."""

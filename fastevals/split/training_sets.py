@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._frames import Columns, make_columns
 from fastevals._kernels.random import stream_key
 from fastevals._kernels.splits import draw_units
 from fastevals._options import as_flag, check_choice, check_integer, show
@@ -35,6 +36,7 @@ from fastevals.split.checks import (
 )
 from fastevals.split.learners import Learner, as_learner, run_fits
 from fastevals.split.splitters.assignments import SamplingFrame
+from fastevals.split.trials import varied_column
 
 LARGEST = 2**32  # rows of a training set
 MOST_SETS = 1_000_000
@@ -284,6 +286,13 @@ class BiasVarianceCurve(Frozen):
         labels[(loss == loss[best]) | (np.maximum(bias, variance) <= 0)] = ""
         labels[best] = "best"
         return tuple(labels.tolist())
+
+    def _columns(self) -> Columns:
+        """Return a row for each value."""
+        return {
+            **varied_column(self.parameter, self.values),
+            **make_columns({"expected_loss": self.expected_loss, **self.parts(), "fit": self.fits}),
+        }
 
     def table(self) -> str:
         """Return a table as text: the parts at each value."""

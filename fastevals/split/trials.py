@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._frames import Columns, make_columns
 from fastevals._options import as_flag, show, warn_undefined
 from fastevals.measure.kinds import MetricSpecs
 from fastevals.measure.metric_specs import is_greater_better, parse_metric
@@ -72,6 +73,16 @@ def same_value(one: Any, other: Any) -> bool:
     return one is other or (type(one) is type(other) and np.array_equal(one, other))
 
 
+def param_columns(params: Mapping[str, Sequence[Any]]) -> Columns:
+    """Return values of parameters as columns, whose names are none of others': as scikit-learn's ``cv_results_``."""
+    return make_columns({f"param_{name}": list(values) for name, values in params.items()})
+
+
+def varied_column(parameter: str | None, values: Sequence[Any]) -> Columns:
+    """Return the column of what varies, a parameter or the number of training rows."""
+    return make_columns({"train_size": list(values)}) if parameter is None else param_columns({parameter: values})
+
+
 def best_place(values: NDArray[np.float64], maximize: bool) -> int | None:
     """Return the place of the best value, the first of equals; None if all are NaN."""
     if np.isnan(values).all():
@@ -107,6 +118,19 @@ class ErrorLine(Frozen):
         numbers = [(each.value, each.standard_deviation, *each.confidence_interval) for each in estimates]
         values, deviation, low, high = np.array(numbers, dtype=np.float64).T
         return cls(values, deviation, low, high, np.stack([each.per_split for each in estimates]))
+
+    def _columns(self) -> Columns:
+        return self.columns()
+
+    def columns(self, prefix: str = "") -> Columns:
+        """Return a row for each value, with longer names of the columns where there are several lines."""
+        numbers = {
+            "value": self.values,
+            "standard_deviation": self.standard_deviation,
+            "low": self.low,
+            "high": self.high,
+        }
+        return make_columns({prefix + name: values for name, values in numbers.items()})
 
     def __repr__(self) -> str:
         return f"ErrorLine({', '.join(f'{each:.4g}' for each in self.values)})"

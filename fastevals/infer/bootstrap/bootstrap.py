@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._frames import Columns, spread
 from fastevals._options import (
     as_flag,
     check_choice,
@@ -255,6 +256,13 @@ class Estimate(Frozen):
             f"Estimate({self.value:.4g}, [{low:.4g}, {high:.4g}], standard_error={self.standard_error:.3g}"
             f"{undefined}{caution})"
         )
+
+    def _columns(self) -> Columns:
+        low, high = self.confidence_interval
+        return spread(
+            value=self.value, low=low, high=high, standard_error=self.standard_error, bias=self.bias,
+            n_undefined=self.n_undefined,
+        )  # fmt: skip
 
 
 class BootstrapSettings(NamedTuple):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fastevals._frames import Columns, spread
 from fastevals._kernels.random import stream_key
 from fastevals._options import as_flag, show
 from fastevals.infer.bootstrap.bootstrap import NO_DOUBT, BootstrapSettings, Estimate, make_estimate, resample
@@ -175,6 +176,10 @@ class UnpairedDifference(Estimate):
             return f"UnpairedDifference({format_estimates(self.value, self.confidence_interval)})"
         interval = "[{:.4g}, {:.4g}]".format(*self.confidence_interval)
         return f"UnpairedDifference({self.value:.4g}, {interval}, p={self.pvalue:.3g})"
+
+    def _columns(self) -> Columns:
+        sides = {"subject": self.subject.value, "reference": self.reference.value}
+        return {**Estimate._columns(self), **spread(pvalue=self.pvalue, **sides)}
 
 
 class _Side(NamedTuple):

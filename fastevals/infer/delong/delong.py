@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._frames import Columns, make_columns
 from fastevals._options import (
     UndefinedMetricWarning,
     check_choice,
@@ -371,10 +372,10 @@ class DelongResult(Frozen):
 
     def __str__(self) -> str:
         models = ["model"] if self.names is None and self.aucs.size == 1 else self._model_names()
+        low, high = self._quiet_interval()
         test = None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)  # without variance the conclusion says so
-            low, high = map(np.asarray, self.confidence_interval())
             if len(models) == 2:
                 quantity = f"the AUC of {models[0]} less that of {models[1]}"
                 test = contrast_test(self.moments, [1, -1], quantity, alternative="two-sided", confidence_level=0.95)
@@ -390,6 +391,20 @@ class DelongResult(Frozen):
         if test is None:
             return format_test("DeLong's interval", rows)
         return format_test(test.test, [*rows, *test._rows()], test.conclusion)
+
+    def _columns(self) -> Columns:
+        low, high = self._quiet_interval()
+        models = range(self.aucs.size) if self.names is None else self.names
+        return make_columns(
+            {"model": models, "auc": self.aucs, "standard_error": self.standard_error, "low": low, "high": high}
+        )
+
+    def _quiet_interval(self) -> tuple[Floats, Floats]:
+        """Return the 95 % intervals, NaN where there are none."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            low, high = map(np.asarray, self.confidence_interval())
+        return low, high
 
     def _model_names(self) -> list[str]:
         """Return what a printed table calls the models."""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import chunks, run
+from fastevals._frames import Columns, make_columns
 from fastevals._kernels.placements import add_products, place_rows
 from fastevals._validation.labels import check_class_sizes
 from fastevals.counting.ordering import LIMIT, STRETCH, BinaryLabels, Codec, KeyIndex, Keys, codec_for, split_by_class
@@ -70,6 +71,9 @@ class PlacementMoments(Frozen):
     n_neg: int
     doubled_u: tuple[int, ...]  # twice each model's Mann-Whitney U: the sum of the positives' doubled placements
     numerators: tuple[tuple[int, ...], ...]  # of covariances, over `denominator`; empty with fewer than two of a class
+
+    def _columns(self) -> Columns:
+        return make_columns({"doubled_u": self.doubled_u, "n_pos": self.n_pos, "n_neg": self.n_neg})
 
     @classmethod
     def from_sums(cls, n_pos: int, n_neg: int, doubled_u: list[int], sums: Ints) -> PlacementMoments:

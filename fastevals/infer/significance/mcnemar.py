@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import run
+from fastevals._frames import Columns
 from fastevals._options import check_choice, show
 from fastevals._validation.arrays import EXACT, as_array
 from fastevals._validation.labels import as_models_labels, as_predicted_labels, as_true_labels
@@ -277,6 +278,10 @@ class McNemarPairs(PairwiseResult):
     """
 
     tables: NDArray[np.int64]
+
+    def _columns(self) -> Columns:
+        names = ("both_right", "only_first_right", "only_second_right", "neither_right")
+        return {**PairwiseResult._columns(self), **dict(zip(names, self.tables.reshape(-1, 4).T, strict=True))}
 
 
 def pairwise_mcnemar_tests(

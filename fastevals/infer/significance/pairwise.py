@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import run
+from fastevals._frames import Columns, as_column, make_columns
 from fastevals._options import check_choice, check_options, show, warn_degenerate
 from fastevals._text import format_column, format_pvalue, format_tables, select_pairs, shorten_names, wrap_text
 from fastevals._validation.tables import ResultTable, as_result_table, find_name, test_to_train_ratio
@@ -162,6 +163,12 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
     def _claim(self) -> str:
         """Return what a one-sided test is to show of the first of a pair and the second."""
         return f"{'below' if self.alternative == 'less' else 'above'} {self.value:g}"
+
+    def _columns(self) -> Columns:
+        """Return a row for each pair."""
+        first, second = as_column(self.names)[self.pairs.T]
+        names = ("effect", "statistic", "pvalue", "unadjusted_pvalue", "rejected")
+        return make_columns({"first": first, "second": second, **{name: getattr(self, name) for name in names}})
 
     def __str__(self) -> str:
         short = shorten_names(self.names, LONGEST_NAME)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._frames import Columns
 from fastevals._options import as_flag, check_choice, show
 from fastevals._validation.tables import as_result_table
 from fastevals.infer.significance.corrections import CORRECTIONS, PER_TEST_ALPHA
@@ -70,6 +71,10 @@ class RankComparison(PairwiseResult):
                 bars.append(tuple(order[start:stop].tolist()))
             reached = stop
         return bars
+
+    def _columns(self) -> Columns:
+        first, second = self.mean_ranks[self.pairs.T]
+        return {**PairwiseResult._columns(self), "first_mean_rank": first, "second_mean_rank": second}
 
     def _settings(self) -> str:
         critical = (

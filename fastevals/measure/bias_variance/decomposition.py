@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import run
+from fastevals._frames import Columns, make_columns
 from fastevals._options import listed
 from fastevals._validation.arrays import as_array, named_columns
 from fastevals.counting.ordering import plain_block
@@ -82,6 +83,13 @@ class Decomposition(Frozen):
             return f"{type(self).__name__}({', '.join(('expected_loss', *self.parts()))} of each sample, {sizes})"
         values = {"expected_loss": self.expected_loss, **self.parts()}
         return f"{type(self).__name__}({', '.join(f'{name}={value:.4g}' for name, value in values.items())}, {sizes})"
+
+    def _columns(self) -> Columns:
+        """Return a row, or one for each sample."""
+        numbers = {"expected_loss": self.expected_loss, **self.parts(), **self.beside()}
+        if getattr(self.expected_loss, "ndim", 0):
+            return make_columns({"main_prediction": self.main_prediction, **numbers})
+        return make_columns({**numbers, "n_models": self.n_models, "n_samples": self.n_samples})
 
 
 class ModelTables(NamedTuple):

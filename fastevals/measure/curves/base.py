@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._frames import Columns, as_column
 from fastevals._kernels.lines import align, overlay
 from fastevals._options import check_exactly_one
 from fastevals._validation.arrays import as_thresholds
@@ -48,6 +49,10 @@ class Curve(Frozen, ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self)} points, area={self.area:.6g})"
+
+    def _columns(self) -> Columns:
+        names = {name: "threshold" if name == "thresholds" else name for name in self.ARRAYS}
+        return {name: as_column(getattr(self, attribute)) for attribute, name in names.items()}
 
     @property
     def defined(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._frames import Columns, make_columns
 from fastevals.counts import ThresholdCounts
 from fastevals.measure.probability_metrics import cut_bins
 from fastevals.results import Frozen
@@ -61,6 +62,17 @@ class CalibrationCurve(Frozen):
     def __repr__(self) -> str:
         bins = f"{len(self)} bin{'s' * (len(self) != 1)}"
         return f"CalibrationCurve({bins}, expected_calibration_error={self.expected_calibration_error:.6g})"
+
+    def _columns(self) -> Columns:
+        return make_columns(
+            {
+                "lower_edge": self.edges[:-1],
+                "upper_edge": self.edges[1:],
+                "fraction_of_positives": self.fraction_of_positives,
+                "mean_predicted": self.mean_predicted,
+                "count": self.counts,
+            }
+        )
 
     @property
     def defined(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._frames import Columns, make_columns
 from fastevals._kernels.areas import excess_of_log
 from fastevals._options import check_costs, check_exactly_one, check_number
 from fastevals._validation.arrays import as_thresholds, power_of_two
@@ -255,6 +256,10 @@ class CostEnvelope(Frozen):
     def __repr__(self) -> str:
         return f"CostEnvelope({self.thresholds.size} pieces, area={self.area:.6g})"
 
+    def _columns(self) -> Columns:
+        pieces = _piece_columns(self.probability_cost, self.cost, self.thresholds)
+        return make_columns({**pieces, "fpr": self.fpr, "fnr": self.fnr})
+
     @classmethod
     def from_counts(cls, counts: ThresholdCounts) -> CostEnvelope:
         """Build it from the lines of the hull's vertices: neighbours meet where its slope is the ratio of costs."""
@@ -393,6 +398,9 @@ class CostOverPrior(Frozen):
         costs = f"cost_fp={self.cost_fp:g}, cost_fn={self.cost_fn:g}"
         return f"CostOverPrior({self.thresholds.size} pieces, {costs}, area={self.area:.6g})"
 
+    def _columns(self) -> Columns:
+        return make_columns(_piece_columns(self.prior, self.cost, self.thresholds))
+
     @property
     def area(self) -> float:
         """Mean cost over all priors."""
@@ -498,6 +506,9 @@ class CostDifference(Frozen):
         ranges = f"wins={_format_ranges(self.wins)}, losses={_format_ranges(self.losses)}"
         return f"CostDifference({ranges}, mean_saving={self.mean_saving:.6g})"
 
+    def _columns(self) -> Columns:
+        return make_columns({"probability_cost": self.probability_cost, "saving": self.saving})
+
     @property
     def defined(self) -> bool:
         """Always true: undefined curves can't be compared."""
@@ -555,6 +566,14 @@ class CostDifference(Frozen):
                 low = ranges.pop().low
             ranges.append(Interval(float(low), float(high)))
         return ranges
+
+
+def _piece_columns(edges: NDArray[np.float64], cost: NDArray[np.float64], thresholds: NDArray[Any]) -> dict[str, Any]:
+    """Return the columns of straight pieces: where each begins and ends, the cost there, and its threshold."""
+    return {
+        "low": edges[:-1], "high": edges[1:], "cost_at_low": cost[:-1], "cost_at_high": cost[1:],
+        "threshold": thresholds,
+    }  # fmt: skip
 
 
 def _format_ranges(ranges: list[Interval]) -> str:

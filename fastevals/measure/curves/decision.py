@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._frames import Columns, make_columns
 from fastevals._options import check_number, show
 from fastevals._validation.arrays import as_thresholds, as_vector
 from fastevals.counts import ThresholdCounts
@@ -125,6 +126,10 @@ class DecisionCurve(Frozen):
         ranges = ", ".join(f"{low:g} to {high:g}" for low, high in self.useful_ranges[:4])
         more = ", ..." * (len(self.useful_ranges) > 4)
         return f"DecisionCurve({points}, useful: {ranges or 'nowhere'}{more})"
+
+    def _columns(self) -> Columns:
+        names = ("threshold_probability", "net_benefit", "treat_all")
+        return make_columns(dict(zip(names, self, strict=True)))
 
     @property
     def defined(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from fastevals.show.commands import Parser, add_shared, check_beforehand, check_shared, csv_form, show_result
+from fastevals.show.commands import Parser, add_shared, check_beforehand, check_shared, csv_form
 
 if TYPE_CHECKING:
     from fastevals.show.bias_variance.embedded import DecomposedCurve
@@ -97,6 +97,8 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Decompose, print and write."""
     check_beforehand(arguments)
+    from fastevals.show.text_result import show_result
+
     decomposed = _embedded() if arguments.file is None else _predictions(arguments)
 
     def pictures() -> BlockPictures:

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import __version__
+from fastevals._frames import Columns
 from fastevals._text import format_number, printable, wrap_text
 from fastevals.datasets import load_auto
 from fastevals.results import as_json
-from fastevals.show.commands import TextResult
+from fastevals.show.text_result import TextResult
 from fastevals.split.training_sets import BiasVarianceCurve, bias_variance_curve
 
 if TYPE_CHECKING:
@@ -70,6 +71,9 @@ class DecomposedCurve(TextResult):
             *wrap_text(TRUTH),
         ]
         return "\n".join(lines) + "\n"
+
+    def _columns(self) -> Columns:
+        return self.result._columns()
 
     def to_page(self) -> Page:
         """Return what the curve's page shows."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import __version__
+from fastevals._frames import Columns
 from fastevals._text import (
     LOSSES,
     format_column,
@@ -30,7 +31,8 @@ from fastevals.measure.bias_variance.squared import as_targets
 from fastevals.measure.bias_variance.zero_one import distinct
 from fastevals.results import as_json
 from fastevals.show.columns import SUFFIXES, check_file, columns_by_role, read_columns, read_numbers
-from fastevals.show.commands import CsvForm, TextResult
+from fastevals.show.commands import CsvForm
+from fastevals.show.text_result import TextResult
 
 if TYPE_CHECKING:
     from fastevals.show.page.page import Page
@@ -117,6 +119,9 @@ class DecomposedPredictions(TextResult):
             *format_tables([self._sample_rows()])[0],
         ]
         return "\n".join(lines) + "\n"
+
+    def _columns(self) -> Columns:
+        return self.result._columns()
 
     def to_page(self) -> Page:
         """Return what the decomposition's page shows."""

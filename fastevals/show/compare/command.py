@@ -13,7 +13,6 @@ from fastevals.show.commands import (
     check_shared,
     parse_integer,
     parse_number,
-    show_result,
 )
 from fastevals.show.compare.options import METHODS, POSTHOC, check_options
 
@@ -110,6 +109,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Compare, print and write."""
     check_beforehand(arguments)
     from fastevals.show.compare.compare import compare
+    from fastevals.show.text_result import show_result
 
     comparison = compare(arguments.file, **call_options(arguments))
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from fastevals import __version__
+from fastevals._frames import Columns
 from fastevals._options import UndefinedMetricWarning, check_integer, check_number
 from fastevals._text import (
     format_label,
@@ -34,9 +35,10 @@ from fastevals.infer.significance.mcnemar import (
 )
 from fastevals.results import MAX_RESAMPLES, Interval, as_json
 from fastevals.show.columns import encode_groups
-from fastevals.show.commands import TextResult, option
+from fastevals.show.commands import option
 from fastevals.show.predicted import class_metrics, read_classes
 from fastevals.show.report.intervals import Intervals, metric_title, read_intervals
+from fastevals.show.text_result import TextResult
 
 if TYPE_CHECKING:
     from fastevals.show.page.page import Page
@@ -146,6 +148,9 @@ class PredictionsComparison(TextResult):
     def intervals(self) -> Intervals:
         """The intervals of models and of their differences, as reports have them."""
         return read_intervals(self.models, list(self.pairs.names), list(self.models), None)
+
+    def _columns(self) -> Columns:
+        return self.models._columns()
 
     def to_page(self) -> Page:
         """Return what the comparison's page shows."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fastevals import __version__
 from fastevals._execution import progressed
+from fastevals._frames import Columns, make_columns, stack
 from fastevals._options import UndefinedMetricWarning, check_choice, check_number
 from fastevals._text import (
     format_label,
@@ -38,7 +39,8 @@ from fastevals.infer.significance.rank_comparisons import (
 from fastevals.infer.significance.signed_ranks import sign_test, wilcoxon_test
 from fastevals.results import SignificanceResult, as_json
 from fastevals.show.columns import check_columns, columns_by_role, encode_values
-from fastevals.show.commands import TextResult, option
+from fastevals.show.commands import option
+from fastevals.show.text_result import TextResult
 
 if TYPE_CHECKING:
     from fastevals.show.page.page import Page
@@ -147,6 +149,18 @@ class ResultsComparison(TextResult):
                 lines += wrap_text(f"{value}: {_count_datasets(block.friedman.n_datasets)}")
             lines += _block_lines(block)
         return "\n".join(lines) + "\n"
+
+    def _columns(self) -> Columns:
+        """Return a row for each algorithm of each block."""
+        return stack(
+            (
+                {} if self.options.by is None else {"by": block.value},
+                make_columns(
+                    {"algorithm": block.friedman.names, "mean": block.means, "mean_rank": block.friedman.mean_ranks}
+                ),
+            )
+            for block in self.blocks
+        )
 
     def to_page(self) -> Page:
         """Return what the comparison's page shows."""

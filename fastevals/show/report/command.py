@@ -18,7 +18,6 @@ from fastevals.show.commands import (
     check_shared,
     parse_integer,
     parse_number,
-    show_result,
 )
 
 if TYPE_CHECKING:
@@ -154,6 +153,7 @@ def run(arguments: argparse.Namespace) -> None:
     check_beforehand(arguments)
     from fastevals.show.report.report import build_report
     from fastevals.show.report.scores import Report
+    from fastevals.show.text_result import show_result
 
     n_pictured = 0 if arguments.out is None and arguments.html is None else MOST_PICTURED
     later = compiled_ahead("fastevals.show.warm_up", "report_intervals")

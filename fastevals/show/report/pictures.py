@@ -16,6 +16,7 @@ from fastevals.measure.curves.decision import DecisionCurve, net_benefit
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.roc import DetCurve, RocCurve
+from fastevals.results import NOWHERE
 from fastevals.show.output import BlockPictures, Panel
 from fastevals.show.plots import style
 from fastevals.show.plots.calibration import draw_calibration
@@ -31,7 +32,6 @@ from fastevals.show.plots.roc import draw_det, draw_roc
 from fastevals.show.report.intervals import AUC, is_greater_better, metric_title
 from fastevals.show.report.over_values import OverValues
 from fastevals.show.report.scores import ModelNumbers, Report, ReportBlock
-from fastevals.show.verdict import NOWHERE
 
 Floats = NDArray[np.float64]
 Costs = dict[str, float]

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from fastevals import __version__
 from fastevals._execution import progressed
+from fastevals._frames import Columns
 from fastevals._options import UndefinedMetricWarning, naming_rows, show
 from fastevals._text import WIDTH, format_label, format_number, format_tables, printable
 from fastevals._validation.arrays import as_weights
@@ -43,7 +44,7 @@ from fastevals.show.columns import (
     encode_values,
     read_data,
 )
-from fastevals.show.commands import MOST_PICTURED, CsvForm, TextResult, option
+from fastevals.show.commands import MOST_PICTURED, CsvForm, option
 from fastevals.show.predicted import NUMBER_METRICS, class_metrics, read_classes, read_targets
 from fastevals.show.report.intervals import (
     BCA,
@@ -64,6 +65,7 @@ from fastevals.show.report.text import (
     marked_number,
     note_lines,
 )
+from fastevals.show.text_result import TextResult
 
 if TYPE_CHECKING:
     from fastevals.show.page.page import Page
@@ -274,6 +276,11 @@ class PredictionReport(TextResult):
             table.append([printable(model.name), *(marked_number(block, model, name) for name in self.metrics)])
             table += interval_rows(self.plan, block.intervals, model.name, self.metrics)
         return table
+
+    def _columns(self) -> Columns:
+        from fastevals.show.report.rows import prediction_report_columns
+
+        return prediction_report_columns(self)
 
     def to_page(self) -> Page:
         """Return what the report's page shows."""

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import progressed
+from fastevals._frames import Columns
 from fastevals._options import UndefinedMetricWarning, check_costs, check_number, naming_rows, show
 from fastevals._validation.arrays import as_scores, as_weights, check_finite, raise_not_finite
 from fastevals._validation.labels import binary_labels, distinct_pair
@@ -56,7 +57,7 @@ from fastevals.show.columns import (
     parse_label,
     read_data,
 )
-from fastevals.show.commands import MOST_PICTURED, CsvForm, TextResult, check_required_columns, option
+from fastevals.show.commands import MOST_PICTURED, CsvForm, check_required_columns, option
 from fastevals.show.report.intervals import (
     IntervalPlan,
     Intervals,
@@ -91,6 +92,7 @@ from fastevals.show.report.streams import (
     summary_intervals,
     summary_name,
 )
+from fastevals.show.text_result import TextResult
 
 if TYPE_CHECKING:
     from fastevals.show.page.page import Page
@@ -154,6 +156,11 @@ class Report(TextResult):
         from fastevals.show.report.text import report_text
 
         return report_text(self)
+
+    def _columns(self) -> Columns:
+        from fastevals.show.report.rows import report_columns
+
+        return report_columns(self)
 
     def to_page(self) -> Page:
         """Return what the report's page shows."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._frames import Columns, make_columns
 from fastevals._options import _warn, warn_undefined
 from fastevals.infer.proportions import share_interval
 from fastevals.infer.significance.decision import critical_value
@@ -17,14 +18,12 @@ from fastevals.infer.significance.paired import scale_to_unit
 from fastevals.infer.significance.t_tests import corrected_t_margin
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.metric_specs import metric_bounds
-from fastevals.results import ByMetric, Frozen, Interval, Null
+from fastevals.results import NOWHERE, ByMetric, Frozen, Interval, Null
 from fastevals.split.designs import FixedByDesign
 from fastevals.split.estimates.corrections import BootstrapErrors
 from fastevals.split.estimates.split_metrics import SplitMetrics
 
 Floats = NDArray[np.float64]
-
-NOWHERE = Interval(math.nan, math.nan)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -105,6 +104,23 @@ class ErrorEstimate(Frozen):
         return (
             f"ErrorEstimate({self.value:.4g}, [{low:.4g}, {high:.4g}], "
             f"standard_deviation={self.standard_deviation:.3g}{undefined})"
+        )
+
+    def _columns(self) -> Columns:
+        low, high = self.confidence_interval
+        parts = {} if self.bootstrap is None else self.bootstrap._asdict()
+        training = {} if self.training is None else {"training": self.training.value}
+        return make_columns(
+            {
+                "value": self.value,
+                "standard_deviation": self.standard_deviation,
+                "low": low,
+                "high": high,
+                "micro": self.micro,
+                "n_undefined": self.n_undefined,
+                **training,
+                **parts,
+            }
         )
 
 

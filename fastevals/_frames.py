@@ -1,0 +1,291 @@
+"""What a result's rows become: a frame of pandas or polars, an Arrow stream, a short table in a notebook.
+
+A result says its rows as columns, in `_columns`; all else is here. A column is named as the attribute that it is of, in
+the singular, and holds plain numbers, booleans, times or Python objects: `as_column` sees to that.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from importlib.util import find_spec
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals._options import check_choice, import_optional, python_number
+from fastevals._text import format_column, format_pvalue, format_value, printable, shorten_name
+
+Array = NDArray[Any]
+Columns = dict[str, Array]  # of one length
+
+LIBRARIES = ("pandas", "polars")
+NO_LIBRARY = "a frame needs pandas or polars: pip install pandas, or pip install polars"
+NO_LIBRARY_NAMED = "a frame of {0} needs {0}: pip install {0}"
+NO_ARROW = "an Arrow stream needs pyarrow: pip install 'fastevals[files]'"
+
+# Units of times that polars and Arrow have, for those of NumPy that they have not; others are text.
+KNOWN = {"ms": "ms", "us": "us", "ns": "ns"}
+UNITS = {
+    "M": dict.fromkeys("YMWD", "D") | dict.fromkeys("hms", "ms") | KNOWN,
+    "m": dict.fromkeys("WDhms", "ms") | KNOWN,
+}
+LARGEST = 2**63  # of integers
+OF_ONE_TYPE = (str, int, bool, float, datetime, date, timedelta)  # what columns of polars and Arrow can hold
+
+SHOWN = 10  # rows in a notebook
+LONGEST = 40  # characters of a cell there
+LONGEST_TITLE = 160
+TABLE = """\
+<div class="tex2jax_ignore mathjax_ignore">
+<strong>{title}</strong>
+<table style="font-variant-numeric: tabular-nums">
+<thead><tr>{head}</tr></thead>
+<tbody>
+{rows}
+</tbody>
+</table>
+{notes}</div>
+"""  # without colours: they are the notebook's
+
+
+class Tabular:
+    """A result with rows."""
+
+    __slots__ = ()
+
+    def _columns(self) -> Columns:
+        """Return the rows: one a thing, each column what is known of it."""
+        raise NotImplementedError
+
+    def _shown_columns(self) -> Columns:
+        """Return what a notebook shows instead, where that is easier to read."""
+        return self._columns()
+
+    def _title(self) -> str:
+        """Return what stands above the rows in a notebook."""
+        return repr(self).partition("\n")[0]
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """Return the rows as a frame.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, optional
+            Whose. By default the one that the program has imported, or else that is installed; pandas of both.
+
+        Returns
+        -------
+        pandas.DataFrame or polars.DataFrame
+            One row a thing (a metric, a model, a group, a point), one column for each thing known of it, named as the
+            attribute, in the singular. NaN stays NaN. Values of several types, such as the names 1 and "b", are objects
+            in pandas and text in polars, whose columns have one type.
+
+        Raises
+        ------
+        ValueError
+            If `library` is neither.
+        ImportError
+            If it, or both, are not installed.
+
+        Notes
+        -----
+        Other libraries take the rows by Arrow's C interface, with pyarrow: ``pyarrow.table(result)``, or a result in a
+        query of DuckDB's.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[3, 1], [0, 2]], ["no", "yes"])
+        >>> matrix.to_frame("pandas")
+          true predicted  count
+        0   no        no      3
+        1   no       yes      1
+        2  yes        no      0
+        3  yes       yes      2
+        """
+        if library is not None:
+            check_choice("library", library, LIBRARIES)
+        else:
+            library = _library_at_hand()
+        frames = import_optional(library, NO_LIBRARY_NAMED.format(library))
+        columns = self._columns()
+        if library == "pandas":
+            return frames.DataFrame(columns)
+        return frames.DataFrame([frames.Series(name, _of_one_type(column)) for name, column in columns.items()])
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        pa = import_optional("pyarrow", NO_ARROW)
+        columns = {name: pa.array(_of_one_type(column)) for name, column in self._columns().items()}
+        return pa.table(columns).__arrow_c_stream__(requested_schema)
+
+    def _repr_html_(self) -> str:
+        columns = self._shown_columns()
+        n_rows = len(next(iter(columns.values()), ()))
+        cells = [_format_cells(name, column[:SHOWN]) for name, column in columns.items()]
+        styles = [f' style="text-align: {_alignment(column)}"' for column in columns.values()]
+        notes = [f"{SHOWN} of {n_rows:,} rows"] if n_rows > SHOWN else []
+        notes += [getattr(self, "conclusion", "")]  # of tests
+        return TABLE.format(
+            title=html.escape(shorten_name(printable(self._title()), LONGEST_TITLE)),
+            head=_html_cells("th", map(printable, columns), styles),
+            rows="\n".join(f"<tr>{_html_cells('td', row, styles)}</tr>" for row in zip(*cells, strict=True)),
+            notes="".join(f"<p>{html.escape(printable(note))}</p>\n" for note in notes if note),
+        )
+
+
+def _library_at_hand() -> str:
+    """Return the library that is imported, or else one that is installed."""
+    at_hand = [name for name in LIBRARIES if sys.modules.get(name)] or [name for name in LIBRARIES if find_spec(name)]
+    if not at_hand:
+        raise ModuleNotFoundError(NO_LIBRARY, name=LIBRARIES[0])
+    return at_hand[0]
+
+
+# Columns ------------------------------------------------------------------------------------------------------------
+
+
+def make_columns(columns: Mapping[str, Any]) -> Columns:
+    """Return columns of arrays or sequences; one that is None is left out, and a single value is that of all rows."""
+    arrays = {name: values if _is_many(values) else None for name, values in columns.items() if values is not None}
+    n_rows = max((len(values) for values in arrays.values() if values is not None), default=1)
+    return {
+        name: np.repeat(as_column([columns[name]]), n_rows) if values is None else as_column(values)
+        for name, values in arrays.items()
+    }
+
+
+def _is_many(values: Any) -> bool:
+    return isinstance(values, (list, tuple, range)) or (isinstance(values, np.ndarray) and values.ndim > 0)
+
+
+def as_column(values: Sequence[Any] | Array) -> Array:
+    """Return a column: of native numbers, booleans or times, or of Python objects."""
+    if isinstance(values, np.ndarray):
+        kind = values.dtype.kind
+        if kind in "mM":
+            return _as_times(values)
+        if kind in "biuf" and values.dtype != np.longdouble:
+            return values.astype(values.dtype.newbyteorder("="), copy=False)
+        if values.dtype == np.longdouble:
+            rounded = values.astype(np.float64)
+            if np.array_equal(rounded, values, equal_nan=True):
+                return rounded
+    items = [_as_python(value) for value in values]
+    kinds = {type(value) for value in items}
+    if kinds == {bool}:
+        return np.array(items, dtype=np.bool_)
+    if kinds == {int} and all(-LARGEST <= value < LARGEST for value in items):
+        return np.array(items, dtype=np.int64)
+    if float in kinds and kinds <= {float, int, type(None)}:
+        numbers = [math.nan if value is None else value for value in items]
+        if all(type(value) is float or abs(value) <= 2**53 for value in numbers):
+            return np.array(numbers, dtype=np.float64)
+    column = np.empty(len(items), dtype=object)
+    for k, value in enumerate(items):  # at once, values that are sequences would be taken apart
+        column[k] = value
+    return column
+
+
+def _as_python(value: Any) -> Any:
+    if isinstance(value, np.longdouble):
+        return python_number(value)
+    return value.item() if isinstance(value, np.generic) and value.dtype.kind not in "mM" else value
+
+
+def _as_times(values: Array) -> Array:
+    """Return times in a unit that polars and Arrow have, others as text."""
+    kind = values.dtype.kind
+    unit = UNITS[kind].get(np.datetime_data(values.dtype)[0])
+    return as_column(values.astype(str)) if unit is None else values.astype(f"{kind}8[{unit}]", copy=False)
+
+
+def from_rows(rows: Sequence[Mapping[str, Any]]) -> Columns:
+    """Return the columns of rows; what one lacks that another has is NaN there, or None."""
+    names = dict.fromkeys(chain.from_iterable(rows))
+    return {name: as_column([row.get(name) for row in rows]) for name in names}
+
+
+def stack(tables: Iterable[tuple[Mapping[str, Any], Columns]]) -> Columns:
+    """Return tables one below another, each with what all its rows have in common: names and values.
+
+    What one lacks that another has is NaN there, or None.
+    """
+    named = [(common, table, len(next(iter(table.values())))) for common, table in tables]
+    lengths = [n_rows for _, _, n_rows in named]
+    columns = {
+        name: np.repeat(as_column([common.get(name) for common, _, _ in named]), lengths)
+        for name in dict.fromkeys(chain.from_iterable(common for common, _, _ in named))
+    }
+    for name in dict.fromkeys(chain.from_iterable(table for _, table, _ in named)):
+        columns[name] = _join([table.get(name) for _, table, _ in named], lengths)
+    return columns
+
+
+def _join(parts: Sequence[Array | None], lengths: Sequence[int]) -> Array:
+    """Return a column of parts, of which some may be missing."""
+    kinds = {part.dtype.kind for part in parts if part is not None}
+    if kinds == {"f"}:
+        parts = [np.full(n, math.nan) if part is None else part for part, n in zip(parts, lengths, strict=True)]
+    if len(kinds) == 1 and all(part is not None for part in parts):
+        return np.concatenate(parts)  # type: ignore[arg-type]
+    lists: list[Sequence[Any] | Array] = [
+        [None] * n if part is None else part for part, n in zip(parts, lengths, strict=True)
+    ]
+    return as_column(list(chain.from_iterable(lists)))
+
+
+def spread(**numbers: ArrayLike) -> Columns:
+    """Return a row of numbers, or of arrays of one shape a row for each place, with a column `place` of these."""
+    arrays = dict(zip(numbers, np.broadcast_arrays(*numbers.values()), strict=True))
+    shape = next(iter(arrays.values())).shape
+    places: Any = range(shape[0]) if len(shape) == 1 else list(np.ndindex(shape))
+    columns = {name: as_column(array.ravel()) for name, array in arrays.items()}
+    return {"place": as_column(places), **columns} if shape else columns
+
+
+def _of_one_type(column: Array) -> Any:
+    """Return what polars and Arrow make a column of one type of: text where values are of several."""
+    if column.dtype != object:
+        return column
+    values = column.tolist()
+    kinds = {type(value) for value in values} - {type(None)}
+    if len(kinds) < 2 and kinds <= set(OF_ONE_TYPE) and not (kinds == {int} and _too_large(values)):
+        return values
+    return [value if value is None or isinstance(value, str) else repr(value) for value in values]
+
+
+def _too_large(values: Iterable[int | None]) -> bool:
+    return not all(value is None or -LARGEST <= value < LARGEST for value in values)
+
+
+# Cells of a notebook's table -----------------------------------------------------------------------------------------
+
+
+def _alignment(column: Array) -> str:
+    return "right" if column.dtype.kind in "iuf" else "left"
+
+
+def _format_cells(name: str, column: Array) -> list[str]:
+    """Return some cells of a column as prints have them."""
+    if column.dtype.kind == "f":
+        values = column.tolist()
+        return [*map(format_pvalue, values)] if name.endswith("pvalue") else format_column(values)
+    return [shorten_name(printable(_format_cell(value)), LONGEST) for value in column]
+
+
+def _format_cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    return str(value) if isinstance(value, np.generic) else format_value(value)
+
+
+def _html_cells(tag: str, texts: Iterable[str], styles: Sequence[str]) -> str:
+    return "".join(f"<{tag}{style}>{html.escape(text)}</{tag}>" for text, style in zip(texts, styles, strict=True))
