@@ -29,8 +29,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import fastevals
+from fastevals.chapter import solve
 from fastevals.measure.metric_specs import THRESHOLD_OPTIONS, legal_options, metric
 from fastevals.measure.registry import METRICS, Metric
+from fastevals.show.page.page import Table
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -302,7 +304,52 @@ def _name_row(section: Section, name: str) -> str:
     return f"| [`{section.module}.{name}`](../{path}) | {sentence.replace('|', chr(92) + '|')} |"
 
 
-MADE: dict[str, Callable[[], str]] = {"metrics.md": metrics_page, "api.md": api_page}
+CHAPTER_PICTURE = "images/chapter-{}.png"
+
+
+def chapter_page() -> str:
+    """Return the chapter's examples: questions, answers, figures beside the printed ones, and where pictures are."""
+    lines = [
+        "<!-- Made of fastevals/chapter by `python -m tests.documents --write`. -->",
+        "# The chapter",
+        "",
+        'Chapter 2 of Zhou Zhihua, *Machine Learning*, "Model evaluation and selection": its examples, tables and',
+        "exercises, and those of a course on it, with what each source prints beside what comes out here. Each is a",
+        "function of [fastevals/chapter](../fastevals/chapter), written with the public names alone.",
+        "`python -m fastevals.chapter NAME` runs one, `--out DIR` writes its pictures, `--html FILE` a page. Figures",
+        "*recomputed apart* are those of the sources' data, worked out without this package.",
+    ]
+    chapter = solve()
+    pictures = [*chapter.pictures().names]
+    for example, answer in chapter.solved:
+        lines += ["", f"## {example.title}", "", f"`{example.name}`, section {example.section}. {example.question}", ""]
+        lines += [f"- {sentence}" for sentence in answer.sentences]
+        for table in answer.tables:
+            lines += ["", f"**{table.title}**", "", *_table_lines(table)]
+        if answer.comparisons:
+            lines += ["", "**Beside the printed figures**", "", *_table_lines(answer.comparison_table())]
+        for name in pictures:
+            if name.removeprefix(f"{example.name}-") in dict(answer.pictures):
+                lines += ["", f"![{example.title}]({CHAPTER_PICTURE.format(name)})"]
+    return "\n".join(lines) + "\n"
+
+
+def _table_lines(table: Table) -> list[str]:
+    rows = [[*table.columns], *([row.name, *(cell.value for cell in row.cells)] for row in table.rows)]
+    heading, *body = [f"| {' | '.join(row)} |" for row in rows]
+    return [heading, "|" + "---|" * len(table.columns), *body]
+
+
+def draw_chapter() -> None:
+    """Write the chapter's pictures."""
+    chapter = solve()
+    with tempfile.TemporaryDirectory() as folder:
+        chapter.pictures().write_folder(folder, "chapter", chapter)
+        for file in Path(folder).glob("*.png"):
+            shutil.copy(file, DOCS / CHAPTER_PICTURE.format(file.stem))
+
+
+MADE: dict[str, Callable[[], str]] = {"metrics.md": metrics_page, "api.md": api_page, "chapter.md": chapter_page}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -312,12 +359,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("pages", nargs="*", type=Path, metavar="PAGE", help="these alone")
     options = parser.parse_args(arguments)
     differ = 0
-    for name, made in MADE.items():
+    for name, made in MADE.items() if not options.pages else ():
         if options.write:
             (DOCS / name).write_text(made(), encoding="utf-8")
-        elif (DOCS / name).read_text(encoding="utf-8") != made():
+        elif not same((DOCS / name).read_text(encoding="utf-8"), made()):
             print(f"docs/{name}: out of date")
             differ += 1
+    if options.write and not options.pages:
+        draw_chapter()
     for page in [each.resolve() for each in options.pages] or PAGES:
         with tempfile.TemporaryDirectory() as folder:
             new = rewritten(page, Path(folder), saves=options.write)

@@ -12,7 +12,7 @@ from fastevals.chapter import bias_variance, costs, measures, ranks, splits, tes
 from fastevals.chapter.example import Answer, Example, Solved, examples, find_example
 from fastevals.chapter.pictures import CAPTIONS
 from fastevals.results import as_json
-from fastevals.show.commands import TextResult
+from fastevals.show.text_result import TextResult
 from fastevals.show.output import BlockPictures, Panel
 from fastevals.show.page.page import Block, Page, figures
 
