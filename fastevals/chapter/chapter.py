@@ -64,7 +64,7 @@ def _block(solved: Solved, prefix: str) -> Block:
     (name, section, title, question, _), answer = solved
     tables = [*answer.tables, answer.comparison_table()]
     drawn = list(figures(answer.pictures, prefix, CAPTIONS))
-    return Block(title, f"{section}, {name}", [question, *answer.sentences], (), drawn, tables)
+    return Block(title, f"{section}, {name}", answer.sentences, figures=drawn, tables=tables, question=question)
 
 
 def solve(name: str | None = None) -> Chapter:
