@@ -75,7 +75,7 @@ def table() -> list[list[str]]:
 
 def check_peers() -> list[str]:
     """Raise unless the libraries that are installed say what is said of them; return which these are."""
-    y, scores, _ = of = rows()
+    y, scores, machine = of = rows()
     checked = []
     if find_spec("keras"):
         auc = import_module("keras").metrics.AUC()
@@ -83,7 +83,8 @@ def check_peers() -> list[str]:
         np.testing.assert_allclose(float(auc.result()), linear(200)(of), atol=1e-5)
         checked.append("keras")
     if find_spec("river"):
-        auc, first = import_module("river.metrics").ROCAUC(), tuple(each[: N // 10] for each in of)
+        auc, n = import_module("river.metrics").ROCAUC(), N // 10
+        first = y[:n], scores[:n], machine[:n]
         for label, score in zip(first[0].tolist(), first[1].tolist(), strict=True):
             auc.update(label, score)
         np.testing.assert_allclose(auc.get(), linear(10)(first), atol=1e-5)

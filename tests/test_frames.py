@@ -20,6 +20,7 @@ import pytest
 import fastevals
 from fastevals import ConfusionMatrix, KFold, UndefinedMetricWarning, metric
 from fastevals._frames import SHOWN, Tabular, as_column, from_rows, stack
+from fastevals.chapter import solve
 from fastevals.results import ByMetric
 from fastevals.scale.certified import Certified
 from tests.test_results import CURVES, GROUPS, MAKE, A, B, X, Y, constant
@@ -42,6 +43,7 @@ MORE = {
     "report of classes": lambda: fastevals.report(TABLE, label="y", pred=["p", "q"], resamples=19),
     "report of numbers": lambda: fastevals.report(TABLE, target="t", pred=["a", "b"], resamples=19),
     "compared predictions": lambda: fastevals.compare(TABLE, label="y", pred=["p", "q"], resamples=19),
+    "compared figures": lambda: solve("mcnemar"),
     "compared results": lambda: fastevals.compare({"data": list("abcd"), "u": A[:4], "v": B[:4], "w": A[4:]}),
 }  # fmt: skip
 NAMES = [*MAKE, *MORE]

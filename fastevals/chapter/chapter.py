@@ -8,13 +8,14 @@ from typing import Any
 
 from fastevals import __version__
 from fastevals._execution import progressed
+from fastevals._frames import Columns, make_columns
 from fastevals.chapter import bias_variance, costs, measures, ranks, splits, tests
 from fastevals.chapter.example import Answer, Example, Solved, examples, find_example
 from fastevals.chapter.pictures import CAPTIONS
 from fastevals.results import as_json
-from fastevals.show.text_result import TextResult
 from fastevals.show.output import BlockPictures, Panel
 from fastevals.show.page.page import Block, Page, figures
+from fastevals.show.text_result import TextResult
 
 SECTIONS = splits, measures, costs, tests, ranks, bias_variance  # which register their examples when imported
 TITLE = "Model evaluation and selection"
@@ -47,6 +48,15 @@ class Chapter(TextResult):
         blocks = [_block(each, f"b{k}") for k, each in enumerate(self.solved)]
         return Page("chapter", TITLE, FACTS, (), blocks, self.to_dict())
 
+    def _columns(self) -> Columns:
+        """Return a row for each figure beside a printed one."""
+        found = [(each.name, *figure, figure.agrees) for each, answer in self.solved for figure in answer.comparisons]
+        names = ("example", "what", "here", "printed", "source", "why", "agrees")
+        return make_columns({name: [row[k] for row in found] for k, name in enumerate(names)})
+
+    def _title(self) -> str:
+        return f"{TITLE}: {len(self.solved)} examples"
+
     def pictures(self) -> BlockPictures:
         """Return what `--out` draws: each picture of an example is named after both."""
         names = [f"{name}-{kind}" for name, kind, _ in self._panels()]
@@ -64,7 +74,7 @@ def _block(solved: Solved, prefix: str) -> Block:
     (name, section, title, question, _), answer = solved
     tables = [*answer.tables, answer.comparison_table()]
     drawn = list(figures(answer.pictures, prefix, CAPTIONS))
-    return Block(title, f"{section}, {name}", [question, *answer.sentences], (), drawn, tables)
+    return Block(title, f"{section}, {name}", answer.sentences, figures=drawn, tables=tables, question=question)
 
 
 def solve(name: str | None = None) -> Chapter:

@@ -52,10 +52,16 @@ class Answer:
 
     def comparison_table(self) -> Table:
         """Return the figures beside the sources'."""
+        columns = ["", "fastevals", "printed", "by", "why they differ"]
+        if not any(each.why for each in self.comparisons):
+            del columns[-1]
         rows = [
-            TableRow(each.what, [Cell(each.shown, repr(each.here)), *map(Cell, each[2:])]) for each in self.comparisons
+            TableRow(
+                each.what, [Cell(each.shown, repr(each.here)), *(Cell(str(text)) for text in each[2 : len(columns)])]
+            )
+            for each in self.comparisons
         ]
-        return Table("comparisons", "Beside the printed figures", ["", "fastevals", "printed", "by", "why"], rows)
+        return Table("comparisons", "Beside the printed figures", columns, rows)
 
 
 class Example(NamedTuple):

@@ -1,4 +1,4 @@
-"""Section 2.4.4: tests of several learners on several data sets, by their ranks."""
+"""Sections 2.4 and 2.4.4: critical values, and tests of several learners on several data sets, by their ranks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fastevals import adjust_pvalues, friedman_test, nemenyi_test, paired_t_test
+from fastevals import adjust_pvalues, friedman_test, mcnemar_test_of_table, nemenyi_test, paired_t_test
 from fastevals.chapter.example import Answer, Comparison, Pictures, example, table
 from fastevals.chapter.measures import APART
 from fastevals.chapter.pictures import panel
@@ -19,6 +19,73 @@ from fastevals.show.plots.null_distribution import SIZE, draw_null
 
 RANKS = {"A": [1, 1, 1, 1], "B": [2, 2.5, 2, 2], "C": [3, 2.5, 3, 3]}  # on the data sets D1 to D4
 METHODS = ("K-SVD", "K-SVD-N", "NLM", "K-SVD-N-NL")
+
+
+@example("2.4")
+def critical_values() -> Answer:
+    """Tables 2.3, 2.6 and 2.7: critical values.
+
+    How large must a statistic be to be rejected: t of k folds, F of Friedman's test, Nemenyi's q, chi-squared of
+    McNemar's test?
+    """
+    levels, counts = (0.05, 0.1), range(2, 11)
+
+    def results(n: int, k: int) -> Any:
+        """Return some results: critical values depend on how many there are, not on what they are."""
+        return np.add.outer(np.arange(n), np.arange(k)) % k
+
+    def t(k: int, level: float) -> float:
+        return critical(paired_t_test(np.arange(k), np.zeros(k), confidence_level=1 - level))
+
+    def f(n: int, k: int, level: float) -> float:
+        return critical(friedman_test(results(n, k), confidence_level=1 - level))
+
+    def q(k: int, level: float) -> float:
+        nemenyi = nemenyi_test(results(6, k), confidence_level=1 - level)
+        return float(nemenyi.critical_difference / math.sqrt(k * (k + 1) / (6 * 6)))
+
+    chi_square = {
+        level: critical(mcnemar_test_of_table([[1, 1], [1, 1]], method="corrected", confidence_level=1 - level))
+        for level in levels
+    }
+    columns = ["", *map(str, counts)]
+    return Answer(
+        [
+            "They follow from each test's distribution under its hypothesis; the tests compute them (critical_value, "
+            "critical_difference), so no table needs to be looked up.",
+        ],
+        [
+            Comparison("t of 6 results (5 degrees of freedom), level 0.05", t(6, 0.05), "2.5706", "book"),
+            Comparison("t of 6 results (5 degrees of freedom), level 0.1", t(6, 0.1), "2.0150", "book"),
+            Comparison("chi-squared, level 0.05", chi_square[0.05], "3.8415", "book"),
+            Comparison("chi-squared, level 0.1", chi_square[0.1], "2.7055", "book"),
+            Comparison("F of 3 algorithms on 4 data sets, level 0.05", f(4, 3, 0.05), "5.143", "book"),
+            Comparison("q of 3 algorithms, level 0.05", q(3, 0.05), "2.344", "book"),
+            *(
+                Comparison(f"q of {k} algorithms, level {level}", q(k, level), printed, APART)
+                for k, level, printed in (
+                    (2, 0.05, "1.959964"), (10, 0.05, "3.163684"), (2, 0.1, "1.644854"), (10, 0.1, "2.919889")
+                )
+            ),
+        ],
+        [
+            table(
+                "2.3: t, of two sides, by the number of folds", ["Level", "2", "5", "10", "20", "30"],
+                {str(level): [t(k, level) for k in (2, 5, 10, 20, 30)] for level in levels},
+            ),
+            *(
+                table(
+                    f"2.6: F at level {level}, by data sets and algorithms", columns,
+                    {f"{n} data sets": [f(n, k, level) for k in counts] for n in (4, 5, 8, 10, 15, 20)},
+                )
+                for level in levels
+            ),
+            table(
+                "2.7: Nemenyi's q, by the number of algorithms", columns,
+                {str(level): [q(k, level) for k in counts] for level in levels},
+            ),
+        ],
+    )  # fmt: skip
 
 
 @example("2.4.4")

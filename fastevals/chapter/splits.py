@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from fastevals import (
+    BootstrapErrors,
     BootstrapSplit,
     ErrorEstimate,
     HoldOut,
@@ -43,23 +44,22 @@ def splits() -> Answer:
     y = (cars["mpg"] > np.quantile(cars["mpg"], 0.75)).astype(int)
 
     schemes = {
-        "hold-out of a fifth, 20 times": HoldOut(0.2, n_repeats=20, stratified=True, rng=0),
-        "10 folds, 10 times": KFold(10, n_repeats=10, stratified=True, rng=0),
+        "20 hold-outs": HoldOut(0.2, n_repeats=20, stratified=True, rng=0),
+        "10 x 10 folds": KFold(10, n_repeats=10, stratified=True, rng=0),
         "leave-one-out": LeaveOneOut(),
-        "bootstrap, 200 times": BootstrapSplit(200, rng=0),
+        "200 bootstraps": BootstrapSplit(200, rng=0),
     }
     errors = {name: estimate_error(nearest_neighbour, x, y, each, "error_rate") for name, each in schemes.items()}
     for method in (".632", ".632+"):
         bootstrap = BootstrapSplit(200, rng=0)
         errors[method] = estimate_error(nearest_neighbour, x, y, bootstrap, "error_rate", method=method)
     found = {name: each["error_rate"] for name, each in errors.items()}
-    parts = found[".632+"].bootstrap
-    assert parts is not None
+    parts = cast("BootstrapErrors", found[".632+"].bootstrap)
 
-    left_out = np.mean([test.size for _, test in schemes["bootstrap, 200 times"].split(x)]) / y.size
+    left_out = np.mean([test.size for _, test in schemes["200 bootstraps"].split(x)]) / y.size
     return Answer(
         [
-            f"Some {100 * found['10 folds, 10 times'].value:.0f} of 100 new cars are misclassified, though none of the "
+            f"Some {100 * found['10 x 10 folds'].value:.0f} of 100 new cars are misclassified, though none of the "
             "392 that the learner has stored: the empirical error says nothing of it.",
             "Hold-outs, folds, leave-one-out and the rows that bootstrap samples leave out agree. The .632 error gives "
             "the empirical error, 0, a weight of 0.368, and is far too low for a learner that overfits. .632+ sees how "
@@ -98,38 +98,38 @@ def auto() -> Answer:
     chance, better = (1 / (1 + np.exp(0.01 * cars["weight"] - shift)) for shift in (3.85, 22))
 
     hold_out, stratified = (HoldOut(0.2, n_repeats=2000, stratified=each, rng=0) for each in (False, True))
-    tens, many_tens = (LeavePOut(10, n_repeats=n, rng=0) for n in (20, 2000))
-    found = {
-        "(a) mpg, 2,000 hold-outs of 79": _loss(mpg, predicted, hold_out, "mean_squared_error"),
-        "(b) mpg, 20 test sets of 10": _loss(mpg, predicted, tens, "mean_squared_error"),
-        "(b) mpg, 2,000 test sets of 10": _loss(mpg, predicted, many_tens, "mean_squared_error"),
-        "(c) mpg01, 2,000 hold-outs of 79": _loss(high, chance, hold_out, "brier_score"),
-        "(d) mpg01, the same stratified": _loss(high, chance, stratified, "brier_score"),
-        "(e) mpg01 by better chances": _loss(high, better, hold_out, "brier_score"),
-        "(e) mpg01, the same stratified": _loss(high, better, stratified, "brier_score"),
+    of_mpg = {
+        "(a) 2,000 of 79": _loss(mpg, predicted, hold_out, "mean_squared_error"),
+        "(b) 20 of 10": _loss(mpg, predicted, LeavePOut(10, n_repeats=20, rng=0), "mean_squared_error"),
+        "(b) 2,000 of 10": _loss(mpg, predicted, LeavePOut(10, n_repeats=2000, rng=0), "mean_squared_error"),
     }
-    a, _, b, c, d, plain, strata = found.values()
-    spread = {
-        name: (each.value, each.standard_deviation, each.standard_deviation / math.sqrt(each.per_split.size))
-        for name, each in found.items()
+    of_chance = {
+        "(c) at random": _loss(high, chance, hold_out, "brier_score"),
+        "(d) stratified": _loss(high, chance, stratified, "brier_score"),
+        "(e) at random": _loss(high, better, hold_out, "brier_score"),
+        "(e) stratified": _loss(high, better, stratified, "brier_score"),
     }
+    a, b, many = of_mpg.values()
+    c, d, plain, strata = of_chance.values()
     return Answer(
         [
-            f"(a) {a.value:.2f}, miles a gallon squared; (b) about the same, {b.value:.2f}; (c) {c.value:.4f}; "
-            f"(d) {d.value:.4f}.",
+            f"(a) {a.value:.2f}, miles a gallon squared; (b) {b.value:.2f}; (c) {c.value:.4f}; (d) {d.value:.4f}.",
             f"The chances of (c) are next to nothing, {chance.max():.0e} at most: 3.85 - 0.01 weight is below -12 for "
             "every car. So the loss is the share of cars with mpg01 = 1, in stratified test sets 19 of 79 each time.",
             "(e) Nothing is fitted, so every way of drawing test rows at random has the mean over all 392 rows in view "
             f"({np.mean((mpg - predicted) ** 2):.2f} of mpg). They differ in how far a test set is from it: those of "
-            f"10 rows scatter {b.standard_deviation / a.standard_deviation:.1f} times as far as those of 79, and 20 of "
-            "them leave the mean uncertain.",
+            f"10 rows scatter {many.standard_deviation / a.standard_deviation:.1f} times as far as those of 79, and 20 "
+            "of them leave the mean uncertain.",
             "Stratified test sets all have the same share of each class. That takes one reason to differ away, of (c) "
             "the only one; of chances that tell cars apart, logistic(22 - 0.01 weight), the spread falls from "
             f"{plain.standard_deviation:.4f} to {strata.standard_deviation:.4f}.",
         ],
-        tables=[table("Squared loss", ["", "mean", "spread of a test set", "standard error of the draws"], spread)],
-        pictures=[("spread", [_spread(found, "mpg,"), _spread(found, "mpg01")])],
-    )  # fmt: skip
+        tables=[
+            table(f"Squared loss of {target}", ["Test sets", "mean", "spread of one", "standard error"], _spread(found))
+            for target, found in (("mpg", of_mpg), ("mpg01; of (e) by better chances", of_chance))
+        ],
+        pictures=[("spread", [_spread_panel(of_mpg, "mpg"), _spread_panel(of_chance, "mpg01")])],
+    )
 
 
 @example("2.2.1")
@@ -143,9 +143,9 @@ def exercise_2_1() -> Answer:
     in_test = HoldOut(0.3, stratified=True, rng=0).assignments(y, y)[0] == 1
     return Answer(
         [
-            f"Stratified, as the chapter asks, there are C(500, 150) squared of them: a number of "
+            "Stratified, as the chapter asks, there are C(500, 150) squared of them: a number of "
             f"{len(str(stratified))} digits; of any 300 rows, C(1000, 300), one of {len(str(plain))}.",
-            f"One in {plain / stratified:.0f} of those is stratified; one that `HoldOut` draws so has "
+            f"One in {plain / stratified:.0f} of those is stratified; one that HoldOut draws so has "
             f"{in_test[y == 0].sum()} rows of one class and {in_test[y == 1].sum()} of the other.",
         ]
     )
@@ -161,11 +161,14 @@ def _forest(found: dict[str, ErrorEstimate], label: str) -> Any:
     return panel(draw_forest, rows, forest_size(len(rows)), label=label)
 
 
-def _spread(found: dict[str, ErrorEstimate], target: str) -> Any:
-    """Draw the mean of each scheme for a target, and the range of 95 % of its test sets."""
-    rows = [
-        (name, each.value, *np.quantile(each.per_split, [0.025, 0.975]).tolist())
+def _spread(found: dict[str, ErrorEstimate]) -> dict[str, list[float]]:
+    return {
+        name: [each.value, each.standard_deviation, each.standard_deviation / math.sqrt(each.per_split.size)]
         for name, each in found.items()
-        if target in name
-    ]
-    return panel(draw_forest, rows, forest_size(len(rows)), label="squared loss: mean, and 95 % of the test sets")
+    }
+
+
+def _spread_panel(found: dict[str, ErrorEstimate], target: str) -> Any:
+    """Draw the mean of each scheme, and the range of 95 % of its test sets."""
+    rows = [(name, each.value, *np.quantile(each.per_split, [0.025, 0.975]).tolist()) for name, each in found.items()]
+    return panel(draw_forest, rows, forest_size(len(rows)), label=f"squared loss of {target}")

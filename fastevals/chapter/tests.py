@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from fastevals import (
-    Interval,
     KFold,
     SignificanceResult,
     binomial_error_test,
@@ -29,8 +28,7 @@ ERRORS = [3, 4, 1, 2, 0, 1, 2, 3, 1, 2, 4, 0, 0, 3, 4, 5]  # of 10 rows each
 
 def critical(test: SignificanceResult) -> float:
     """Return the critical value of a test of one side, or of a statistic's size."""
-    assert not isinstance(test.critical_value, Interval)
-    return test.critical_value
+    return cast("float", test.critical_value)
 
 
 @example("2.4.1")
@@ -117,10 +115,8 @@ def five_by_two() -> Answer:
     errors, names = (weight["error_rate"], power["error_rate"]), ("weight", "horsepower")
     test = five_by_two_cv_t_test(*errors, names=names)
     tests = {
-        "5x2cv t, the first difference (Dietterich)": test,
-        "5x2cv t, the mean of the first two (the chapter)": five_by_two_cv_t_test(
-            *errors, names=names, numerator="mean"
-        ),
+        "5x2cv t, first fold (Dietterich)": test,
+        "5x2cv t, mean of two (the chapter)": five_by_two_cv_t_test(*errors, names=names, numerator="mean"),
         "5x2cv F, all ten (Alpaydin)": five_by_two_cv_f_test(*errors, names=names),
         "paired t, as if folds were independent": paired_t_test(
             *(each.per_split.ravel() for each in errors), names=names
@@ -134,7 +130,7 @@ def five_by_two() -> Answer:
     by_all = five_by_two_cv_f_test(differences, 0 * differences)
     return Answer(
         [
-            test.conclusion,
+            f"It is not shown that they are: by the 5x2cv t-test p = {test.pvalue:.3f}.",
             "The t-test looks at one difference of ten, so it depends on which fold came first; the F-test on all. The "
             "chapter's numerator, a mean of two, varies less than the test supposes: at level 5 % it rejects some "
             "1.5 % of true hypotheses.",

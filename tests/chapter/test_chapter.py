@@ -29,6 +29,8 @@ PRINTED = {
     ("cost-curves", "area over the prior at 1:3, normalised"): "0.1706",
     ("cost-curves", "area over the prior at 1:5, normalised"): "0.1482",
     ("cost-curves", "area over the prior at 1:5, of a row's cost"): "0.3476",
+    ("critical-values", "q of 3 algorithms, level 0.05"): "2.344",
+    ("critical-values", "chi-squared, level 0.1"): "2.7055",
     ("binomial", "P(X > 5), 10 rows"): "0.047",
     ("binomial", "p-value, corrected for the choice of 16 (Sidak)"): "0.926",
     ("binomial", "critical error rate, 100 rows"): "0.38",
@@ -102,7 +104,7 @@ def test_every_example_is_answered_in_text(chapter: Chapter) -> None:
 
 def test_pictures_and_their_names(chapter: Chapter) -> None:
     drawn = {each.name: [kind for kind, _ in answer.pictures] for each, answer in chapter.solved}
-    assert drawn.pop("exercise-2-1") == []
+    assert drawn.pop("exercise-2-1") == drawn.pop("critical-values") == []
     assert all(drawn.values())
     nine = next(dict(answer.pictures)["three_models"] for each, answer in chapter.solved if each.name == "three-models")
     models = ("logistic", "naive_bayes", "random_forest")
@@ -139,7 +141,7 @@ def test_text_json_and_folder(tmp_path: Path, capsys: Any) -> None:
     ]
 
 
-class _Tags(HTMLParser):
+class Tags(HTMLParser):
     """Counts elements, and finds what a page loads."""
 
     def __init__(self) -> None:
@@ -154,7 +156,7 @@ class _Tags(HTMLParser):
 
 def test_the_page_holds_all_pictures(chapter: Chapter, tmp_path: Path) -> None:
     page = chapter.to_html()
-    tags = _Tags()
+    tags = Tags()
     tags.feed(page)
     assert tags.counts["figure"] == sum(len(panels) for _, answer in chapter.solved for _, panels in answer.pictures)
     assert tags.loaded == []
@@ -201,3 +203,13 @@ def test_the_module_runs() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == Chapter((Solved(examples()["t-test"], examples()["t-test"].solve()),)).to_text()
     assert done.stderr == ""
+
+
+def test_the_rows_of_a_frame_are_the_figures_beside_printed_ones() -> None:
+    chapter = solve("mcnemar")
+    [(_, answer)] = chapter.solved
+    frame = chapter.to_frame("pandas")
+    assert [*frame["what"]] == [each.what for each in answer.comparisons]
+    assert [*frame["here"]] == [each.here for each in answer.comparisons]
+    assert [*frame["agrees"]] == [each.agrees for each in answer.comparisons]
+    assert len(solve("exercise-2-1").to_frame("polars")) == 0

@@ -101,6 +101,7 @@ class Block(NamedTuple):
     figures: Sequence[Figure] = ()
     tables: Sequence[Table] = ()
     live: Table | None = None  # numbers that move with the threshold; each cell's `exact` is its name
+    question: str = ""  # what the verdict answers
 
 
 class Page(NamedTuple):
