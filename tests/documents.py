@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import fastevals
 from fastevals.chapter import solve
@@ -76,7 +77,8 @@ class Session:
         first = block.match.string.count("\n", 0, block.match.start("code"))
         tree = ast.parse("\n" * first + block.code, str(self.page))
         printed = io.StringIO()
-        with contextlib.redirect_stdout(printed), contextlib.chdir(self.folder), warnings.catch_warnings():
+        columns = mock.patch.dict(os.environ, COLUMNS="80")  # of a terminal, by which frames are as wide
+        with columns, contextlib.redirect_stdout(printed), contextlib.chdir(self.folder), warnings.catch_warnings():
             warnings.simplefilter("error")
             for statement in tree.body:
                 if isinstance(statement, ast.Expr):
