@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from importlib.util import find_spec
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -38,9 +38,10 @@ UNITS = {
 LARGEST = 2**63  # of integers
 OF_ONE_TYPE = (str, int, bool, float, datetime, date, timedelta)  # what columns of polars and Arrow can hold
 
-SHOWN = 10  # rows in a notebook
+SHOWN, COLUMNS_SHOWN = 10, 24  # rows and columns in a notebook
 LONGEST = 40  # characters of a cell there
-LONGEST_TITLE = 160
+ESTIMATES = ("value", "effect", "auc", "low", "high")
+LONGEST_TITLE = 200
 TABLE = """\
 <div class="tex2jax_ignore mathjax_ignore">
 <strong>{title}</strong>
@@ -55,7 +56,7 @@ TABLE = """\
 
 
 class Tabular:
-    """A result with rows."""
+    """A result with rows: its frame, its Arrow stream and what a notebook shows of it are made of its columns."""
 
     __slots__ = ()
 
@@ -126,10 +127,12 @@ class Tabular:
 
     def _repr_html_(self) -> str:
         columns = self._shown_columns()
-        n_rows = len(next(iter(columns.values()), ()))
-        cells = [_format_cells(name, column[:SHOWN]) for name, column in columns.items()]
+        n_rows, n_columns = len(next(iter(columns.values()), ())), len(columns)
+        columns = dict(islice(columns.items(), COLUMNS_SHOWN))
+        cells = _format_cells({name: column[:SHOWN] for name, column in columns.items()})
         styles = [f' style="text-align: {_alignment(column)}"' for column in columns.values()]
         notes = [f"{SHOWN} of {n_rows:,} rows"] if n_rows > SHOWN else []
+        notes += [f"{COLUMNS_SHOWN} of {n_columns:,} columns"] if n_columns > COLUMNS_SHOWN else []
         notes += [getattr(self, "conclusion", "")]  # of tests
         return TABLE.format(
             title=html.escape(shorten_name(printable(self._title()), LONGEST_TITLE)),
@@ -172,6 +175,8 @@ def as_column(values: Sequence[Any] | Array) -> Array:
             return _as_times(values)
         if kind in "biuf" and values.dtype != np.longdouble:
             return values.astype(values.dtype.newbyteorder("="), copy=False)
+        if kind == "U":
+            return values.astype(object)
         if values.dtype == np.longdouble:
             rounded = values.astype(np.float64)
             if np.array_equal(rounded, values, equal_nan=True):
@@ -257,7 +262,11 @@ def _of_one_type(column: Array) -> Any:
     kinds = {type(value) for value in values} - {type(None)}
     if len(kinds) < 2 and kinds <= set(OF_ONE_TYPE) and not (kinds == {int} and _too_large(values)):
         return values
-    return [value if value is None or isinstance(value, str) else repr(value) for value in values]
+    return [value if value is None else _as_text(value) for value in values]
+
+
+def _as_text(value: Any) -> str:
+    return str(value) if isinstance(value, (str, np.generic)) else repr(value)
 
 
 def _too_large(values: Iterable[int | None]) -> bool:
@@ -271,12 +280,22 @@ def _alignment(column: Array) -> str:
     return "right" if column.dtype.kind in "iuf" else "left"
 
 
-def _format_cells(name: str, column: Array) -> list[str]:
-    """Return some cells of a column as prints have them."""
-    if column.dtype.kind == "f":
-        values = column.tolist()
-        return [*map(format_pvalue, values)] if name.endswith("pvalue") else format_column(values)
-    return [shorten_name(printable(_format_cell(value)), LONGEST) for value in column]
+def _format_cells(columns: Columns) -> list[list[str]]:
+    """Return the cells of columns as prints have them: an estimate and its interval with the same decimals."""
+    together = {
+        name: column.tolist() for name, column in columns.items() if name in ESTIMATES and column.dtype.kind == "f"
+    }
+    estimates = iter(format_column([*chain.from_iterable(together.values())]))
+    texts = []
+    for name, column in columns.items():
+        if name in together:
+            texts.append([*islice(estimates, len(column))])
+        elif column.dtype.kind == "f":
+            values = column.tolist()
+            texts.append([*map(format_pvalue, values)] if name.endswith("pvalue") else format_column(values))
+        else:
+            texts.append([shorten_name(printable(_format_cell(value)), LONGEST) for value in column])
+    return texts
 
 
 def _format_cell(value: Any) -> str:

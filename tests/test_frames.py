@@ -19,7 +19,7 @@ import pytest
 
 import fastevals
 from fastevals import ConfusionMatrix, KFold, UndefinedMetricWarning, metric
-from fastevals._frames import SHOWN, Tabular, as_column, from_rows, stack
+from fastevals._frames import COLUMNS_SHOWN, SHOWN, Tabular, as_column, from_rows, stack
 from fastevals.chapter import solve
 from fastevals.results import ByMetric
 from fastevals.scale.certified import Certified
@@ -394,10 +394,14 @@ def test_numbers_are_written_as_prints_have_them() -> None:
     assert page.words == ["DeLong's test", test.conclusion]
     shown = dict(zip(*page.rows, strict=True))
     assert (shown["effect"], shown["pvalue"], shown["rejected"]) == ("0.3750", "0.0662", "no")
+    assert (shown["low"], shown["high"]) == ("-0.0251", "0.7751")
     page = Page(ConfusionMatrix([[3, 1], [0, 2]], ["no", "yes"])._repr_html_())
     assert page.rows == [["true \\ predicted", "no", "yes"], ["no", "3", "1"], ["yes", "0", "2"]]
     assert Page(CURVES.roc_curve()._repr_html_()).rows[1] == ["0.0000", "0.0000", "inf"]
     assert Page(made("undefined point")._repr_html_()).rows[1] == ["-", "-"]
+    many = Page(ConfusionMatrix(np.zeros((99, 99), dtype=int))._repr_html_())
+    assert {*map(len, many.rows)} == {COLUMNS_SHOWN}
+    assert many.words[1:] == ["10 of 99 rows", f"{COLUMNS_SHOWN} of 100 columns"]
     assert "2026-01-01" in Page(made("grouped by day")._repr_html_()).rows[1]
 
 
@@ -465,6 +469,7 @@ class Model:
         ([2**53 + 1, 0.5], pl.String, ["9007199254740993", "0.5"]),
         ([2**70, 1], pl.String, [str(2**70), "1"]),
         ([Model()], pl.String, ["Model()"]),
+        ([np.datetime64("2026-01-01"), None], pl.String, ["2026-01-01", None]),
         (np.array([1, 2], dtype=">i2"), pl.Int16, [1, 2]),
         (np.array(["a", "b"]), pl.String, ["a", "b"]),
         (np.array([0.1, np.nan], dtype=np.longdouble), pl.Float64, [0.1, math.nan]),
@@ -487,7 +492,7 @@ def test_columns_have_the_type_of_their_values(values: Any, dtype: Any, of_one_t
         if of_one_type is not None:
             assert [*map(plain, frame["value"].to_list())] == [*map(plain, of_one_type)]
     kept = rows.to_frame("pandas")["value"].tolist()
-    if of_one_type is not None and not isinstance(values, np.ndarray):
+    if isinstance(values, list) and not isinstance(values[0], np.datetime64):
         assert [*map(plain, kept)] == [*map(plain, values)]
 
 

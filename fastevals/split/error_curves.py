@@ -310,7 +310,7 @@ class ErrorCurve(Frozen):
                     "training_value": self.training.values,
                     "training_standard_deviation": self.training.standard_deviation,
                     "gap": self.gap,
-                    "fit": self.fits,
+                    "fit": self.fits if self.parameter else None,
                     "failure": [self.failures.get(k) for k in range(len(self.values))] if self.failures else None,
                 }
             ),

@@ -479,7 +479,7 @@ OTHER_METHODS = {
     Ranking: "best_threshold threshold_for confusion_at net_benefit brier_decomposition expected_cost from_counts "
     "from_threshold_counts roc_curve precision_recall_curve det_curve gain_curve lift_curve cost_curve "
     "calibration_curve decision_curve",
-    fastevals.ConfusionMatrix: "from_predictions from_groups macro pool to_dict",
+    fastevals.ConfusionMatrix: "from_predictions from_groups macro pool to_dict to_frame",
 }
 
 

@@ -168,7 +168,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
         """Return a row for each pair."""
         first, second = as_column(self.names)[self.pairs.T]
         names = ("effect", "statistic", "pvalue", "unadjusted_pvalue", "rejected")
-        return make_columns({"first": first, "second": second, **{name: getattr(self, name) for name in names}})
+        return {"first": first, "second": second, **make_columns({name: getattr(self, name) for name in names})}
 
     def __str__(self) -> str:
         short = shorten_names(self.names, LONGEST_NAME)

@@ -16,6 +16,8 @@ from fastevals.show.report.scores import Report
 
 Row = dict[str, Any]
 
+ORDER = ("by", "model", "reference", "metric", "label", "value", "low", "high", "bound_low", "bound_high", "pvalue")
+
 
 def report_columns(report: Report) -> Columns:
     """Return a row for each number of a report of scores; without blocks, for each value of the --by column."""
@@ -30,7 +32,7 @@ def report_columns(report: Report) -> Columns:
                 rows.append(by | row | ({} if bounds is None else _ends(bounds, "bound_")))
         differences = () if block.intervals is None else block.intervals.differences
         rows += [by | row for row in _pair_rows([*block.against, *differences])]
-    return from_rows(rows)
+    return _in_order(from_rows(rows))
 
 
 def prediction_report_columns(report: PredictionReport) -> Columns:
@@ -49,7 +51,11 @@ def prediction_report_columns(report: PredictionReport) -> Columns:
                     ends = model.class_intervals.get(metric)
                     rows.append(by | row | ({} if ends is None else _ends(Interval(*np.transpose(ends)[k]))))
         rows += [by | row for row in _pair_rows(() if block.intervals is None else block.intervals.differences)]
-    return from_rows(rows)
+    return _in_order(from_rows(rows))
+
+
+def _in_order(columns: Columns) -> Columns:
+    return {name: columns[name] for name in ORDER if name in columns}
 
 
 def _model_rows(model: str, metrics: Mapping[str, float], intervals: Intervals | None) -> Iterator[Row]:
