@@ -38,7 +38,9 @@ from fastevals.show.page.page import Table
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 OWN_TESTS = ("machines.md",)  # its recipes need engines: tests/scale/test_recipes.py
-PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.glob("*.md") if page.name not in OWN_TESTS)]
+MADE_OF_CODE = ("api.md", "chapter.md", "metrics.md")
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+PAGES = [page for page in PAGES if page.name not in (*OWN_TESTS, *MADE_OF_CODE)]
 
 BLOCK = re.compile(
     r"(?:^<!-- not run: (?P<reason>.+?) -->\n)?^```(?P<language>python|sh)\n(?P<code>.*?)^```\n"
@@ -317,7 +319,7 @@ def chapter_page() -> str:
         "",
         'Chapter 2 of Zhou Zhihua, *Machine Learning*, "Model evaluation and selection": its examples, tables and',
         "exercises, and those of a course on it, with what each source prints beside what comes out here. Each is a",
-        "function of [fastevals/chapter](../fastevals/chapter), written with the public names alone.",
+        "function of [fastevals/chapter](../fastevals/chapter), which computes with the public names alone.",
         "`python -m fastevals.chapter NAME` runs one, `--out DIR` writes its pictures, `--html FILE` a page. Figures",
         "*recomputed apart* are those of the sources' data, worked out without this package.",
     ]
@@ -360,25 +362,24 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--write", action="store_true", help="outputs and pictures as they are now")
     parser.add_argument("pages", nargs="*", type=Path, metavar="PAGE", help="these alone")
     options = parser.parse_args(arguments)
-    differ = 0
-    for name, made in MADE.items() if not options.pages else ():
-        if options.write:
-            (DOCS / name).write_text(made(), encoding="utf-8")
-        elif not same((DOCS / name).read_text(encoding="utf-8"), made()):
-            print(f"docs/{name}: out of date")
-            differ += 1
-    if options.write and not options.pages:
-        draw_chapter()
-    for page in [each.resolve() for each in options.pages] or PAGES:
-        with tempfile.TemporaryDirectory() as folder:
-            new = rewritten(page, Path(folder), saves=options.write)
-        old = page.read_text(encoding="utf-8")
+    n_stale = 0
+    for page in [each.resolve() for each in options.pages] or [*(DOCS / name for name in MADE), *PAGES]:
+        old = page.read_text(encoding="utf-8") if page.exists() else ""
+        if page.name in MADE and page.parent == DOCS:
+            new = MADE[page.name]()
+            new = old if same(old, new) else new
+            if options.write and page.name == "chapter.md":
+                draw_chapter()
+        else:
+            with tempfile.TemporaryDirectory() as folder:
+                new = rewritten(page, Path(folder), saves=options.write)
         if new != old:
-            print(f"{page.relative_to(ROOT)}: {'written' if options.write else 'out of date'}")
-            differ += not options.write
+            print(f"{page.relative_to(ROOT)}: {'written' if options.write else 'out of date'}", flush=True)
+            n_stale += 1
         if options.write:
             page.write_text(new, encoding="utf-8")
-    return int(differ > 0)
+    print(f"{n_stale} {'written' if options.write else 'out of date'}")
+    return int(n_stale > 0 and not options.write)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastevals import KFold, adjust_pvalues, corrected_resampled_t_test, estimate_error
+from fastevals import KFold, estimate_error, pairwise_tests
 from fastevals.datasets import load_auto
 
 
@@ -41,8 +41,4 @@ for name, estimate in estimates.items():
     low, high = estimate.confidence_interval
     print(f"{name:10} {estimate.value:6.2f} [{low:.2f}, {high:.2f}]")
 
-pairs = [("mean", "line"), ("mean", "neighbours"), ("line", "neighbours")]
-tests = [corrected_resampled_t_test(estimates[a], estimates[b], names=(a, b)) for a, b in pairs]
-pvalues = adjust_pvalues([test.pvalue for test in tests], correction="holm")
-for (a, b), test, pvalue in zip(pairs, tests, pvalues, strict=True):
-    print(f"{a} - {b}: {test.effect:+.2f}, p {pvalue:.4f} (Holm)")
+print(pairwise_tests(estimates, test="corrected-resampled-t", correction="holm"))

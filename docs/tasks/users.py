@@ -23,7 +23,7 @@ print(f"mean over users {users.mean:.4f} [{low:.4f}, {high:.4f}], undefined {use
 
 upper = users.confidence_intervals[:, 1]  # of each user alone
 certain = np.flatnonzero(upper < 0.7)
-print(f"{certain.size} of {n_users} users are surely below 0.7, {np.mean(certain % 3 == 2):.0%} of them in Italy")
+print(f"{certain.size} of {n_users} users are surely below 0.7, {np.mean(certain % 3 == 2):.0%} of them of it")
 
 countries = grouped_auc(y, score, country, interval="delong")
 for name, value, a, b in zip(countries.groups, countries.values, *countries.confidence_intervals.T, strict=True):

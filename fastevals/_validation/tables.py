@@ -140,27 +140,27 @@ def as_measurements(name: str, values: Any, *, least: int = 1, flat: bool = True
     return Measurements(array, shape, splits)
 
 
-def check_same_splits(a: Measurements, b: Measurements) -> None:
+def check_same_splits(a: Measurements, b: Measurements, names: str = "a and b") -> None:
     """Raise if two learners were measured on different splits."""
     if a.splits is None or b.splits is None:
         return
     metrics = a.splits.metric, b.splits.metric
     if None not in metrics and metrics[0] != metrics[1]:
-        raise ValueError(f"a and b must be of the same metric, got {metrics[0]} and {metrics[1]}")
+        raise ValueError(f"{names} must be of the same metric, got {metrics[0]} and {metrics[1]}")
     if a.shape != b.shape:
-        raise ValueError(f"a and b must be of the same splits, got {_grid(a)} and {_grid(b)}")
+        raise ValueError(f"{names} must be of the same splits, got {_grid(a)} and {_grid(b)}")
     for field in ("n_train", "n_test"):
         pair = [getattr(each.splits, field) for each in (a, b)]
         if not np.array_equal(*pair):
             place = int(np.argmax(pair[0].ravel() != pair[1].ravel()))
             seen = " and ".join(str(each.flat[place]) for each in pair)
-            raise ValueError(f"a and b must be of the same splits, but {field} of split {place} is {seen}")
+            raise ValueError(f"{names} must be of the same splits, but {field} of split {place} is {seen}")
     first, second = a.splits.splitter, b.splits.splitter
     if is_dataclass(first) and is_dataclass(second) and first != second:  # ours, which say by their seed what they draw
-        raise ValueError(f"a and b must be of the same splits, got {show(first)} and {show(second)}, seeds compared")
+        raise ValueError(f"{names} must be of the same splits, got {show(first)} and {show(second)}, seeds compared")
     folds = [np.asarray(each) for each in (first, second) if isinstance(each, (list, tuple, np.ndarray))]
     if len(folds) == 2 and all(each.dtype.kind in "iu" for each in folds) and not np.array_equal(folds[0], folds[1]):
-        raise ValueError("a and b must be of the same splits, but their rows are in other folds")
+        raise ValueError(f"{names} must be of the same splits, but their rows are in other folds")
 
 
 def _grid(measured: Measurements) -> str:

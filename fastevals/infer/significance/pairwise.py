@@ -14,7 +14,15 @@ from fastevals._execution import run
 from fastevals._frames import Columns, as_column, make_columns
 from fastevals._options import check_choice, check_options, show, warn_degenerate
 from fastevals._text import format_column, format_pvalue, format_tables, select_pairs, shorten_names, wrap_text
-from fastevals._validation.tables import ResultTable, as_result_table, find_name, test_to_train_ratio
+from fastevals._validation.tables import (
+    Measurements,
+    ResultTable,
+    as_measurements,
+    as_result_table,
+    check_same_splits,
+    find_name,
+    test_to_train_ratio,
+)
 from fastevals.infer.permutation.signs import pairwise_permutation, permutation_options
 from fastevals.infer.significance.corrections import adjust_pvalues
 from fastevals.infer.significance.decision import build_result, check_alpha
@@ -28,6 +36,7 @@ Floats = NDArray[np.float64]
 Pairs = NDArray[np.intp]
 Core = Callable[..., tuple[Floats, Floats, Floats]]
 
+FIVE_BY_TWO = (5, 2)
 WORK = 1 << 18  # differences of one task
 SHOWN = 6  # pairs named in a conclusion
 LONGEST_NAME = 24  # of a model, in a table
@@ -312,11 +321,12 @@ def pairwise_tests(
     ----------
     results : array-like of shape (n_rows, n_models), mapping of name to array-like, or frame
         Results of models (columns) on the same data sets or folds (rows); a frame's first column may name the rows. For
-        "5x2cv-t" and "5x2cv-f" ten rows: two folds of the first repetition, two of the second, and so on.
+        "5x2cv-t" and "5x2cv-f" ten rows: two folds of the first repetition, two of the second, and so on. Or a mapping
+        of names to what `estimate_error` gives of one metric, on the same splits.
     test : str
-        "wilcoxon", "sign", "paired-t", "corrected-resampled-t" (with ``n_train=`` and ``n_test=``), "5x2cv-t" (with
-        ``numerator=``), "5x2cv-f" or "permutation" (with ``n_resamples=`` and ``rng=``; the same signs for all pairs):
-        as the function of that name for two.
+        "wilcoxon", "sign", "paired-t", "corrected-resampled-t" (with ``n_train=`` and ``n_test=``, which estimates know),
+        "5x2cv-t" (with ``numerator=``), "5x2cv-f" or "permutation" (with ``n_resamples=`` and ``rng=``; the same signs
+        for all pairs): as the function of that name for two.
     reference : name or int, optional
         The model that each other is compared with; by default all pairs are compared.
     correction : str
@@ -359,10 +369,19 @@ def pairwise_tests(
     pair_test = TESTS[test]
     if pair_test.two_sided_alone:
         check_choice(f"alternative of {test}", alternative, ("two-sided",))
+    measured = _as_estimates(results)
+    if measured and test == "corrected-resampled-t" and not options:  # they know their sizes
+        splits = next(iter(measured.values())).splits
+        options = {"n_train": int(np.sum(splits.n_train)), "n_test": int(np.sum(splits.n_test))}
     check_options(f"test={test!r}", pair_test.options, options)
     checked = pair_test.options(**options)
-    table = as_result_table("results", results, least_rows=pair_test.least)
+    values = {name: each.values for name, each in measured.items()} if measured else results
+    table = as_result_table("results", values, least_rows=pair_test.least)
     _check_row_number("results", table, pair_test.only, f"test={test!r}")
+    if pair_test.only and measured and (shape := next(iter(measured.values())).shape) != FIVE_BY_TWO:
+        raise ValueError(
+            f"results must be of five times two folds for test={test!r}, got {shape[0]} x {shape[1]} splits"
+        )
     pairs = compared_pairs(table.algorithms, reference)
     columns = np.ascontiguousarray(table.values.T)
     size = max(1, int(WORK / pair_test.cost(columns.shape[1], **checked)))
@@ -386,6 +405,22 @@ def pairwise_tests(
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
+def _as_estimates(results: Any) -> dict[Any, Measurements]:
+    """Return the measurements of estimates by name, of the same splits; none of other results."""
+    if not isinstance(results, Mapping) or not any(map(_is_estimate, results.values())):
+        return {}
+    measured = {name: as_measurements(f"results[{name!r}]", each) for name, each in results.items()}
+    first, *others = measured
+    for name in others:
+        check_same_splits(measured[first], measured[name], f"results[{first!r}] and results[{name!r}]")
+    return measured
+
+
+def _is_estimate(value: Any) -> bool:
+    several = [*value.values()] if isinstance(value, Mapping) else [value]
+    return bool(several) and all(hasattr(each, "per_split") for each in several)
+
+
 def _check_row_number(name: str, table: ResultTable, only: int | None, option: str) -> None:
     """Raise unless a table has as many rows as are needed, where that is a number."""
     if only is not None and len(table.values) != only:

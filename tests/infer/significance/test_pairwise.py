@@ -204,3 +204,44 @@ def test_a_constant_difference_is_told() -> None:
 def test_bad_input(table: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         pairwise_tests(table, **options)
+
+
+def test_estimates_are_taken_as_they_are() -> None:
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 60)
+    predicted = {
+        name: np.where(rng.random(60) < share, y, 1 - y) for name, share in zip("abc", (0.6, 0.7, 0.9), strict=True)
+    }
+
+    def estimates(splits: Any, metrics: Any = "error_rate") -> dict[str, Any]:
+        return {name: fastevals.evaluate_splits(y, each, splits, metrics) for name, each in predicted.items()}
+
+    folds = fastevals.KFold(10, n_repeats=2, rng=1)
+    whole = estimates(folds)
+    by_metric = {name: each["error_rate"] for name, each in whole.items()}
+    arrays = {name: each.per_split.ravel() for name, each in by_metric.items()}
+    sizes = {"n_train": 54, "n_test": 6}
+    for test, options in (("corrected-resampled-t", sizes), ("paired-t", {}), ("wilcoxon", {})):
+        expected = fastevals.pairwise_tests(arrays, test=test, **options)
+        for given in (whole, by_metric):
+            found = fastevals.pairwise_tests(given, test=test)
+            np.testing.assert_array_equal(found.pvalue, expected.pvalue)
+            assert found.names == ("a", "b", "c")
+    pair = fastevals.corrected_resampled_t_test(by_metric["a"], by_metric["b"])
+    assert fastevals.pairwise_tests(whole, test="corrected-resampled-t")[0].statistic == pair.statistic
+    halves = estimates(fastevals.KFold(2, n_repeats=5, rng=1))
+    pair = fastevals.five_by_two_cv_f_test(halves["a"], halves["c"])
+    assert fastevals.pairwise_tests(halves, test="5x2cv-f")[1].statistic == pair.statistic
+
+    with pytest.raises(
+        ValueError, match="results must be of five times two folds for test='5x2cv-t', got 1 x 10 splits"
+    ):
+        fastevals.pairwise_tests(estimates(fastevals.KFold(10, rng=1)), test="5x2cv-t")
+    other = fastevals.evaluate_splits(y, predicted["b"], fastevals.KFold(10, n_repeats=2, rng=2), "error_rate")
+    with pytest.raises(ValueError, match=r"results\['a'\] and results\['b'\] must be of the same splits"):
+        fastevals.pairwise_tests(whole | {"b": other}, test="paired-t")
+    with pytest.raises(ValueError, match=r"results\['a'\] must be of one metric"):
+        fastevals.pairwise_tests(estimates(folds, ["error_rate", "accuracy"]), test="paired-t")
+    mixed = whole | {"c": fastevals.evaluate_splits(y, predicted["c"], folds, "accuracy")}
+    with pytest.raises(ValueError, match=r"results\['a'\] and results\['c'\] must be of the same metric"):
+        fastevals.pairwise_tests(mixed, test="paired-t")
