@@ -324,9 +324,9 @@ def pairwise_tests(
         "5x2cv-t" and "5x2cv-f" ten rows: two folds of the first repetition, two of the second, and so on. Or a mapping
         of names to what `estimate_error` gives of one metric, on the same splits.
     test : str
-        "wilcoxon", "sign", "paired-t", "corrected-resampled-t" (with ``n_train=`` and ``n_test=``, which estimates know),
-        "5x2cv-t" (with ``numerator=``), "5x2cv-f" or "permutation" (with ``n_resamples=`` and ``rng=``; the same signs
-        for all pairs): as the function of that name for two.
+        "wilcoxon", "sign", "paired-t", "corrected-resampled-t" (with ``n_train=`` and ``n_test=``; estimates know
+        theirs), "5x2cv-t" (with ``numerator=``), "5x2cv-f" or "permutation" (with ``n_resamples=`` and ``rng=``; the
+        same signs for all pairs): as the function of that name for two.
     reference : name or int, optional
         The model that each other is compared with; by default all pairs are compared.
     correction : str
