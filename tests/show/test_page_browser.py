@@ -186,6 +186,34 @@ def test_numbers_are_those_of_the_ranking_at_any_threshold_and_cost(browser: Any
     assert shown.complaints == []
 
 
+@pytest.mark.parametrize(
+    "costs",
+    [
+        {"cost_fp": 1, "cost_fn": 1},
+        {"cost_fp": 0.1, "cost_fn": 0.3},
+        {"prior": 0.1},
+        {"cost_fn": 0},
+        {"cost_fp": 0, "prior": 0.5},
+        {"cost_fp": 1e308, "cost_fn": 1e308},
+    ],
+)
+def test_the_least_cost_is_the_reports_among_ties(browser: Any, tmp_path: Path, costs: dict[str, float]) -> None:
+    for seed in (4, 7):
+        data = columns(100, seed)
+        data["m0"] = data["m0"].round(1)
+        report, page = page_of(data, label="y", score=["m0", "m1"], **costs)
+        file = tmp_path / "page.html"
+        file.write_text(page)
+        shown = Shown(browser, file)
+        first = shown.table()
+        shown.set("by", "cost")
+        for row, at_least_cost, model in zip(first, shown.table(), report.blocks[0].models, strict=True):
+            names = ("tp", "fp", "fn", "tn", "cost", "holds")
+            assert [at_least_cost[name] for name in names] == [row[name] for name in names]
+            assert [float(end) for end in row["holds"].split(" to ")] == pytest.approx(model.holds, rel=1e-3)
+        assert "Infinity" not in str(first)
+
+
 def test_the_state_is_in_the_address_and_models_can_be_hidden(browser: Any, digits: Path) -> None:
     shown = Shown(browser, digits)
     first = shown.table()

@@ -20,9 +20,14 @@
   const blocks = points.blocks.map((block) => ({ share: block.share, models: block.models.map(asModel) }));
 
   // Rows by what is asked of them -------------------------------------------------------------------------------------
+  const ROUNDING = 8 * Number.EPSILON;
   const divide = (a, b) => (b ? a / b : NaN);
-  const costAt = (m, row, costs) =>
-    costs.prior * costs.fn * divide(m.P - m.tp[row], m.P) + (1 - costs.prior) * costs.fp * divide(m.fp[row], m.N);
+  const costAt = (m, row, costs) => {
+    const fn = m.P - m.tp[row];
+    const fp = m.fp[row];
+    if (!costs.hasPrior) return costs.fn * divide(fn, m.P + m.N) + costs.fp * divide(fp, m.P + m.N);
+    return costs.prior * costs.fn * divide(fn, m.P) + (1 - costs.prior) * costs.fp * divide(fp, m.N);
+  };
   const lastRow = (m, holds) => { // of those where a condition holds: all up to some row, and row 0
     let low = 0;
     let high = m.thresholds.length;
@@ -47,12 +52,10 @@
       return row;
     },
     fpr: (m, value) => lastRow(m, (row) => m.fp[row] <= value * m.N),
-    cost: (m, value, costs) => {
-      let best = 0;
-      for (let row = 1; row < m.thresholds.length; row++) {
-        if (costAt(m, row, costs) < costAt(m, best, costs)) best = row;
-      }
-      return best;
+    cost: (m, value, costs) => { // of rows that differ by rounding alone the highest threshold, as in the report
+      const all = m.thresholds.map((_, row) => costAt(m, row, costs));
+      const enough = all.reduce((least, cost) => Math.min(least, cost)) * (1 + ROUNDING);
+      return Math.max(all.findIndex((cost) => cost <= enough), 0);
     },
   };
 
@@ -74,7 +77,7 @@
       accuracy: divide(tp + tn, n),
       f1: divide(2 * tp, 2 * tp + fp + fn),
       matthews: divide(tp * tn - fp * fn, [tp + fp, tp + fn, tn + fp, tn + fn].map(Math.sqrt).reduce((a, b) => a * b)),
-      cost: costs.hasPrior ? costAt(m, row, costs) : divide(costs.fn * fn + costs.fp * fp, n),
+      cost: costAt(m, row, costs),
     };
   };
   // Cost curves are over PC(+), the share of costs that positives have: a row's normalised cost is a line there.
@@ -95,7 +98,8 @@
       else if (slope < 0) high = Math.min(high, -more / slope);
       else if (more < 0) return null;
     }
-    return low <= high ? [priorAt(low, costs), priorAt(high, costs)] : null;
+    // Where one kind of error is free, all priors between 0 and 1 are at the other's end of PC(+).
+    return low <= high ? [costs.fp ? priorAt(low, costs) : 0, costs.fn ? priorAt(high, costs) : 1] : null;
   };
   const hullRows = (m) => { // one of these has the least cost, whatever the costs are
     const kept = [];
