@@ -186,6 +186,26 @@ def test_numbers_are_those_of_the_ranking_at_any_threshold_and_cost(browser: Any
     assert shown.complaints == []
 
 
+def test_rates_within_a_limit_are_those_of_the_ranking(browser: Any, tmp_path: Path) -> None:
+    y, rng = np.repeat([0, 1], 100), np.random.default_rng(0)
+    data = {"y": y, "m0": (rng.normal(size=200) + y).round(1), "m1": rng.normal(size=200) + y}
+    file = tmp_path / "page.html"
+    file.write_text(page_of(data, label="y", score=["m0", "m1"])[1])
+    shown = Shown(browser, file)
+    for by, limits in (
+        ("tpr", (0.07, 0.14, 0.28, 0.55, 1)),
+        ("precision", (0.1, 0.5, 0.6, 0.7)),
+        ("fpr", (0, 0.14, 0.55, 0.57, 0.95)),
+    ):
+        shown.set("by", "recall" if by == "tpr" else by)
+        for limit in limits:
+            shown.set("at-number", limit)
+            for row, name in zip(shown.table(), ("m0", "m1"), strict=True):
+                ranking = Ranking(y, data[name])
+                (_, fp), (_, tp) = ranking.confusion_at(ranking.threshold_for(**{by: limit}).threshold).counts.tolist()
+                assert (row["tp"], row["fp"]) == (str(tp), str(fp)), (by, limit, name)
+
+
 @pytest.mark.parametrize(
     "costs",
     [

@@ -38,20 +38,24 @@
     }
     return low;
   };
-  const rowBy = {
+  const firstWithRecall = (m, row) => { // further down there are only more false positives
+    while (row > 0 && m.tp[row - 1] === m.tp[row]) row--;
+    return row;
+  };
+  const rowBy = { // rates are compared as they are shown: 7 of 100 have a recall of 0.07, though 0.07 * 100 > 7
     chosen: (m) => m.chosen,
     score: (m, value) => lastRow(m, (row) => m.thresholds[row] >= value),
-    share: (m, value) => lastRow(m, (row) => m.tp[row] + m.fp[row] <= value * (m.P + m.N)),
+    share: (m, value) => lastRow(m, (row) => (m.tp[row] + m.fp[row]) / (m.P + m.N) <= value),
     recall: (m, value) => {
-      const isBelow = (row) => m.tp[row] < value * m.P;
+      const isBelow = (row) => m.tp[row] / m.P < value;
       return isBelow(0) ? Math.min(lastRow(m, isBelow) + 1, m.thresholds.length - 1) : 0;
     },
     precision: (m, value) => {
       let row = m.thresholds.length - 1;
-      while (row > 0 && !(m.tp[row] >= value * (m.tp[row] + m.fp[row]))) row--;
-      return row;
+      while (row > 0 && !(m.tp[row] / (m.tp[row] + m.fp[row]) >= value)) row--;
+      return firstWithRecall(m, row);
     },
-    fpr: (m, value) => lastRow(m, (row) => m.fp[row] <= value * m.N),
+    fpr: (m, value) => firstWithRecall(m, lastRow(m, (row) => !(m.fp[row] / m.N > value))),
     cost: (m, value, costs) => { // of rows that differ by rounding alone the highest threshold, as in the report
       const all = m.thresholds.map((_, row) => costAt(m, row, costs));
       const enough = all.reduce((least, cost) => Math.min(least, cost)) * (1 + ROUNDING);
