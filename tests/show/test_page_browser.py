@@ -56,6 +56,27 @@ MOVES = """async () => {
 }"""
 UNDRAWN = """() => [...document.querySelectorAll("svg *")].filter((each) =>
     [...each.attributes].some((one) => /NaN|Infinity|undefined/.test(one.value))).map((each) => each.outerHTML)"""
+MOVED = """(html) => { // marks of thresholds that are not where the page has them without its script
+    const within = (svg, x, y) => {
+        const [left, top, width, height] = svg.dataset.box.split(" ").map(Number);
+        return x >= left - 0.1 && x <= left + width + 0.1 && y >= top - 0.1 && y <= top + height + 0.1;
+    };
+    const marks = (page) => [...page.querySelectorAll("article.block svg[data-picture]")].flatMap((svg) => {
+        const place = (dot) => ["cx", "cy", "r"].map((name) => +dot.getAttribute(name));
+        const dots = [...svg.querySelectorAll("circle.at")].map(place)
+            .filter(([x, y, r]) => r && within(svg, x, y));
+        const uprights = svg.dataset.picture === "scores" ? ".reference" : ".threshold";
+        const lines = [...svg.querySelectorAll(uprights)].map((line) => line.getAttribute("d").match(/M([\\d.]+) /))
+            .filter((found) => found && within(svg, +found[1], +svg.dataset.box.split(" ")[1]))
+            .map((found) => [+found[1]]);
+        return [...dots, ...lines].map((place) => [svg.dataset.picture, ...place]);
+    });
+    const [drawn, shown] = [new DOMParser().parseFromString(html, "text/html"), document].map(marks);
+    const areNear = (x, y) => x === y || Math.abs(x - y) < 0.2;
+    const isNear = (a, b) => a.length === b.length && a.every((x, k) => areNear(x, b[k]));
+    const lacking = (some, others) => some.filter((a) => !others.some((b) => isNear(a, b)));
+    return [lacking(drawn, shown), lacking(shown, drawn), drawn.length];
+}"""
 NARROW = {"width": 360, "height": 800}
 
 
@@ -206,6 +227,32 @@ def test_rates_within_a_limit_are_those_of_the_ranking(browser: Any, tmp_path: P
                 assert (row["tp"], row["fp"]) == (str(tp), str(fp)), (by, limit, name)
 
 
+def test_a_threshold_that_is_shown_predicts_the_same_rows_when_it_is_typed(browser: Any, tmp_path: Path) -> None:
+    scores = 1000 + np.random.default_rng(0).random(60) / 100  # told from each other by their later digits
+    data = {"y": np.arange(60) % 2, "m0": scores}
+    file = tmp_path / "page.html"
+    file.write_text(page_of(data, label="y", score="m0")[1])
+    shown = Shown(browser, file)
+    for share in (0.1, 0.33, 0.5, 0.75):
+        shown.set("by", "share")
+        shown.set("at-number", share)
+        (row,) = shown.table()
+        title = f"Confusion matrix: m0 at {row['threshold']}"
+        assert shown.page.inner_text("figure.confusion figcaption strong") == title
+        assert shown.page.get_attribute("figure.confusion svg", "aria-label") == title
+        shown.set("by", "score")
+        shown.set("at-number", row["threshold"])
+        assert shown.table() == [row]
+        assert shown.page.input_value("#at-number") == row["threshold"]
+    for at in range(0, 1001, 50):
+        shown.set("at", at)
+        (row,) = shown.table()
+        asked = float(shown.page.input_value("#at-number"))
+        assert int(row["tp"]) + int(row["fp"]) == np.count_nonzero(scores >= asked)
+        assert abs(asked - (scores.min() + at / 1000 * np.ptp(scores))) < 1e-7
+    assert asked == scores.max()
+
+
 @pytest.mark.parametrize(
     "costs",
     [
@@ -342,6 +389,9 @@ def test_every_page_opens_without_complaint(browser: Any, tmp_path: Path, case: 
     file = tmp_path / "page.html"
     file.write_text(page_of(data, **{"label": "y", "score": "m0", **options})[1])
     shown = Shown(browser, file)
+    only_drawn, only_shown, n = shown.page.evaluate(MOVED, file.read_text())
+    assert (only_drawn, only_shown) == ([], [])
+    assert n or not shown.page.locator("#by").count() or case in ("one row", "one class")
     if "live" in file.read_text() and shown.page.locator("#by").count():
         for by in ("score", "share", "recall", "precision", "fpr", "cost"):
             shown.set("by", by)

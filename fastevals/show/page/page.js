@@ -15,7 +15,8 @@
   const asModel = (given) => {
     const tp = sums(given.tp);
     const fp = sums(given.fp);
-    return { chosen: given.at, thresholds: [Infinity, ...given.t], tp, fp, P: tp.at(-1), N: fp.at(-1) };
+    const chosen = { row: given.at, threshold: given.threshold ?? Infinity, text: given.shown };
+    return { chosen, isWhole: given.whole, thresholds: [Infinity, ...given.t], tp, fp, P: tp.at(-1), N: fp.at(-1) };
   };
   const blocks = points.blocks.map((block) => ({ share: block.share, models: block.models.map(asModel) }));
 
@@ -43,7 +44,7 @@
     return row;
   };
   const rowBy = { // rates are compared as they are shown: 7 of 100 have a recall of 0.07, though 0.07 * 100 > 7
-    chosen: (m) => m.chosen,
+    chosen: (m) => m.chosen.row,
     score: (m, value) => lastRow(m, (row) => m.thresholds[row] >= value),
     share: (m, value) => lastRow(m, (row) => (m.tp[row] + m.fp[row]) / (m.P + m.N) <= value),
     recall: (m, value) => {
@@ -72,7 +73,6 @@
     const n = m.P + m.N;
     return {
       tp, fp, fn, tn, n,
-      threshold: m.thresholds[row],
       share: divide(tp + fp, n),
       recall: divide(tp, tp + fn),
       precision: divide(tp, tp + fp),
@@ -122,7 +122,14 @@
   const rounded = (value) => String(+value.toPrecision(6));
   const countText = (value) => (Number.isInteger(value) ? value.toLocaleString("en-US") : rounded(value));
   const numberText = (value) => (isNaN(value) ? "-" : Math.abs(value) < 1e6 ? value.toFixed(4) : rounded(value));
-  const thresholdText = (value) => (value === Infinity ? "inf" : rounded(value));
+  const thresholdText = (m, row) => { // that predicts the same rows when it is typed, as in the report
+    const value = m.thresholds[row];
+    if (row === m.chosen.row) return m.chosen.text;
+    if (value === Infinity) return "inf";
+    let digits = m.isWhole ? 6 : 17; // of few thresholds of many each has as few as it can
+    while (digits < 17 && rowBy.score(m, +value.toPrecision(digits)) !== row) digits++;
+    return String(+value.toPrecision(digits));
+  };
   const rangeText = (range) => (range ? range.map((end) => +end.toPrecision(4)).join(" to ") : "-");
 
   // Where a value is in a picture -------------------------------------------------------------------------------------
@@ -159,6 +166,8 @@
       place: +svg.closest("figure").dataset.place,
       x: (value) => left + width * x(value),
       y: (value) => top + height * (1 - y(value)),
+      title: svg.closest("figure").querySelector("figcaption bdi"),
+      name: svg.getAttribute("aria-label"),
       live: svg.querySelector(".live"),
       dots: byModel(all("circle.at", svg)),
       lines: byModel(all("path.threshold", svg)),
@@ -185,6 +194,7 @@
 
   // What moves in a picture -------------------------------------------------------------------------------------------
   const NOWHERE = [NaN, NaN];
+  const isInside = (x, low, size) => x >= low - 0.01 && x <= low + size + 0.01;
   const added = (parent, tag, kind, place) => { // a model's mark that the picture was drawn without
     const mark = document.createElementNS("http://www.w3.org/2000/svg", tag);
     mark.setAttribute("class", `${kind} m${place} c${place % 7}`);
@@ -197,22 +207,28 @@
     const dot = picture.dots.get(place);
     const x = picture.x(point[0]);
     const y = picture.y(point[1]);
-    const isThere = isFinite(x) && isFinite(y);
+    const isThere = isInside(x, picture.left, picture.width) && isInside(y, picture.top, picture.height);
     dot.setAttribute("r", isThere ? 5 : 0);
     if (!isThere) return;
-    dot.setAttribute("cx", clamp(x, picture.left, picture.left + picture.width).toFixed(2));
-    dot.setAttribute("cy", clamp(y, picture.top, picture.top + picture.height).toFixed(2));
+    dot.setAttribute("cx", x.toFixed(2));
+    dot.setAttribute("cy", y.toFixed(2));
   };
   const setUpright = (line, picture, value) => {
     const x = picture.x(value);
-    const isInside = x >= picture.left && x <= picture.left + picture.width;
-    line.setAttribute("d", isInside ? `M${x.toFixed(2)} ${picture.top}v${picture.height}` : "");
+    const isThere = isInside(x, picture.left, picture.width);
+    line.setAttribute("d", isThere ? `M${x.toFixed(2)} ${picture.top}v${picture.height}` : "");
   };
   const moveLine = (picture, place, value) => {
     if (!picture.lines.has(place)) picture.lines.set(place, added(picture.live, "path", "thin threshold", place));
     setUpright(picture.lines.get(place), picture, value);
   };
+  const nameAgain = (picture, threshold) => { // "... at 0.5" is above the picture, and read out
+    const name = picture.name.slice(0, picture.name.lastIndexOf(" at ")) + ` at ${threshold}`;
+    picture.title.textContent = name;
+    picture.svg.setAttribute("aria-label", name);
+  };
   const fillMatrix = (picture, n) => {
+    nameAgain(picture, n.text);
     const counts = [[n.tn, n.fp], [n.fn, n.tp]];
     const shares = counts.map(([one, other]) => [one, other].map((each) => (one + other ? each / (one + other) : 0)));
     for (const text of all("[data-cell]", picture.svg)) {
@@ -282,9 +298,10 @@
   const models = blocks.flatMap((block) => block.models);
   const scores = models.flatMap((m) => [m.thresholds[1], m.thresholds.at(-1)]).filter(isFinite);
   const range = () => (state.by === "score" ? [Math.min(...scores), Math.max(...scores)] : [0, 1]);
-  const between = (share) => {
+  const between = (share) => { // with the digits that tell the slider's steps from each other
     const [low, high] = range();
-    return low * (1 - share) + high * share;
+    const digits = 6 + Math.log10(Math.max(Math.abs(low), Math.abs(high)) / (high - low));
+    return clamp(+(low * (1 - share) + high * share).toPrecision(clamp(Math.ceil(digits) || 6, 6, 17)), low, high);
   };
   const asked = () => state.at ?? between(0.5);
 
@@ -294,17 +311,14 @@
     const hasBoth = m.P && m.N;
     const best = rowBy.cost(m, 0, costs);
     const special = {
-      least: () => (hasBoth ? thresholdText(m.thresholds[best]) : "-"),
+      least: () => (hasBoth ? thresholdText(m, best) : "-"),
       holds: () => rangeText(hasBoth && bestPriors(m, best, costs)),
-      threshold: (cell) => {
-        if (!n) return "-";
-        return state.by === "chosen" ? cell.dataset.chosen : thresholdText(n.threshold);
-      },
+      threshold: () => (n ? n.text : "-"),
     };
     for (const cell of all("[data-number]", row)) {
       const name = cell.dataset.number;
       const form = ["tp", "fp", "fn", "tn"].includes(name) ? countText : numberText;
-      cell.textContent = special[name] ? special[name](cell) : n ? form(n[name]) : "-";
+      cell.textContent = special[name] ? special[name]() : n ? form(n[name]) : "-";
     }
   };
   const show = () => {
@@ -312,7 +326,9 @@
       const costs = { fp: state.fp, fn: state.fn, prior: state.prior ?? block.share, hasPrior: state.prior !== null };
       const found = block.models.map((m) => {
         const row = rowBy[state.by](m, asked(), costs);
-        return row === null ? null : numbersAt(m, row, costs);
+        if (row === null) return null;
+        const threshold = state.by === "chosen" ? m.chosen.threshold : m.thresholds[row];
+        return { ...numbersAt(m, row, costs), threshold, text: thresholdText(m, row) };
       });
       const rows = all("table.live tbody tr", articles[k]);
       block.models.forEach((m, place) => fillRow(rows[place], m, found[place], costs));
@@ -332,7 +348,7 @@
     find("by").value = state.by;
     find("at").disabled = find("at-number").disabled = !slides;
     find("at").value = high > low ? clamp(1000 * (value / 2 - low / 2) / (high / 2 - low / 2), 0, 1000) : 500;
-    find("at-number").value = slides ? +value.toPrecision(6) : "";
+    find("at-number").value = slides ? value : "";
     find("cost-fp").value = state.fp;
     find("cost-fn").value = state.fn;
     find("ratio").value = clamp(100 * Math.log10(state.fn / state.fp), -300, 300);
@@ -393,7 +409,6 @@
       fromFragment();
       changed(false);
     });
-    for (const cell of all("[data-number=threshold]")) cell.dataset.chosen = cell.textContent;
     fromFragment();
     show();
     fill();

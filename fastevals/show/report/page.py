@@ -131,6 +131,9 @@ def _model_points(model: ModelNumbers, counts: ThresholdCounts) -> dict[str, Any
     return {
         "name": model.name,
         "at": at,
+        "threshold": model.threshold if math.isfinite(model.threshold) else None,
+        "shown": model.threshold_shown,
+        "whole": are_all,
         "t": thresholds.tolist(),
         "tp": _steps(few.tps),
         "fp": _steps(few.fps),
