@@ -157,6 +157,18 @@ def test_hostile_names_are_text() -> None:
     assert page.count("<script") == page.count("</script>") == 3
 
 
+def test_names_from_right_to_left_leave_numbers_in_their_places() -> None:
+    name = "مرحبا بك"
+    _, page = page_of({"y": [0, 1] * 20, name: np.arange(40), "m": np.arange(40)[::-1]}, label="y", score=[name, "m"])
+    assert f'class="first">\u2068{name}\u2069 has the highest AUC' in page
+
+
+def test_a_page_says_what_intervals_of_means_are() -> None:
+    _, page = page_of(columns(3000) | {"g": np.arange(3000) % 300}, label="y", score="m0", by="g", resamples=99)
+    assert "interval of the mean AUC from 99 replicates of whole values of g" in page
+    assert "intervals at 95 %" in page
+
+
 # Pages of other results -----------------------------------------------------------------------------------------------
 
 

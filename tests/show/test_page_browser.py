@@ -253,6 +253,20 @@ def test_a_threshold_that_is_shown_predicts_the_same_rows_when_it_is_typed(brows
     assert asked == scores.max()
 
 
+def test_the_slider_is_of_scores_that_a_summary_knows(browser: Any, tmp_path: Path) -> None:
+    data, file = columns(3000), tmp_path / "page.html"
+    data["m0"][0] = -np.finfo(np.float64).max  # as the last threshold of a summary, which is below all scores
+    file.write_text(page_of(data, label="y", score="m0")[1])
+    shown = Shown(browser, file)
+    shown.set("by", "score")
+    asked = []
+    for at in (0, 500, 1000):
+        shown.set("at", at)
+        asked.append(float(shown.page.input_value("#at-number")))
+    known = data["m0"][1:]
+    assert asked == pytest.approx([known.min(), known.min() / 2 + known.max() / 2, known.max()], abs=0.1)
+
+
 @pytest.mark.parametrize(
     "costs",
     [
@@ -414,6 +428,30 @@ def test_pages_of_other_results_open_without_complaint(browser: Any, tmp_path: P
     assert shown.page.evaluate(UNDRAWN) == []
     assert shown.page.evaluate(UNNAMED) == []
     assert shown.complaints == []
+
+
+def test_models_are_switched_on_pages_without_thresholds(browser: Any, tmp_path: Path) -> None:
+    data, options = CASES["hundreds of values"]
+    file = tmp_path / "page.html"
+    pages = [page_of(data, **{"label": "y", "score": ["m0", "m1"], **options})[1], other("classes", tmp_path)[1]]
+    for page, mark in zip(pages, ("table.values .m1", "table.metrics .m1"), strict=True):
+        file.write_text(page)
+        shown = Shown(browser, file)
+        shown.page.uncheck("#show-1")
+        shown.settle()
+        fragment = shown.page.evaluate("() => location.hash")
+        assert fragment == "#off=1"
+        again = Shown(browser, file, fragment)
+        assert not again.page.is_checked("#show-1")
+        assert again.page.locator(mark).first.is_hidden()
+        assert again.complaints == []
+
+
+def test_names_are_whole_on_paper(browser: Any, digits: Path) -> None:
+    shown = Shown(browser, digits, viewport={"width": 700, "height": 900})
+    shown.page.emulate_media(media="print")
+    names = "[...document.querySelectorAll('table.live tbody th bdi')]"
+    assert shown.page.evaluate(f"() => {names}.map((each) => each.getClientRects().length)") == [1] * len(MODELS)
 
 
 def test_values_are_sorted_and_searched(browser: Any, tmp_path: Path) -> None:

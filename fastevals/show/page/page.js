@@ -296,7 +296,8 @@
     if (!(state.fp + state.fn > 0) || state.prior > 1) ({ fp: state.fp, fn: state.fn, prior: state.prior } = start());
   };
   const models = blocks.flatMap((block) => block.models);
-  const scores = models.flatMap((m) => [m.thresholds[1], m.thresholds.at(-1)]).filter(isFinite);
+  const isScore = (value) => Math.abs(value) < Number.MAX_VALUE; // a summary's last threshold is below all scores
+  const scores = models.flatMap((m) => [m.thresholds.find(isScore), m.thresholds.findLast(isScore)]).filter(isScore);
   const range = () => (state.by === "score" ? [Math.min(...scores), Math.max(...scores)] : [0, 1]);
   const between = (share) => { // with the digits that tell the slider's steps from each other
     const [low, high] = range();
@@ -342,6 +343,8 @@
   const LARGEST = 1 - 1e-4; // prior of its slider
   const boxes = all(".models input");
   const fill = () => {
+    boxes.forEach((box, k) => { box.checked = !state.off.includes(k); });
+    if (!blocks.length) return;
     const [low, high] = range();
     const value = asked();
     const slides = !["chosen", "cost"].includes(state.by);
@@ -354,8 +357,7 @@
     find("ratio").value = clamp(100 * Math.log10(state.fn / state.fp), -300, 300);
     const prior = state.prior ?? blocks[0].share;
     find("prior").value = 500 + 500 * logit(clamp(prior, 1 - LARGEST, LARGEST)) / logit(LARGEST);
-    find("prior-number").value = +prior.toPrecision(4);
-    boxes.forEach((box, k) => { box.checked = !state.off.includes(k); });
+    find("prior-number").value = state.prior ?? +prior.toPrecision(4);
   };
   const update = (writesAddress) => {
     show();
@@ -401,18 +403,17 @@
         changed(true);
       });
     }
-    boxes.forEach((box) => box.addEventListener("change", () => {
-      state.off = boxes.flatMap((each, k) => (each.checked ? [] : [k]));
-      changed(true);
-    }));
-    addEventListener("hashchange", () => {
-      fromFragment();
-      changed(false);
-    });
-    fromFragment();
-    show();
-    fill();
   }
+  boxes.forEach((box) => box.addEventListener("change", () => {
+    state.off = boxes.flatMap((each, k) => (each.checked ? [] : [k]));
+    changed(true);
+  }));
+  addEventListener("hashchange", () => {
+    fromFragment();
+    changed(false);
+  });
+  fromFragment();
+  update(false);
 
   // Saving ------------------------------------------------------------------------------------------------------------
   const save = (name, kind, content) => {
