@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import codecs
 import contextlib
+import glob
 import os
 import re
 import shlex
@@ -99,14 +100,18 @@ def print_text(text: str) -> None:
 
 
 def write_file(file: Path, content: bytes) -> None:
-    """Write a file whole or not at all: beside its place first. An error names the file, which OSError does not."""
-    partial = file.with_name(f".{file.name}.part")
+    """Write a file whole or not at all: beside its place first. An error names the file, which OSError does not.
+
+    What a link names is written, and the link stays.
+    """
     try:
+        place = file.resolve()
+        partial = place.with_name(f".{place.name}.part")
         partial.unlink(missing_ok=True)  # a killed run may have left it
         try:
             with partial.open("xb") as part:
                 part.write(content)
-            partial.replace(file)
+            partial.replace(place)
         except BaseException:
             partial.unlink(missing_ok=True)
             raise
@@ -121,8 +126,7 @@ def check_beforehand(arguments: argparse.Namespace) -> None:
     """Raise, before time is spent on the data, if --out, --html or --progress can't be had."""
     if getattr(arguments, "html", None) is not None:
         _prepare_page(arguments.html)
-        read = getattr(arguments, "file", None)
-        for file in [read] if isinstance(read, str) else read or []:
+        for file in _files_read(arguments):
             if os.path.exists(file) and os.path.exists(arguments.html) and os.path.samefile(file, arguments.html):
                 raise ValueError(f"{option('html')} must not be a file that is read, got {arguments.html!r}")
     if arguments.out is not None:
@@ -133,16 +137,23 @@ def check_beforehand(arguments: argparse.Namespace) -> None:
         import_optional("tqdm.auto", "--progress needs tqdm: pip install 'fastevals[progress]'")
 
 
+def _files_read(arguments: argparse.Namespace) -> Iterator[str]:
+    """Yield the files that options name, or may: some name files or columns."""
+    for name in ("file", "against", "truth", "observed", "weight"):
+        value = getattr(arguments, name, None) or []
+        for each in [value] if isinstance(value, str) else value:
+            yield from (each, *glob.glob(each))
+
+
 def _prepare_page(page: str) -> None:
     """Raise if a page can't be written to a file, or Jinja2 is missing."""
     from fastevals._options import import_optional
 
     import_optional("jinja2", NO_JINJA)
-    if not page or os.path.isdir(page):
+    if not page or (os.path.exists(page) and not os.path.isfile(page)):  # a device is not replaced by a page
         raise ValueError(f"{option('html')} must name a file, got {page!r}")
-    folder = os.path.dirname(page) or "."
     try:
-        with tempfile.TemporaryFile(dir=folder):
+        with tempfile.TemporaryFile(dir=os.path.dirname(os.path.realpath(page))):
             pass
     except OSError as error:
         raise ValueError(f"{option('html')} {page!r} can't be written: {error.strerror or error}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -155,6 +156,18 @@ def test_hostile_names_are_text() -> None:
     assert "<script>alert" not in page
     assert "<b>" not in page.split("<script")[0]
     assert page.count("<script") == page.count("</script>") == 3
+
+
+def test_names_from_right_to_left_leave_numbers_in_their_places() -> None:
+    name = "مرحبا بك"
+    _, page = page_of({"y": [0, 1] * 20, name: np.arange(40), "m": np.arange(40)[::-1]}, label="y", score=[name, "m"])
+    assert f'class="first">\u2068{name}\u2069 has the highest AUC' in page
+
+
+def test_a_page_says_what_intervals_of_means_are() -> None:
+    _, page = page_of(columns(3000) | {"g": np.arange(3000) % 300}, label="y", score="m0", by="g", resamples=99)
+    assert "interval of the mean AUC from 99 replicates of whole values of g" in page
+    assert "intervals at 95 %" in page
 
 
 # Pages of other results -----------------------------------------------------------------------------------------------
@@ -353,6 +366,36 @@ def test_a_page_is_not_written_over_what_is_read(tmp_path: Path, capsys: Any, mo
     assert cli.main(["report", "rows.csv", "--label", "y", "--score", "s", "--html", "./rows.csv"]) == 2
     assert "--html must not be a file that is read, got './rows.csv'" in capsys.readouterr().err
     assert Path("rows.csv").read_text().startswith("y,s")
+
+
+def test_a_page_is_not_written_over_files_that_other_options_read(
+    tmp_path: Path, capsys: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.csv", "b.csv"):
+        Path(name).write_text("y,s\n0,0.1\n1,0.2\n")
+    columns = ["--label", "y", "--score", "s"]
+    assert cli.main(["summarize", "a.csv", *columns, "--out", "before.fe"]) == 0
+    before = Path("before.fe").read_bytes()
+    for read, page in ((["*.csv", *columns], "b.csv"), (["a.csv", *columns, "--against", "before.fe"], "before.fe")):
+        assert cli.main(["report", *read, "--html", page]) == 2
+        assert f"--html must not be a file that is read, got '{page}'" in capsys.readouterr().err
+    assert Path("b.csv").read_text().startswith("y,s")
+    assert Path("before.fe").read_bytes() == before
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are of Unix")
+def test_a_page_replaces_files_alone(tmp_path: Path, capsys: Any) -> None:
+    pipe, link, page = tmp_path / "pipe", tmp_path / "link.html", tmp_path / "page.html"
+    os.mkfifo(pipe)
+    assert cli.main(["report", "--resamples", "0", "--html", str(pipe)]) == 2
+    assert "--html must name a file, got" in capsys.readouterr().err
+    assert pipe.is_fifo()
+    link.symlink_to("page.html")
+    for _ in range(2):
+        assert cli.main(["report", "--resamples", "0", "--html", str(link)]) == 0
+        assert link.is_symlink()
+        assert page.read_text().startswith("<!DOCTYPE html>")
 
 
 def test_pages_of_very_many_values_have_the_lowest_and_the_highest() -> None:

@@ -56,6 +56,27 @@ MOVES = """async () => {
 }"""
 UNDRAWN = """() => [...document.querySelectorAll("svg *")].filter((each) =>
     [...each.attributes].some((one) => /NaN|Infinity|undefined/.test(one.value))).map((each) => each.outerHTML)"""
+MOVED = """(html) => { // marks of thresholds that are not where the page has them without its script
+    const within = (svg, x, y) => {
+        const [left, top, width, height] = svg.dataset.box.split(" ").map(Number);
+        return x >= left - 0.1 && x <= left + width + 0.1 && y >= top - 0.1 && y <= top + height + 0.1;
+    };
+    const marks = (page) => [...page.querySelectorAll("article.block svg[data-picture]")].flatMap((svg) => {
+        const place = (dot) => ["cx", "cy", "r"].map((name) => +dot.getAttribute(name));
+        const dots = [...svg.querySelectorAll("circle.at")].map(place)
+            .filter(([x, y, r]) => r && within(svg, x, y));
+        const uprights = svg.dataset.picture === "scores" ? ".reference" : ".threshold";
+        const lines = [...svg.querySelectorAll(uprights)].map((line) => line.getAttribute("d").match(/M([\\d.]+) /))
+            .filter((found) => found && within(svg, +found[1], +svg.dataset.box.split(" ")[1]))
+            .map((found) => [+found[1]]);
+        return [...dots, ...lines].map((place) => [svg.dataset.picture, ...place]);
+    });
+    const [drawn, shown] = [new DOMParser().parseFromString(html, "text/html"), document].map(marks);
+    const areNear = (x, y) => x === y || Math.abs(x - y) < 0.2;
+    const isNear = (a, b) => a.length === b.length && a.every((x, k) => areNear(x, b[k]));
+    const lacking = (some, others) => some.filter((a) => !others.some((b) => isNear(a, b)));
+    return [lacking(drawn, shown), lacking(shown, drawn), drawn.length];
+}"""
 NARROW = {"width": 360, "height": 800}
 
 
@@ -186,6 +207,94 @@ def test_numbers_are_those_of_the_ranking_at_any_threshold_and_cost(browser: Any
     assert shown.complaints == []
 
 
+def test_rates_within_a_limit_are_those_of_the_ranking(browser: Any, tmp_path: Path) -> None:
+    y, rng = np.repeat([0, 1], 100), np.random.default_rng(0)
+    data = {"y": y, "m0": (rng.normal(size=200) + y).round(1), "m1": rng.normal(size=200) + y}
+    file = tmp_path / "page.html"
+    file.write_text(page_of(data, label="y", score=["m0", "m1"])[1])
+    shown = Shown(browser, file)
+    for by, limits in (
+        ("tpr", (0.07, 0.14, 0.28, 0.55, 1)),
+        ("precision", (0.1, 0.5, 0.6, 0.7)),
+        ("fpr", (0, 0.14, 0.55, 0.57, 0.95)),
+    ):
+        shown.set("by", "recall" if by == "tpr" else by)
+        for limit in limits:
+            shown.set("at-number", limit)
+            for row, name in zip(shown.table(), ("m0", "m1"), strict=True):
+                ranking = Ranking(y, data[name])
+                (_, fp), (_, tp) = ranking.confusion_at(ranking.threshold_for(**{by: limit}).threshold).counts.tolist()
+                assert (row["tp"], row["fp"]) == (str(tp), str(fp)), (by, limit, name)
+
+
+def test_a_threshold_that_is_shown_predicts_the_same_rows_when_it_is_typed(browser: Any, tmp_path: Path) -> None:
+    scores = 1000 + np.random.default_rng(0).random(60) / 100  # told from each other by their later digits
+    data = {"y": np.arange(60) % 2, "m0": scores}
+    file = tmp_path / "page.html"
+    file.write_text(page_of(data, label="y", score="m0")[1])
+    shown = Shown(browser, file)
+    for share in (0.1, 0.33, 0.5, 0.75):
+        shown.set("by", "share")
+        shown.set("at-number", share)
+        (row,) = shown.table()
+        title = f"Confusion matrix: m0 at {row['threshold']}"
+        assert shown.page.inner_text("figure.confusion figcaption strong") == title
+        assert shown.page.get_attribute("figure.confusion svg", "aria-label") == title
+        shown.set("by", "score")
+        shown.set("at-number", row["threshold"])
+        assert shown.table() == [row]
+        assert shown.page.input_value("#at-number") == row["threshold"]
+    for at in range(0, 1001, 50):
+        shown.set("at", at)
+        (row,) = shown.table()
+        asked = float(shown.page.input_value("#at-number"))
+        assert int(row["tp"]) + int(row["fp"]) == np.count_nonzero(scores >= asked)
+        assert abs(asked - (scores.min() + at / 1000 * np.ptp(scores))) < 1e-7
+    assert asked == scores.max()
+
+
+def test_the_slider_is_of_scores_that_a_summary_knows(browser: Any, tmp_path: Path) -> None:
+    data, file = columns(3000), tmp_path / "page.html"
+    data["m0"][0] = -np.finfo(np.float64).max  # as the last threshold of a summary, which is below all scores
+    file.write_text(page_of(data, label="y", score="m0")[1])
+    shown = Shown(browser, file)
+    shown.set("by", "score")
+    asked = []
+    for at in (0, 500, 1000):
+        shown.set("at", at)
+        asked.append(float(shown.page.input_value("#at-number")))
+    known = data["m0"][1:]
+    assert asked == pytest.approx([known.min(), known.min() / 2 + known.max() / 2, known.max()], abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "costs",
+    [
+        {"cost_fp": 1, "cost_fn": 1},
+        {"cost_fp": 0.1, "cost_fn": 0.3},
+        {"prior": 0.1},
+        {"cost_fn": 0},
+        {"cost_fp": 0, "prior": 0.5},
+        {"cost_fp": 1e308, "cost_fn": 1e308},
+    ],
+)
+def test_the_least_cost_is_the_reports_among_ties(browser: Any, tmp_path: Path, costs: dict[str, float]) -> None:
+    for seed in (4, 7):
+        data = columns(100, seed)
+        data["m0"] = data["m0"].round(1)
+        report, page = page_of(data, label="y", score=["m0", "m1"], **costs)
+        file = tmp_path / "page.html"
+        file.write_text(page)
+        shown = Shown(browser, file)
+        first = shown.table()
+        shown.set("by", "cost")
+        for row, at_least_cost, model in zip(first, shown.table(), report.blocks[0].models, strict=True):
+            names = ("tp", "fp", "fn", "tn", "cost", "holds")
+            assert [at_least_cost[name] for name in names] == [row[name] for name in names]
+            assert [float(end) for end in row["holds"].split(" to ")] == pytest.approx(model.holds, rel=1e-3)
+        assert "Infinity" not in str(first)
+
+
 def test_the_state_is_in_the_address_and_models_can_be_hidden(browser: Any, digits: Path) -> None:
     shown = Shown(browser, digits)
     first = shown.table()
@@ -294,6 +403,9 @@ def test_every_page_opens_without_complaint(browser: Any, tmp_path: Path, case: 
     file = tmp_path / "page.html"
     file.write_text(page_of(data, **{"label": "y", "score": "m0", **options})[1])
     shown = Shown(browser, file)
+    only_drawn, only_shown, n = shown.page.evaluate(MOVED, file.read_text())
+    assert (only_drawn, only_shown) == ([], [])
+    assert n or not shown.page.locator("#by").count() or case in ("one row", "one class")
     if "live" in file.read_text() and shown.page.locator("#by").count():
         for by in ("score", "share", "recall", "precision", "fpr", "cost"):
             shown.set("by", by)
@@ -316,6 +428,30 @@ def test_pages_of_other_results_open_without_complaint(browser: Any, tmp_path: P
     assert shown.page.evaluate(UNDRAWN) == []
     assert shown.page.evaluate(UNNAMED) == []
     assert shown.complaints == []
+
+
+def test_models_are_switched_on_pages_without_thresholds(browser: Any, tmp_path: Path) -> None:
+    data, options = CASES["hundreds of values"]
+    file = tmp_path / "page.html"
+    pages = [page_of(data, **{"label": "y", "score": ["m0", "m1"], **options})[1], other("classes", tmp_path)[1]]
+    for page, mark in zip(pages, ("table.values .m1", "table.metrics .m1"), strict=True):
+        file.write_text(page)
+        shown = Shown(browser, file)
+        shown.page.uncheck("#show-1")
+        shown.settle()
+        fragment = shown.page.evaluate("() => location.hash")
+        assert fragment == "#off=1"
+        again = Shown(browser, file, fragment)
+        assert not again.page.is_checked("#show-1")
+        assert again.page.locator(mark).first.is_hidden()
+        assert again.complaints == []
+
+
+def test_names_are_whole_on_paper(browser: Any, digits: Path) -> None:
+    shown = Shown(browser, digits, viewport={"width": 700, "height": 900})
+    shown.page.emulate_media(media="print")
+    names = "[...document.querySelectorAll('table.live tbody th bdi')]"
+    assert shown.page.evaluate(f"() => {names}.map((each) => each.getClientRects().length)") == [1] * len(MODELS)
 
 
 def test_values_are_sorted_and_searched(browser: Any, tmp_path: Path) -> None:

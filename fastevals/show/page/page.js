@@ -15,14 +15,20 @@
   const asModel = (given) => {
     const tp = sums(given.tp);
     const fp = sums(given.fp);
-    return { chosen: given.at, thresholds: [Infinity, ...given.t], tp, fp, P: tp.at(-1), N: fp.at(-1) };
+    const chosen = { row: given.at, threshold: given.threshold ?? Infinity, text: given.shown };
+    return { chosen, isWhole: given.whole, thresholds: [Infinity, ...given.t], tp, fp, P: tp.at(-1), N: fp.at(-1) };
   };
   const blocks = points.blocks.map((block) => ({ share: block.share, models: block.models.map(asModel) }));
 
   // Rows by what is asked of them -------------------------------------------------------------------------------------
+  const ROUNDING = 8 * Number.EPSILON;
   const divide = (a, b) => (b ? a / b : NaN);
-  const costAt = (m, row, costs) =>
-    costs.prior * costs.fn * divide(m.P - m.tp[row], m.P) + (1 - costs.prior) * costs.fp * divide(m.fp[row], m.N);
+  const costAt = (m, row, costs) => {
+    const fn = m.P - m.tp[row];
+    const fp = m.fp[row];
+    if (!costs.hasPrior) return costs.fn * divide(fn, m.P + m.N) + costs.fp * divide(fp, m.P + m.N);
+    return costs.prior * costs.fn * divide(fn, m.P) + (1 - costs.prior) * costs.fp * divide(fp, m.N);
+  };
   const lastRow = (m, holds) => { // of those where a condition holds: all up to some row, and row 0
     let low = 0;
     let high = m.thresholds.length;
@@ -33,26 +39,28 @@
     }
     return low;
   };
-  const rowBy = {
-    chosen: (m) => m.chosen,
+  const firstWithRecall = (m, row) => { // further down there are only more false positives
+    while (row > 0 && m.tp[row - 1] === m.tp[row]) row--;
+    return row;
+  };
+  const rowBy = { // rates are compared as they are shown: 7 of 100 have a recall of 0.07, though 0.07 * 100 > 7
+    chosen: (m) => m.chosen.row,
     score: (m, value) => lastRow(m, (row) => m.thresholds[row] >= value),
-    share: (m, value) => lastRow(m, (row) => m.tp[row] + m.fp[row] <= value * (m.P + m.N)),
+    share: (m, value) => lastRow(m, (row) => (m.tp[row] + m.fp[row]) / (m.P + m.N) <= value),
     recall: (m, value) => {
-      const isBelow = (row) => m.tp[row] < value * m.P;
+      const isBelow = (row) => m.tp[row] / m.P < value;
       return isBelow(0) ? Math.min(lastRow(m, isBelow) + 1, m.thresholds.length - 1) : 0;
     },
     precision: (m, value) => {
       let row = m.thresholds.length - 1;
-      while (row > 0 && !(m.tp[row] >= value * (m.tp[row] + m.fp[row]))) row--;
-      return row;
+      while (row > 0 && !(m.tp[row] / (m.tp[row] + m.fp[row]) >= value)) row--;
+      return firstWithRecall(m, row);
     },
-    fpr: (m, value) => lastRow(m, (row) => m.fp[row] <= value * m.N),
-    cost: (m, value, costs) => {
-      let best = 0;
-      for (let row = 1; row < m.thresholds.length; row++) {
-        if (costAt(m, row, costs) < costAt(m, best, costs)) best = row;
-      }
-      return best;
+    fpr: (m, value) => firstWithRecall(m, lastRow(m, (row) => !(m.fp[row] / m.N > value))),
+    cost: (m, value, costs) => { // of rows that differ by rounding alone the highest threshold, as in the report
+      const all = m.thresholds.map((_, row) => costAt(m, row, costs));
+      const enough = all.reduce((least, cost) => Math.min(least, cost)) * (1 + ROUNDING);
+      return Math.max(all.findIndex((cost) => cost <= enough), 0);
     },
   };
 
@@ -65,7 +73,6 @@
     const n = m.P + m.N;
     return {
       tp, fp, fn, tn, n,
-      threshold: m.thresholds[row],
       share: divide(tp + fp, n),
       recall: divide(tp, tp + fn),
       precision: divide(tp, tp + fp),
@@ -74,7 +81,7 @@
       accuracy: divide(tp + tn, n),
       f1: divide(2 * tp, 2 * tp + fp + fn),
       matthews: divide(tp * tn - fp * fn, [tp + fp, tp + fn, tn + fp, tn + fn].map(Math.sqrt).reduce((a, b) => a * b)),
-      cost: costs.hasPrior ? costAt(m, row, costs) : divide(costs.fn * fn + costs.fp * fp, n),
+      cost: costAt(m, row, costs),
     };
   };
   // Cost curves are over PC(+), the share of costs that positives have: a row's normalised cost is a line there.
@@ -95,7 +102,8 @@
       else if (slope < 0) high = Math.min(high, -more / slope);
       else if (more < 0) return null;
     }
-    return low <= high ? [priorAt(low, costs), priorAt(high, costs)] : null;
+    // Where one kind of error is free, all priors between 0 and 1 are at the other's end of PC(+).
+    return low <= high ? [costs.fp ? priorAt(low, costs) : 0, costs.fn ? priorAt(high, costs) : 1] : null;
   };
   const hullRows = (m) => { // one of these has the least cost, whatever the costs are
     const kept = [];
@@ -114,7 +122,14 @@
   const rounded = (value) => String(+value.toPrecision(6));
   const countText = (value) => (Number.isInteger(value) ? value.toLocaleString("en-US") : rounded(value));
   const numberText = (value) => (isNaN(value) ? "-" : Math.abs(value) < 1e6 ? value.toFixed(4) : rounded(value));
-  const thresholdText = (value) => (value === Infinity ? "inf" : rounded(value));
+  const thresholdText = (m, row) => { // that predicts the same rows when it is typed, as in the report
+    const value = m.thresholds[row];
+    if (row === m.chosen.row) return m.chosen.text;
+    if (value === Infinity) return "inf";
+    let digits = m.isWhole ? 6 : 17; // of few thresholds of many each has as few as it can
+    while (digits < 17 && rowBy.score(m, +value.toPrecision(digits)) !== row) digits++;
+    return String(+value.toPrecision(digits));
+  };
   const rangeText = (range) => (range ? range.map((end) => +end.toPrecision(4)).join(" to ") : "-");
 
   // Where a value is in a picture -------------------------------------------------------------------------------------
@@ -151,6 +166,8 @@
       place: +svg.closest("figure").dataset.place,
       x: (value) => left + width * x(value),
       y: (value) => top + height * (1 - y(value)),
+      title: svg.closest("figure").querySelector("figcaption bdi"),
+      name: svg.getAttribute("aria-label"),
       live: svg.querySelector(".live"),
       dots: byModel(all("circle.at", svg)),
       lines: byModel(all("path.threshold", svg)),
@@ -177,6 +194,7 @@
 
   // What moves in a picture -------------------------------------------------------------------------------------------
   const NOWHERE = [NaN, NaN];
+  const isInside = (x, low, size) => x >= low - 0.01 && x <= low + size + 0.01;
   const added = (parent, tag, kind, place) => { // a model's mark that the picture was drawn without
     const mark = document.createElementNS("http://www.w3.org/2000/svg", tag);
     mark.setAttribute("class", `${kind} m${place} c${place % 7}`);
@@ -189,22 +207,28 @@
     const dot = picture.dots.get(place);
     const x = picture.x(point[0]);
     const y = picture.y(point[1]);
-    const isThere = isFinite(x) && isFinite(y);
+    const isThere = isInside(x, picture.left, picture.width) && isInside(y, picture.top, picture.height);
     dot.setAttribute("r", isThere ? 5 : 0);
     if (!isThere) return;
-    dot.setAttribute("cx", clamp(x, picture.left, picture.left + picture.width).toFixed(2));
-    dot.setAttribute("cy", clamp(y, picture.top, picture.top + picture.height).toFixed(2));
+    dot.setAttribute("cx", x.toFixed(2));
+    dot.setAttribute("cy", y.toFixed(2));
   };
   const setUpright = (line, picture, value) => {
     const x = picture.x(value);
-    const isInside = x >= picture.left && x <= picture.left + picture.width;
-    line.setAttribute("d", isInside ? `M${x.toFixed(2)} ${picture.top}v${picture.height}` : "");
+    const isThere = isInside(x, picture.left, picture.width);
+    line.setAttribute("d", isThere ? `M${x.toFixed(2)} ${picture.top}v${picture.height}` : "");
   };
   const moveLine = (picture, place, value) => {
     if (!picture.lines.has(place)) picture.lines.set(place, added(picture.live, "path", "thin threshold", place));
     setUpright(picture.lines.get(place), picture, value);
   };
+  const nameAgain = (picture, threshold) => { // "... at 0.5" is above the picture, and read out
+    const name = picture.name.slice(0, picture.name.lastIndexOf(" at ")) + ` at ${threshold}`;
+    picture.title.textContent = name;
+    picture.svg.setAttribute("aria-label", name);
+  };
   const fillMatrix = (picture, n) => {
+    nameAgain(picture, n.text);
     const counts = [[n.tn, n.fp], [n.fn, n.tp]];
     const shares = counts.map(([one, other]) => [one, other].map((each) => (one + other ? each / (one + other) : 0)));
     for (const text of all("[data-cell]", picture.svg)) {
@@ -272,11 +296,13 @@
     if (!(state.fp + state.fn > 0) || state.prior > 1) ({ fp: state.fp, fn: state.fn, prior: state.prior } = start());
   };
   const models = blocks.flatMap((block) => block.models);
-  const scores = models.flatMap((m) => [m.thresholds[1], m.thresholds.at(-1)]).filter(isFinite);
+  const isScore = (value) => Math.abs(value) < Number.MAX_VALUE; // a summary's last threshold is below all scores
+  const scores = models.flatMap((m) => [m.thresholds.find(isScore), m.thresholds.findLast(isScore)]).filter(isScore);
   const range = () => (state.by === "score" ? [Math.min(...scores), Math.max(...scores)] : [0, 1]);
-  const between = (share) => {
+  const between = (share) => { // with the digits that tell the slider's steps from each other
     const [low, high] = range();
-    return low * (1 - share) + high * share;
+    const digits = 6 + Math.log10(Math.max(Math.abs(low), Math.abs(high)) / (high - low));
+    return clamp(+(low * (1 - share) + high * share).toPrecision(clamp(Math.ceil(digits) || 6, 6, 17)), low, high);
   };
   const asked = () => state.at ?? between(0.5);
 
@@ -286,17 +312,14 @@
     const hasBoth = m.P && m.N;
     const best = rowBy.cost(m, 0, costs);
     const special = {
-      least: () => (hasBoth ? thresholdText(m.thresholds[best]) : "-"),
+      least: () => (hasBoth ? thresholdText(m, best) : "-"),
       holds: () => rangeText(hasBoth && bestPriors(m, best, costs)),
-      threshold: (cell) => {
-        if (!n) return "-";
-        return state.by === "chosen" ? cell.dataset.chosen : thresholdText(n.threshold);
-      },
+      threshold: () => (n ? n.text : "-"),
     };
     for (const cell of all("[data-number]", row)) {
       const name = cell.dataset.number;
       const form = ["tp", "fp", "fn", "tn"].includes(name) ? countText : numberText;
-      cell.textContent = special[name] ? special[name](cell) : n ? form(n[name]) : "-";
+      cell.textContent = special[name] ? special[name]() : n ? form(n[name]) : "-";
     }
   };
   const show = () => {
@@ -304,7 +327,9 @@
       const costs = { fp: state.fp, fn: state.fn, prior: state.prior ?? block.share, hasPrior: state.prior !== null };
       const found = block.models.map((m) => {
         const row = rowBy[state.by](m, asked(), costs);
-        return row === null ? null : numbersAt(m, row, costs);
+        if (row === null) return null;
+        const threshold = state.by === "chosen" ? m.chosen.threshold : m.thresholds[row];
+        return { ...numbersAt(m, row, costs), threshold, text: thresholdText(m, row) };
       });
       const rows = all("table.live tbody tr", articles[k]);
       block.models.forEach((m, place) => fillRow(rows[place], m, found[place], costs));
@@ -318,20 +343,21 @@
   const LARGEST = 1 - 1e-4; // prior of its slider
   const boxes = all(".models input");
   const fill = () => {
+    boxes.forEach((box, k) => { box.checked = !state.off.includes(k); });
+    if (!blocks.length) return;
     const [low, high] = range();
     const value = asked();
     const slides = !["chosen", "cost"].includes(state.by);
     find("by").value = state.by;
     find("at").disabled = find("at-number").disabled = !slides;
     find("at").value = high > low ? clamp(1000 * (value / 2 - low / 2) / (high / 2 - low / 2), 0, 1000) : 500;
-    find("at-number").value = slides ? +value.toPrecision(6) : "";
+    find("at-number").value = slides ? value : "";
     find("cost-fp").value = state.fp;
     find("cost-fn").value = state.fn;
     find("ratio").value = clamp(100 * Math.log10(state.fn / state.fp), -300, 300);
     const prior = state.prior ?? blocks[0].share;
     find("prior").value = 500 + 500 * logit(clamp(prior, 1 - LARGEST, LARGEST)) / logit(LARGEST);
-    find("prior-number").value = +prior.toPrecision(4);
-    boxes.forEach((box, k) => { box.checked = !state.off.includes(k); });
+    find("prior-number").value = state.prior ?? +prior.toPrecision(4);
   };
   const update = (writesAddress) => {
     show();
@@ -377,19 +403,17 @@
         changed(true);
       });
     }
-    boxes.forEach((box) => box.addEventListener("change", () => {
-      state.off = boxes.flatMap((each, k) => (each.checked ? [] : [k]));
-      changed(true);
-    }));
-    addEventListener("hashchange", () => {
-      fromFragment();
-      changed(false);
-    });
-    for (const cell of all("[data-number=threshold]")) cell.dataset.chosen = cell.textContent;
-    fromFragment();
-    show();
-    fill();
   }
+  boxes.forEach((box) => box.addEventListener("change", () => {
+    state.off = boxes.flatMap((each, k) => (each.checked ? [] : [k]));
+    changed(true);
+  }));
+  addEventListener("hashchange", () => {
+    fromFragment();
+    changed(false);
+  });
+  fromFragment();
+  update(false);
 
   // Saving ------------------------------------------------------------------------------------------------------------
   const save = (name, kind, content) => {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -25,6 +26,7 @@ from fastevals.show.report.intervals import ModelPair
 FOLDER = Path(__file__).parent
 SMALL = 0.001
 MOST_VALUES = 2000  # of --by, in a table
+RIGHT_TO_LEFT = r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]+"  # words
 MOST_UNSORTED = 10  # rows: a table of more can be sorted and searched
 
 CAPTIONS = {
@@ -41,7 +43,7 @@ CAPTIONS = {
     "confusion": ("Confusion matrix", "counts, and shares of the true class"),
     "intervals": ("Metrics and their intervals", "the best at the top"),
     "differences": ("Differences of models", "orange: the interval leaves out zero"),
-    "groups": ("By group", "dashed: the mean"),
+    "groups": ("By group", "dashed: the mean; orange: the interval leaves it out"),
     "errors": ("Errors", "predictions less targets, in bins: the outer ones have all beyond; dashed: none"),
     "within": ("Errors within a size", "share of rows with an error of at most that size"),
     "critical_difference": ("Mean ranks", "1, the best, at the right; a bar joins what is not shown to differ"),
@@ -145,8 +147,13 @@ def _template() -> Any:
     jinja2 = import_optional("jinja2", NO_JINJA)
     loader = jinja2.FileSystemLoader(FOLDER)
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["printable"] = printable
+    environment.filters |= {"printable": printable, "isolated": isolated}
     return environment.get_template("page.html.jinja")
+
+
+def isolated(sentence: str) -> str:
+    """Return a sentence with words that are read from right to left in isolates, so that what follows stays there."""
+    return re.sub(rf"{RIGHT_TO_LEFT}(?:\s+{RIGHT_TO_LEFT})*", "\u2068\\g<0>\u2069", sentence)
 
 
 def _embedded(value: Any) -> str:

@@ -38,7 +38,7 @@ from fastevals.show.report.over_values import OverValues
 from fastevals.show.report.pictures import block_panels, group_panels
 from fastevals.show.report.points import chosen
 from fastevals.show.report.scores import ModelNumbers, Report, ReportBlock
-from fastevals.show.report.text import block_cautions, describe, over_cautions
+from fastevals.show.report.text import block_cautions, describe, describe_means, over_cautions
 from fastevals.show.report.verdict import cautions, verdict, verdict_over
 
 Floats = NDArray[np.float64]
@@ -51,6 +51,9 @@ def report_page(report: Report) -> Page:
     """Return what the page of a report shows."""
     facts = {name: text for name, text in describe(report).items() if name != "*"}
     over = report.over
+    if over is not None:
+        level = "" if report.plan is None else f"; intervals at {100 * report.plan.confidence:g} %"
+        facts["means"] = describe_means(report, over) + level
     return Page(
         "report",
         report.data,
@@ -131,6 +134,9 @@ def _model_points(model: ModelNumbers, counts: ThresholdCounts) -> dict[str, Any
     return {
         "name": model.name,
         "at": at,
+        "threshold": model.threshold if math.isfinite(model.threshold) else None,
+        "shown": model.threshold_shown,
+        "whole": are_all,
         "t": thresholds.tolist(),
         "tp": _steps(few.tps),
         "fp": _steps(few.fps),
@@ -150,7 +156,8 @@ def _shortened(values: Floats, below: Floats, exact: float) -> Floats:
         rounded = np.array([float(f"{value:.{digits}g}") for value in values[rest].tolist()])
         size = np.abs(values[rest])
         magnitude = np.floor(np.log10(size, where=size > 0, out=np.zeros(rest.size)))
-        rounded = np.where(rounded > values[rest], rounded - 10.0 ** (magnitude + 1 - digits), rounded)
+        with np.errstate(over="ignore"):  # of a summary's last threshold, which is below all scores
+            rounded = np.where(rounded > values[rest], rounded - 10.0 ** (magnitude + 1 - digits), rounded)
         rounded = np.array([float(f"{value:.{digits}g}") for value in rounded.tolist()])
         fits = (rounded <= values[rest]) & (rounded > below[rest])
         short[rest[fits]] = rounded[fits]

@@ -426,19 +426,25 @@ def _is_flat(value: float, interval: Interval) -> bool:
 # Over the values of --by ------------------------------------------------------------------------------------------
 
 
+def describe_means(report: Report, over: OverValues) -> str:
+    """Return what weighs means over the values, and of what their intervals are."""
+    text = f"weighted by {'rows' if report.roles.weight is None else printable(report.roles.weight)}"
+    if over.n_replicates is not None:
+        by = printable(str(report.roles.by))
+        text += f"; interval of the mean AUC from {over.n_replicates:,} replicates of whole values of {by}"
+        text += ", other intervals DeLong's" if over.why_none is None else ""
+    elif report.plan is not None and over.why_none is None:
+        text += "; DeLong's intervals, of these values and no others"
+    return text
+
+
 def _over_lines(report: Report) -> list[str]:
     """Return the section's lines, an empty one first; none where there are less than two values."""
     over = report.over
     if over is None:
         return []
-    weighted = "rows" if report.roles.weight is None else printable(report.roles.weight)
     by = printable(str(report.roles.by))
-    text = f"over {len(over.values):,} values of {by}: means weighted by {weighted}"
-    if over.n_replicates is not None:
-        text += f"; interval of the mean AUC from {over.n_replicates:,} replicates of whole values of {by}"
-        text += ", other intervals DeLong's" if over.why_none is None else ""
-    elif report.plan is not None and over.why_none is None:
-        text += "; DeLong's intervals, of these values and no others"
+    text = f"over {len(over.values):,} values of {by}: means {describe_means(report, over)}"
     (means,), (ranges,) = format_tables([_mean_table(report, over)]), format_tables([_range_table(report, over)])
     lines = ["", *textwrap.wrap(text, WIDTH, subsequent_indent="    "), *means]
     lines += note_lines("- : ", _undefined_over(over)) + note_lines("! : ", over_cautions(report))
