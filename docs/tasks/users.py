@@ -10,7 +10,7 @@ import numpy as np
 from fastevals import grouped_auc
 
 rng = np.random.default_rng(0)
-n_users, n = 2_000, 200_000
+n_users, n = 1_000, 100_000
 user = rng.integers(0, n_users, n)
 country = np.array(["de", "fr", "it"])[user % 3]  # of the user
 skill = 1.2 - 0.8 * (country == "it")  # how well the model knows the country
@@ -23,7 +23,7 @@ print(f"mean over users {users.mean:.4f} [{low:.4f}, {high:.4f}], undefined {use
 
 upper = users.confidence_intervals[:, 1]  # of each user alone
 certain = np.flatnonzero(upper < 0.7)
-print(f"{certain.size} of {n_users} users are surely below 0.7, {np.mean(certain % 3 == 2):.0%} of them of it")
+print(f"{certain.size} of {n_users} users are surely below 0.7, {np.mean(certain % 3 == 2):.0%} of them Italian")
 
 countries = grouped_auc(y, score, country, interval="delong")
 for name, value, a, b in zip(countries.groups, countries.values, *countries.confidence_intervals.T, strict=True):
