@@ -136,13 +136,21 @@ def test_the_area_under_the_least_costs_and_the_error_of_calibrated_scores_are_i
 def test_a_caution_says_where_that_is_not_so():
     assert bootstrap(data(), "ks_statistic", n_resamples=199, rng=0)["ks_statistic"].caution == ""
     few = bootstrap(data(share=0.1), ["ks_statistic", "roc_auc"], n_resamples=499, rng=0)
-    assert few["ks_statistic"].caution == "30 rows of a class: with fewer than 50 such intervals cover too seldom"
+    assert (
+        few["ks_statistic"].caution
+        == "30 rows of a class: with fewer than 50, such intervals hold the true value too seldom"
+    )
     assert f"caution={few['ks_statistic'].caution!r}" in repr(few)
     assert few["ks_statistic"].to_dict()["caution"]
     assert few["roc_auc"].caution == ""
     chance = [bootstrap(data(shift=0, seed=k), "ks_statistic", n_resamples=199, rng=k) for k in range(12)]
     said = [each["ks_statistic"].caution for each in chance]
-    assert sum("of replicates lie beyond the value: it may be so by chance alone" in each for each in said) > 5
+    assert (
+        sum(
+            "of replicates lie on one side of the value, which may be an extreme one by chance" in each for each in said
+        )
+        > 5
+    )
     for method in ("percentile", "basic", "normal"):
         found = bootstrap(data(), metric("f1", best="f1"), method=method, n_resamples=99, rng=0)
         assert f"{method!r} takes that for width" in found["f1(best='f1')"].caution

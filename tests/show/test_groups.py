@@ -121,7 +121,7 @@ def test_equal_extremes_are_counted(capsys, tmp_path):
     assert auc["lowest"] == auc["highest"] == {"metric": 1.0, "value": 0, "n_values": 5}
     text = report(capsys, file, *TWO, "--by", "g")
     assert "0 and 4 more" in text
-    assert "no width, which says nothing of how sure, of the intervals of AUC of up to 5 values" in words(text)
+    assert "intervals without width, which don't tell how sure they are, of AUC of up to 5 values" in words(text)
 
 
 def test_without_intervals(capsys):
@@ -244,7 +244,10 @@ def test_mean_of_many_values_is_of_whole_values_drawn(capsys, tmp_path):
 def test_mean_of_many_equal_values(capsys, tmp_path):
     rows = "".join(f"{k % 2},{k % 2},0,{k // 2}\n" for k in range(220))
     text = report(capsys, write(tmp_path, "same.csv", "y,a,b,g\n" + rows), *TWO, "--by", "g")
-    assert "of an interval of the mean AUC: all values' are equal" in words(text)
+    assert (
+        "an interval of the mean AUC without width, which doesn't tell how sure it is: all values' are equal"
+        in words(text)
+    )
 
 
 def test_lowest_and_highest(capsys, tmp_path):

@@ -461,7 +461,7 @@ def test_few_of_a_class_are_told(capsys, tmp_path, counts, said):
 
 def test_cautions_of_best_values_are_told(capsys, tmp_path):
     arguments = (*few_rows(tmp_path, 20, 60), "--threshold", "0.5", *FEW)
-    why = "20 rows of a class: with fewer than 50 such intervals cover too seldom"
+    why = "20 rows of a class: with fewer than 50, such intervals hold the true value too seldom"
     output = f"interval of KS of a: {why}"
     (block,) = report_json(capsys, *arguments)["blocks"]
     assert [note for note in block["intervals"]["notes"] if why in note] == [output]
@@ -486,7 +486,7 @@ def test_intervals_without_width_are_told(capsys, tmp_path):
     rows = "".join(f"{k % 2},{k % 2 + k / 100},{k}\n" for k in range(100))
     file = write(tmp_path, "perfect.csv", "y,a,b\n" + rows)
     text = " ".join(report(capsys, file, "--label", "y", "--score", "a", "--score", "b", *FEW).split())
-    assert "! : no width, which says nothing of how sure, of AUC, AP, PR AUC, EER, BEP, KS" in text
+    assert "! : an interval without width, which doesn't tell how sure it is, of AUC, AP, PR AUC, EER, BEP, KS" in text
 
 
 def test_blocks_of_one_group_and_of_one_class(capsys, tmp_path):

@@ -431,3 +431,26 @@ def test_the_verdict_says_which_model_is_best_and_what_is_not_shown(digits: tupl
     assert "it can&#39;t be told whether that is more than chance" in page
     _, page = page_of(same, label="y", score="a", resamples=199)
     assert re.search(r"a has an AUC of 0\.\d+ \[0\.\d+, 0\.\d+\]\.", page)
+
+
+def test_what_is_not_shown_is_said(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    y = rng.random(500) < 0.3
+    scores = rng.normal(size=500) + y
+    found = fastevals.report({"y": y, "p": scores, "q": -scores}, label="y", score=["p", "q"], resamples=0)
+    [block] = found.to_page().blocks
+    assert "Scores of p and q are no probabilities" in " ".join(block.cautions)
+    assert "AUC of q is far below 0.5: low scores mean positive, or pos_label names" in " ".join(block.cautions)
+    assert "doesn't tell" not in " ".join(block.cautions)
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.table({"y": y, "p": 1 / (1 + np.exp(-scores))}), tmp_path / "rows.parquet")
+    names = ["--label", "y", "--score", "p"]
+    assert (
+        cli.main(
+            ["summarize", str(tmp_path / "rows.parquet"), *names, "--out", str(tmp_path / "a.fe"), "--cells", "256"]
+        )
+        == 0
+    )
+    [block] = fastevals.report(str(tmp_path / "a.fe"), resamples=0).to_page().blocks
+    assert "the pictures of histograms of scores, calibration and net benefit" in " ".join(block.cautions)
+    assert not {"scores", "calibration", "decision"} & {figure.kind for figure in block.figures}

@@ -399,13 +399,15 @@ def _caution(columns: Floats, values: Floats, method: str, class_sizes: tuple[in
     reasons = []
     if class_sizes is not None and min(class_sizes) < FEW_ROWS:
         rows = f"{min(class_sizes)} row{'s' * (min(class_sizes) != 1)} of a class"
-        reasons.append(f"{rows}: with fewer than {FEW_ROWS} such intervals cover too seldom")
+        reasons.append(f"{rows}: with fewer than {FEW_ROWS}, such intervals hold the true value too seldom")
     for column, value in zip(columns.T, values.ravel(), strict=True):
         defined = column[~np.isnan(column)]
         below = _share_below(defined, float(value), TIE * abs(float(value))) if defined.size else 0.5
         share_beyond = max(below, 1 - below)
         if share_beyond >= SUSPICIOUS_SHARE:
-            reasons.append(f"{share_beyond:.0%} of replicates lie beyond the value: it may be so by chance alone")
+            reasons.append(
+                f"{share_beyond:.0%} of replicates lie on one side of the value, which may be an extreme one by chance"
+            )
     return "; ".join(reasons)
 
 

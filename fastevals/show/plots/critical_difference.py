@@ -136,7 +136,7 @@ def _draw_diagram(picture: Picture, result: RankComparison, cd: float | None, co
     if cd is not None:
         ends = np.array([(k, 2.45), (k, 2.75), (k, 2.6), (k - cd, 2.6), (k - cd, 2.75), (k - cd, 2.45)])
         picture.add(ThinLines("ruler", [ends], INK, 1.2))
-        picture.add(Text(k - cd / 2, 2.8, f"CD = {cd:.3f}"))
+        picture.add(Text(k - cd / 2, 3.0, f"CD = {cd:.3f}"))
     picture.x = AxisScale(LABEL, float(k), end, ticks=range(1, k + 1))
     picture.y = AxisScale("", 0.5 - first_row - half, 2.3 if cd is None else 3.8)
     rule = "a bar joins algorithms whose differences are not shown"

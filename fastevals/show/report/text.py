@@ -381,7 +381,10 @@ def interval_cautions(report: Any, block: Any, counts: list[tuple[str, str, int]
         notes.append(
             f"{names} undefined in {up_to}{most:,} of {report.plan.resamples:,} replicates, which are left out"
         )
-    for text, applies in (("no interval of", _is_missing), ("no width, which says nothing of how sure, of", _is_flat)):
+    for text, applies in (
+        ("no interval of", _is_missing),
+        ("an interval without width, which doesn't tell how sure it is, of", _is_flat),
+    ):
         concerned = {
             (model.name, name)
             for model in block.models
@@ -574,7 +577,9 @@ def over_cautions(report: Report) -> list[str]:
     aucs = [metrics[AUC] for metrics in over.metrics.values()]
     notes = []
     if is_bootstrapped and any(np.unique(auc.values[~np.isnan(auc.values)]).size == 1 for auc in aucs):
-        notes.append("no width, which says nothing of how sure, of an interval of the mean AUC: all values' are equal")
+        notes.append(
+            "an interval of the mean AUC without width, which doesn't tell how sure it is: all values' are equal"
+        )
     if over.why_none is not None:
         single = "of AUC of single" if is_bootstrapped else "over"
         return [*notes, f"no interval {single} values of {by}: {over.why_none}"]
@@ -594,5 +599,5 @@ def over_cautions(report: Report) -> list[str]:
         )
     if flat:
         up_to = "up to " if len(aucs) > 1 else ""
-        notes.append(f"no width, which says nothing of how sure, of the intervals of AUC of {up_to}{flat:,} values")
+        notes.append(f"intervals without width, which don't tell how sure they are, of AUC of {up_to}{flat:,} values")
     return notes

@@ -8,6 +8,7 @@ from fastevals._text import printable
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import Interval
 from fastevals.show.commands import option
+from fastevals.show.plots.style import is_drawable
 from fastevals.show.report.intervals import AUC, PROBABILITY_COLUMNS
 from fastevals.show.report.over_values import OverValues
 from fastevals.show.report.scores import Report, ReportBlock
@@ -23,6 +24,7 @@ from fastevals.show.verdict import (
 
 AT_THRESHOLD = ("recall", "precision")  # compared at the chosen thresholds, beside what these are best by
 BADLY_CALIBRATED = 0.05  # expected calibration error
+REVERSED = 0.3  # AUC below which scores surely rank the other way
 
 
 def verdict(report: Report, block: ReportBlock) -> list[str]:
@@ -70,4 +72,31 @@ def cautions(report: Report, block: ReportBlock) -> list[str]:
         for model in block.models
         if model.metrics[error] > BADLY_CALIBRATED
     ]
+    reversed_ones = [printable(model.name) for model in block.models if model.metrics[AUC] < REVERSED]
+    if reversed_ones:
+        notes.append(
+            f"{SCORE_METRICS[AUC].title} of {listed(reversed_ones)} is far below 0.5: low scores mean positive, or "
+            f"{option('pos_label')} names the other class."
+        )
+    return [*notes, *_not_shown(block)]
+
+
+def _not_shown(block: ReportBlock) -> list[str]:
+    """Return what a block has no pictures or numbers of, for want of probabilities, or of rows that were kept."""
+    counted = [model for model in block.models if model.counts is not None]
+    error = PROBABILITY_COLUMNS[2]
+    notes = []
+    others = [printable(model.name) for model in block.models if math.isnan(model.metrics[error])]
+    if others and not any(math.isnan(model.metrics[AUC]) for model in block.models):
+        notes.append(
+            f"Scores of {listed(others)} are no probabilities: Brier score, log loss, calibration and net benefit are "
+            "not measured."
+        )
+    missing = []
+    if not all(is_drawable(model.counts.thresholds[1:][[0, -1]]) for model in counted if model.counts is not None):
+        missing.append("histograms of scores")
+    if any(model.calibration is None and not math.isnan(model.metrics[error]) for model in counted):
+        missing += ["calibration", "net benefit"]
+    if missing:
+        notes.append(f"What was kept of the rows doesn't tell the pictures of {listed(missing)}: they are not drawn.")
     return notes
