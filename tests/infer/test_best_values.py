@@ -130,7 +130,7 @@ def test_the_area_under_the_least_costs_and_the_error_of_calibrated_scores_are_i
         hits += [low <= true <= high for (low, high), true in zip(ends, (0.2196, 0.0), strict=True)]
     assert hits[0] >= stats.binom.ppf(1e-4, 80, 0.95)
     assert hits[1] >= stats.binom.ppf(1e-4, 80, 0.85)  # less than it should: said in the caution
-    assert "replicates lie beyond the value" in found["expected_calibration_error"].caution
+    assert "replicates lie on one side of the value" in found["expected_calibration_error"].caution
 
 
 def test_a_caution_says_where_that_is_not_so():
