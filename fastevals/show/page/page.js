@@ -105,6 +105,14 @@
     // Where one kind of error is free, all priors between 0 and 1 are at the other's end of PC(+).
     return low <= high ? [costs.fp ? priorAt(low, costs) : 0, costs.fn ? priorAt(high, costs) : 1] : null;
   };
+  const isSame = (costs, others) => ["fp", "fn", "prior"].every((key) => costs?.[key] === others[key]);
+  const leastCost = (m, costs) => { // the row, and the priors for which it is best: kept until the costs change
+    if (!isSame(m.least?.costs, costs)) {
+      const row = rowBy.cost(m, 0, costs);
+      m.least = { costs, row, priors: bestPriors(m, row, costs) };
+    }
+    return m.least;
+  };
   const hullRows = (m) => { // one of these has the least cost, whatever the costs are
     const kept = [];
     for (let row = 0; row < m.thresholds.length; row++) {
@@ -251,6 +259,8 @@
     return d;
   };
   const bendCurves = (picture, block, costs) => { // those over the prior, unlike those over PC(+), depend on costs
+    if (isSame(picture.costs, costs)) return;
+    picture.costs = costs;
     block.models.forEach((m, place) => {
       if (!(m.P && m.N) || !picture.curves[place]) return;
       m.hull ??= hullRows(m);
@@ -310,10 +320,10 @@
   const articles = all("article.block");
   const fillRow = (row, m, n, costs) => {
     const hasBoth = m.P && m.N;
-    const best = rowBy.cost(m, 0, costs);
+    const least = leastCost(m, costs);
     const special = {
-      least: () => (hasBoth ? thresholdText(m, best) : "-"),
-      holds: () => rangeText(hasBoth && bestPriors(m, best, costs)),
+      least: () => (hasBoth ? thresholdText(m, least.row) : "-"),
+      holds: () => rangeText(hasBoth && least.priors),
       threshold: () => (n ? n.text : "-"),
     };
     for (const cell of all("[data-number]", row)) {
