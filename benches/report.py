@@ -111,7 +111,7 @@ def draw_speed(release: Mapping[str, Any], folder: Path) -> None:
 
     for scheme, ink in {"light": "#1f2328", "dark": "#e6edf3"}.items():
         with mpl.rc_context({"svg.hashsalt": "fastevals", "text.color": ink, "font.size": 10}):
-            canvas = Canvas(figsize=(8.4, 2.5), layout="constrained")
+            canvas = Canvas(figsize=(8.4, 2.8), layout="constrained")
             canvas.patch.set_alpha(0)
             axes = canvas.add_subplot()
             axes.set_axis_off()
@@ -124,6 +124,9 @@ def draw_speed(release: Mapping[str, Any], folder: Path) -> None:
                 axes.text(0.92, -row, f"{title}, {figure.peer}", ha="right", va="center")
                 axes.text(times * 1.08, -row, f"{times:.0f} x faster  ({ours}; {theirs})", ha="left", va="center")
             axes.set_xlim(0.02, 6e4)
+            machine = release["machine"]
+            made = f"fastevals {release['version']}, {machine['cores']} cores of {machine['cpu']}"
+            axes.text(1, -len(SHOWN), f"{made}; a logarithmic scale", ha="left", va="center", fontsize=8)
             canvas.savefig(folder / f"speed-{scheme}.svg", metadata={"Date": None}, transparent=True)
 
 
