@@ -658,7 +658,6 @@ def test_out_says_what_it_leaves_out(capsys, tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["00-fold-0", "01-fold-1"]
 
 
-@pytest.mark.slow
 def test_out_of_one_class_and_weights(capsys, tmp_path, small):
     report(capsys, small, *MODELS, "--weight", "w", "--by", "name", "--out", tmp_path / "a")
     assert pictures(tmp_path / "a" / "01-name-y") >= OF_RANKINGS | OF_PROBABILITIES

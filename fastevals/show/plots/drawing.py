@@ -104,7 +104,7 @@ def show(picture: Picture, ax: Axes, title: str | None = None) -> Axes:
         legend.set(title=style.as_written(picture.note), alignment="left")
     if squares is not None:
         ax.grid(visible=False)  # there are lines between squares
-    elif picture.y.tick_labels is not None and picture.y.kind == "linear":
+    elif picture.y.tick_labels and picture.y.kind == "linear":  # none, where nothing is defined
         ax.tick_params("y", labelsize=min(FONT, 0.72 * style.size_in_points(ax)[1] / len(picture.y.tick_labels)))
     if picture.strip is not None:
         ax.yaxis.label.set_y((1 + picture.strip_height) / 2)  # beside what is above: the strip has a label of its own
