@@ -37,6 +37,7 @@ _NAMES = {
     "many.folds": "PooledRanking RankingFolds",
     "many.groups": "GroupedMetric MetricsByGroup grouped_auc grouped_metrics",
     "many.models": "BatchMetric BatchMetrics batch_auc batch_metrics",
+    "many.queries": "MetricsByQuery QueryMetric compare_query_metrics query_metrics",
     "measure.bias_variance.bias_variance": "bias_variance BiasVarianceSummary",
     "measure.bias_variance.squared": "BiasVariance",
     "measure.bias_variance.zero_one": "DomingosDecomposition JamesDecomposition",

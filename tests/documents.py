@@ -200,6 +200,11 @@ KINDS = {
     ),
     "matrix": ("Of predicted labels alone", "Of a confusion matrix of any number of classes."),
     "targets": ("Of predicted numbers", "Of their errors. *scatter*: targets that differ."),
+    "queries": (
+        "Of ranked documents",
+        "Of those of each query, by `query_metrics` and `compare_query_metrics` alone. With `k` of the first k ranks, "
+        "also written `ndcg@10`, `recall@10`. *relevant*: a relevant document.",
+    ),
 }
 
 

@@ -182,7 +182,7 @@ def attribute(result: Any, column: str) -> Any:
         if isinstance(result, fastevals.GroupedMetric):
             return result.confidence_intervals[:, k]
         return math.nan if result.confidence_interval is None else result.confidence_interval[k]
-    plural = "names" if column == "model" else f"{column}s"
+    plural = {"model": "names", "query": "queries"}.get(column, f"{column}s")
     value = getattr(result, column if hasattr(result, column) else plural)
     if isinstance(value, fastevals.ErrorEstimate | fastevals.Estimate):  # of training rows, of one of two
         value = value.value
@@ -303,7 +303,7 @@ def test_no_result_was_forgotten() -> None:
     while found:
         found = [each for kind in found for each in kind.__subclasses__() if each.__module__.startswith("fastevals")]
         kinds |= set(found)
-    bases = {"Frozen", "TextResult"}
+    bases = {"Frozen", "TextResult", "ValuesByKey"}
     assert {kind.__name__ for kind in kinds if kind._columns is Tabular._columns} == bases
     public = {kind for name in fastevals.__all__ if isinstance(kind := getattr(fastevals, name), type)}
     assert {kind.__name__ for kind in public if hasattr(kind, "to_dict") and kind not in kinds} == set()

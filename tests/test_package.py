@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import fastevals
+from fastevals.measure.registry import METRICS
 
 PACKAGE = Path(fastevals.__file__).parent
 
@@ -267,6 +268,9 @@ def test_options_that_docstrings_name_are_options() -> None:
 @pytest.mark.parametrize("text", sorted({text for _, text in literals(METRIC)}))
 def test_metrics_that_docstrings_name_are_metrics(text: str) -> None:
     asked = eval(text, {"metric": fastevals.metric})
+    if METRICS[asked.name].of == "queries":
+        assert list(fastevals.query_metrics([[0, 1]], [[1, 2]], None, asked, interval=None)) == [str(asked)]
+        return
     y, scores = [0, 1, 0, 1, 1, 0], [0.1, 0.4, 0.35, 0.8, 0.7, 0.5]
     subject: Any = fastevals.Ranking(y, scores)
     if "average" in asked.options:

@@ -135,7 +135,7 @@ def compare_rankings(
     pairs = compared_pairs(models, reference)
     design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label)
     sample = make_score_sample(y_true, labelled, specs, design)
-    return _compare_models(sample, specs, list(models), pairs, settings, keep_distribution, progress)
+    return compare_models(sample, specs, list(models), pairs, settings, keep_distribution, progress)
 
 
 def compare_predictions(
@@ -242,11 +242,11 @@ def compare_predictions(
         labelled, models = as_models_labels("predictions", true, predictions)
         pairs = compared_pairs(models, reference)
         sample = make_prediction_sample(true, labelled, specs, design)
-    return _compare_models(sample, specs, list(models), pairs, settings, keep_distribution, progress)
+    return compare_models(sample, specs, list(models), pairs, settings, keep_distribution, progress)
 
 
 class ModelComparison(ResampledByMetric):
-    """Result of `compare_rankings` and `compare_predictions`: a mapping from each metric to its `MetricComparison`.
+    """Result of `compare_rankings` and its like: a mapping from each metric to its `MetricComparison`.
 
     Examples
     --------
@@ -382,7 +382,7 @@ def _table_rows(name: str, result: Estimate | Difference, pvalue: Any = None) ->
         yield [f"    {name}{suffix}", *format_column(numbers), "" if pvalue is None else format_pvalue(p)]
 
 
-def _compare_models(
+def compare_models(
     sample: Sample,
     specs: MetricSpecs,
     models: list[Any],

@@ -42,8 +42,36 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+class ValuesByKey(Frozen):
+    """A result with a value for each of ascending keys: iterates over pairs of these, and is indexed by key."""
+
+    __slots__ = ()
+    values: Floats
+
+    @property
+    def n_undefined(self) -> int:
+        """Groups whose value is undefined."""
+        return int(np.count_nonzero(np.isnan(self.values)))
+
+    def _keys(self) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return self.values.size
+
+    def __iter__(self) -> Iterator[tuple[Any, float]]:
+        keys = self._keys()
+        return zip(keys.tolist() if keys.dtype.kind not in "mM" else keys, self.values.tolist(), strict=True)
+
+    def __getitem__(self, key: Any) -> float:
+        return float(self.values[_find_group(key, self._keys())])
+
+    def __str__(self) -> str:
+        return repr(self) + first_lines(f"{show(key)}: {value:.4g}" for key, value in self)
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class GroupedMetric(Frozen):
+class GroupedMetric(ValuesByKey):
     """A metric of each group; iterates over pairs of a group's key and its value, and is indexed by key.
 
     Attributes
@@ -101,10 +129,8 @@ class GroupedMetric(Frozen):
     n_undefined_replicates: Ints | None = None
     pos_label: Any = None
 
-    @property
-    def n_undefined(self) -> int:
-        """Groups whose value is undefined."""
-        return int(np.count_nonzero(np.isnan(self.values)))
+    def _keys(self) -> NDArray[Any]:
+        return self.groups
 
     def _columns(self) -> Columns:
         return {"group": as_column(self.groups), **self._numbers()}
@@ -126,16 +152,6 @@ class GroupedMetric(Frozen):
             }
         )
 
-    def __len__(self) -> int:
-        return self.groups.size
-
-    def __iter__(self) -> Iterator[tuple[Any, float]]:
-        return zip(self.groups.tolist() if self.groups.dtype.kind not in "mM" else self.groups, self.values.tolist(),
-                   strict=True)  # fmt: skip
-
-    def __getitem__(self, key: Any) -> float:
-        return float(self.values[_find_group(key, self.groups)])
-
     def __repr__(self) -> str:
         undefined = f", n_undefined={self.n_undefined}" if self.n_undefined else ""
         interval = ""
@@ -143,9 +159,6 @@ class GroupedMetric(Frozen):
             interval = " [{:.4g}, {:.4g}]".format(*self.mean_confidence_interval)
         means = f"mean={self.mean:.4g}{interval}, macro_mean={self.macro_mean:.4g}"
         return f"GroupedMetric({self.metric} of {len(self)} groups: {means}{undefined})"
-
-    def __str__(self) -> str:
-        return repr(self) + first_lines(f"{show(key)}: {value:.4g}" for key, value in self)
 
 
 def group_results(

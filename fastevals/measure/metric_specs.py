@@ -14,7 +14,9 @@ from fastevals._options import (
     check_choice,
     check_no_options,
     check_number,
+    did_you_mean,
     keyword_parameters,
+    listed,
     show,
 )
 from fastevals._validation.arrays import as_thresholds
@@ -31,6 +33,7 @@ from fastevals.measure.registry import (
 )
 
 METRIC_ALIASES = aliases_for(METRICS) | aliases_with_options()
+AT_K = "_at_k"  # of names that are also those of metrics of cells
 PARTIAL_AUC_OPTIONS = {"max_fpr": 1.0, "min_tpr": 0.0, "standardize": True}  # of roc_auc
 
 
@@ -52,6 +55,8 @@ class MetricSpec:
     def __str__(self) -> str:
         if not self.options:
             return self.name
+        if self.name in METRICS and METRICS[self.name].of == "queries" and [*self.options] == ["k"]:
+            return f"{self.name.removesuffix(AT_K)}@{show(self.options['k'])}"
         return f"{self.name}({', '.join(f'{name}={show(value)}' for name, value in self.options.items())})"
 
     __repr__ = __str__
@@ -70,14 +75,16 @@ def metric(name: str, **options: Any) -> MetricSpec:
         "false_negative_rate", "f1", "f_score", "jaccard", "balanced_accuracy", "informedness", "matthews",
         "cohen_kappa"; of labels alone "hamming_loss", "cost"; of targets "mean_squared_error",
         "root_mean_squared_error", "mean_absolute_error", "median_absolute_error", "mean_absolute_percentage_error",
-        "r2", "pinball_loss".
+        "r2", "pinball_loss"; of ranked documents by query, for `query_metrics`, "ndcg", "dcg", "map", "mrr",
+        "recall_at_k", "precision_at_k", "hit_rate".
     **options
         Of scores, a metric of one threshold ("precision", "f1", ...) takes one of ``threshold=`` (fixed beforehand),
         ``best=`` (the threshold best by another such metric, or by itself) and the constraints of
         `Ranking.threshold_for` (``recall=``, ``precision=``, ``fpr=``, ``tpr=``, ``n_predicted=``). All but the fixed
         one are chosen anew in each bootstrap replicate. "f_score" takes ``beta=``, "expected_cost" ``cost_fp=``,
         ``cost_fn=`` and ``prior=``, "roc_auc" ``max_fpr=``, ``min_tpr=`` and ``standardize=``. Of a confusion matrix:
-        the arguments of its method, such as ``average="macro"``. Of regression: ``quantile=`` for "pinball_loss".
+        the arguments of its method, such as ``average="macro"``. Of regression: ``quantile=`` for "pinball_loss". Of
+        ranked documents ``k=``: ``metric("ndcg", k=10)`` is the same as the name with its end, ndcg@10.
 
     Returns
     -------
@@ -97,7 +104,17 @@ def metric(name: str, **options: Any) -> MetricSpec:
     """
     if not isinstance(name, str):
         raise ValueError(f"name must be a string, got {show(name)}")
-    return _checked("name", MetricSpec(name, options))
+    return _checked("name", _spelled("name", name, options))
+
+
+def _spelled(argument: str, name: str, options: dict[str, Any]) -> MetricSpec:
+    """Return the metric of a name; "recall@10" is "recall_at_k" with k=10."""
+    name, at, k = name.partition("@")
+    if not at:
+        return MetricSpec(name, options)
+    if not (k.isdecimal() and int(k) > 0):
+        raise ValueError(f"{argument}: what follows @ must be a whole number above 0, got {name + at + k!r}")
+    return MetricSpec(name + AT_K if name + AT_K in METRICS else name, {**options, "k": int(k)})
 
 
 def _checked(argument: str, spec: MetricSpec) -> MetricSpec:
@@ -112,7 +129,7 @@ def _checked(argument: str, spec: MetricSpec) -> MetricSpec:
 def legal_options(spec: MetricSpec) -> Iterator[str]:
     """Yield the options that a metric has, whatever it may be computed from; some twice."""
     name, entry = spec.name, METRICS[spec.name]
-    if entry.of == "targets":
+    if entry.of in ("targets", "queries"):
         yield from entry.options
     if name == "roc_auc":
         yield from PARTIAL_AUC_OPTIONS
@@ -136,8 +153,11 @@ def _checked_best(name: Any) -> str:
     return str(name)
 
 
-def parse_metrics(metrics: Any) -> dict[str, MetricSpec | Callable[..., Any]]:
-    """Return metrics by what results call them: of names, `metric(...)`, or a mapping with functions too."""
+def parse_metrics(metrics: Any, *, of_queries: bool = False) -> dict[str, MetricSpec | Callable[..., Any]]:
+    """Return metrics by what results call them: of names, `metric(...)`, or a mapping with functions too.
+
+    They are all of ranked documents by query, or none is.
+    """
     if isinstance(metrics, (str, MetricSpec)) or callable(metrics):
         metrics = [metrics]
     named: list[tuple[Any, Any]]
@@ -151,8 +171,9 @@ def parse_metrics(metrics: Any) -> dict[str, MetricSpec | Callable[..., Any]]:
     if not named:
         raise ValueError("metrics is empty: it must name at least one metric")
     specs: dict[str, MetricSpec | Callable[..., Any]] = {}
+    rule = "hold names or metric(...)" if of_queries else "hold names, metric(...) or functions"
     for label, each in named:
-        own_name, one = parse_metric("metrics", each, "hold names, metric(...) or functions")
+        own_name, one = parse_metric("metrics", each, rule, of_queries=of_queries)
         name = own_name if label is None else str(label)
         if name in specs:
             raise ValueError(f"metrics must all differ, got {name!r} twice")
@@ -161,16 +182,33 @@ def parse_metrics(metrics: Any) -> dict[str, MetricSpec | Callable[..., Any]]:
 
 
 def parse_metric(
-    argument: str, spec: Any, rule: str = "be a name, metric(...) or a function"
+    argument: str, spec: Any, rule: str = "be a name, metric(...) or a function", *, of_queries: bool = False
 ) -> tuple[str, MetricSpec | Callable[..., Any]]:
     """Return a parsed metric after what results call it."""
     if isinstance(spec, str):
-        spec = MetricSpec(spec, {})
+        spec = _spelled(argument, spec, {})
     if isinstance(spec, MetricSpec):
-        return str(_checked(argument, spec)), spec
-    if not callable(spec):
+        _check_call(argument, _checked(argument, spec), of_queries)
+        return str(spec), spec
+    if not callable(spec) or of_queries:
         raise ValueError(f"{argument} must {rule}, got {show(spec)}")
     return getattr(spec, "__name__", str(spec)), spec
+
+
+def _check_call(argument: str, spec: MetricSpec, of_queries: bool) -> None:
+    """Raise of a metric of ranked documents in a call of other metrics, and the other way round."""
+    if (METRICS[spec.name].of == "queries") == of_queries:
+        return
+    if not of_queries:
+        raise ValueError(
+            f"{argument}: {spec} is of the ranked documents of queries: fastevals.query_metrics and "
+            "fastevals.compare_query_metrics take it"
+        )
+    names = [name.replace(AT_K, "@10") for name, entry in METRICS.items() if entry.of == "queries"]
+    raise ValueError(
+        f"{argument} must be of ranked documents, one of {listed(names)}, or with an end such as @10; got {spec}"
+        f"{did_you_mean(f'{spec.name}@10', names)}"
+    )
 
 
 def metric_bounds(spec: MetricSpec | Callable[..., Any]) -> tuple[float, float]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fastevals._options import check_choice, check_costs, check_number, keyword_parameters
 from fastevals.counts import Cells, ThresholdCounts
-from fastevals.measure import cells, error_metrics, probability_metrics, ranking_metrics
+from fastevals.measure import cells, error_metrics, probability_metrics, query_metrics, ranking_metrics
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.curves.calibration import expected_calibration_error
 from fastevals.measure.curves.cost import cost_area
@@ -77,10 +77,11 @@ class Metric:
         As users write it.
     title : str
         Heading of its column in a table.
-    of : "ranking", "probabilities", "cells", "matrix" or "targets"
+    of : "ranking", "probabilities", "cells", "matrix", "targets" or "queries"
         What the function takes: `ThresholdCounts`; the same of scores that are probabilities of the positive class (NaN
-        of other scores); the `Cells` at one threshold or many; a `ConfusionMatrix` of any classes, or a stack; or the
-        `RegressionSums` of predicted numbers, one of each model (the median error takes rows: no sums tell it).
+        of other scores); the `Cells` at one threshold or many; a `ConfusionMatrix` of any classes, or a stack; the
+        `RegressionSums` of predicted numbers, one of each model (the median error takes rows: no sums tell it); or the
+        `QuerySums` of ranked documents.
     function : callable
         Gives a number or an `OperatingPoint`, or an array of the shape of the cells, the stack or the sums; NaN where
         undefined. The first sentence of its docstring is its definition in `docs/metrics.md`.
@@ -89,7 +90,8 @@ class Metric:
     bounds : tuple of float
         Least and largest value.
     needs : tuple of str
-        Classes ("positives", "negatives") without which it is undefined, or "scatter": of targets that differ.
+        Classes ("positives", "negatives") without which it is undefined, or "scatter", of targets that differ; of
+        queries "relevant", a relevant document.
     check_options : callable, optional
         Takes the options of the function as users give them, with their defaults, and returns them all, checked.
     replicate : ReplicateKernel or None
@@ -124,7 +126,7 @@ class Metric:
 
     name: str
     title: str
-    of: Literal["ranking", "probabilities", "cells", "matrix", "targets"]
+    of: Literal["ranking", "probabilities", "cells", "matrix", "targets", "queries"]
     function: Callable[..., Any]
     greater_is_better: bool = True
     bounds: tuple[float, float] = (0.0, 1.0)
@@ -237,6 +239,14 @@ def _error(title: str, function: Callable[..., Any], **more: Any) -> Metric:
     return Metric(function.__name__, title, "targets", function, False, bounds=(0.0, math.inf), needs=(), **more)
 
 
+def _of_queries(
+    name: str, function: Callable[..., Any], aliases: str, needs: tuple[str, ...] = ("relevant",), **more: Any
+) -> Metric:
+    """Return the entry of a metric of ranked documents."""
+    checks = query_metrics.checked_k
+    return Metric(name, name, "queries", function, needs=needs, check_options=checks, aliases=aliases, **more)
+
+
 def _mean_over_rows(of_thresholds: Callable[..., Any], n_bins: int = 1) -> ReplicateKernel:
     """Return how a mean over rows is summed of a replicate."""
     return ReplicateKernel("sum_by_bin", Detail.THRESHOLDS, Detail.CUTS, of_thresholds=of_thresholds, n_bins=n_bins)
@@ -279,7 +289,7 @@ METRICS: dict[str, Metric] = {
             ranking_metrics.average_precision,
             needs=_POSITIVES,
             replicate=ReplicateKernel("average_precision", Detail.POSITIVES),
-            aliases="ap aupr auprc au_pr map average_precision_score",
+            aliases="ap aupr auprc au_pr average_precision_score",
         ),
         Metric(
             "pr_auc",
@@ -436,7 +446,7 @@ METRICS: dict[str, Metric] = {
             "cells",
             cells.recall,
             needs=_POSITIVES,
-            aliases="tpr sensitivity hit_rate true_positive_rate recall_score",
+            aliases="tpr sensitivity true_positive_rate recall_score",
             option_aliases=_averages("recall"),
             monotone=True,
         ),
@@ -570,6 +580,13 @@ METRICS: dict[str, Metric] = {
             check_options=_checked_quantile,
             aliases="quantile_loss mean_pinball_loss",
         ),
+        _of_queries("ndcg", query_metrics.ndcg, "ndcg_cut ndcg_score normalized_dcg retrieval_normalized_dcg"),
+        _of_queries("dcg", query_metrics.dcg, "dcg_score discounted_cumulative_gain", needs=(), bounds=(0.0, math.inf)),
+        _of_queries("map", query_metrics.average_precision, "map_cut mean_average_precision retrieval_map"),
+        _of_queries("mrr", query_metrics.reciprocal_rank, "rr recip_rank reciprocal_rank retrieval_mrr"),
+        _of_queries("recall_at_k", query_metrics.recall, "retrieval_recall recall_at"),
+        _of_queries("precision_at_k", query_metrics.precision, "p p_at_k retrieval_precision", needs=()),
+        _of_queries("hit_rate", query_metrics.hit_rate, "hits hr success success_at_k retrieval_hit_rate"),
     )
 }
 SCORE_METRICS = {name: metric for name, metric in METRICS.items() if metric.of_scores and not metric.family}

@@ -20,6 +20,7 @@ from fastevals.metrics.per_class import (
     recall_score,
 )
 from fastevals.metrics.probabilities import brier_score_loss, log_loss
+from fastevals.metrics.ranked_lists import dcg_score, ndcg_score
 from fastevals.metrics.report import classification_report
 from fastevals.metrics.targets import mean_absolute_error, mean_squared_error, r2_score, root_mean_squared_error
 
@@ -34,6 +35,7 @@ __all__ = [
     "cohen_kappa_score",
     "confusion_matrix",
     "confusion_matrix_at_thresholds",
+    "dcg_score",
     "det_curve",
     "f1_score",
     "fbeta_score",
@@ -44,6 +46,7 @@ __all__ = [
     "mean_absolute_error",
     "mean_squared_error",
     "multilabel_confusion_matrix",
+    "ndcg_score",
     "precision_recall_curve",
     "precision_recall_fscore_support",
     "precision_score",

@@ -246,7 +246,15 @@ def _comparisons(data: _Data) -> None:
 
 
 def _groups(data: _Data) -> None:
-    from fastevals import batch_auc, batch_metrics, grouped_auc, grouped_metrics, metric
+    from fastevals import (
+        batch_auc,
+        batch_metrics,
+        compare_query_metrics,
+        grouped_auc,
+        grouped_metrics,
+        metric,
+        query_metrics,
+    )
 
     best, fixed = metric("f1", best="f1"), metric("f1", threshold=0.5)
     metrics = ["average_precision", "ks_statistic", "equal_error_rate", "brier_score", best, fixed]
@@ -259,6 +267,8 @@ def _groups(data: _Data) -> None:
     batch_auc(data.y, [data.scores, data.other], standard_errors=True)
     batch_metrics(data.y, [data.scores, data.other], ["roc_auc", "average_precision"])
     batch_metrics(data.classes, [data.predicted, data.classes], ["accuracy", metric("f1", average="macro")])
+    query_metrics(data.y, data.scores, data.groups)
+    compare_query_metrics(data.y, [data.scores, data.other], data.groups, n_resamples=FEW, rng=0)
 
 
 def _classes(data: _Data) -> None:

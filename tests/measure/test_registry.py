@@ -22,7 +22,7 @@ from fastevals.measure.cells import Quotient, ratio
 from fastevals.measure.error_metrics import RegressionSums
 from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import SCORE_METRICS, Metric, find_metric
-from tests.reference import calibration, confusion, curves
+from tests.reference import calibration, confusion, curves, queries
 from tests.reference import ranking as reference
 from tests.reference import regression as regression_twins
 from tests.strategies import (
@@ -217,6 +217,7 @@ OTHER_TWINS = {  # of another name
 
 def test_every_metric_has_a_slow_twin_in_tests_reference():
     twins = {*OTHER_TWINS, *reference.CELL_METRICS, *confusion.RATES, *regression_twins.metrics([1.0, 2.0], [1.0, 1.0])}
+    twins |= set(queries.METRICS)
     for module in (reference, calibration, curves, confusion):
         twins |= set(dir(module))
     assert set(registry.METRICS) <= twins

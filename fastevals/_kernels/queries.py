@@ -1,0 +1,209 @@
+"""Sums over the ranked documents of queries: each the mean over all orders of documents whose scores tie.
+
+McSherry and Najork (2008), "Computing Information Retrieval Performance Measures Efficiently in the Presence of Tied
+Scores", doi:10.1007/978-3-540-78646-7_38. A tie is described at the first rank it takes: how many documents have the
+score, how many of them are relevant, and the sum of their gains.
+"""
+
+import numpy as np
+
+from fastevals._kernels.jit import kernel
+from fastevals._kernels.partition import key_of
+from fastevals._kernels.sorting import sort_keys, sort_pairs
+
+COUNTED = 192  # relevant documents up to which it is faster to count who is above each than to sort all
+GRADES = 64  # whole gains below it are counted, not sorted
+DCG, IDEAL, HITS, RECIPROCAL, FOUND, PRECISIONS = range(6)
+SUMS = 6
+ONE, SHIFT = np.uint64(1), np.uint64(6)
+DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)  # its 64 windows of 6 bits all differ: shifted by a bit's place, they tell it
+BIT = np.zeros(64, dtype=np.int64)
+for _place in range(64):
+    BIT[(0x03F79D71B4CB0A89 << _place & (1 << 64) - 1) >> 58] = _place
+
+
+@kernel
+def scatter_rows(codes, scores, gains, places, scores_out, gains_out):
+    """Write rows to their queries; places[code] is where the next one of a query goes."""
+    for i in range(codes.size):
+        code = np.uintp(codes[i])
+        place = np.uintp(places[code])
+        scores_out[place] = scores[i]
+        gains_out[place] = gains[i]
+        places[code] += 1
+
+
+@kernel
+def find_relevant(gains, relevant, own_gains):
+    """Write the documents whose gain is not 0, and their gains; return how many they are."""
+    n = 0
+    for i in range(gains.size):
+        relevant[n], own_gains[n] = i, gains[i]
+        n += gains[i] != 0.0
+    return n
+
+
+@kernel
+def note_rank(rank, size, gain, marks, sizes, counts, totals):
+    """Add a relevant document to the tie at a rank, and mark that rank."""
+    word, bit = np.uintp(rank) >> SHIFT, ONE << np.uint64(rank & 63)
+    if marks[word] & bit:
+        counts[rank] += 1
+        totals[rank] += gain
+    else:
+        marks[word] |= bit
+        sizes[rank], counts[rank], totals[rank] = size, 1, gain
+
+
+@kernel
+def count_above(relevant, gains, scores, split, marks, sizes, counts, totals):
+    """Describe the ties of relevant documents; `split` ranks the later of two documents first instead."""
+    for k in range(relevant.size):
+        score, above, level = scores[relevant[k]], 0, 0
+        for j in range(scores.size):
+            above += scores[j] > score
+            level += scores[j] == score
+        if split and level > 1:
+            for j in range(relevant[k] + 1, scores.size):
+                above += scores[j] == score
+            level = 1
+        note_rank(above, level, gains[k], marks, sizes, counts, totals)
+
+
+@kernel
+def sort_ranks(gains, scores, split, keys, rows, scratch, row_scratch, cells, marks, sizes, counts, totals):
+    """`count_above` of all documents by sorting; from `keys` to `cells` it is working memory."""
+    n = scores.size
+    bits = scores.view(np.int64)
+    for i in range(n):
+        keys[i] = key_of(bits[i], np.int64(2**63 - 1), np.int64(-(2**63)))
+        rows[i] = i
+    sort_pairs(keys[:n], rows[:n], scratch, row_scratch, cells)
+    stop = n
+    while stop > 0:
+        start = stop - 1
+        while start > 0 and keys[start - 1] == keys[stop - 1]:
+            start -= 1
+        if split:
+            rows[start:stop].sort()
+        for i in range(start, stop):
+            gain = gains[np.int64(rows[i])]
+            if gain != 0.0 and split:
+                note_rank(n - 1 - i, 1, gain, marks, sizes, counts, totals)
+            elif gain != 0.0:
+                note_rank(n - stop, stop - start, gain, marks, sizes, counts, totals)
+        stop = start
+
+
+@kernel
+def sum_ranked(n, cuts, discounts, marks, sizes, counts, totals, out):
+    """Write the sums over the first cuts[c] ranks to out[c], cuts ascending.
+
+    With r of the m documents of a tie relevant, that at a rank of it is so with chance r / m; if it is, (r - 1) /
+    (m - 1) of the others of the tie above it are too.
+    """
+    c = 0
+    dcg, precisions, reciprocal, missed, seen = 0.0, 0.0, 0.0, 1.0, 0
+    for word in range((n >> 6) + 1):
+        left = marks[word]
+        while left:
+            lowest = left & (~left + ONE)
+            left ^= lowest
+            rank = 64 * word + BIT[(lowest * DE_BRUIJN) >> np.uint64(58)]
+            while c < cuts.size and cuts[c] <= rank:
+                write_sums(out[c], dcg, np.float64(seen), reciprocal, missed, precisions)
+                c += 1
+            if c == cuts.size:
+                return
+            r, m = counts[rank], sizes[rank]
+            chance, gain = r / m, totals[rank] / m
+            others = (r - 1) / (m - 1) if m > 1 else 0.0
+            for j in range(m):
+                dcg += gain * discounts[rank]
+                precisions += chance * (seen + 1 + j * others) / (rank + 1)
+                if seen == 0 and missed > 0.0:
+                    reciprocal += missed * r / (m - j) / (rank + 1)
+                    missed *= max(m - j - r, 0) / (m - j)
+                rank += 1
+                while c < cuts.size and cuts[c] <= rank:
+                    write_sums(out[c], dcg, seen + r * (j + 1) / m, reciprocal, missed, precisions)
+                    c += 1
+            seen += r
+    for rest in range(c, cuts.size):
+        write_sums(out[rest], dcg, np.float64(seen), reciprocal, missed, precisions)
+
+
+@kernel
+def write_sums(out, dcg, hits, reciprocal, missed, precisions):
+    """Write all sums of a cut but the ideal DCG."""
+    out[DCG] = dcg
+    out[HITS] = hits
+    out[RECIPROCAL] = reciprocal
+    out[FOUND] = 1.0 - missed
+    out[PRECISIONS] = precisions
+
+
+@kernel
+def sort_gains(gains, keys, scratch, cells, grades):
+    """Sort gains above 0, ascending, of which `keys` is a view."""
+    low, high, whole = np.inf, 0.0, True
+    for i in range(gains.size):
+        low, high = min(low, gains[i]), max(high, gains[i])
+        whole &= gains[i] == np.floor(gains[i])
+    if low >= high:
+        return
+    if not (whole and high < GRADES):
+        sort_keys(keys, scratch, cells)  # the bits of numbers above 0 are ordered as they are
+        return
+    grades[:GRADES] = 0
+    for i in range(gains.size):
+        grades[np.int64(gains[i])] += 1
+    place = 0
+    for grade in range(np.int64(high) + 1):
+        for _ in range(grades[grade]):
+            gains[place] = grade
+            place += 1
+
+
+@kernel
+def sum_ideal(gains, cuts, discounts, out):
+    """Write the largest DCG of ascending gains to out[c]."""
+    total, c = 0.0, 0
+    for rank in range(gains.size):
+        while c < cuts.size and cuts[c] <= rank:
+            out[c, IDEAL] = total
+            c += 1
+        total += gains[gains.size - 1 - rank] * discounts[rank]
+    for rest in range(c, cuts.size):
+        out[rest, IDEAL] = total
+
+
+@kernel
+def sum_queries(
+    gains, scores, starts, split, ranks_ideal, cuts, discounts, keys, own_gains, scratch, cells, floats, integers,
+    marks, n_relevant, out,
+):  # fmt: skip
+    """Write how many documents of each query are relevant, and sums at each cut, of shape (n_queries, n_cuts, SUMS).
+
+    Query q has the documents from starts[q] up to starts[q + 1]. From `keys` to `marks` it is working memory, as long
+    as the longest query, and GRADES; `own_gains` is a view of `keys`.
+    """
+    rows, row_scratch, totals = floats
+    relevant, sizes, counts = integers
+    for q in range(starts.size - 1):
+        query_gains, query_scores = gains[starts[q] : starts[q + 1]], scores[starts[q] : starts[q + 1]]
+        size = query_scores.size
+        marks[: (size >> 6) + 1] = 0
+        n = find_relevant(query_gains, relevant, own_gains)
+        n_relevant[q] = n
+        if n <= COUNTED:
+            count_above(relevant[:n], own_gains, query_scores, split, marks, sizes, counts, totals)
+        else:
+            sort_ranks(query_gains, query_scores, split, keys, rows, scratch, row_scratch, cells, marks, sizes, counts,
+                       totals)  # fmt: skip
+            if ranks_ideal:
+                find_relevant(query_gains, relevant, own_gains)  # where keys were sorted
+        sum_ranked(size, cuts, discounts, marks, sizes, counts, totals, out[q])
+        if ranks_ideal:
+            sort_gains(own_gains[:n], keys[:n], scratch, cells, counts)
+            sum_ideal(own_gains[:n], cuts, discounts, out[q])

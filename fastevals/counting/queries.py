@@ -1,0 +1,137 @@
+"""Documents brought together by query, and the sums that metrics of ranked documents are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import run
+from fastevals._kernels.groups import count_runs
+from fastevals._kernels.queries import GRADES, SUMS, scatter_rows, sum_queries
+from fastevals._validation.arrays import EXACT, check_finite
+from fastevals.counting.groups import code_groups
+from fastevals.counting.ordering import plain_block, sorting_space
+from fastevals.many.group_scores import spans
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TASK = 1 << 16  # documents, and queries, that are enough for a task
+TO_THE_END = 2**62  # the cut of metrics of all documents
+DOUBLE = np.dtype(np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Queries:
+    """Documents by query: query q has those from starts[q] up to starts[q + 1].
+
+    Attributes
+    ----------
+    keys : ndarray of shape (n_queries,)
+        The queries' ids, ascending.
+    starts : ndarray of int64 of shape (n_queries + 1,)
+        Where their documents start.
+    order : ndarray of uint32 of shape (n_documents,), or None
+        The number of each row's query, where rows are still to be brought together.
+    """
+
+    keys: NDArray[Any]
+    starts: Ints
+    order: NDArray[np.uint32] | None = None
+
+    @classmethod
+    def of_keys(cls, keys: NDArray[Any]) -> Queries:
+        """Number the queries of rows."""
+        codes = code_groups(keys)
+        numbers = codes.block(slice(None))
+        counts = np.zeros(codes.width, dtype=np.int64)
+        count_runs(numbers, np.uint32(0), counts)
+        occurring = np.flatnonzero(counts)
+        starts = np.append(0, np.cumsum(counts))
+        ascending = bool((numbers[1:] >= numbers[:-1]).all())
+        if not ascending and occurring.size < codes.width:
+            numbers = (np.cumsum(counts > 0, dtype=np.uint32) - np.uint32(1))[numbers]
+        starts = np.append(starts[occurring], keys.size)
+        return cls(codes.keys(occurring), starts, None if ascending else numbers)
+
+    @classmethod
+    def of_rows(cls, n_queries: int, n_documents: int) -> Queries:
+        """Number the rows of a table."""
+        return cls(np.arange(n_queries), np.arange(n_queries + 1) * n_documents)
+
+    def gather(self, gains: NDArray[Any], scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return gains and scores, the documents of a query together."""
+        if self.order is None:
+            return gains, scores
+        together = np.empty(gains.size), np.empty(gains.size)
+        rows = plain_block(scores, DOUBLE), plain_block(gains, DOUBLE)
+        scatter_rows(self.order, *rows, self.starts[:-1].copy(), together[1], together[0])
+        return together
+
+
+def as_ranks(name: str, scores: NDArray[Any]) -> NDArray[Any]:
+    """Return scores, or numbers in their order where a float64 would round some."""
+    kind, size = scores.dtype.kind, scores.dtype.itemsize
+    if kind == "f" and size > 8:
+        check_finite(name, scores)
+    elif kind not in "iu" or size < 8 or -EXACT <= int(scores.min()) <= int(scores.max()) <= EXACT:
+        return scores
+    return np.unique(scores, return_inverse=True)[1].reshape(scores.shape)
+
+
+def sum_by_query(
+    starts: Ints,
+    gains: NDArray[Any],
+    scores: NDArray[Any],
+    cuts: Ints,
+    discounts: Floats,
+    use: Callable[[slice, Ints, Floats], None],
+    *,
+    read: Callable[[Floats, Floats], Floats] = lambda gains, scores: gains,
+    ideal: bool = True,
+    split: bool = False,
+) -> None:
+    """Sum over the ranked documents of each query, and hand the sums of some queries at a time to `use`, in threads.
+
+    Parameters
+    ----------
+    starts : ndarray of int64 of shape (n_queries + 1,)
+        Where the documents of each query start.
+    gains, scores : ndarray of shape (n_documents,)
+        Of each document; a gain of 0 is that of one that is not relevant.
+    cuts : ndarray of int64 of shape (n_cuts,)
+        Ranks that are summed over, ascending.
+    discounts : ndarray of shape (largest,)
+        Of each rank.
+    use : callable
+        Takes which queries, how many of the documents of each are relevant, and sums of shape (n, n_cuts, SUMS).
+    read : callable
+        Checks the gains and scores of a block, and returns what the gains are worth.
+    ideal : bool
+        Whether the ideal DCG is among the sums.
+    split : bool
+        Whether, of documents whose scores tie, the later ranks first; else sums are the mean over all orders.
+    """
+    largest = discounts.size
+
+    def workspace() -> tuple[Any, ...]:
+        keys, length = np.empty(largest, dtype=np.uint64), max(largest, GRADES)
+        return (
+            keys, keys.view(DOUBLE), *sorting_space(largest), np.empty((3, largest)), np.empty((3, length), np.int64),
+            np.empty(largest // 64 + 1, dtype=np.uint64),
+        )  # fmt: skip
+
+    def measure(span: tuple[int, int], space: Any) -> None:
+        own = starts[span[0] : span[1] + 1]
+        rows = slice(int(own[0]), int(own[-1]))
+        ranked = plain_block(scores[rows], DOUBLE)
+        worth = read(plain_block(gains[rows], DOUBLE), ranked)
+        sums, relevant = np.empty((own.size - 1, cuts.size, SUMS)), np.empty(own.size - 1, dtype=np.int64)
+        sum_queries(worth, ranked, own - own[0], split, ideal, cuts, discounts, *space, relevant, sums)
+        use(slice(*span), relevant, sums)
+
+    run(measure, spans(starts, TASK), workspace=workspace, compiles=sum_queries)

@@ -1,0 +1,423 @@
+"""Metrics of ranked documents for each query, their means over queries, and differences of systems."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals._frames import Columns, as_column, make_columns
+from fastevals._kernels.groups_bootstrap import weighted_mean
+from fastevals._options import (
+    as_flag,
+    check_choice,
+    check_integer,
+    check_number,
+    row_at,
+    show,
+    warn_degenerate,
+    warn_undefined,
+)
+from fastevals._random import seed_key
+from fastevals._validation.arrays import as_array, as_scores, check_same_length, named_columns, raise_not_finite
+from fastevals._validation.labels import as_group_keys, check_two_models
+from fastevals.counting.queries import TO_THE_END, Queries, as_ranks, sum_by_query
+from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
+from fastevals.infer.bootstrap.row_samples import SamplingUnits, UnitSample
+from fastevals.infer.bootstrap.samples import Values, jackknife_acceleration
+from fastevals.infer.comparison import ModelComparison, compare_models
+from fastevals.infer.significance.paired import compared_pairs
+from fastevals.many.group_bootstrap import NO_INTERVAL, bootstrap_mean
+from fastevals.many.groups import MetricsByGroup, ValuesByKey, mean_over_groups
+from fastevals.measure.kinds import MetricSpecs
+from fastevals.measure.metric_specs import MetricSpec, parse_metrics
+from fastevals.measure.query_metrics import QuerySums
+from fastevals.measure.registry import METRICS
+from fastevals.results import MAX_RESAMPLES, Interval, check_confidence_level
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+USUAL = ("ndcg@10", "map", "mrr", "recall@10")
+GAINS = ("linear", "exponential")
+INTERVALS = (None, "t", "bootstrap")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class QueryMetric(ValuesByKey):
+    """A metric of each query; iterates over pairs of a query's id and its value, and is indexed by id.
+
+    Attributes
+    ----------
+    metric : str
+        Its name.
+    queries : ndarray of shape (n_queries,)
+        The distinct ids, ascending; of tables the numbers of their rows.
+    values : ndarray of shape (n_queries,)
+        NaN where the metric is undefined: no document is relevant.
+    n_documents, n_relevant : ndarray of int64 of shape (n_queries,)
+        Documents of each query, and those of them that are relevant.
+    mean : float
+        Mean of the values that are defined, each query weighing the same; NaN if there is none.
+    standard_error : float or None
+        Of the mean.
+    confidence_interval : Interval or None
+        Of the mean.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> found = fastevals.query_metrics([0, 1, 1, 0], [0.3, 0.2, 0.9, 0.1], list("aabb"), "mrr", interval=None)
+    >>> found["mrr"]
+    QueryMetric(mrr of 2 queries: mean=0.75)
+    >>> found["mrr"]["b"]
+    1.0
+    """
+
+    metric: str
+    queries: NDArray[Any]
+    values: Floats
+    n_documents: Ints
+    n_relevant: Ints
+    mean: float
+    standard_error: float | None = None
+    confidence_interval: Interval | None = None
+
+    def _keys(self) -> NDArray[Any]:
+        return self.queries
+
+    def _columns(self) -> Columns:
+        return {
+            "query": as_column(self.queries),
+            **make_columns({"value": self.values, "n_documents": self.n_documents, "n_relevant": self.n_relevant}),
+        }
+
+    def __repr__(self) -> str:
+        undefined = f", n_undefined={self.n_undefined}" if self.n_undefined else ""
+        interval = "" if self.confidence_interval is None else " [{:.4g}, {:.4g}]".format(*self.confidence_interval)
+        return f"QueryMetric({self.metric} of {len(self)} queries: mean={self.mean:.4g}{interval}{undefined})"
+
+
+class MetricsByQuery(MetricsByGroup):
+    """Result of `query_metrics`: a mapping from each metric to its `QueryMetric`."""
+
+    __slots__ = ()
+
+    def _settings(self) -> str:
+        return f"{len(next(iter(self.metrics.values())))} queries"
+
+
+def query_metrics(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    queries: ArrayLike | None = None,
+    metrics: Any = USUAL,
+    *,
+    gain: str = "linear",
+    undefined: float = math.nan,
+    interval: str | None = "t",
+    confidence_level: float = 0.95,
+    n_resamples: int = 9999,
+    rng: Any = None,
+) -> MetricsByQuery:
+    """Compute ranking metrics of the documents of each query, and their means over queries.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
+        Relevance of each document to its query: finite numbers, 0 for one that is not relevant, more for one that is.
+    y_score : array-like of the same shape
+        Finite scores; the documents of a query are ranked by them, the highest first. Ties are exact equality.
+    queries : array-like of shape (n_documents,), optional
+        The query of each document, in any order: numbers, booleans, strings, dates or times. Rows that are in
+        ascending order already are not moved. Without it a row of a table is a query.
+    metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
+        "ndcg", "dcg", "map", "mrr" and "hit_rate", of all ranks or with an end such as "@10" of the first; "recall@10"
+        and "precision@10", of any number of ranks.
+    gain : {"linear", "exponential"}
+        Of (N)DCG: a document of relevance y is worth y, or 2**y - 1.
+    undefined : float
+        Value of metrics that a query without relevant documents leaves undefined: NaN leaves the query out of the mean,
+        and counts it; 0 is what trec_eval and ranx take.
+    interval : {"t", "bootstrap", None}
+        Of the mean, whose units are queries: by Student's t, or percentiles of bootstrap replicates.
+    confidence_level : float in (0, 1)
+        Of each interval by itself.
+    n_resamples : int
+        Bootstrap replicates.
+    rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
+        The seed of the bootstrap. The same seed gives the same bits, at any number of threads.
+
+    Returns
+    -------
+    MetricsByQuery
+        A mapping from each metric to its `QueryMetric`, whose `values` paired tests take: ``paired_t_test``, say.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        With the number of queries without relevant documents, if they are left out; and if a mean has no interval, or
+        one of no width.
+
+    Notes
+    -----
+    Where scores tie, a value is the mean over all orders of the documents that do, in closed form [1]_: that of
+    scikit-learn's `ndcg_score`. Where they don't, values are those of trec_eval: discounts are log2(rank + 1),
+    precision is over k also where there are fewer documents, and average precision is over all relevant documents
+    of the query (among its rows), also those past k.
+
+    A query of up to 192 relevant documents is not sorted: it is counted how many scores are above each.
+
+    Takes 8 bytes a query and metric, beyond the input; rows to be brought together take 20 more each.
+
+    References
+    ----------
+    .. [1] McSherry, F. and Najork, M. (2008), "Computing Information Retrieval Performance Measures Efficiently in the
+       Presence of Tied Scores", ECIR, doi:10.1007/978-3-540-78646-7_38.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> relevance, scores = [0, 2, 1, 1, 0, 0], [0.9, 0.8, 0.2, 0.4, 0.4, 0.1]
+    >>> found = fastevals.query_metrics(relevance, scores, list("aaabbb"), ["ndcg@2", "mrr"])
+    >>> found["mrr"].values, found["ndcg@2"].values.round(3)
+    (array([0.5 , 0.75]), array([0.48 , 0.815]))
+    >>> found["mrr"].mean
+    0.625
+    """
+    check_choice("interval", interval, INTERVALS)
+    _, alpha = check_confidence_level(confidence_level)
+    n_resamples = check_integer("n_resamples", n_resamples, low=1, high=MAX_RESAMPLES)
+    specs = parse_metrics(metrics, of_queries=True)
+    task = _Task(y_true, queries, specs, gain, undefined)
+    values = task.measure("y_score", y_score)
+    task.warn(values)
+    key = seed_key("rng", rng)
+    found = {}
+    for name, entry, each in zip(specs, task.entries, values, strict=True):
+        error, ends = None, None
+        if interval == "t":
+            error, ends = _t_interval(name, each, alpha, entry.bounds)
+        elif interval == "bootstrap":
+            error, ends = bootstrap_mean(each, np.ones(each.size), n_resamples, alpha / 2, key)
+        mean = mean_over_groups(each, np.ones(each.size))
+        found[name] = QueryMetric(name, task.queries.keys, each, task.n_documents, task.n_relevant, mean, error, ends)
+    return MetricsByQuery(found)
+
+
+def _t_interval(name: str, values: Floats, alpha: float, bounds: tuple[float, float]) -> tuple[float, Interval]:
+    """Return the standard error of a mean and its interval, within the bounds."""
+    from scipy.special import stdtrit
+
+    values = values[~np.isnan(values)]
+    if values.size < 2:
+        warn_undefined(f"the interval of the mean {name}", "it needs two queries that have a value")
+        return math.nan, NO_INTERVAL
+    mean, error = float(values.mean()), float(values.std(ddof=1)) / math.sqrt(values.size)
+    if error == 0:
+        warn_degenerate(f"the interval of the mean {name}", "all values are equal")
+    margin = float(stdtrit(values.size - 1, 1 - alpha / 2)) * error
+    return error, Interval(max(mean - margin, bounds[0]), min(mean + margin, bounds[1]))
+
+
+# Differences of systems -----------------------------------------------------------------------------------------------
+
+
+def compare_query_metrics(
+    y_true: ArrayLike,
+    y_score: Any,
+    queries: ArrayLike | None = None,
+    metrics: Any = USUAL,
+    *,
+    reference: Any = None,
+    gain: str = "linear",
+    undefined: float = math.nan,
+    n_resamples: int = 9999,
+    confidence_level: float = 0.95,
+    method: str = "BCa",
+    alternative: str = "two-sided",
+    rng: Any = None,
+    keep_distribution: bool = False,
+    progress: bool = False,
+) -> ModelComparison:
+    """Compare systems that rank the same documents, by means over queries, with one paired bootstrap of queries.
+
+    As `compare_rankings`; each replicate draws queries once, for all systems.
+
+    Parameters
+    ----------
+    y_true, queries, metrics, gain, undefined
+        As for `query_metrics`.
+    y_score : mapping of name to array-like, array-like of shape (n_systems, ...), or frame
+        Finite scores of two systems or more, an entry, a row or a column each, of the shape of `y_true`.
+    reference : name or int, optional
+        The system that the others are compared with, by name, or by number where they have none; by default all pairs
+        are compared.
+    n_resamples, confidence_level, method, alternative, rng, keep_distribution, progress
+        As for `compare_rankings`.
+
+    Returns
+    -------
+    ModelComparison
+        A mapping from each metric to its `MetricComparison`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        As from `query_metrics` and `compare_rankings`.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> relevance, queries = [0, 2, 1, 1, 0, 0, 0, 0, 1], list("aaabbbccc")
+    >>> scores = {"old": [3, 2, 1, 3, 2, 1, 3, 2, 1], "new": [1, 3, 2, 2, 3, 1, 2, 1, 3]}
+    >>> result = fastevals.compare_query_metrics(relevance, scores, queries, "mrr", n_resamples=999, rng=0)
+    >>> round(result["mrr"].differences[0].value, 4)
+    -0.2222
+    """
+    settings = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
+    keep, progress = as_flag("keep_distribution", keep_distribution), as_flag("progress", progress)
+    specs = parse_metrics(metrics, of_queries=True)
+    columns = named_columns("y_score", y_score)
+    systems: Mapping[Any, Any] = dict(enumerate(as_array("y_score", y_score))) if columns is None else columns
+    check_two_models("y_score", tuple(systems))
+    pairs = compared_pairs(tuple(systems), reference)
+    task = _Task(y_true, queries, specs, gain, undefined)
+    values = np.stack([task.measure(f"y_score[{name!r}]", each) for name, each in systems.items()], axis=1)
+    task.warn(values[:, 0])
+    return compare_models(_QuerySample(values), specs, list(systems), pairs, settings, keep, progress)
+
+
+class _QuerySample(UnitSample):
+    """Queries drawn with replacement, and the means of those drawn that have a value.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_metrics, n_systems, n_queries)
+        NaN where a metric is undefined, of all systems.
+    """
+
+    def __init__(self, values: Floats) -> None:
+        self._defined = (~np.isnan(values[:, 0])).astype(np.float64)
+        self._values = np.where(np.isnan(values), 0.0, values)
+        super().__init__(SamplingUnits(np.empty(0, np.uint32), (values.shape[-1],), True), values.size)
+
+    def estimates(self) -> Values:
+        """Return each metric's mean, of each system."""
+        return [means[0] for means in self.measure([np.ones(self._defined.shape[1], dtype=np.uint8)], 1, None)]
+
+    def workspace(self) -> Any:
+        """Return an array for how often each query is drawn."""
+        return (self.times(),)
+
+    def measure(self, draws: Any, n: int, space: Any) -> Values:
+        """Return the means of n draws."""
+        means = np.empty((len(self._values), n, self._values.shape[1]))
+        for number, times in enumerate(draws):
+            for k, (systems, defined) in enumerate(zip(self._values, self._defined, strict=True)):
+                means[k, number] = [weighted_mean(times, values, defined) for values in systems]
+        return list(means)
+
+    def closed_form_acceleration(self, metric: int) -> Floats:
+        """Return the acceleration of each system's mean, from the means without one query."""
+        defined, values = self._defined[metric].astype(bool), self._values[metric]
+        n = np.count_nonzero(defined)
+        if n < 2:
+            return np.zeros(len(values))
+        total = values.sum(axis=1)
+        left = np.where(defined, (total[:, None] - values) / (n - 1), (total / n)[:, None])
+        return jackknife_acceleration(left.T, np.ones(defined.size, dtype=np.int64))
+
+
+# Reading --------------------------------------------------------------------------------------------------------------
+
+
+class _Task:
+    """Relevance of documents by query, and what is to be measured of the systems that rank them."""
+
+    def __init__(self, y_true: Any, queries: Any, specs: MetricSpecs, gain: Any, undefined: Any) -> None:
+        check_choice("gain", gain, GAINS)
+        if undefined is not math.nan and undefined == undefined:
+            undefined = check_number("undefined", undefined, low=0, high=1)
+        self._exponential, self._undefined = gain == "exponential", float(undefined)
+        self._names, named = list(specs), [spec for spec in specs.values() if isinstance(spec, MetricSpec)]
+        self.entries = [METRICS[spec.name] for spec in named]
+        ks = [entry.own_options(spec.options)["k"] for entry, spec in zip(self.entries, named, strict=True)]
+        cuts = np.array([TO_THE_END if k is None else k for k in ks], dtype=np.int64)
+        self._cuts, self._cut_of = np.unique(cuts, return_inverse=True)
+        array = as_array("y_true", y_true)
+        if queries is None and array.ndim != 2:
+            raise ValueError(f"y_true must be 2-D, a row for each query, without queries, got shape {array.shape}")
+        self._shape = array.shape
+        self._relevance = as_scores("y_true", array.reshape(-1) if queries is None else array)
+        if queries is None:
+            self.queries = Queries.of_rows(*array.shape)
+        else:
+            keys = as_group_keys("queries", queries)
+            check_same_length(y_true=self._relevance, queries=keys)
+            self.queries = Queries.of_keys(keys)
+        self.n_documents = np.diff(self.queries.starts)
+        self.n_relevant = np.zeros(self.n_documents.size, dtype=np.int64)
+        self._discounts = 1 / np.log2(np.arange(self.n_documents.max()) + 2)
+
+    def measure(self, name: str, y_score: Any) -> Floats:
+        """Return each metric of each query, of shape (n_metrics, n_queries)."""
+        array = as_array(name, y_score)
+        if array.shape != self._shape:
+            raise ValueError(f"{name} must have the shape of y_true, {self._shape}, got {array.shape}")
+        given = as_scores(name, array.reshape(-1))
+        values = np.empty((len(self.entries), self.n_documents.size))
+
+        def read(relevance: Floats, scores: Floats) -> Floats:
+            if not 0 <= relevance.min() <= relevance.max() < math.inf:
+                _raise_not_relevance(self._relevance)
+            if not -math.inf < scores.min() <= scores.max() < math.inf:
+                raise_not_finite(name, given)
+            if not self._exponential:
+                return relevance
+            return np.where(relevance < 1, np.expm1(relevance * math.log(2)), np.exp2(relevance) - 1)
+
+        def use(span: slice, relevant: Ints, sums: Floats) -> None:
+            self.n_relevant[span] = relevant
+            by_cut = [
+                QuerySums(math.inf if cut == TO_THE_END else float(cut), self.n_documents[span], relevant, *own.T)
+                for cut, own in zip(self._cuts.tolist(), np.moveaxis(sums, 1, 0), strict=True)
+            ]
+            for k, (entry, cut) in enumerate(zip(self.entries, self._cut_of, strict=True)):
+                values[k, span] = entry.function(by_cut[cut])
+
+        ideal = any(entry.name == "ndcg" for entry in self.entries)
+        rows = self.queries.gather(self._relevance, as_ranks(name, given))
+        sum_by_query(self.queries.starts, *rows, self._cuts, self._discounts, use, read=read, ideal=ideal)
+        if self._undefined == self._undefined:
+            values[np.isnan(values)] = self._undefined
+        return values
+
+    def warn(self, values: Floats) -> None:
+        """Warn of the queries that leave metrics undefined, and name these."""
+        names = [name for name, each in zip(self._names, values, strict=True) if np.isnan(each).any()]
+        if names:
+            n = np.count_nonzero(self.n_relevant == 0)
+            warn_undefined(", ".join(names), f"{n} of {self.n_relevant.size} queries have no relevant document")
+
+
+def _raise_not_relevance(values: NDArray[Any]) -> None:
+    """Raise an error that says which relevance is not finite, or below 0."""
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise_not_finite("y_true", values)
+    row = int(np.argmax(values < 0))
+    raise ValueError(f"y_true must hold relevance, numbers of at least 0, got {show(values[row])} at {row_at(row)}")

@@ -1,0 +1,98 @@
+"""Metrics of the ranked documents of queries, each a function of sums over the first k ranks.
+
+Where scores tie, sums are their mean over all orders of the documents that do, and so are all of these metrics.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._options import check_integer
+
+Floats = NDArray[np.float64]
+
+
+class QuerySums(NamedTuple):
+    """Sums over the first k ranks of each query.
+
+    Attributes
+    ----------
+    k : float
+        Ranks that are summed over; infinite for all.
+    n_documents, n_relevant : ndarray of shape (n_queries,)
+        Documents of each query, and those of them that are relevant, at any rank.
+    dcg, ideal_dcg : ndarray of shape (n_queries,)
+        Gains times the discounts of their ranks, of this order and of the best.
+    hits : ndarray of shape (n_queries,)
+        Relevant documents.
+    reciprocal_rank : ndarray of shape (n_queries,)
+        Of the first relevant document; 0 where there is none.
+    found : ndarray of shape (n_queries,)
+        Whether there is a relevant document: a chance where scores tie.
+    precisions : ndarray of shape (n_queries,)
+        Precision down to each relevant document, added up.
+    """
+
+    k: float
+    n_documents: Any
+    n_relevant: Any
+    dcg: Floats
+    ideal_dcg: Floats
+    hits: Floats
+    reciprocal_rank: Floats
+    found: Floats
+    precisions: Floats
+
+
+def checked_k(k: Any = None) -> dict[str, Any]:
+    """Return the option k, checked; None takes all documents."""
+    return {"k": None if k is None else check_integer("k", k, low=1, high=2**53)}
+
+
+def dcg(sums: QuerySums) -> Floats:
+    """Return the discounted cumulative gain: the sum of gains, each over log2(rank + 1)."""
+    return sums.dcg
+
+
+def ndcg(sums: QuerySums) -> Floats:
+    """Return the DCG, divided by that of the query's documents in the order of their relevance."""
+    with np.errstate(invalid="ignore"):
+        return np.minimum(sums.dcg / sums.ideal_dcg, 1.0)
+
+
+def reciprocal_rank(sums: QuerySums) -> Floats:
+    """Return one over the rank of the first relevant document, 0 where none is among the first k."""
+    return _if_any_relevant(sums, sums.reciprocal_rank)
+
+
+def average_precision(sums: QuerySums) -> Floats:
+    """Return the mean precision down to each relevant document, 0 for one that is not among the first k."""
+    return _over_relevant(sums, sums.precisions)
+
+
+def recall(sums: QuerySums) -> Floats:
+    """Return the share of the relevant documents that are among the first k."""
+    return _over_relevant(sums, sums.hits)
+
+
+def precision(sums: QuerySums) -> Floats:
+    """Return the relevant documents among the first k, over k, also where there are fewer."""
+    return sums.hits / np.where(np.isinf(sums.k), sums.n_documents, sums.k)
+
+
+def hit_rate(sums: QuerySums) -> Floats:
+    """Return whether a relevant document is among the first k."""
+    return _if_any_relevant(sums, sums.found)
+
+
+def _if_any_relevant(sums: QuerySums, values: Floats) -> Floats:
+    return np.where(sums.n_relevant > 0, values, np.nan)
+
+
+def _over_relevant(sums: QuerySums, values: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):
+        shares: Floats = np.minimum(values / sums.n_relevant, 1.0)
+    return shares

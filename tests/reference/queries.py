@@ -1,0 +1,62 @@
+"""Metrics of ranked documents by their definitions: the mean over all orders of the documents whose scores tie."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import groupby, permutations, product
+
+
+def orders(relevance: Sequence[float], scores: Sequence[float]) -> Iterator[list[float]]:
+    """Yield the relevance of documents by rank, in every order of those whose scores tie."""
+    ranked = sorted(zip(scores, relevance, strict=True), key=lambda document: -document[0])
+    ties = [[y for _, y in tie] for _, tie in groupby(ranked, key=lambda document: document[0])]
+    for order in product(*(permutations(tie) for tie in ties)):
+        yield [y for tie in order for y in tie]
+
+
+def dcg(ranked: Sequence[float], k: int) -> float:
+    return sum(y / math.log2(rank + 1) for rank, y in enumerate(ranked[:k], 1))
+
+
+def ndcg(ranked: Sequence[float], k: int) -> float:
+    return dcg(ranked, k) / dcg(sorted(ranked, reverse=True), k)
+
+
+def mrr(ranked: Sequence[float], k: int) -> float:
+    return next((1 / rank for rank, y in enumerate(ranked[:k], 1) if y > 0), 0.0)
+
+
+def map(ranked: Sequence[float], k: int) -> float:
+    precisions = [precision_at_k(ranked, rank) for rank, y in enumerate(ranked[:k], 1) if y > 0]
+    return sum(precisions) / relevant(ranked)
+
+
+def recall_at_k(ranked: Sequence[float], k: int) -> float:
+    return relevant(ranked[:k]) / relevant(ranked)
+
+
+def precision_at_k(ranked: Sequence[float], k: int) -> float:
+    return relevant(ranked[:k]) / k
+
+
+def hit_rate(ranked: Sequence[float], k: int) -> float:
+    return float(relevant(ranked[:k]) > 0)
+
+
+def relevant(ranked: Sequence[float]) -> int:
+    return sum(y > 0 for y in ranked)
+
+
+METRICS = {each.__name__: each for each in (ndcg, dcg, mrr, map, recall_at_k, precision_at_k, hit_rate)}
+
+
+def value(name: str, k: int | None, relevance: Sequence[float], scores: Sequence[float], gain: str = "linear") -> float:
+    """Return a metric of one query, NaN where it needs a relevant document and there is none."""
+    if not any(relevance) and name not in ("dcg", "precision_at_k"):
+        return math.nan
+    if gain == "exponential" and name.endswith("dcg"):
+        relevance = [2**y - 1 for y in relevance]
+    k = len(scores) if k is None else k
+    values = [METRICS[name](ranked, k) for ranked in orders(relevance, scores)]
+    return sum(values) / len(values)
