@@ -24,6 +24,7 @@ from fastevals.metrics.per_class import (
 from fastevals.metrics.probabilities import brier_score_loss, d2_brier_score, d2_log_loss_score, log_loss
 from fastevals.metrics.report import classification_report
 from fastevals.metrics.targets import mean_absolute_error, mean_squared_error, r2_score, root_mean_squared_error
+from fastevals.metrics.thresholds import metric_at_thresholds
 
 __all__ = [
     "accuracy_score",
@@ -51,6 +52,7 @@ __all__ = [
     "matthews_corrcoef",
     "mean_absolute_error",
     "mean_squared_error",
+    "metric_at_thresholds",
     "multilabel_confusion_matrix",
     "precision_recall_curve",
     "precision_recall_fscore_support",
