@@ -46,6 +46,7 @@ from fastevals.infer.significance.mcnemar import McNemarResult as McNemarResult
 from fastevals.infer.comparison import MetricComparison as MetricComparison
 from fastevals.measure.metric_specs import MetricSpec as MetricSpec
 from fastevals.many.groups import MetricsByGroup as MetricsByGroup
+from fastevals.many.queries import MetricsByQuery as MetricsByQuery
 from fastevals.infer.comparison import ModelComparison as ModelComparison
 from fastevals.split.selection_results import ModelSelection as ModelSelection
 from fastevals.results import OperatingPoint as OperatingPoint
@@ -53,6 +54,7 @@ from fastevals.infer.significance.pairwise import PairwiseResult as PairwiseResu
 from fastevals.infer.permutation.permutation import PermutationResult as PermutationResult
 from fastevals.many.folds import PooledRanking as PooledRanking
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve as PrecisionRecallCurve
+from fastevals.many.queries import QueryMetric as QueryMetric
 from fastevals.infer.significance.rank_comparisons import RankComparison as RankComparison
 from fastevals.measure.ranking.ranking import Ranking as Ranking
 from fastevals.many.folds import RankingFolds as RankingFolds
@@ -76,6 +78,7 @@ from fastevals.infer.bootstrap.unpaired import bootstrap_unpaired as bootstrap_u
 from fastevals.infer.significance.cochran import cochran_q_test as cochran_q_test
 from fastevals.show.compare.compare import compare as compare
 from fastevals.infer.comparison import compare_predictions as compare_predictions
+from fastevals.many.queries import compare_query_metrics as compare_query_metrics
 from fastevals.infer.comparison import compare_rankings as compare_rankings
 from fastevals.infer.bands import confidence_band as confidence_band
 from fastevals.infer.significance.t_tests import corrected_resampled_t_test as corrected_resampled_t_test
@@ -107,6 +110,7 @@ from fastevals.infer.significance.mcnemar import pairwise_mcnemar_tests as pairw
 from fastevals.infer.significance.pairwise import pairwise_tests as pairwise_tests
 from fastevals.infer.permutation.permutation import permutation_test as permutation_test
 from fastevals.infer.proportions import proportion_interval as proportion_interval
+from fastevals.many.queries import query_metrics as query_metrics
 from fastevals.infer.significance.rank_comparisons import rank_comparison_test as rank_comparison_test
 from fastevals.measure.regression import regression_metrics as regression_metrics
 from fastevals.show.report.report import report as report

@@ -1,8 +1,9 @@
-"""Pairs of true and predicted labels, of all rows or within groups, and the groups' keys as codes."""
+"""Pairs of true and predicted labels, of all rows or within groups, the groups' keys as codes, and spans of groups."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ ROWS_PER_CELL = 8  # of each part that has a table of its own
 FEWEST = 1 << 14  # rows of a part
 MAX_PARTS = 64
 FAR = 2**62
+TASK = 1 << 15  # rows, and groups, that are enough for a task
 
 
 def count_label_pairs(
@@ -259,3 +261,12 @@ def _check_group_rows(name: str, n: int) -> None:
     """Raise if there are more rows than groups are made of."""
     if n > MOST_ROWS:
         raise ValueError(f"{name} must have at most 2**31 - 1 rows to be taken by groups, got {n}")
+
+
+def spans(starts: NDArray[np.int64], task: int | None = None) -> list[tuple[int, int]]:
+    """Cut groups (starts[g] is where g starts) into spans of about as many rows and groups, by the data alone."""
+    task = TASK if task is None else task
+    work = starts + np.arange(starts.size)  # a group without rows is some work too
+    ends = np.searchsorted(work, np.arange(task, work[-1], task), side="left")
+    edges = np.unique(np.concatenate(([0], ends, [starts.size - 1]))).tolist()
+    return list(pairwise(edges))

@@ -13,9 +13,8 @@ from fastevals._execution import run
 from fastevals._kernels.groups import count_runs
 from fastevals._kernels.queries import GRADES, SUMS, scatter_rows, sum_queries
 from fastevals._validation.arrays import EXACT, check_finite
-from fastevals.counting.groups import code_groups
+from fastevals.counting.groups import code_groups, spans
 from fastevals.counting.ordering import plain_block, sorting_space
-from fastevals.many.group_scores import spans
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -17,8 +17,9 @@ from fastevals._kernels.columns import pack_rows, sort_rows
 from fastevals._kernels.sweep import rank_marked
 from fastevals._memory import lend
 from fastevals._validation.arrays import check_finite
+from fastevals.counting.groups import spans
 from fastevals.counting.ordering import SLOTS_SPACE, BinaryLabels, Keys, codec_for, fit_map
-from fastevals.many.group_scores import grouped_scores, spans
+from fastevals.many.group_scores import grouped_scores
 from fastevals.many.group_values import FEW as FEW_GROUPS
 from fastevals.many.group_values import grouped_values
 from fastevals.measure.metric_specs import RankingMetric

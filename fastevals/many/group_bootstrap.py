@@ -14,9 +14,10 @@ from fastevals._execution import run
 from fastevals._kernels.groups_bootstrap import draw_spans, weighted_mean
 from fastevals._kernels.random import stream_key
 from fastevals._options import warn_left_out, warn_undefined
+from fastevals.counting.groups import spans
 from fastevals.infer.bootstrap.row_samples import SamplingUnits, UnitSample
 from fastevals.infer.bootstrap.samples import Values
-from fastevals.many.group_scores import GroupedScores, spans
+from fastevals.many.group_scores import GroupedScores
 from fastevals.results import Interval
 
 Floats = NDArray[np.float64]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.groups import count_runs, scatter_rows, settle_runs
 from fastevals._validation.arrays import check_finite, check_same_length, raise_not_finite
 from fastevals._validation.labels import raise_not_binary
-from fastevals.counting.groups import GroupCodes, code_groups
+from fastevals.counting.groups import GroupCodes, code_groups, spans
 from fastevals.counting.ordering import BinaryLabels, Codec, Keys, codec_for, sorting_space
 
 Ints = NDArray[np.int64]
@@ -23,7 +22,6 @@ Floats = NDArray[np.float64]
 
 RUN = 1 << 12  # rows of a run of groups: they are sorted in cache
 MAX_RUNS = 1 << 10  # the places written to stay in cache too
-TASK = 1 << 15  # rows, and groups, that are enough for a task
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,14 +88,6 @@ class GroupedScores:
     def each(self, kernel: Callable[[int, int], None], *, compiles: Any) -> None:
         """Call a kernel on spans of groups, first and last + 1, in threads."""
         run(lambda span: kernel(*span), spans(self.starts[::2]), compiles=compiles)
-
-
-def spans(starts: Ints, task: int = TASK) -> list[tuple[int, int]]:
-    """Cut groups (starts[g] is where g starts) into spans of about as many rows and groups, by the data alone."""
-    work = starts + np.arange(starts.size)  # a group without rows is some work too
-    ends = np.searchsorted(work, np.arange(task, work[-1], task), side="left")
-    edges = np.unique(np.concatenate(([0], ends, [starts.size - 1]))).tolist()
-    return list(pairwise(edges))
 
 
 def grouped_scores(

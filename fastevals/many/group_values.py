@@ -13,8 +13,9 @@ from fastevals._kernels import replicate_metrics, replicate_thresholds
 from fastevals._kernels.groups_metrics import average_precisions, count_at_least, doubled_wins, weighted_aucs
 from fastevals._kernels.groups_sweeps import fill_group_steps, sum_over_rows, sweep_of_groups
 from fastevals._validation.arrays import EXACT, check_probabilities
+from fastevals.counting.groups import spans
 from fastevals.counts import USUAL, Cells, ThresholdCounts
-from fastevals.many.group_scores import GroupedScores, spans
+from fastevals.many.group_scores import GroupedScores
 from fastevals.measure.metric_specs import RankingMetric
 from fastevals.measure.ranking_metrics import WON_PAIRS
 from fastevals.measure.registry import Metric

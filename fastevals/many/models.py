@@ -25,12 +25,11 @@ from fastevals._validation.labels import (
     check_comparable_labels,
 )
 from fastevals._validation.text import TextLabels, share_names
-from fastevals.counting.groups import count_label_pairs, expand_to_labels
+from fastevals.counting.groups import count_label_pairs, expand_to_labels, spans
 from fastevals.counting.ordering import LIMIT, BinaryLabels, Keys
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
 from fastevals.many.columns import TOGETHER, Flags, ScoreColumns, are_many_and_short, column_metrics, map_columns
 from fastevals.many.group_errors import grouped_errors
-from fastevals.many.group_scores import spans
 from fastevals.measure.kinds import (
     LABELS,
     SCORES,

@@ -10,6 +10,8 @@ from fastevals.metrics.agreement import (
 )
 from fastevals.metrics.areas import average_precision_score, roc_auc_score
 from fastevals.metrics.curves import auc, confusion_matrix_at_thresholds, det_curve, precision_recall_curve, roc_curve
+from fastevals.metrics.decisions import hinge_loss, top_k_accuracy_score
+from fastevals.metrics.label_rankings import coverage_error, label_ranking_average_precision_score, label_ranking_loss
 from fastevals.metrics.matrices import class_likelihood_ratios, confusion_matrix, multilabel_confusion_matrix
 from fastevals.metrics.per_class import (
     f1_score,
@@ -19,10 +21,11 @@ from fastevals.metrics.per_class import (
     precision_score,
     recall_score,
 )
-from fastevals.metrics.probabilities import brier_score_loss, log_loss
+from fastevals.metrics.probabilities import brier_score_loss, d2_brier_score, d2_log_loss_score, log_loss
 from fastevals.metrics.ranked_lists import dcg_score, ndcg_score
 from fastevals.metrics.report import classification_report
 from fastevals.metrics.targets import mean_absolute_error, mean_squared_error, r2_score, root_mean_squared_error
+from fastevals.metrics.thresholds import metric_at_thresholds
 
 __all__ = [
     "accuracy_score",
@@ -35,16 +38,23 @@ __all__ = [
     "cohen_kappa_score",
     "confusion_matrix",
     "confusion_matrix_at_thresholds",
+    "coverage_error",
+    "d2_brier_score",
+    "d2_log_loss_score",
     "dcg_score",
     "det_curve",
     "f1_score",
     "fbeta_score",
     "hamming_loss",
+    "hinge_loss",
     "jaccard_score",
+    "label_ranking_average_precision_score",
+    "label_ranking_loss",
     "log_loss",
     "matthews_corrcoef",
     "mean_absolute_error",
     "mean_squared_error",
+    "metric_at_thresholds",
     "multilabel_confusion_matrix",
     "ndcg_score",
     "precision_recall_curve",
@@ -55,6 +65,7 @@ __all__ = [
     "roc_auc_score",
     "roc_curve",
     "root_mean_squared_error",
+    "top_k_accuracy_score",
     "zero_one_loss",
 ]
 

@@ -6,7 +6,7 @@ import math
 import numbers
 import sys
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -324,21 +324,11 @@ def label_rates(
     warn_for: Collection[str] = ALL,
 ) -> dict[str, Any]:
     """Compute the rates that are wanted, each a number, or with no average an array over labels; and the support."""
-    at, beta = _label_cells(counted, labels, average), float(min(beta, sys.float_info.max))  # an integer may be longer
-    functions: dict[str, Callable[[Cells], NDArray[np.float64]]] = {
-        "precision": cells.precision,
-        "recall": cells.recall,
-        "f-score": lambda at: cells.f_score(at, beta),
-        "jaccard": cells.jaccard,
+    at = _label_cells(counted, labels, average)
+    rates: dict[str, Any] = {
+        metric: fill_undefined(rate, rate.function(at), average, zero_division)
+        for metric, rate in rates_of(wanted, beta, warn_for).items()
     }
-    aliases = {}
-    if beta == 0 or math.isinf(beta * beta):
-        aliases["f-score"] = "precision" if beta == 0 else "recall"
-    rates: dict[str, Any] = {}
-    for metric in wanted:
-        source = aliases.get(metric, metric)
-        warned = source in warn_for and (source == metric or source not in wanted)
-        rates[metric] = _fill_undefined(source, at, functions[source], average, zero_division, warned)
     if average is None:
         return {**rates, "support": at.tp + at.fn}
     weights = None
@@ -349,6 +339,34 @@ def label_rates(
     return {metric: _mean(values, weights) for metric, values in rates.items()} | {"support": None}
 
 
+class Rate(NamedTuple):
+    """A rate by its name, as a function of cells, and whether it warns where it is 0 / 0."""
+
+    name: str
+    function: Callable[[Cells], NDArray[np.float64]]
+    warned: bool
+
+
+def rates_of(wanted: Collection[str], beta: float, warn_for: Collection[str]) -> dict[str, Rate]:
+    """Return the rates that are wanted; an F-score that is but precision or recall as that."""
+    beta = float(min(beta, sys.float_info.max))  # an integer may be longer
+    functions: dict[str, Callable[[Cells], NDArray[np.float64]]] = {
+        "precision": cells.precision,
+        "recall": cells.recall,
+        "f-score": lambda at: cells.f_score(at, beta),
+        "jaccard": cells.jaccard,
+    }
+    aliases = {}
+    if beta == 0 or math.isinf(beta * beta):
+        aliases["f-score"] = "precision" if beta == 0 else "recall"
+    rates = {}
+    for metric in wanted:
+        source = aliases.get(metric, metric)
+        warned = source in warn_for and (source == metric or source not in wanted)
+        rates[metric] = Rate(source, functions[source], warned)
+    return rates
+
+
 def _label_cells(counted: LabelPairs | Indicators, labels: Any, average: str | None) -> Cells:
     """Return the cells that rates are made of: of each label or row, or of all labels together."""
     at = counted.cells(labels, samplewise=average == "samples")
@@ -357,22 +375,17 @@ def _label_cells(counted: LabelPairs | Indicators, labels: Any, average: str | N
     return cells.added_up(Cells(*map(np.asarray, at)), keepdims=True)
 
 
-def _fill_undefined(
-    metric: str,
-    at: Cells,
-    function: Callable[[Cells], NDArray[np.float64]],
-    average: str | None,
-    zero_division: Any,
-    warned: bool = True,
+def fill_undefined(
+    rate: Rate, values: NDArray[np.float64], average: str | None, zero_division: Any
 ) -> NDArray[np.float64]:
-    """Compute a rate, with what stands for 0 / 0 in its place."""
-    values = function(at)
+    """Put what stands for 0 / 0 in the place of NaN."""
     undefined = np.isnan(values)
     if not undefined.any():
         return values
     if isinstance(zero_division, str):
-        if warned:
-            _warn_zero_division(metric, MODIFIERS[metric], average, values.size)
+        if rate.warned:
+            n_values = 1 if average == "binary" else values.size
+            _warn_zero_division(rate.name, MODIFIERS[rate.name], average, n_values)
         zero_division = 0.0
     values[undefined] = zero_division
     return values

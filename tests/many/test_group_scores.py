@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import fastevals
 from fastevals import ConfusionMatrix, grouped_auc
 from fastevals._validation.labels import as_group_keys, check_group_cells
+from fastevals.counting import groups as counted_groups
 from fastevals.counting.groups import _check_group_rows, code_groups
 from fastevals.many import group_scores as by_group
 from tests.reference import ranking as reference
@@ -152,7 +153,7 @@ def test_more_keys_than_a_first_table_holds(spread: int) -> None:
 @pytest.mark.parametrize("weighted", [False, True])
 def test_scores_are_sorted_within_groups_and_classes(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(by_group, "RUN", 4)
-    monkeypatch.setattr(by_group, "TASK", 8)
+    monkeypatch.setattr(counted_groups, "TASK", 8)
     rng = np.random.default_rng(2)
     n = 300
     groups = np.where(rng.random(n) < 0.5, 17, rng.integers(0, 60, n))
@@ -176,7 +177,7 @@ def test_scores_are_sorted_within_groups_and_classes(weighted: bool, monkeypatch
 
 def test_spans_cover_all_groups() -> None:
     for sizes in ([1], [0, 0, 0], [5, 0, 1, 100, 3], [1] * 50):
-        parts = by_group.spans(np.concatenate(([0], np.cumsum(sizes))), 7)
+        parts = counted_groups.spans(np.concatenate(([0], np.cumsum(sizes))), 7)
         assert [g for first, last in parts for g in range(first, last)] == list(range(len(sizes)))
 
 

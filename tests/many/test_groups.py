@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import fastevals
 from fastevals import ConfusionMatrix, GroupedMetric, Ranking, grouped_auc, grouped_metrics, metric
+from fastevals.counting import groups as counted_groups
 from fastevals.many import group_bootstrap as groups_bootstrap
 from fastevals.many import group_scores as by_group
 from fastevals.many import group_values
@@ -131,7 +132,7 @@ def test_metrics_of_counts_have_the_bits_of_a_ranking(each: Any) -> None:
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_sums_over_groups_of_any_size(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(by_group, "TASK", 500)
+    monkeypatch.setattr(counted_groups, "TASK", 500)
     rng = np.random.default_rng(11)
     groups = np.minimum(rng.geometric(0.02, 4000), 250) % 200  # of 1 to 80 rows, several spans
     y_true, y_score = rng.integers(0, 2, 4000), rng.integers(0, 65, 4000) / 64
@@ -374,7 +375,7 @@ def test_same_seed_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
         for threads, work, rows in ((1, 1 << 25, slice(None)), (3, 1 << 25, slice(None)), (2, 1 << 13, slice(None)),
                                     (2, 1 << 10, order)):  # fmt: skip
             monkeypatch.setattr(groups_bootstrap, "WORK", work)
-            monkeypatch.setattr(by_group, "TASK", work >> 6)
+            monkeypatch.setattr(counted_groups, "TASK", work >> 6)
             monkeypatch.setattr(by_group, "RUN", work >> 8)
             if given_weights is not None and rows is order:
                 continue  # sums in another order

@@ -29,6 +29,17 @@ ONE_BY_ONE = (
     "classification_report",
 )
 MATRICES = ("confusion_matrix", "cohen_kappa_score", "class_likelihood_ratios")
+NEEDED: dict[str, dict[str, Any]] = {
+    "fbeta_score": {"beta": 1.0},
+    "metric_at_thresholds": {"metric_func": metrics.f1_score},
+}
+OF_ROWS = (
+    "coverage_error",
+    "dcg_score",
+    "label_ranking_average_precision_score",
+    "label_ranking_loss",
+    "ndcg_score",
+)
 SPARSE = sp.csr_array(np.array([[0, 1], [1, 0], [1, 1], [0, 0], [0, 1]]))
 
 
@@ -40,7 +51,7 @@ def arrays_of(name: str) -> list[str]:
     """Give the names of the arguments that have no default, or are the probabilities."""
     parameters = inspect.signature(getattr(metrics, name)).parameters.values()
     named = [each.name for each in parameters if each.default is inspect.Parameter.empty or each.name == "y_proba"]
-    return [each for each in named if each != "beta"]
+    return [each for each in named if each not in NEEDED.get(name, {})]
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
@@ -48,8 +59,7 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
 
 
 def call(name: str, **arguments: Any) -> Any:
-    beta = {"beta": 1.0} if name == "fbeta_score" else {}
-    return getattr(metrics, name)(**arguments, **beta)
+    return getattr(metrics, name)(**arguments, **NEEDED.get(name, {}))
 
 
 @pytest.mark.parametrize("name", metrics.__all__)
@@ -85,28 +95,29 @@ def test_sparse_where_scikit_learn_takes_none(name):
 @pytest.mark.parametrize("name", metrics.__all__)
 def test_masked_values(name):
     names = arrays_of(name)
-    masked = {each: np.ma.array(TRUE, mask=[1, 0, 0, 0, 0]) for each in names}
+    true = SPARSE.toarray() if name in OF_ROWS else TRUE
+    masked = {each: np.ma.array(true, mask=np.arange(true.size).reshape(true.shape) == 0) for each in names}
     with pytest.raises(ValueError, match="1 masked value, the first at row 0"):
         call(name, **masked)
     if "sample_weight" in inspect.signature(getattr(metrics, name)).parameters:
-        given_arrays = {names[0]: TRUE, names[1]: PREDICTED}
+        given_arrays = {names[0]: TRUE, names[1]: PREDICTED} if true is TRUE else dict.fromkeys(names, true)
         with pytest.raises(ValueError, match="sample_weight has 1 masked value"):
-            call(name, **given_arrays, sample_weight=masked[names[0]])
-    whole = {each: np.ma.array(np.tile(TRUE, (2, 1)) if "dcg" in name else TRUE) for each in names}
+            call(name, **given_arrays, sample_weight=np.ma.array(TRUE, mask=[1, 0, 0, 0, 0]))
+    whole = {each: np.ma.array(true) for each in names}
     if name != "auc":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            assert str(call(name, **whole)) == str(call(name, **{each: array.data for each, array in whole.items()}))
+            assert str(call(name, **whole)) == str(call(name, **dict.fromkeys(names, true)))
 
 
 @pytest.mark.parametrize("name", metrics.__all__)
 def test_weights_of_text(name):
     if name == "auc":
         return
-    names = arrays_of(name)
+    names, rows = arrays_of(name), SPARSE.toarray() if name in OF_ROWS else TRUE
     for weights in (["1"] * 5, np.array(["1"] * 5, dtype=object), np.array(["2020-01-01"] * 5, dtype="M8[D]")):
         with pytest.raises(ValueError, match="sample_weight must hold numbers"):
-            call(name, **{names[0]: TRUE, names[1]: PREDICTED}, sample_weight=weights)
+            call(name, **dict.fromkeys(names, rows), sample_weight=weights)
 
 
 @pytest.mark.parametrize("values", [SCORES.astype(str), SCORES.astype(str).astype(object), SCORES.astype(str).tolist()])

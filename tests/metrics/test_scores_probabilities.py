@@ -9,11 +9,14 @@ import pandas as pd
 import pytest
 import sklearn.metrics
 
-from fastevals.metrics import brier_score_loss, log_loss
+from fastevals import metrics
+from fastevals.metrics import brier_score_loss, d2_brier_score, d2_log_loss_score, log_loss
 from tests.metrics.test_scores import beside, complaint
 from tests.strategies import EXAMPLES
 
 LOSSES = ("log_loss", "brier_score_loss")
+SKILLS = ("d2_log_loss_score", "d2_brier_score")
+OF_PROBABILITIES = LOSSES + SKILLS
 SEEDS = range(EXAMPLES // 4)
 TEXT = np.array(["d", "aa", "c", "b", "e"])
 
@@ -27,7 +30,7 @@ def rows(seed, k, n=50):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("name", OF_PROBABILITIES)
 def test_two_classes(name, seed):
     codes, p, weights = rows(seed, 2)
     for labels in (codes, codes.astype(bool), codes.astype(float), 2 * codes - 1, codes + 4, codes[:, np.newaxis]):
@@ -42,7 +45,7 @@ def test_two_classes(name, seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("name", OF_PROBABILITIES)
 def test_many_classes(name, seed):
     codes, p, weights = rows(seed, 4)
     weights[3] = 0
@@ -73,11 +76,11 @@ def test_half_of_the_brier_score(scale):
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i8", "?", ">f8", "u1"])
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("name", OF_PROBABILITIES)
 def test_probabilities_of_all_types(name, dtype):
     codes, p, _ = rows(3, 2)
     p = p[:, 1].round(0 if dtype in ("i8", "?", "u1") else 3).astype(dtype)
-    mine = {"log_loss": log_loss, "brier_score_loss": brier_score_loss}[name](codes, p)
+    mine = getattr(metrics, name)(codes, p)
     theirs = getattr(sklearn.metrics, name)(codes, p)
     tolerance = {"f2": 2e-2, "f4": 1e-5}.get(dtype, 1e-12)
     assert mine == pytest.approx(theirs, rel=tolerance)
@@ -102,20 +105,58 @@ def test_perfect_probabilities():
 
 def test_many_rows():
     codes, p, weights = rows(5, 3, n=150_000)
-    for name in LOSSES:
+    for name in OF_PROBABILITIES:
         beside(name, codes, p, sample_weight=weights)
         beside(name, codes > 0, p[:, 1:].sum(axis=1))
 
 
 def test_warnings():
     codes, p, _ = rows(6, 3)
-    for name in LOSSES:
+    for name in OF_PROBABILITIES:
         beside(name, codes, p * 0.9)
         beside(name, TEXT[codes], p, labels=["d", "aa", "c"])
     with pytest.warns(FutureWarning, match="`y_pred` was renamed to `y_proba`"):
         assert log_loss(codes, y_pred=p) == log_loss(codes, p)
     with pytest.raises(ValueError, match="Cannot use both"):
         log_loss(codes, p, y_pred=p)
+
+
+@pytest.mark.parametrize("name", SKILLS)
+def test_skill_of_one_row(name):
+    assert math.isnan(beside(name, [1], [0.5]))
+    assert math.isnan(beside(name, ["a"], [[0.5, 0.5]], sample_weight=[2.0]))
+    assert complaint(name, [1, 0], [0.5]).count("inconsistent numbers of samples") == 2
+
+
+@pytest.mark.parametrize("name", SKILLS)
+def test_skill_beside_shares(name):
+    codes, _, weights = rows(7, 3)
+    shares = np.bincount(codes, weights) / weights.sum()
+    assert getattr(metrics, name)(codes, np.tile(shares, (50, 1)), sample_weight=weights) == pytest.approx(0, abs=1e-12)
+    assert getattr(metrics, name)(codes, np.eye(3)[codes]) == pytest.approx(1, abs=1e-12)
+    scaled = [getattr(metrics, name)(codes, rows(8, 3)[1], sample_weight=weights * scale) for scale in (1, 1e-300)]
+    assert scaled[0] == pytest.approx(scaled[1], rel=1e-12)
+
+
+def test_skill_where_one_class_has_all():
+    beside("d2_log_loss_score", [0, 0], [[0.5, 0.5], [0.75, 0.25]], labels=[0, 1])
+    assert d2_brier_score([0, 0], [0.5, 0.25]) == -math.inf
+    assert math.isnan(d2_brier_score([0, 0], [0.0, 0.0]))
+    with pytest.warns(FutureWarning, match="`y_pred` was renamed to `y_proba`"):
+        assert d2_log_loss_score([0, 1], y_pred=[0.2, 0.7]) == d2_log_loss_score([0, 1], [0.2, 0.7])
+
+
+def test_positive_label_of_the_brier_skill():
+    codes, p, weights = rows(1, 2)
+    for positive in (None, 0, 1):
+        beside("d2_brier_score", codes, p[:, 1], pos_label=positive, sample_weight=weights)
+    beside("d2_brier_score", codes, p[:, 1], pos_label=7)
+    assert d2_brier_score(codes, p[:, 1], pos_label=7, sample_weight=weights) == -math.inf
+    beside("d2_brier_score", TEXT[codes], p[:, 1], pos_label="d")
+
+
+def test_a_class_of_hardly_any_weight_has_its_share_of_the_brier_score():
+    assert d2_brier_score([0, 1], [0.0, 0.0], sample_weight=[1, 1e-20]) == 0.0
 
 
 P2 = [[0.2, 0.8], [0.6, 0.4], [0.5, 0.5]]
@@ -139,7 +180,7 @@ P2 = [[0.2, 0.8], [0.6, 0.4], [0.5, 0.5]]
         (([0, 1, 1], P2), {"labels": 3}, "The 'labels' parameter of"),
     ],
 )
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("name", OF_PROBABILITIES)
 def test_errors(name, args, options, words):
     assert complaint(name, *args, **options).count(words) >= 2
 

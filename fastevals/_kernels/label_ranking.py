@@ -1,0 +1,125 @@
+"""Rows of finite scores, one of each label (C-contiguous float64[n_rows, n_labels]): where a row's true labels rank."""
+
+import numpy as np
+
+from fastevals._kernels.jit import kernel
+from fastevals._kernels.partition import key_of
+from fastevals._kernels.sorting import sort_keys
+
+DIRECT = 128  # true labels of a row up to which comparing each with all labels is faster than sorting both kinds
+CELLS = 1 << 12  # that keys are sorted in
+MAGNITUDE, SIGN = np.int64(2**63 - 1), np.int64(-(2**63))  # bits of a float
+
+
+@kernel
+def cover_true(scores, true, out):
+    """Write how many labels score at least as high as the lowest true one: 0 of a row without."""
+    for i in range(scores.shape[0]):
+        lowest, covered = np.inf, 0
+        for j in range(scores.shape[1]):
+            lowest = min(lowest, scores[i, j] if true[i, j] else np.inf)
+        for j in range(scores.shape[1]):
+            covered += scores[i, j] >= lowest
+        out[i] = covered
+
+
+@kernel
+def mean_precision(scores, true, out):
+    """Write the mean, over true labels, of the share of true ones among those as high: 1 where all are alike."""
+    space, passed, cells = working_memory(scores.shape[1])
+    for i in range(scores.shape[0]):
+        n_true = count_as_high(scores[i], true[i], space, passed, cells)
+        total = 0.0
+        for a in range(n_true):
+            total += passed[0, a] / (passed[0, a] + passed[1, a])
+        out[i] = total / n_true if 0 < n_true < scores.shape[1] else 1.0
+
+
+@kernel
+def share_misordered(scores, true, out):
+    """Write the share of pairs of a true label and another that this is as high in: 0 where all are alike."""
+    space, passed, cells = working_memory(scores.shape[1])
+    for i in range(scores.shape[0]):
+        n_true = count_as_high(scores[i], true[i], space, passed, cells)
+        n_pairs = n_true * (scores.shape[1] - n_true)
+        wrong = 0
+        for a in range(n_true):
+            wrong += passed[1, a]
+        out[i] = wrong / n_pairs if n_pairs else 0.0
+
+
+@kernel
+def working_memory(n_labels):
+    """Room for `count_as_high`."""
+    return np.empty((3, n_labels)), np.empty((2, n_labels), dtype=np.int64), np.empty(CELLS, dtype=np.int32)
+
+
+@kernel
+def count_as_high(row, true, space, passed, cells):
+    """Write how many true labels (passed[0]) and others (passed[1]) score at least as high as each true one.
+
+    Gives the number of true labels, which come in any order.
+    """
+    yes, no = space[0], space[1]
+    n_true, n_other = 0, 0
+    for j in range(row.size):  # always written: no branch to mispredict
+        yes[n_true] = no[n_other] = row[j]
+        n_true += true[j]
+        n_other += not true[j]
+    if n_true > DIRECT:
+        yes, no, scratch = as_keys(yes[:n_true]), as_keys(no[:n_other]), space[2].view(np.uint64)
+        sort_keys(yes, scratch, cells)
+        sort_keys(no, scratch, cells)
+        count_above_sorted(yes, no, passed)
+        return n_true
+    for a in range(n_true):
+        as_high, others = 0, 0
+        for b in range(n_true):
+            as_high += yes[b] >= yes[a]
+        for b in range(n_other):
+            others += no[b] >= yes[a]
+        passed[0, a], passed[1, a] = as_high, others
+    return n_true
+
+
+@kernel
+def as_keys(values):
+    """Make unsigned integers of the same order of floats, in place."""
+    keys = values.view(np.uint64)
+    for i in range(values.size):
+        keys[i] = key_of(np.int64(keys[i]), MAGNITUDE, SIGN)
+    return keys
+
+
+@kernel
+def count_above_sorted(yes, no, passed):
+    """Do what `count_as_high` does of the keys of both, each ascending."""
+    below = 0
+    for a in range(yes.size):
+        while below < no.size and no[below] < yes[a]:
+            below += 1
+        passed[0, a] = passed[0, a - 1] if a and yes[a] == yes[a - 1] else yes.size - a
+        passed[1, a] = no.size - below
+
+
+@kernel
+def count_ahead(scores, codes, out):
+    """Write how many labels rank ahead of a row's own, its number in `codes`: of equal scores the later label does."""
+    for i in range(scores.shape[0]):
+        own = scores[i, codes[i]]
+        ahead = 0
+        for j in range(codes[i]):
+            ahead += scores[i, j] > own
+        for j in range(codes[i] + 1, scores.shape[1]):
+            ahead += scores[i, j] >= own
+        out[i] = ahead
+
+
+@kernel
+def lead(scores, codes, out):
+    """Write by how much the score of a row's own label, its number in `codes`, is above the highest other one."""
+    for i in range(scores.shape[0]):
+        own, highest = np.int64(codes[i]), -np.inf
+        for j in range(scores.shape[1]):
+            highest = max(highest, scores[i, j] if j != own else -np.inf)
+        out[i] = scores[i, own] - highest

@@ -1,0 +1,75 @@
+"""Rows of scores: what a kernel makes of those of all labels, sums and means over rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import blocks, chunks, run
+from fastevals._validation.arrays import EXACT, in_usual_unit
+from fastevals.counting.ordering import plain_block
+from fastevals.metrics._input import check_all_finite
+
+Floats = NDArray[np.float64]
+FLOAT = np.dtype(np.float64)
+
+
+def write_rows(kernel: Callable[..., None], name: str, scores: NDArray[Any], labels: NDArray[Any]) -> Floats:
+    """Return what a kernel writes for each row, of its scores and its labels: flags of all, or the number of its own.
+
+    Raise if a score is not finite.
+    """
+    out = np.empty(scores.shape[0])
+    kind = np.dtype(np.bool_ if labels.ndim == 2 else np.int64)
+
+    def write(part: slice) -> bool:
+        block = plain_block(scores[part], FLOAT)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not np.isfinite(block.sum()) and not np.isfinite(block).all():  # a sum rarely overflows
+                return False
+        kernel(block, plain_block(labels[part], kind), out[part])
+        return True
+
+    parts = chunks(*scores.shape)
+    if not all(run(write, parts, compiles=kernel if len(parts) > 1 else None)):
+        check_all_finite(name, scores)
+    return out
+
+
+def as_ranked(scores: NDArray[Any]) -> NDArray[Any]:
+    """Return scores as they are, or where float64 would round them, their places among all distinct ones."""
+    if scores.dtype.kind == "f":
+        exact = scores.dtype.itemsize <= FLOAT.itemsize
+    else:
+        exact = scores.dtype.itemsize < 8 or (int(scores.min()) >= -EXACT and int(scores.max()) <= EXACT)
+    if exact:
+        return scores
+    check_all_finite("y_score", scores)
+    return np.unique(scores, return_inverse=True)[1].reshape(scores.shape)
+
+
+def sum_losses(losses: Callable[[slice], Floats], n: int, weights: Floats | None) -> float:
+    """Sum the losses of all rows, or of their classes, a block of rows at a time."""
+
+    def part(rows: slice) -> list[float]:
+        by_block = ((block, losses(block)) for block in blocks(rows))
+        return [float(each.sum() if weights is None else (weights[block] @ each).sum()) for block, each in by_block]
+
+    return math.fsum(total for totals in run(part, chunks(n)) for total in totals)
+
+
+def total_weight(n: int, weights: Floats | None) -> float:
+    """Return the number of rows, or their weight."""
+    return n if weights is None else float(weights.sum())
+
+
+def mean_of_rows(values: NDArray[Any], weights: Floats | None) -> float:
+    """Return the mean of rows' values, by weight if they have any."""
+    if weights is None:
+        return float(values.mean())
+    weights = in_usual_unit(weights)
+    return float(weights @ values / weights.sum())

@@ -1,0 +1,178 @@
+"""How high the true labels of a row rank among all its labels, as `sklearn.metrics` has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastevals._execution import chunks, run
+from fastevals._kernels.label_ranking import cover_true, mean_precision, share_misordered
+from fastevals._validation.labels import distinct_pair
+from fastevals.metrics._input import (
+    as_dense,
+    as_numbers,
+    as_row_weights,
+    as_target,
+    check_all_finite,
+    check_same_rows,
+    is_sparse,
+    target_type,
+)
+from fastevals.metrics._parameters import ARRAY_OR_NONE, check_parameters
+from fastevals.metrics._rows import as_ranked, mean_of_rows, write_rows
+
+
+def coverage_error(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    """Compute how far down a row's ranked labels all its true ones are found, as scikit-learn's `coverage_error`.
+
+    Labels of equal score rank as the last of them; a row without true labels counts 0.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples, n_labels)
+        As 0 and 1, which labels a row has; two columns or more.
+    y_score : array-like of shape (n_samples, n_labels)
+        Finite scores, higher for labels that a row rather has.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, not negative.
+
+    Returns
+    -------
+    float
+        The mean over rows; at best the mean number of true labels.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    References
+    ----------
+    Tsoumakas, Katakis and Vlahavas (2010), doi:10.1007/978-0-387-09823-4_34, who count from 0.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import coverage_error
+    >>> coverage_error([[1, 0, 0], [0, 1, 1]], [[1, 0, 0], [0, 1, 1]])
+    1.5
+    """
+    return _mean("coverage_error", cover_true, y_true, y_score, sample_weight, two_d=True)
+
+
+def label_ranking_average_precision_score(
+    y_true: Any, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Compute the share of true labels among those ranked as high as a true one, averaged over these and over rows.
+
+    As scikit-learn's `label_ranking_average_precision_score`. Labels of equal score rank as the last of them; a row
+    that has all labels or none counts 1.
+
+    Parameters
+    ----------
+    y_true : array-like or sparse matrix of shape (n_samples, n_labels)
+        As 0 and 1, which labels a row has.
+    y_score, sample_weight
+        As for `coverage_error`.
+
+    Returns
+    -------
+    float
+        Above 0, at most 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import label_ranking_average_precision_score
+    >>> label_ranking_average_precision_score([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
+    0.41666666666666663
+    """
+    function = "label_ranking_average_precision_score"
+    return _mean(function, mean_precision, y_true, y_score, sample_weight, sparse=True, one_label=True)
+
+
+def label_ranking_loss(y_true: Any, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    """Compute the share of pairs of a true and another label that are ranked wrong, as `label_ranking_loss`.
+
+    A tie is wrong; a row that has all labels or none counts 0.
+
+    Parameters
+    ----------
+    y_true : array-like or sparse matrix of shape (n_samples, n_labels)
+        As 0 and 1, which labels a row has; two columns or more.
+    y_score, sample_weight
+        As for `coverage_error`.
+
+    Returns
+    -------
+    float
+        The mean over rows, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    References
+    ----------
+    Tsoumakas, Katakis and Vlahavas (2010), doi:10.1007/978-0-387-09823-4_34.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import label_ranking_loss
+    >>> label_ranking_loss([[1, 0, 0], [0, 0, 1]], [[0.75, 0.5, 1], [1, 0.2, 0.1]])
+    0.75
+    """
+    return _mean("label_ranking_loss", share_misordered, y_true, y_score, sample_weight, sparse=True)
+
+
+def _mean(
+    function: str,
+    kernel: Callable[..., None],
+    y_true: Any,
+    y_score: Any,
+    sample_weight: Any,
+    *,
+    two_d: bool = False,
+    sparse: bool = False,
+    one_label: bool = False,
+) -> float:
+    """Return the mean of what a kernel makes of each row."""
+    check_parameters(function, sample_weight=(sample_weight, ARRAY_OR_NONE))
+    if sparse and is_sparse(y_true):
+        y_true = y_true.astype(np.bool_).toarray()
+    target, scores = as_target("y_true", y_true), as_dense("y_score", y_score)
+    target = as_numbers("y_true", target, two_d=two_d, finite=False)
+    scores = as_numbers("y_score", scores, two_d=two_d, finite=False)
+    check_same_rows(target, scores, sample_weight)
+    weights = as_row_weights(sample_weight, target.shape[0])
+    marks = _as_marks(target, one_label)
+    if marks.shape != scores.shape:
+        raise ValueError(f"y_true and y_score have different shape, {marks.shape} and {scores.shape}")
+    return mean_of_rows(write_rows(kernel, "y_score", as_ranked(scores), marks), weights)
+
+
+def _as_marks(target: NDArray[Any], one_label: bool) -> NDArray[np.bool_]:
+    """Return which labels each row has, those not 0; raise unless there are at most two values, and several labels."""
+    if target.ndim == 2 and target.shape[1] > (0 if one_label else 1):
+        if target.dtype == np.bool_:
+            return target
+        marks = np.empty(target.shape, dtype=np.bool_)
+        first, *second = distinct_pair(target.reshape(-1))
+
+        def mark(part: slice) -> bool:
+            block = target[part]
+            np.not_equal(block, 0, out=marks[part])
+            known = block == first
+            return bool((known | (block == second[0]) if second else known).all())
+
+        if all(run(mark, chunks(*target.shape))) and float(first).is_integer() and float(sum(second)).is_integer():
+            return marks
+    check_all_finite("y_true", target)
+    raise ValueError(f"{target_type('y_true', target)} format is not supported")
