@@ -10,6 +10,12 @@ from fastevals.metrics.agreement import (
 )
 from fastevals.metrics.areas import average_precision_score, roc_auc_score
 from fastevals.metrics.curves import auc, confusion_matrix_at_thresholds, det_curve, precision_recall_curve, roc_curve
+from fastevals.metrics.deviances import (
+    d2_tweedie_score,
+    mean_gamma_deviance,
+    mean_poisson_deviance,
+    mean_tweedie_deviance,
+)
 from fastevals.metrics.matrices import class_likelihood_ratios, confusion_matrix, multilabel_confusion_matrix
 from fastevals.metrics.per_class import (
     f1_score,
@@ -20,8 +26,24 @@ from fastevals.metrics.per_class import (
     recall_score,
 )
 from fastevals.metrics.probabilities import brier_score_loss, log_loss
+from fastevals.metrics.quantiles import (
+    d2_absolute_error_score,
+    d2_pinball_score,
+    mean_pinball_loss,
+    median_absolute_error,
+)
 from fastevals.metrics.report import classification_report
-from fastevals.metrics.targets import mean_absolute_error, mean_squared_error, r2_score, root_mean_squared_error
+from fastevals.metrics.targets import (
+    explained_variance_score,
+    max_error,
+    mean_absolute_error,
+    mean_absolute_percentage_error,
+    mean_squared_error,
+    mean_squared_log_error,
+    r2_score,
+    root_mean_squared_error,
+    root_mean_squared_log_error,
+)
 
 __all__ = [
     "accuracy_score",
@@ -34,15 +56,27 @@ __all__ = [
     "cohen_kappa_score",
     "confusion_matrix",
     "confusion_matrix_at_thresholds",
+    "d2_absolute_error_score",
+    "d2_pinball_score",
+    "d2_tweedie_score",
     "det_curve",
+    "explained_variance_score",
     "f1_score",
     "fbeta_score",
     "hamming_loss",
     "jaccard_score",
     "log_loss",
     "matthews_corrcoef",
+    "max_error",
     "mean_absolute_error",
+    "mean_absolute_percentage_error",
+    "mean_gamma_deviance",
+    "mean_pinball_loss",
+    "mean_poisson_deviance",
     "mean_squared_error",
+    "mean_squared_log_error",
+    "mean_tweedie_deviance",
+    "median_absolute_error",
     "multilabel_confusion_matrix",
     "precision_recall_curve",
     "precision_recall_fscore_support",
@@ -52,6 +86,7 @@ __all__ = [
     "roc_auc_score",
     "roc_curve",
     "root_mean_squared_error",
+    "root_mean_squared_log_error",
     "zero_one_loss",
 ]
 
