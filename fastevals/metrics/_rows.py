@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import blocks, chunks, run
-from fastevals._validation.arrays import EXACT, in_usual_unit
+from fastevals._validation.arrays import in_usual_unit
 from fastevals.counting.ordering import plain_block
 from fastevals.metrics._input import check_all_finite
 
@@ -38,18 +38,6 @@ def write_rows(kernel: Callable[..., None], name: str, scores: NDArray[Any], lab
     if not all(run(write, parts, compiles=kernel if len(parts) > 1 else None)):
         check_all_finite(name, scores)
     return out
-
-
-def as_ranked(scores: NDArray[Any]) -> NDArray[Any]:
-    """Return scores as they are, or where float64 would round them, their places among all distinct ones."""
-    if scores.dtype.kind == "f":
-        exact = scores.dtype.itemsize <= FLOAT.itemsize
-    else:
-        exact = scores.dtype.itemsize < 8 or (int(scores.min()) >= -EXACT and int(scores.max()) <= EXACT)
-    if exact:
-        return scores
-    check_all_finite("y_score", scores)
-    return np.unique(scores, return_inverse=True)[1].reshape(scores.shape)
 
 
 def sum_losses(losses: Callable[[slice], Floats], n: int, weights: Floats | None) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._kernels.label_ranking import count_ahead, lead
+from fastevals.counting.queries import as_ranks
 from fastevals.many.class_scores import number_classes
 from fastevals.metrics._input import (
     as_column,
@@ -24,7 +25,7 @@ from fastevals.metrics._input import (
 )
 from fastevals.metrics._parameters import ARRAY_OR_NONE, FLAG, Rule, check_parameters, warn_ill_defined
 from fastevals.metrics._probabilities import flags_of
-from fastevals.metrics._rows import as_ranked, mean_of_rows, sum_losses, total_weight, write_rows
+from fastevals.metrics._rows import mean_of_rows, sum_losses, total_weight, write_rows
 
 POSITIVE = Rule("an int in the range [1, inf)", lambda value: isinstance(value, numbers.Integral) and int(value) >= 1)
 
@@ -105,7 +106,7 @@ def top_k_accuracy_score(
         threshold = 0.5 if scores.min() >= 0 and scores.max() <= 1 else 0
         hits = ((scores > threshold) == codes) | (k > 1)
     else:
-        hits = write_rows(count_ahead, "y_score", as_ranked(scores), codes) < k
+        hits = write_rows(count_ahead, "y_score", as_ranks("y_score", scores), codes) < k
     if k >= n_classes:
         warn_ill_defined(
             f"'k' ({k}) greater than or equal to 'n_classes' ({n_classes}) will result in a perfect score and is "

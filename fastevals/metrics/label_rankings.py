@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._execution import chunks, run
 from fastevals._kernels.label_ranking import cover_true, mean_precision, share_misordered
 from fastevals._validation.labels import distinct_pair
+from fastevals.counting.queries import as_ranks
 from fastevals.metrics._input import (
     as_dense,
     as_numbers,
@@ -22,7 +23,7 @@ from fastevals.metrics._input import (
     target_type,
 )
 from fastevals.metrics._parameters import ARRAY_OR_NONE, check_parameters
-from fastevals.metrics._rows import as_ranked, mean_of_rows, write_rows
+from fastevals.metrics._rows import mean_of_rows, write_rows
 
 
 def coverage_error(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -155,7 +156,7 @@ def _mean(
     marks = _as_marks(target, one_label)
     if marks.shape != scores.shape:
         raise ValueError(f"y_true and y_score have different shape, {marks.shape} and {scores.shape}")
-    return mean_of_rows(write_rows(kernel, "y_score", as_ranked(scores), marks), weights)
+    return mean_of_rows(write_rows(kernel, "y_score", as_ranks("y_score", scores), marks), weights)
 
 
 def _as_marks(target: NDArray[Any], one_label: bool) -> NDArray[np.bool_]:

@@ -3,39 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._execution import BLOCK, chunks, run
-from fastevals._validation.arrays import in_usual_unit, power_of_two
+from fastevals._execution import BLOCK, blocks, chunks, run
+from fastevals._kernels.row_errors import relative_errors, squared_log_errors
 from fastevals.measure.regression import in_range, mean_square
-from fastevals.metrics._input import as_numbers, as_row_weights, check_all_finite, check_same_rows
+from fastevals.metrics._outputs import (
+    MULTIOUTPUT,
+    MULTIOUTPUT_OR_VARIANCE,
+    Floats,
+    Outputs,
+    as_output_weights,
+    as_outputs,
+    by_kernel,
+    errors_of,
+    explained,
+    means_over_rows,
+    over_outputs,
+    raise_not_finite,
+    sizes_of_errors,
+    squares_and_variances,
+)
 from fastevals.metrics._parameters import ARRAY_OR_NONE, FLAG, Rule, check_parameters, warn_ill_defined
 
-Floats = NDArray[np.float64]
-Term = Callable[[slice, Floats], Iterator[Floats]]  # of some rows, in a workspace, what is summed
-SAMPLE = 1 << 10  # numbers that means are guessed from
-ROWS = 1 << 5  # at least so many of each output, so that the guess is within a standard deviation
-SHORT = 1 << 8  # rows of many outputs, each contiguous: fewer than that make short loops
 FEW_SAMPLES = "R^2 score is not well-defined with less than two samples."
-
-
-def _or_array(*texts: str) -> Rule:
-    listed = ", ".join(map(repr, texts))
-    return Rule(
-        f"a str among {{{listed}}} or an array-like",
-        lambda value: value in texts if isinstance(value, str) else value is not None and ARRAY_OR_NONE.allows(value),
-    )
-
-
-MULTIOUTPUT = _or_array("raw_values", "uniform_average")
-_VARIANCE = _or_array("raw_values", "uniform_average", "variance_weighted")
-MULTIOUTPUT_OR_VARIANCE = Rule(
-    f"{_VARIANCE.text} or None", lambda value: value is None or bool(_VARIANCE.allows(value))
+_OR_NONE = Rule(
+    f"{MULTIOUTPUT_OR_VARIANCE.text} or None",
+    lambda value: value is None or bool(MULTIOUTPUT_OR_VARIANCE.allows(value)),
 )
 
 
@@ -74,7 +71,8 @@ def mean_squared_error(
     >>> mean_squared_error([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
     0.375
     """
-    return _error("mean_squared_error", y_true, y_pred, sample_weight, multioutput)
+    outputs, weights = _read("mean_squared_error", y_true, y_pred, sample_weight, multioutput)
+    return over_outputs(_mean_errors(outputs), multioutput, weights)
 
 
 def root_mean_squared_error(
@@ -106,7 +104,8 @@ def root_mean_squared_error(
     >>> root_mean_squared_error([1, 2, 3, 4], [1, 2, 3, 8])
     2.0
     """
-    return _error("root_mean_squared_error", y_true, y_pred, sample_weight, multioutput, root=True)
+    outputs, weights = _read("root_mean_squared_error", y_true, y_pred, sample_weight, multioutput, least=1)
+    return over_outputs(_mean_errors(outputs, root=True), multioutput, weights)
 
 
 def mean_absolute_error(
@@ -138,7 +137,8 @@ def mean_absolute_error(
     >>> mean_absolute_error([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
     0.5
     """
-    return _error("mean_absolute_error", y_true, y_pred, sample_weight, multioutput, np.absolute)
+    outputs, weights = _read("mean_absolute_error", y_true, y_pred, sample_weight, multioutput)
+    return over_outputs(_mean_errors(outputs, np.absolute), multioutput, weights)
 
 
 def r2_score(
@@ -186,48 +186,218 @@ def r2_score(
     check_parameters(
         "r2_score",
         sample_weight=(sample_weight, ARRAY_OR_NONE),
+        multioutput=(multioutput, _OR_NONE),
+        force_finite=(force_finite, FLAG),
+    )
+    return _explained_variance(y_true, y_pred, sample_weight, multioutput, force_finite, from_mean=False)
+
+
+def explained_variance_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: Any = "uniform_average",
+    force_finite: bool = True,
+) -> Any:
+    """Compute the share of the targets' variance that is not the errors', as scikit-learn's function of this name.
+
+    It is `r2_score` of predictions whose mean error has been taken away. Errors are constant when they are equal.
+
+    Parameters
+    ----------
+    y_true, y_pred, sample_weight
+        As for `mean_squared_error`.
+    multioutput : {"uniform_average", "raw_values", "variance_weighted"} or array-like of shape (n_outputs,)
+        The mean over outputs, the value of each, the mean by the variance of the targets, or the weights of a mean.
+    force_finite : bool
+        As for `r2_score`.
+
+    Returns
+    -------
+    float or ndarray of shape (n_outputs,)
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import explained_variance_score
+    >>> explained_variance_score([1, 2, 3, 4], [2, 3, 4, 5])
+    1.0
+    """
+    check_parameters(
+        "explained_variance_score",
+        sample_weight=(sample_weight, ARRAY_OR_NONE),
         multioutput=(multioutput, MULTIOUTPUT_OR_VARIANCE),
         force_finite=(force_finite, FLAG),
     )
-    outputs = _as_outputs(y_true, y_pred, sample_weight)
-    means = _as_output_weights(multioutput, outputs.n_outputs)
-    squares, variances = _squares_and_variances(outputs)
-    units = np.ones(1)
-    if not (in_range(squares) & in_range(variances)).all():
-        outputs, units = outputs.in_unit()
-        squares, variances = _squares_and_variances(outputs)
-    if outputs.n_samples < 2:
-        warn_ill_defined(FEW_SAMPLES)
-        return math.nan
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        values = 1 - squares / variances
-    if force_finite:
-        values = np.where(variances != 0, values, np.where(squares != 0, 0.0, 1.0))
-    if isinstance(multioutput, str) and multioutput == "variance_weighted" and variances.any():
-        means = variances * (units.min() / units) ** 2
-    return _over_outputs(values, multioutput, means)
+    return _explained_variance(y_true, y_pred, sample_weight, multioutput, force_finite, from_mean=True)
 
 
-def _error(
-    metric: str,
-    y_true: Any,
-    y_pred: Any,
-    sample_weight: Any,
-    multioutput: Any,
-    size: Any = np.square,
-    root: bool = False,
+def mean_absolute_percentage_error(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: Any = "uniform_average",
 ) -> Any:
-    """Return the mean size of an output's errors, or its root, of each output or over them."""
+    """Compute the mean of the absolute errors over the absolute targets, as scikit-learn's function of this name.
+
+    It is a share (0.1 is 10 %), and huge where a target is zero: targets are taken to be 2**-52 at least.
+
+    Parameters
+    ----------
+    y_true, y_pred, sample_weight, multioutput
+        As for `mean_squared_error`.
+
+    Returns
+    -------
+    float or ndarray of shape (n_outputs,)
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import mean_absolute_percentage_error
+    >>> mean_absolute_percentage_error([1, 2, 4, 5], [2, 2, 4, 5])
+    0.25
+    """
+    outputs, weights = _read("mean_absolute_percentage_error", y_true, y_pred, sample_weight, multioutput)
+    (means,) = means_over_rows(outputs, by_kernel(outputs, relative_errors), compiles=relative_errors)
+    return over_outputs(means, multioutput, weights)
+
+
+def mean_squared_log_error(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: Any = "uniform_average",
+) -> Any:
+    """Compute the mean square of log((1 + y_true) / (1 + y_pred)), as scikit-learn's function of this name.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        As for `mean_squared_error`; numbers above -1.
+    sample_weight, multioutput
+        As for `mean_squared_error`.
+
+    Returns
+    -------
+    float or ndarray of shape (n_outputs,)
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import mean_squared_log_error
+    >>> round(mean_squared_log_error([1, 3], [3, 3]), 4)
+    0.2402
+    """
+    outputs, weights = _read("mean_squared_log_error", y_true, y_pred, sample_weight, multioutput)
+    return over_outputs(_log_errors(outputs, "Mean", root=False), multioutput, weights)
+
+
+def root_mean_squared_log_error(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: Any = "uniform_average",
+) -> Any:
+    """Compute the root of the mean squared logarithmic error, of each output by itself, as scikit-learn's function.
+
+    Parameters
+    ----------
+    y_true, y_pred, sample_weight, multioutput
+        As for `mean_squared_log_error`.
+
+    Returns
+    -------
+    float or ndarray of shape (n_outputs,)
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import root_mean_squared_log_error
+    >>> round(root_mean_squared_log_error([1, 3], [3, 3]), 4)
+    0.4901
+    """
+    outputs, weights = _read("root_mean_squared_log_error", y_true, y_pred, sample_weight, multioutput)
+    return over_outputs(_log_errors(outputs, "Root Mean", root=True), multioutput, weights)
+
+
+def max_error(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Compute the largest absolute error, as scikit-learn's `max_error`.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        Finite targets, and their predictions.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import max_error
+    >>> max_error([3, -0.5, 2, 7], [2.5, 0.0, 2, 9])
+    2.0
+    """
+    outputs = as_outputs(y_true, y_pred, None)
+    if outputs.n_outputs > 1:
+        raise ValueError("Multioutput not supported in max_error")
+    errors = errors_of(outputs)
+
+    def largest(part: slice, space: Floats) -> float:
+        found = [errors(rows, space[: rows.stop - rows.start]) for rows in blocks(part)]
+        return max(float(np.maximum(each.max(), -each.min())) for each in found)
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        sizes = run(largest, chunks(outputs.n_samples), workspace=lambda: np.empty(min(BLOCK, outputs.n_samples)))
+    if not np.isfinite(sizes).all():
+        raise_not_finite(outputs.true, outputs.predicted)
+    return max(sizes)
+
+
+def _read(
+    metric: str, y_true: Any, y_pred: Any, sample_weight: Any, multioutput: Any, *, least: int = 2
+) -> tuple[Outputs, NDArray[Any] | None]:
+    """Return the outputs, and the weights of their mean."""
     check_parameters(metric, sample_weight=(sample_weight, ARRAY_OR_NONE), multioutput=(multioutput, MULTIOUTPUT))
-    outputs = _as_outputs(y_true, y_pred, sample_weight)
-    weights = _as_output_weights(multioutput, outputs.n_outputs, least=1 if root else 2)
-    (means,) = _means_over_rows(outputs, _errors(outputs, size))
-    if root:
-        means = np.sqrt(means) if in_range(means).all() else _roots_in_unit(outputs)
-    return _over_outputs(means, multioutput, weights)
+    outputs = as_outputs(y_true, y_pred, sample_weight)
+    return outputs, as_output_weights(multioutput, outputs.n_outputs, least=least)
 
 
-def _roots_in_unit(outputs: Outputs) -> NDArray[np.float64]:
+def _mean_errors(outputs: Outputs, size: Any = np.square, root: bool = False) -> Floats:
+    """Return the mean size of each output's errors, or its root."""
+    (means,) = means_over_rows(outputs, sizes_of_errors(outputs, size))
+    if not root:
+        return means
+    return np.sqrt(means) if in_range(means).all() else _roots_in_unit(outputs)
+
+
+def _roots_in_unit(outputs: Outputs) -> Floats:
     """Return the root mean squared error of each output, of errors of any size."""
     columns = [np.reshape(each, (outputs.n_samples, -1)).T for each in (outputs.true, outputs.predicted)]
     scaled = [mean_square(true, predicted, outputs.weights) for true, predicted in zip(*columns, strict=True)]
@@ -235,163 +405,31 @@ def _roots_in_unit(outputs: Outputs) -> NDArray[np.float64]:
         return np.array([np.ldexp(math.sqrt(square), -exponent) for square, exponent in scaled])
 
 
-def _over_outputs(values: NDArray[np.float64], multioutput: Any, weights: NDArray[Any] | None) -> Any:
-    """Return the values of outputs, or their mean."""
-    if isinstance(multioutput, str) and multioutput == "raw_values":
-        return values
-    return float(values[0] if values.size == 1 else np.average(values, weights=weights))
+def _log_errors(outputs: Outputs, words: str, root: bool) -> Floats:
+    """Return the mean squared logarithmic error of each output, or its root."""
+    (means,) = means_over_rows(outputs, by_kernel(outputs, squared_log_errors), compiles=squared_log_errors)
+    if in_range(means).all():
+        return np.sqrt(means) if root else means
+    least = min(outputs.true.min(), outputs.predicted.min())
+    if least <= -1:
+        raise ValueError(
+            f"{words} Squared Logarithmic Error cannot be used when targets contain values less than or equal to -1. "
+            f"The least is {least}."
+        )
+    true, predicted = (np.log1p(each, dtype=np.float64) for each in (outputs.true, outputs.predicted))
+    return _mean_errors(Outputs(true, predicted, outputs.weights), root=root)
 
 
-# Means over rows ---------------------------------------------------------------------------------------------------
-
-
-class Outputs(NamedTuple):
-    """Targets and predictions, vectors of one output or matrices with a column for each."""
-
-    true: NDArray[Any]
-    predicted: NDArray[Any]
-    weights: NDArray[np.float64] | None
-
-    def in_unit(self) -> tuple[Outputs, NDArray[np.float64]]:
-        """Return outputs in units in which squares neither over- nor underflow: powers of two, which are returned."""
-        true, predicted = self.true.astype(np.float64), self.predicted.astype(np.float64)
-        largest = np.maximum(np.abs(true).max(axis=0), np.abs(predicted).max(axis=0))
-        units = np.array([power_of_two(size) for size in np.atleast_1d(largest).tolist()])
-        return Outputs(true * units, predicted * units, self.weights), units
-
-    @property
-    def n_samples(self) -> int:
-        """Rows."""
-        return len(self.true)
-
-    @property
-    def n_outputs(self) -> int:
-        """Columns."""
-        return 1 if self.true.ndim == 1 else self.true.shape[1]
-
-
-def _errors(outputs: Outputs, size: Any) -> Term:
-    """Return the sizes of the errors of some rows."""
-
-    def sizes(rows: slice, out: Floats) -> Iterator[Floats]:
-        yield size(np.subtract(outputs.true[rows], outputs.predicted[rows], out=out, dtype=np.float64), out=out)
-
-    return sizes
-
-
-def _squares_and_variances(outputs: Outputs) -> tuple[Floats, Floats]:
-    """Return each output's mean squared error and variance of targets: zero exactly if they are constant."""
-    origin = _near_mean(outputs)
-    squares, middle, variances = _means_over_rows(outputs, _errors(outputs, np.square), _deviations(outputs, origin))
-    with np.errstate(over="ignore", invalid="ignore"):
-        off = middle**2
-        near = (2 * off <= variances).all()  # else a difference of squares would lose digits
-        if near:
-            return squares, variances - off
-    return squares, _means_over_rows(outputs, _deviations(outputs, origin + middle))[1]
-
-
-def _near_mean(outputs: Outputs) -> Floats:
-    """Return about the mean of each output's targets: that of a sample, and their value if they are constant."""
-    sampled = slice(None, None, max(outputs.n_samples // max(SAMPLE // outputs.n_outputs, ROWS), 1))
-    weights = None if outputs.weights is None else outputs.weights[sampled]
-    first_row = 0 if outputs.weights is None else int(np.argmax(outputs.weights > 0))
-    first = np.atleast_1d(outputs.true[first_row]).astype(np.float64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        off = np.subtract(outputs.true[sampled], first, dtype=np.float64)
-        total = len(off) if weights is None else weights.sum()
-        origin = first + _sum(off, weights) / (total or 1.0)
-    return np.where(np.isfinite(origin), origin, first)
-
-
-def _deviations(outputs: Outputs, origin: Floats) -> Term:
-    """Return the targets of some rows less an origin for each output, and their squares."""
-    # As many rows of it as are read together: NumPy then subtracts all in one loop, not a short one for each row.
-    together = 1 if outputs.true.ndim == 1 or _by_column(outputs) else _rows_together(outputs)
-    origins = np.tile(origin, (together, 1)) if together > 1 else origin
-
-    def deviations(rows: slice, out: Floats) -> Iterator[Floats]:
-        less = origins if origins.ndim == 1 else origins[: len(out)]
-        yield np.subtract(outputs.true[rows], less, out=out, dtype=np.float64)
-        yield np.square(out, out=out)
-
-    return deviations
-
-
-def _by_column(outputs: Outputs) -> bool:
-    """Return whether the targets of an output lie together, as those of data frames do."""
-    strides = outputs.true.strides
-    return outputs.true.ndim == 2 and abs(strides[0]) < abs(strides[1])
-
-
-def _rows_together(outputs: Outputs) -> int:
-    return min(max(BLOCK // outputs.n_outputs, SHORT if _by_column(outputs) else 1), outputs.n_samples)
-
-
-def _means_over_rows(outputs: Outputs, *terms: Term) -> list[Floats]:
-    """Return the mean over all rows of each column of what the terms give; raise where a number is not finite."""
-    weights = outputs.weights
-    step = _rows_together(outputs)
-
-    def sums(part: slice, space: Floats) -> list[Any]:
-        totals: list[list[Any]] = []
-        for start in range(part.start, part.stop, step):
-            rows = slice(start, min(start + step, part.stop))
-            out = space[: rows.stop - start]
-            blocks = chain.from_iterable(term(rows, out) for term in terms)
-            totals.append([_sum(block, None if weights is None else weights[rows]) for block in blocks])
-        return [sum(each) for each in zip(*totals, strict=True)]
-
-    def workspace() -> Floats:
-        return np.empty((step, *outputs.true.shape[1:]), order="F" if _by_column(outputs) else "C")
-
-    parts = chunks(outputs.n_samples)
-    with np.errstate(over="ignore", invalid="ignore"):
-        totals = run(sums, parts, workspace=workspace) if len(parts) > 1 else [sums(parts[0], workspace())]
-        total = outputs.n_samples if weights is None else weights.sum()
-        means = [np.atleast_1d(sum(each) / total) for each in zip(*totals, strict=True)]
-    if not all(np.isfinite(each).all() for each in means):
-        _raise_not_finite(outputs.true, outputs.predicted)
-    return means
-
-
-def _sum(block: Floats, weights: Floats | None) -> Any:
-    """Sum each column."""
-    if block.ndim == 2:  # a product: sums over short rows are far slower
-        return (np.ones(len(block)) if weights is None else weights) @ block
-    return block.sum() if weights is None else (block * weights).sum()
-
-
-# Checks ------------------------------------------------------------------------------------------------------------
-
-
-def _as_outputs(y_true: Any, y_pred: Any, sample_weight: Any) -> Outputs:
-    """Return numbers, one column as a vector; whether they are finite is not looked at."""
-    true, predicted = (
-        as_numbers(name, values, finite=False) for name, values in (("y_true", y_true), ("y_pred", y_pred))
-    )
-    check_same_rows(true, predicted, sample_weight)
-    true, predicted = (array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array for array in (true, predicted))
-    if true.shape != predicted.shape:
-        widths = [1 if array.ndim == 1 else array.shape[1] for array in (true, predicted)]
-        raise ValueError(f"y_true and y_pred have different number of output ({widths[0]}!={widths[1]})")
-    weights = as_row_weights(sample_weight, true.shape[0])
-    return Outputs(true, predicted, None if weights is None else in_usual_unit(weights))
-
-
-def _as_output_weights(multioutput: Any, n_outputs: int, *, least: int = 2) -> NDArray[Any] | None:
-    """Return the weights of outputs, of which there are `least` or more; None where they have none."""
-    if multioutput is None or isinstance(multioutput, str):
-        return None
-    weights = as_numbers("multioutput", multioutput)
-    if n_outputs < least:
-        raise ValueError("Custom weights are useful only in multi-output cases.")
-    if weights.shape[0] != n_outputs:
-        raise ValueError(f"There must be equally many custom weights ({weights.shape[0]}) as outputs ({n_outputs}).")
-    return weights
-
-
-def _raise_not_finite(true: NDArray[Any], predicted: NDArray[Any]) -> None:
-    """Raise if a target or a prediction is NaN or infinite."""
-    check_all_finite("y_true", true)
-    check_all_finite("y_pred", predicted)
+def _explained_variance(
+    y_true: Any, y_pred: Any, sample_weight: Any, multioutput: Any, force_finite: bool, *, from_mean: bool
+) -> Any:
+    """Return the share of the variance that is not in the squares of errors, taken from their mean or from zero."""
+    outputs = as_outputs(y_true, y_pred, sample_weight)
+    means = as_output_weights(multioutput, outputs.n_outputs)
+    squares, variances, units = squares_and_variances(outputs, from_mean=from_mean)
+    if outputs.n_samples < 2 and not from_mean:
+        warn_ill_defined(FEW_SAMPLES)
+        return math.nan
+    if isinstance(multioutput, str) and multioutput == "variance_weighted" and variances.any():
+        means = variances * (units.min() / units) ** 2
+    return over_outputs(explained(squares, variances, force_finite), multioutput, means)

@@ -12,7 +12,7 @@ import sklearn.metrics
 
 ROOT = Path(__file__).parents[2]
 OWN = Path(sklearn.metrics.__file__).parent / "tests"
-MODULES = ("test_ranking", "test_classification", "test_common")
+MODULES = ("test_ranking", "test_classification", "test_common", "test_regression")
 
 # Tests that do not pass, and why.
 ASIDE = {

@@ -9,28 +9,50 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 import fastevals.metrics
-from fastevals.metrics import mean_squared_error, r2_score
+from fastevals.metrics import (
+    explained_variance_score,
+    max_error,
+    mean_squared_error,
+    r2_score,
+    root_mean_squared_log_error,
+)
 from tests.metrics.test_scores import beside, complaint
-from tests.strategies import EXAMPLES
+from tests.strategies import BOUNDED, EXAMPLES
 
-ERRORS = ("mean_squared_error", "root_mean_squared_error", "mean_absolute_error")
-METRICS = (*ERRORS, "r2_score")
+LOG_ERRORS = ("mean_squared_log_error", "root_mean_squared_log_error")
+ERRORS = (
+    "mean_squared_error",
+    "root_mean_squared_error",
+    "mean_absolute_error",
+    "mean_absolute_percentage_error",
+    *LOG_ERRORS,
+    "median_absolute_error",
+    "mean_pinball_loss",
+)
+D2 = ("d2_absolute_error_score", "d2_pinball_score")
+VARIANCES = ("r2_score", "explained_variance_score")
+METRICS = (*ERRORS, *D2, *VARIANCES)
 SEEDS = range(EXAMPLES // 4)
 
 
-def numbers(seed, shape):
-    """Draw targets, predictions and weights."""
+def numbers(seed, shape, name=""):
+    """Draw targets, predictions and weights, such as a metric takes."""
     rng = np.random.default_rng(seed)
     true = rng.normal(size=shape)
-    return true, true + rng.normal(size=shape), rng.random(shape if isinstance(shape, int) else shape[0])
+    predicted = true + rng.normal(size=shape)
+    weights = rng.random(shape if isinstance(shape, int) else shape[0])
+    return *(map(np.expm1, (true, predicted)) if name in LOG_ERRORS else (true, predicted)), weights
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", METRICS)
 def test_one_output(name, seed):
-    true, predicted, weights = numbers(seed, [2, 3, 17, 1000][seed % 4])
+    true, predicted, weights = numbers(seed, [2, 3, 17, 1000][seed % 4], name)
     weights[0] *= true.size == 2  # of one row of weight scikit-learn's variance is what rounding leaves
     for option in ("uniform_average", "raw_values"):
         beside(name, true, predicted, multioutput=option)
@@ -43,9 +65,9 @@ def test_one_output(name, seed):
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", METRICS)
 def test_many_outputs(name, seed, option):
-    if name != "r2_score" and (option is None or option == "variance_weighted"):
+    if (name != "r2_score" and option is None) or (name not in VARIANCES and option == "variance_weighted"):
         option = np.array([0, 1, 2])
-    true, predicted, weights = numbers(seed, (40, 3))
+    true, predicted, weights = numbers(seed, (40, 3), name)
     beside(name, true, predicted, multioutput=option)
     beside(name, np.asfortranarray(true), predicted.tolist(), multioutput=option, sample_weight=weights, rtol=1e-11)
 
@@ -53,35 +75,37 @@ def test_many_outputs(name, seed, option):
 @pytest.mark.parametrize("name", METRICS)
 def test_many_rows(name):
     for shape in (300_000, (70_000, 4)):
-        true, predicted, weights = numbers(1, shape)
+        true, predicted, weights = numbers(1, shape, name)
         beside(name, true, predicted, rtol=1e-10)
         beside(name, true, predicted, sample_weight=weights, rtol=1e-10)
 
 
 @pytest.mark.parametrize("finite", [True, False])
 @pytest.mark.parametrize("option", ["uniform_average", "raw_values", "variance_weighted"])
-def test_constant_targets(option, finite):
+@pytest.mark.parametrize("name", VARIANCES)
+def test_constant_targets(name, option, finite):
     true = np.array([[1.0, 1.0, 1.0], [1.0, 1.0, 2.0], [1.0, 1.0, 4.0]])
     predicted = np.array([[1.0, 1.0, 1.5], [1.0, 2.0, 2.0], [1.0, 1.0, 3.0]])
     with np.errstate(all="ignore"):
         for columns in ([0], [1], [2], [0, 1], [0, 2], [0, 1, 2]):
-            beside("r2_score", true[:, columns], predicted[:, columns], multioutput=option, force_finite=finite)
+            beside(name, true[:, columns], predicted[:, columns], multioutput=option, force_finite=finite)
             weights = [0.3, 0.5, 0.0]
-            beside("r2_score", true[:, columns], predicted[:, columns], multioutput=option, sample_weight=weights)
+            beside(name, true[:, columns], predicted[:, columns], multioutput=option, sample_weight=weights)
 
 
 @pytest.mark.parametrize("order", ["F", "C"])
-def test_means_far_from_the_guess(order):
+@pytest.mark.parametrize("name", VARIANCES)
+def test_means_far_from_the_guess(name, order):
     """Targets of which the sample that the origin is guessed from says nothing: squares are taken again."""
     rng = np.random.default_rng(3)
     true = np.array(rng.normal(size=(5000, 3)), order=order)
     true[::4] += 1e9  # all of the sampled rows
     predicted = true + rng.normal(size=true.shape)
     weights = np.where(np.arange(5000) % 4, 1.0, 1e-12)
-    beside("r2_score", true, predicted, rtol=1e-12)
-    beside("r2_score", true, predicted, sample_weight=weights, rtol=1e-9)
+    beside(name, true, predicted, rtol=1e-12)
+    beside(name, true, predicted, sample_weight=weights, rtol=1e-9)
     wide = np.array(rng.normal(size=(50, 3000)), order=order)
-    beside("r2_score", wide, wide + 1.0, multioutput="raw_values", rtol=1e-10)
+    beside(name, wide, wide + 1.0, multioutput="raw_values", rtol=1e-10)
     beside("mean_squared_error", wide, wide[::-1], multioutput="raw_values")
 
 
@@ -98,7 +122,8 @@ def test_targets_are_constant_when_they_are_equal():
 def test_one_row():
     for name in ERRORS:
         beside(name, [1.5], [1.0])
-    beside("r2_score", [1.5], [1.0])
+    for name in (*D2, *VARIANCES):
+        beside(name, [1.5], [1.0])
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "i1", "u1", "i8", "?", ">f8", ">i2", "u8"])
@@ -120,6 +145,89 @@ def test_containers():
     frame = pd.DataFrame({"a": true, "b": predicted})
     expected = pytest.approx(mean_squared_error(true, predicted), rel=1e-15)
     assert mean_squared_error(frame, frame[["b", "a"]]) == expected
+
+
+@pytest.mark.parametrize("name", VARIANCES)
+@pytest.mark.parametrize("unit", [1e300, 1e-300, 1e160])
+def test_variances_of_any_size(name, unit):
+    true, predicted, weights = numbers(3, (50, 2))
+    call = getattr(fastevals.metrics, name)
+    for options in ({}, {"sample_weight": weights}, {"multioutput": "variance_weighted"}):
+        assert call(true * unit, predicted * unit, **options) == pytest.approx(
+            call(true, predicted, **options), rel=1e-9
+        )
+
+
+def test_errors_are_constant_when_they_are_equal():
+    true = np.arange(9) / 8
+    assert explained_variance_score(true, true - 0.5) == 1.0
+    assert explained_variance_score(np.ones(11), np.full(11, 0.9)) == 1.0
+    assert math.isnan(explained_variance_score(np.ones(11), np.full(11, 0.9), force_finite=False))
+    assert explained_variance_score(np.ones(3), [1, 1, 2], force_finite=False) == -math.inf
+
+
+@pytest.mark.parametrize("name", LOG_ERRORS)
+def test_log_errors_of_any_size(name):
+    root = name.startswith("root")
+    call = getattr(fastevals.metrics, name)
+    for numbers_of in ([1e300, 1e-300, 0.0], [1e-8, -0.9999999999999999, 1e12], [-0.0, 1e-300, 1e308], [5e-324] * 3):
+        true, predicted = np.array(numbers_of), np.array(numbers_of[::-1])
+        exact = np.mean((np.log1p(true) - np.log1p(predicted)) ** 2)
+        assert call(true, predicted) == pytest.approx(math.sqrt(exact) if root else exact, rel=1e-13)
+    assert call([1e-9, 5.0], [0.0, 5.0]) == pytest.approx(1e-9 / math.sqrt(2) if root else 5e-19, rel=1e-8)
+    assert call(np.arange(5.0), np.arange(5.0)) == 0.0
+    assert root_mean_squared_log_error([1e-300, 1e-300], [0, 0]) == pytest.approx(1e-300)
+
+
+@pytest.mark.parametrize("value", [-1, -1.5])
+@pytest.mark.parametrize("name", LOG_ERRORS)
+def test_log_errors_of_what_has_no_log(name, value):
+    words = "Mean Squared Logarithmic Error cannot be used when targets contain values less than or equal to -1."
+    for args in (([value, 2], [1, 2]), ([1, 2], [1, value]), ([value, value], [value, value])):
+        assert complaint(name, *args).count(words) == 2
+        assert complaint(name, *args, sample_weight=[0, 1] if args[0][0] == value else [1, 0]).count(words) == 2
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u1"])
+def test_largest_error(dtype):
+    rng = np.random.default_rng(7)
+    for n in (1, 5, 200_000):
+        true, predicted = (rng.integers(0, 200, n).astype(dtype) for _ in range(2))
+        largest = max_error(true, predicted)
+        assert largest == np.abs(true.astype(float) - predicted).max()
+        assert isinstance(largest, float)
+    beside("max_error", [3, 2, 7, 1], [[4], [2], [7], [1]])
+    assert complaint("max_error", [[1, 2]], [[1, 2]]).count("Multioutput not supported in max_error") == 2
+    assert complaint("max_error", [1, np.nan], [1, 2]).count("contains NaN") == 2
+    assert max_error([1.7e308, 0], [-1.7e308, 0]) == math.inf
+
+
+def test_relative_errors_of_targets_near_zero():
+    for true in ([0.0, 1.0], [1e-17, -1e-300], [5e-324, 1e300]):
+        beside("mean_absolute_percentage_error", true, [1.0, 2.0])
+    beside("mean_absolute_percentage_error", [0.0, 0.0], [0.0, 0.0])
+
+
+@BOUNDED
+@given(
+    st.sampled_from(METRICS),
+    arrays(
+        np.float64,
+        st.tuples(st.integers(2, 6), st.integers(1, 3)),
+        elements=st.sampled_from((0.0, 0.25, 0.5, 3.0, 8.0)),
+    ),
+    st.integers(0, 99),
+    st.sampled_from(("f4", "f8", "i8")),
+)
+def test_ties_and_zeros(name, true, seed, dtype):
+    rng = np.random.default_rng(seed)
+    true = true.astype(dtype)
+    predicted = rng.permuted(true, axis=0) if seed % 3 else true.copy()
+    with np.errstate(all="ignore"):
+        for weights in (None, rng.integers(0, 3, len(true)) + (np.arange(len(true)) == 0)):
+            options = {"multioutput": "raw_values", "sample_weight": weights}
+            found = beside(name, true.astype(np.float64), predicted.astype(np.float64), **options)
+            np.testing.assert_allclose(getattr(fastevals.metrics, name)(true, predicted, **options), found, rtol=1e-15)
 
 
 def test_sums_that_overflow_are_infinite():

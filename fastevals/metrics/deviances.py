@@ -1,0 +1,252 @@
+"""Deviances of the Tweedie family, as `sklearn.metrics` has them."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import xlogy
+
+from fastevals._kernels.row_errors import gamma_deviances, poisson_deviances, tweedie_deviances
+from fastevals.metrics._outputs import (
+    Floats,
+    Outputs,
+    Term,
+    as_outputs,
+    by_kernel,
+    deviations,
+    explained,
+    means_over_rows,
+    near_mean,
+    raise_not_finite,
+    sizes_of_errors,
+    squares_and_variances,
+    targets_of,
+)
+from fastevals.metrics._parameters import ARRAY_OR_NONE, Rule, check_parameters, warn_ill_defined
+
+POWER = Rule(
+    "a float in the range (-inf, 0.0] or a float in the range [1.0, inf)",
+    lambda value: isinstance(value, numbers.Real) and math.isfinite(value) and not 0 < float(value) < 1,
+)
+FEW_SAMPLES = "D^2 score is not well-defined with less than two samples."
+NO_DEVIANCE = "D^2 score is not well-defined: y_true does not deviate from its mean."
+LEAST = 5e-324  # number above zero
+
+
+def mean_tweedie_deviance(
+    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None, power: float = 0
+) -> float:
+    """Compute the mean deviance of a Tweedie distribution, as scikit-learn's `mean_tweedie_deviance`.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        Targets, and their predictions: above zero but for targets with `power` below 2, which may be zero, or, below
+        1, any; and predictions with power 0.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, not negative.
+    power : float
+        Of the mean that the variance is proportional to, not between 0 and 1: 0 gives the mean squared error, 1 the
+        Poisson deviance, 2 the gamma deviance, 3 that of the inverse Gaussian distribution.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    References
+    ----------
+    Jorgensen (1987), Exponential Dispersion Models, doi:10.1111/j.2517-6161.1987.tb01685.x.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import mean_tweedie_deviance
+    >>> round(mean_tweedie_deviance([2, 0, 1, 4], [0.5, 0.5, 2.0, 2.0], power=1), 4)
+    1.426
+    """
+    return _mean_deviance("mean_tweedie_deviance", y_true, y_pred, sample_weight, power)
+
+
+def mean_poisson_deviance(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    """Compute the mean Poisson deviance, as scikit-learn's `mean_poisson_deviance`.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        Targets from zero up, and their predictions, above zero.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, not negative.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import mean_poisson_deviance
+    >>> mean_poisson_deviance([0, 0, 1, 1], [0.5, 0.5, 1.0, 1.0])
+    0.5
+    """
+    return _mean_deviance("mean_poisson_deviance", y_true, y_pred, sample_weight, 1)
+
+
+def mean_gamma_deviance(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    """Compute the mean gamma deviance, as scikit-learn's `mean_gamma_deviance`.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        Targets and their predictions, above zero.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, not negative.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import mean_gamma_deviance
+    >>> round(mean_gamma_deviance([2, 0.5, 1, 4], [0.5, 0.5, 2.0, 2.0]), 4)
+    1.0569
+    """
+    return _mean_deviance("mean_gamma_deviance", y_true, y_pred, sample_weight, 2)
+
+
+def d2_tweedie_score(
+    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None, power: float = 0
+) -> float:
+    """Compute the share of a Tweedie deviance that predictions explain, as scikit-learn's `d2_tweedie_score`.
+
+    It is 1 less the mean deviance over that of the targets' mean.
+
+    Parameters
+    ----------
+    y_true, y_pred, sample_weight, power
+        As for `mean_tweedie_deviance`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If there are fewer than two rows, or targets are constant; the value is NaN, or -inf where predictions deviate
+        from constant targets.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import d2_tweedie_score
+    >>> round(d2_tweedie_score([0.5, 1, 2.5, 7], [1, 1, 5, 3.5], power=1), 4)
+    0.4879
+    """
+    outputs = _read("d2_tweedie_score", y_true, y_pred, sample_weight, power)
+    if outputs.n_samples < 2:
+        raise_not_finite(outputs.true, outputs.predicted)
+        warn_ill_defined(FEW_SAMPLES)
+        return math.nan
+    if power == 0:
+        lost, total, _ = squares_and_variances(outputs)
+    else:
+        lost = _mean_deviances(outputs, power)
+        origin = near_mean(outputs, targets_of(outputs))
+        middle, _ = means_over_rows(outputs, deviations(outputs, targets_of(outputs), origin))
+        means = np.broadcast_to(origin + middle, outputs.true.shape)
+        total = _mean_deviances(outputs._replace(predicted=means), power, known=True)
+    if not total.any():
+        warn_ill_defined(NO_DEVIANCE)
+    return float(explained(lost, total, force_finite=False)[0])
+
+
+def _mean_deviance(metric: str, y_true: Any, y_pred: Any, sample_weight: Any, power: Any) -> float:
+    """Return the mean deviance of one output."""
+    outputs = _read(metric, y_true, y_pred, sample_weight, power, "mean_tweedie_deviance")
+    return float(_mean_deviances(outputs, power)[0])
+
+
+def _read(
+    metric: str, y_true: Any, y_pred: Any, sample_weight: Any, power: Any, what: str = "d2_tweedie_score"
+) -> Outputs:
+    """Return one output; whether its numbers are such as the power takes is not looked at."""
+    check_parameters(metric, sample_weight=(sample_weight, ARRAY_OR_NONE), power=(power, POWER))
+    outputs = as_outputs(y_true, y_pred, sample_weight)
+    if outputs.n_outputs > 1:
+        raise ValueError(f"Multioutput not supported in {what}")
+    return outputs
+
+
+def _mean_deviances(outputs: Outputs, power: float, *, known: bool = False) -> Floats:
+    """Return the mean deviance of each output; raise where numbers are none that the power takes, if not `known`."""
+    if power == 0:
+        return means_over_rows(outputs, sizes_of_errors(outputs, np.square))[0]
+    if power in (1, 2):
+        kernel = poisson_deviances if power == 1 else gamma_deviances
+        term = by_kernel(outputs, kernel)
+    else:
+        least = -math.inf if power < 0 else 0.0 if power < 2 else LEAST
+        kernel = tweedie_deviances
+        term = by_kernel(outputs, kernel, float(power), least)
+    (means,) = means_over_rows(outputs, term, compiles=kernel)
+    if not np.isfinite(means).all():
+        if not known:
+            _check_domain(outputs, power)
+        (means,) = means_over_rows(outputs, _plain_deviances(outputs, power))
+    return 2 * means
+
+
+def _plain_deviances(outputs: Outputs, power: float) -> Term:
+    """Return half the deviances of some rows of any size."""
+    a = 2.0 - power
+
+    def deviances(rows: slice, out: Floats) -> Iterator[Floats]:
+        y, p = (each[rows].astype(np.float64) for each in (outputs.true, outputs.predicted))
+        with np.errstate(all="ignore"):
+            if power == 1:
+                yield xlogy(y, y) - xlogy(y, p) - y + p
+            elif power == 2:
+                yield np.log(p) - np.log(y) + y / p - 1
+            else:
+                yield np.maximum(y, 0.0) ** a / ((1 - power) * a) - y * p ** (1 - power) / (1 - power) + p**a / a
+
+    return deviances
+
+
+def _check_domain(outputs: Outputs, power: float) -> None:
+    """Raise where a target or a prediction is none that the power takes."""
+    true, predicted = outputs.true.min(), outputs.predicted.min()
+    if power < 0:
+        words, wrong = "strictly positive y_pred", predicted <= 0
+    elif power < 2:
+        words, wrong = "non-negative y and strictly positive y_pred", true < 0 or predicted <= 0
+    else:
+        words, wrong = "strictly positive y and y_pred", true <= 0 or predicted <= 0
+    if wrong:
+        raise ValueError(
+            f"Mean Tweedie deviance error with power={power} can only be used on {words}. The least of y_true is "
+            f"{true}, that of y_pred {predicted}."
+        )

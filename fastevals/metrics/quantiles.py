@@ -1,0 +1,366 @@
+"""Medians and quantiles of errors and targets, and the pinball loss, as `sklearn.metrics` has them."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fastevals._execution import BLOCK, blocks, chunks, run
+from fastevals._kernels.row_errors import pinball_losses
+from fastevals.metrics._outputs import (
+    MULTIOUTPUT,
+    Floats,
+    Outputs,
+    Values,
+    as_output_weights,
+    as_outputs,
+    by_kernel,
+    errors_of,
+    explained,
+    means_over_rows,
+    over_outputs,
+    raise_not_finite,
+    targets_of,
+)
+from fastevals.metrics._parameters import ARRAY_OR_NONE, Rule, check_parameters, warn_ill_defined
+
+SHARE = Rule(
+    "a float in the range [0.0, 1.0]", lambda value: isinstance(value, numbers.Real) and 0 <= float(value) <= 1
+)
+FEW_SAMPLES = "D^2 score is not well-defined with less than two samples."
+SAMPLE = 1 << 13  # rows that bracket a quantile: the pass then keeps some 4 % of all rows
+SIGMAS = 4.0  # half the bracket: a random sample misses a quantile once in 16,000
+EPSILON = 2.0**-52  # weights that miss a quantile by less hit it
+
+
+def median_absolute_error(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    multioutput: Any = "uniform_average",
+    sample_weight: ArrayLike | None = None,
+) -> Any:
+    """Compute the median absolute error, as scikit-learn's `median_absolute_error`.
+
+    It is the middle error or the mean of the middle two; with weights the least error up to which rows have half the
+    weight or more, or, where they have exactly half, the mean of it and the next.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Finite targets, and their predictions.
+    multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
+        The mean over outputs, the median of each, or the weights of a mean.
+    sample_weight : array-like of shape (n_samples,), optional
+        Row weights, not negative.
+
+    Returns
+    -------
+    float or ndarray of shape (n_outputs,)
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import median_absolute_error
+    >>> median_absolute_error([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
+    0.5
+    """
+    check_parameters(
+        "median_absolute_error",
+        sample_weight=(sample_weight, ARRAY_OR_NONE),
+        multioutput=(multioutput, MULTIOUTPUT),
+    )
+    outputs = as_outputs(y_true, y_pred, sample_weight)
+    weights = as_output_weights(multioutput, outputs.n_outputs)
+
+    def sizes(column: Outputs) -> Values:
+        errors = errors_of(column)
+        return lambda rows, out: np.abs(errors(rows, out), out=out)
+
+    return over_outputs(_quantiles(outputs, sizes, 0.5), multioutput, weights)
+
+
+def mean_pinball_loss(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    alpha: float = 0.5,
+    multioutput: Any = "uniform_average",
+) -> Any:
+    """Compute the mean of alpha times what targets are above, 1 - alpha times what they are below predictions.
+
+    As scikit-learn's `mean_pinball_loss`.
+
+    Parameters
+    ----------
+    y_true, y_pred, sample_weight
+        As for `median_absolute_error`.
+    alpha : float
+        Which quantile is predicted, in [0, 1]. At 0.5 the loss is half the mean absolute error.
+    multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
+        The mean over outputs, the loss of each, or the weights of a mean.
+
+    Returns
+    -------
+    float or ndarray of shape (n_outputs,)
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    References
+    ----------
+    Koenker and Bassett (1978), Regression Quantiles, doi:10.2307/1913643, eq. 3.1.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import mean_pinball_loss
+    >>> mean_pinball_loss([1, 2, 3], [0, 2, 3], alpha=0.75)
+    0.25
+    """
+    check_parameters(
+        "mean_pinball_loss",
+        sample_weight=(sample_weight, ARRAY_OR_NONE),
+        alpha=(alpha, SHARE),
+        multioutput=(multioutput, MULTIOUTPUT),
+    )
+    outputs = as_outputs(y_true, y_pred, sample_weight)
+    weights = as_output_weights(multioutput, outputs.n_outputs)
+    (losses,) = means_over_rows(outputs, by_kernel(outputs, pinball_losses, float(alpha)), compiles=pinball_losses)
+    return over_outputs(losses, multioutput, weights)
+
+
+def d2_pinball_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    alpha: float = 0.5,
+    multioutput: Any = "uniform_average",
+) -> Any:
+    """Compute the share of the pinball loss that predictions explain, as scikit-learn's `d2_pinball_score`.
+
+    It is 1 less the loss over that of the targets' own quantile: 1 where there is none of both, 0 where the targets'
+    alone is zero.
+
+    Parameters
+    ----------
+    y_true, y_pred, sample_weight, alpha
+        As for `mean_pinball_loss`.
+    multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
+        The mean over outputs, the score of each, or the weights of a mean.
+
+    Returns
+    -------
+    float or ndarray of shape (n_outputs,)
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If there are fewer than two rows; the value is NaN.
+
+    References
+    ----------
+    Koenker and Machado (1999), Goodness of Fit and Related Inference Processes for Quantile Regression,
+    doi:10.1080/01621459.1999.10473882, eq. 7.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import d2_pinball_score
+    >>> d2_pinball_score([1, 2, 3], [1, 3, 3])
+    0.5
+    """
+    check_parameters(
+        "d2_pinball_score",
+        sample_weight=(sample_weight, ARRAY_OR_NONE),
+        alpha=(alpha, SHARE),
+        multioutput=(multioutput, MULTIOUTPUT),
+    )
+    return _d2_pinball(y_true, y_pred, sample_weight, float(alpha), multioutput)
+
+
+def d2_absolute_error_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    multioutput: Any = "uniform_average",
+) -> Any:
+    """Compute the share of the absolute error that predictions explain, as scikit-learn's `d2_absolute_error_score`.
+
+    It is 1 less the mean absolute error over that of the targets' median.
+
+    Parameters
+    ----------
+    y_true, y_pred, sample_weight, multioutput
+        As for `d2_pinball_score`.
+
+    Returns
+    -------
+    float or ndarray of shape (n_outputs,)
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as described.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If there are fewer than two rows; the value is NaN.
+
+    Examples
+    --------
+    >>> from fastevals.metrics import d2_absolute_error_score
+    >>> d2_absolute_error_score([1, 2, 3], [1, 2, 4])
+    0.5
+    """
+    check_parameters(
+        "d2_absolute_error_score",
+        sample_weight=(sample_weight, ARRAY_OR_NONE),
+        multioutput=(multioutput, MULTIOUTPUT),
+    )
+    return _d2_pinball(y_true, y_pred, sample_weight, 0.5, multioutput)
+
+
+def _d2_pinball(y_true: Any, y_pred: Any, sample_weight: Any, alpha: float, multioutput: Any) -> Any:
+    outputs = as_outputs(y_true, y_pred, sample_weight)
+    weights = as_output_weights(multioutput, outputs.n_outputs)
+    if outputs.n_samples < 2:
+        raise_not_finite(outputs.true, outputs.predicted)
+        warn_ill_defined(FEW_SAMPLES)
+        return math.nan
+    losses = _pinball_losses(outputs, alpha)
+    if not np.isfinite(losses).all():
+        losses = _pinball_losses(outputs.in_unit()[0], alpha)
+    return over_outputs(explained(losses[0], losses[1]), multioutput, weights)
+
+
+def _pinball_losses(outputs: Outputs, alpha: float) -> list[Floats]:
+    """Return each output's pinball loss, and that of the targets' quantile."""
+    quantiles = np.broadcast_to(_quantiles(outputs, targets_of, alpha), outputs.true.shape)
+    both = outputs, outputs._replace(predicted=quantiles)
+    return means_over_rows(outputs, *(by_kernel(each, pinball_losses, alpha) for each in both), compiles=pinball_losses)
+
+
+# Quantiles ---------------------------------------------------------------------------------------------------------
+
+
+class _Kept(NamedTuple):
+    """Values of a part's rows that are within a bracket, their weights, and the weight below and above it."""
+
+    values: Floats
+    weights: Floats | None
+    below: float
+    above: float
+
+
+def _quantiles(outputs: Outputs, values_of: Any, share: float) -> Floats:
+    """Return the quantile of each output's values; raise where a number is not finite."""
+    true, predicted = (each.reshape(outputs.n_samples, -1).T for each in (outputs.true, outputs.predicted))
+    columns = (Outputs(*both, outputs.weights) for both in zip(true, predicted, strict=True))
+    return np.array([_quantile(values_of(each), each, share) for each in columns])
+
+
+def _quantile(values: Values, column: Outputs, share: float) -> float:
+    """Return the least value up to which rows have a share of the weight; where they have just that, half the next."""
+    low, high = _bracket(values, column, share)
+    found = _at_share(_keep(values, column, low, high), share)
+    if found is None:
+        found = _at_share(_keep(values, column, -math.inf, math.inf), share)
+    assert found is not None
+    return found
+
+
+def _bracket(values: Values, column: Outputs, share: float) -> tuple[float, float]:
+    """Return two values that have the quantile between them, most likely."""
+    n = column.n_samples
+    if n < 4 * SAMPLE:
+        return -math.inf, math.inf
+    rows = slice(None, None, n // SAMPLE)
+    with np.errstate(all="ignore"):  # the rows are not yet known to be finite
+        sample = values(rows, np.empty(len(range(n)[rows]))).astype(np.float64)
+    if column.weights is None:
+        sample.sort()
+        below, spread = np.arange(1, sample.size + 1), math.sqrt(sample.size)
+    else:
+        order = np.argsort(sample)
+        sample, weights = sample[order], column.weights[rows][order]
+        below, spread = np.cumsum(weights), math.sqrt(np.dot(weights, weights))
+    slack = SIGMAS * (math.sqrt(share * (1 - share)) * spread + below[-1] / sample.size)
+    first, last = np.searchsorted(below, share * below[-1] + np.array([-slack, slack]))
+    return float(sample[first]) if first else -math.inf, float(sample[last]) if last < sample.size else math.inf
+
+
+def _keep(values: Values, column: Outputs, low: float, high: float) -> _Kept:
+    """Return the values from `low` to `high` of rows that have weight."""
+    weights = column.weights
+
+    def part(rows: slice, space: Floats) -> list[tuple[Any, ...]]:
+        kept: list[tuple[Any, ...]] = []
+        for block in blocks(rows):
+            found = values(block, space[: block.stop - block.start])
+            below, above = found < low, found > high
+            inside = ~(below | above)
+            if weights is None:
+                sums = np.count_nonzero(below), np.count_nonzero(above)
+                kept.append((found[inside], None, *sums, found.sum(dtype=np.float64)))
+            else:
+                w = weights[block]
+                inside &= w > 0
+                kept.append((found[inside], w[inside], w @ below, w @ above, found.sum(dtype=np.float64)))
+        return kept
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        parts = run(part, chunks(column.n_samples), workspace=lambda: np.empty(min(BLOCK, column.n_samples)))
+        found, kept, below, above, sums = zip(*(each for kept in parts for each in kept), strict=True)
+        if not np.isfinite(sum(sums)):
+            raise_not_finite(column.true, column.predicted)
+    return _Kept(
+        np.concatenate(found).astype(np.float64),
+        None if weights is None else np.concatenate(kept),
+        sum(below),
+        sum(above),
+    )
+
+
+def _at_share(kept: _Kept, share: float) -> float | None:
+    """Return the value at which rows reach a share of the weight, None if it is not among those kept."""
+    values = kept.values
+    if not values.size:
+        return None
+    if kept.weights is None:
+        reached = kept.below + np.arange(1, values.size + 1)
+    else:
+        order = np.argsort(values)
+        values, reached = values[order], kept.below + np.cumsum(kept.weights[order])
+    wanted = (
+        share * 100 / 100 * (reached[-1] + kept.above) or 5e-324
+    )  # a percentage there: so ties are rounded as there
+    at = int(np.searchsorted(reached, wanted))
+    if wanted <= kept.below or (at + 1 >= values.size and kept.above):
+        return None
+    at = min(at, values.size - 1)
+    following = min(at + 1, values.size - 1)
+    if kept.weights is None:
+        values.partition((at, following))
+    value, other = float(values[at]), float(values[following])
+    if reached[at] - wanted > EPSILON:
+        return value
+    total = value + other
+    return total / 2 if math.isfinite(total) else value / 2 + other / 2

@@ -1,0 +1,188 @@
+"""Deviances beside scikit-learn's."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastevals.metrics
+from fastevals.metrics import (
+    d2_tweedie_score,
+    mean_gamma_deviance,
+    mean_poisson_deviance,
+    mean_squared_error,
+    mean_tweedie_deviance,
+)
+from tests.metrics.test_scores import beside, complaint
+from tests.strategies import BOUNDED
+
+POWERS = (-3, -1.5, -1, 0, 1, 1.01, 1.3, 1.5, 1.99, 2, 2.5, 3, 7.0)
+TWEEDIE = ("mean_tweedie_deviance", "d2_tweedie_score")
+NAMES = (*TWEEDIE, "mean_poisson_deviance", "mean_gamma_deviance")
+
+
+def numbers(seed, n, power):
+    """Draw targets and predictions that a power takes, and weights."""
+    rng = np.random.default_rng(seed)
+    true = np.exp(rng.normal(size=n))
+    predicted = true * np.exp(rng.normal(size=n) / 2)
+    if power < 2:
+        true[rng.random(n) < 0.2] = 0
+    if power < 1:
+        true -= (rng.random(n) < 0.2) * rng.random(n)
+    return true, predicted, rng.random(n)
+
+
+@pytest.mark.parametrize("power", POWERS)
+@pytest.mark.parametrize("n", [2, 30, 150_000])
+def test_beside_scikit_learn(n, power):
+    true, predicted, weights = numbers(n, n, power)
+    if power < 2:
+        true[0] = 1.5
+    for name in TWEEDIE:
+        beside(name, true, predicted, power=power, rtol=1e-10)
+        beside(name, true, predicted, power=power, sample_weight=weights, rtol=1e-10)
+    if power in (1, 2):
+        beside("mean_poisson_deviance" if power == 1 else "mean_gamma_deviance", true, predicted)
+
+
+@BOUNDED
+@given(
+    st.sampled_from(POWERS),
+    st.lists(st.sampled_from((0.5, 1.0, 1.0 + 2**-52, 2.0, 3.0, 1e-3, 1e5)), min_size=2, max_size=6),
+    st.integers(0, 99),
+)
+def test_ties_and_perfect_predictions(power, values, seed):
+    rng = np.random.default_rng(seed)
+    true = np.array(values)
+    predicted = rng.permutation(true) if seed % 3 else true.copy()
+    if power < 2:
+        true[rng.random(true.size) < 0.3] = 0
+    # Their terms are rounded one by one: what is left of large ones is off by so much.
+    slack = 1e-13 * np.max(np.concatenate((true, predicted)) ** np.array([[2.0 - power], [0.0]]))
+    slack *= max(1.0, np.max(predicted.min() ** (2.0 - power)))
+    theirs = pytest.importorskip("sklearn.metrics").mean_tweedie_deviance(true, predicted, power=power)
+    assert mean_tweedie_deviance(true, predicted, power=power) == pytest.approx(theirs, rel=1e-11, abs=100 * slack)
+    if (true == predicted).all():
+        assert mean_tweedie_deviance(true, predicted, power=power) == 0.0
+
+
+@pytest.mark.parametrize("power", POWERS)
+def test_units(power):
+    """The deviance of targets in another unit is another by a power of it."""
+    true, predicted, _ = numbers(3, 50, power)
+    for unit in (2.0**-30, 2.0**40):
+        expected = mean_tweedie_deviance(true, predicted, power=power) * unit ** (2.0 - power)
+        assert mean_tweedie_deviance(true * unit, predicted * unit, power=power) == pytest.approx(expected, rel=1e-11)
+
+
+def test_small_deviances_keep_their_digits():
+    true = np.array([1.0, 7.0, 1e5])
+    predicted = true * (1 + 1e-6)
+    relative = (true - predicted) / predicted
+    second, third = np.mean(relative**2), np.mean(relative**3)
+    assert mean_gamma_deviance(true, predicted) == pytest.approx(second - 2 / 3 * third, rel=1e-9)
+    exact = np.mean(predicted * (relative**2 - relative**3 / 3))
+    assert mean_poisson_deviance(true, predicted) == pytest.approx(exact, rel=1e-8)
+
+
+@pytest.mark.parametrize("power", [1, 1.5, 2, 3])
+def test_numbers_of_all_sizes(power):
+    """Ratios that are past the floats, or nearly: what is at hand from logarithms of each."""
+    true = np.array([1e-200, 1e-3, 1e150, 1.0, 5e-324, 1e300])
+    predicted = np.array([1e200, 1e3, 1e-150, 1.0, 1e-300, 1e305])
+    for y, p in zip(true, predicted, strict=True):
+        found = mean_tweedie_deviance([y], [p], power=power)
+        if power == 1:
+            exact = 2 * (y * (math.log(y) - math.log(p)) - y + p)
+        elif power == 2:
+            exact = 2 * (math.log(p) - math.log(y) + y / p - 1) if y / p < math.inf else math.inf
+        else:
+            with np.errstate(all="ignore"):
+                a = 2 - power
+                exact = 2 * (y**a / ((1 - power) * a) - y * np.float64(p) ** (1 - power) / (1 - power) + p**a / a)
+        assert found == pytest.approx(exact, rel=1e-9, nan_ok=True)
+    whole = mean_poisson_deviance([0.0, 1e-320, 3.0], [1e-320, 2.0, 1e10])
+    assert whole == pytest.approx(mean_poisson_deviance([0.0, 0.0, 3.0], [0.0 + 5e-324, 2.0, 1e10]), rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "i4", "u1", "?", ">f8"])
+def test_numbers_of_all_types(dtype):
+    true, predicted = np.array([1, 1, 3, 2, 1]).astype(dtype), np.array([1, 2, 1, 2, 3]).astype(dtype)
+    for name in NAMES:
+        call = getattr(fastevals.metrics, name)
+        if name == "d2_tweedie_score" and dtype == "?":
+            continue
+        assert call(true, predicted) == pytest.approx(call(true.astype(float), predicted.astype(float)), rel=1e-15)
+
+
+def test_power_zero_is_the_squared_error():
+    true, predicted, weights = numbers(1, 40, 0)
+    expected = mean_squared_error(true, predicted, sample_weight=weights)
+    assert mean_tweedie_deviance(true, predicted, sample_weight=weights) == expected
+
+
+@pytest.mark.parametrize("power", POWERS)
+def test_constant_targets_explain_nothing(power):
+    true = np.full(11, 0.1)  # whose mean NumPy rounds to another number
+    for predicted, expected in ((true, math.nan), (true + 1, -math.inf)):
+        with pytest.warns(fastevals.UndefinedMetricWarning, match="y_true does not deviate from its mean"):
+            assert str(d2_tweedie_score(true, predicted, power=power)) == str(expected)
+
+
+def test_one_row():
+    beside("d2_tweedie_score", [1.5], [-1.0], power=3)
+    assert complaint("d2_tweedie_score", [np.nan], [1.0]).count("contains NaN") == 2
+
+
+@pytest.mark.parametrize(
+    ("power", "true", "predicted"),
+    [
+        (-1, [1, -1], [1, 0]),
+        (-0.5, [1, 1], [1, -2]),
+        (1, [1, -1], [1, 1]),
+        (1, [1, 0], [1, 0]),
+        (1.5, [1, -1], [1, 1]),
+        (1.5, [1, 1], [1, 0]),
+        (2, [1, 0], [1, 1]),
+        (2, [-1, -1], [-1, -1]),
+        (2.0, [1, 1], [0, 1]),
+        (3, [0, 1], [1, 1]),
+        (3, [1, 1], [1, -1]),
+    ],
+)
+def test_numbers_that_a_power_does_not_take(power, true, predicted):
+    for name in TWEEDIE:
+        words = f"Mean Tweedie deviance error with power={power} can only be used on "
+        for weights in (None, [1, 0], [0, 1]):
+            text = complaint(name, true, predicted, power=power, sample_weight=weights)
+            assert text.count(words) == 2
+            mine, theirs = text.split("\n")
+            assert mine.startswith(theirs)
+            assert f"The least of y_true is {min(true)}, that of y_pred {min(predicted)}." in mine
+
+
+@pytest.mark.parametrize(
+    ("args", "options", "words"),
+    [
+        (([1, 2], [1, 2, 3]), {}, "inconsistent numbers of samples: [2, 3]"),
+        (([[1, 2]] * 2, [[1, 2]] * 2), {}, "Multioutput not supported in "),
+        (([1, np.nan], [1, 2]), {}, "contains NaN"),
+        (([1, 2], [1, np.inf]), {}, "contains infinity"),
+        (([1, 2], [1, 2]), {"sample_weight": [1, np.nan]}, "Input sample_weight contains NaN"),
+    ],
+)
+@pytest.mark.parametrize("name", NAMES)
+def test_errors(name, args, options, words):
+    assert complaint(name, *args, **options).count(words) == 2
+
+
+@pytest.mark.parametrize("power", [0.5, "1", None, math.nan])
+@pytest.mark.parametrize("name", TWEEDIE)
+def test_no_power(name, power):
+    mine, theirs = complaint(name, [1, 2], [1, 2], power=power).split("\n")
+    assert mine == theirs
