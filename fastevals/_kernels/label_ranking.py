@@ -1,4 +1,4 @@
-"""Rows of finite scores, one of each label (C-contiguous float64[n_rows, n_labels]): where a row's true labels rank."""
+"""Rows of finite scores, one of each label (C-contiguous float64[n_rows, n_labels]): how the true ones stand."""
 
 import numpy as np
 
@@ -123,3 +123,27 @@ def lead(scores, codes, out):
         for j in range(scores.shape[1]):
             highest = max(highest, scores[i, j] if j != own else -np.inf)
         out[i] = scores[i, own] - highest
+
+
+@kernel
+def squared_errors(scores, codes, out):
+    """Write the squared differences of a row's probabilities from 1 of its own label, its number in `codes`, and 0."""
+    for i in range(scores.shape[0]):
+        own = np.int64(codes[i])
+        total = 0.0
+        for j in range(scores.shape[1]):
+            off = scores[i, j] - (1.0 if j == own else 0.0)
+            total += off * off
+        out[i] = total
+
+
+@kernel
+def farthest_from_one(scores):
+    """Return how far from 1 the sum of a row is at most."""
+    farthest = 0.0
+    for i in range(scores.shape[0]):
+        total = 0.0
+        for j in range(scores.shape[1]):
+            total += scores[i, j]
+        farthest = max(farthest, abs(total - 1.0))
+    return farthest

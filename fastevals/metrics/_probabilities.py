@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._execution import blocks, chunks, run
+from fastevals._execution import chunks, run
+from fastevals._kernels import label_ranking as kernels
 from fastevals._validation.labels import as_labels, default_pos_label
-from fastevals.counting.ordering import BinaryLabels
+from fastevals.counting.ordering import BinaryLabels, plain_block
 from fastevals.many.class_scores import number_classes
 from fastevals.metrics._input import (
     INDICATOR,
@@ -29,9 +30,9 @@ from fastevals.metrics._input import (
     target_type,
 )
 from fastevals.metrics._parameters import warn, warn_ill_defined
+from fastevals.metrics._rows import FLOAT, INT, Floats
 
 ROUNDING = 1e-8  # that rows may be off beside what floats of their type are
-Floats = NDArray[np.float64]
 Rows = tuple[NDArray[Any], NDArray[Any], Floats | None]
 
 
@@ -129,9 +130,9 @@ def squared_errors(p: NDArray[Any], true: NDArray[Any]) -> Callable[[slice], Flo
             return 2 * np.square(np.subtract(true[rows], p[rows], dtype=np.float64))  # type: ignore[no-any-return]
         if true.ndim == 2:
             return np.square(np.subtract(true[rows], p[rows], dtype=np.float64))  # type: ignore[no-any-return]
-        off = p[rows].astype(np.float64)
-        off[np.arange(off.shape[0]), true[rows]] -= 1
-        return np.square(off, out=off)
+        errors = np.empty(rows.stop - rows.start)
+        kernels.squared_errors(plain_block(p[rows], FLOAT), plain_block(true[rows], INT), errors)
+        return errors
 
     return losses
 
@@ -179,12 +180,12 @@ def _check_normalized(p: NDArray[Any]) -> None:
     if p.ndim == 1:
         return
     slack = ROUNDING + math.sqrt(np.finfo(p.dtype).eps)
-    ones = np.ones(p.shape[1])  # a product is far faster than sums of short rows
 
-    def off(part: slice) -> bool:
-        return any(bool((np.abs(p[rows] @ ones - 1) > slack).any()) for rows in blocks(part))
+    def farthest(part: slice) -> float:
+        return kernels.farthest_from_one(plain_block(p[part], FLOAT))  # type: ignore[no-any-return]
 
-    if any(run(off, chunks(p.shape[0]))):
+    parts = chunks(*p.shape)
+    if max(run(farthest, parts, compiles=kernels.farthest_from_one if len(parts) > 1 else None)) > slack:
         _warn_not_normalized()
 
 
@@ -210,7 +211,10 @@ def as_probabilities(values: Any) -> NDArray[Any]:
         array = array[:, 0]
     if not array.ndim or not array.size:
         raise ValueError(f"y_proba must have a row and a column or more, got shape {array.shape}")
-    low, high = array.min(), array.max()
+    ends = run(
+        lambda part: (array[part].min(), array[part].max()), chunks(array.shape[0], array.size // array.shape[0])
+    )
+    low, high = np.min([low for low, _ in ends]), np.max([high for _, high in ends])
     if not (low >= 0 and high <= 1):
         check_all_finite("y_proba", array)
         if high > 1:

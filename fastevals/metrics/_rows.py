@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from fastevals.counting.ordering import plain_block
 from fastevals.metrics._input import check_all_finite
 
 Floats = NDArray[np.float64]
-FLOAT = np.dtype(np.float64)
+FLOAT, INT = np.dtype(np.float64), np.dtype(np.int64)
 
 
 def write_rows(kernel: Callable[..., None], name: str, scores: NDArray[Any], labels: NDArray[Any]) -> Floats:
@@ -24,7 +24,7 @@ def write_rows(kernel: Callable[..., None], name: str, scores: NDArray[Any], lab
     Raise if a score is not finite.
     """
     out = np.empty(scores.shape[0])
-    kind = np.dtype(np.bool_ if labels.ndim == 2 else np.int64)
+    kind = np.dtype(np.bool_) if labels.ndim == 2 else INT
 
     def write(part: slice) -> bool:
         block = plain_block(scores[part], FLOAT)
@@ -40,14 +40,18 @@ def write_rows(kernel: Callable[..., None], name: str, scores: NDArray[Any], lab
     return out
 
 
-def sum_losses(losses: Callable[[slice], Floats], n: int, weights: Floats | None) -> float:
-    """Sum the losses of all rows, or of their classes, a block of rows at a time."""
+def sum_losses(
+    losses: Callable[[slice], Floats], n: int, weights: Floats | None, *, compiles: Hashable = None
+) -> float:
+    """Sum the losses of all rows, or of their classes, a block of rows at a time; `compiles` is that of `run`."""
 
     def part(rows: slice) -> list[float]:
         by_block = ((block, losses(block)) for block in blocks(rows))
         return [float(each.sum() if weights is None else (weights[block] @ each).sum()) for block, each in by_block]
 
-    return math.fsum(total for totals in run(part, chunks(n)) for total in totals)
+    parts = chunks(n)
+    by_part = run(part, parts, compiles=compiles if len(parts) > 1 else None)
+    return math.fsum(total for totals in by_part for total in totals)
 
 
 def total_weight(n: int, weights: Floats | None) -> float:

@@ -154,26 +154,29 @@ def _mean(
     check_same_rows(target, scores, sample_weight)
     weights = as_row_weights(sample_weight, target.shape[0])
     marks = _as_marks(target, one_label)
+    if marks is None:
+        check_all_finite("y_true", target)
+        check_all_finite("y_score", scores)
+        raise ValueError(f"{target_type('y_true', target)} format is not supported")
     if marks.shape != scores.shape:
         raise ValueError(f"y_true and y_score have different shape, {marks.shape} and {scores.shape}")
     return mean_of_rows(write_rows(kernel, "y_score", as_ranks("y_score", scores), marks), weights)
 
 
-def _as_marks(target: NDArray[Any], one_label: bool) -> NDArray[np.bool_]:
-    """Return which labels each row has, those not 0; raise unless there are at most two values, and several labels."""
-    if target.ndim == 2 and target.shape[1] > (0 if one_label else 1):
-        if target.dtype == np.bool_:
-            return target
-        marks = np.empty(target.shape, dtype=np.bool_)
-        first, *second = distinct_pair(target.reshape(-1))
+def _as_marks(target: NDArray[Any], one_label: bool) -> NDArray[np.bool_] | None:
+    """Return which labels each row has, those not 0; None unless there are at most two values, and several labels."""
+    if target.ndim < 2 or target.shape[1] < (1 if one_label else 2):
+        return None
+    if target.dtype == np.bool_:
+        return target
+    marks = np.empty(target.shape, dtype=np.bool_)
+    first, *second = distinct_pair(target.reshape(-1))
 
-        def mark(part: slice) -> bool:
-            block = target[part]
-            np.not_equal(block, 0, out=marks[part])
-            known = block == first
-            return bool((known | (block == second[0]) if second else known).all())
+    def mark(part: slice) -> bool:
+        block = target[part]
+        np.not_equal(block, 0, out=marks[part])
+        known = block == first
+        return bool((known | (block == second[0]) if second else known).all())
 
-        if all(run(mark, chunks(*target.shape))) and float(first).is_integer() and float(sum(second)).is_integer():
-            return marks
-    check_all_finite("y_true", target)
-    raise ValueError(f"{target_type('y_true', target)} format is not supported")
+    whole = all(float(value).is_integer() for value in (first, *second))
+    return marks if whole and all(run(mark, chunks(*target.shape))) else None

@@ -295,7 +295,10 @@ def _drop_in(data: _Data) -> None:
     score_functions = "roc_auc_score average_precision_score roc_curve precision_recall_curve det_curve log_loss"
     label_functions = "accuracy_score confusion_matrix balanced_accuracy_score classification_report cohen_kappa_score"
     averaged_functions = "f1_score precision_score recall_score"
-    target_functions = "mean_squared_error mean_absolute_error r2_score"
+    target_functions = (
+        "mean_squared_error mean_absolute_error r2_score mean_absolute_percentage_error mean_squared_log_error "
+        "mean_pinball_loss median_absolute_error mean_poisson_deviance mean_gamma_deviance d2_tweedie_score"
+    )
     for weights in (None, data.weights):
         for name in score_functions.split():
             getattr(metrics, name)(data.y, data.scores, sample_weight=weights)
@@ -304,9 +307,13 @@ def _drop_in(data: _Data) -> None:
         for name in averaged_functions.split():
             getattr(metrics, name)(data.classes, data.predicted, average="macro", sample_weight=weights)
         for name in target_functions.split():
-            getattr(metrics, name)(data.targets, data.fitted, sample_weight=weights)
+            getattr(metrics, name)(np.exp(data.targets), np.exp(data.fitted), sample_weight=weights)
     for multi_class in ("ovr", "ovo"):
         metrics.roc_auc_score(data.classes, data.probabilities, multi_class=multi_class)
+    for name in ["d2_brier_score", "hinge_loss", "top_k_accuracy_score"]:
+        getattr(metrics, name)(data.classes, data.probabilities)
+    for name in ["coverage_error", "label_ranking_average_precision_score", "label_ranking_loss", "ndcg_score"]:
+        getattr(metrics, name)(data.probabilities > 0.25, data.probabilities)
 
 
 def _splits(data: _Data) -> None:
