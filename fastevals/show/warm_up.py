@@ -290,6 +290,8 @@ def _regressions(data: _Data) -> None:
 
 
 def _drop_in(data: _Data) -> None:
+    import numpy as np
+
     from fastevals import metrics
 
     score_functions = "roc_auc_score average_precision_score roc_curve precision_recall_curve det_curve log_loss"
