@@ -297,15 +297,10 @@ def _drop_in(data: _Data) -> None:
             getattr(metrics, name)(data.targets, data.fitted, sample_weight=weights)
     for multi_class in ("ovr", "ovo"):
         metrics.roc_auc_score(data.classes, data.probabilities, multi_class=multi_class)
-    for function in (metrics.d2_brier_score, metrics.hinge_loss, metrics.top_k_accuracy_score):
-        function(data.classes, data.probabilities)
-    marks = data.probabilities > 0.25
-    for function in (
-        metrics.coverage_error,
-        metrics.label_ranking_average_precision_score,
-        metrics.label_ranking_loss,
-    ):
-        function(marks, data.probabilities)
+    for name in ("d2_brier_score", "hinge_loss", "top_k_accuracy_score"):
+        getattr(metrics, name)(data.classes, data.probabilities)
+    for name in ("coverage_error", "label_ranking_average_precision_score", "label_ranking_loss"):
+        getattr(metrics, name)(data.probabilities > 0.25, data.probabilities)
 
 
 def _splits(data: _Data) -> None:
