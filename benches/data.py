@@ -165,6 +165,11 @@ class Data:
         scores /= scores.sum(axis=1, keepdims=True)
         return scores
 
+    @cached_property
+    def marks(self) -> NDArray[np.int64]:
+        """Which of ten labels each row has, about a third of them, shape (rows, 10)."""
+        return (self.probabilities > 0.12).astype(np.int64)
+
     def groups(self, n_groups: int) -> NDArray[np.int64]:
         """Return the number of each row's group, in no order; each group has at least five rows."""
         groups = np.arange(self.rows) % max(min(n_groups, self.rows // 5), 1)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from benches.data import Data
 from benches.peers import Call, Cases, Setup, installed
 
@@ -37,6 +39,10 @@ def _of_labels(metric: Callable[[Any, Any, Any], Any]) -> dict[str, Setup]:
     return _both(call_of)
 
 
+def _fastevals_metrics() -> Any:
+    return import_module(MODULES["fastevals"])
+
+
 def _small(metric: Callable[[Any, Data], Any]) -> dict[str, Setup]:
     """Give many calls on the same few rows."""
 
@@ -59,6 +65,47 @@ LABEL_METRICS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "report": _report,
 }
 
+
+def _f1_of_counts(data: Data) -> tuple[Any, Any]:
+    """Compute F1 at each distinct score from sorted rows."""
+    order = np.argsort(-data.s)
+    scores, hits = data.s[order], np.cumsum(data.y[order])
+    last = np.append(np.flatnonzero(np.diff(scores)), scores.size - 1)
+    return 2 * hits[last] / (last + 1 + hits[-1]), scores[last]
+
+
+# Scores and labels of one or many columns: name, what is called, title.
+ROW_METRICS: dict[str, tuple[Callable[[Any, Data], Any], str]] = {
+    "hinge": (lambda metrics, data: metrics.hinge_loss(data.y, data.s), "hinge_loss"),
+    "hinge_classes": (lambda metrics, data: metrics.hinge_loss(data.k, data.probabilities), "hinge_loss, 10 classes"),
+    "top_k": (
+        lambda metrics, data: metrics.top_k_accuracy_score(data.k, data.probabilities),
+        "top_k_accuracy_score, 10 classes",
+    ),
+    "coverage": (
+        lambda metrics, data: metrics.coverage_error(data.marks, data.probabilities),
+        "coverage_error, 10 labels",
+    ),
+    "label_ranking_precision": (
+        lambda metrics, data: metrics.label_ranking_average_precision_score(data.marks, data.probabilities),
+        "label_ranking_average_precision_score, 10 labels",
+    ),
+    "label_ranking_loss": (
+        lambda metrics, data: metrics.label_ranking_loss(data.marks, data.probabilities),
+        "label_ranking_loss, 10 labels",
+    ),
+    "d2_log_loss": (lambda metrics, data: metrics.d2_log_loss_score(data.y, data.chances), "d2_log_loss_score"),
+    "d2_log_loss_classes": (
+        lambda metrics, data: metrics.d2_log_loss_score(data.k, data.probabilities),
+        "d2_log_loss_score, 10 classes",
+    ),
+    "d2_brier": (lambda metrics, data: metrics.d2_brier_score(data.y, data.chances), "d2_brier_score"),
+    "d2_brier_classes": (
+        lambda metrics, data: metrics.d2_brier_score(data.k, data.probabilities),
+        "d2_brier_score, 10 classes",
+    ),
+}
+
 DROP_IN: Cases = installed(
     {
         "drop_in_roc_auc": _of_scores(lambda metrics, data: metrics.roc_auc_score(data.y, data.s)),
@@ -73,6 +120,13 @@ DROP_IN: Cases = installed(
         "drop_in_ovo": _of_scores(
             lambda metrics, data: metrics.roc_auc_score(data.k, data.probabilities, multi_class="ovo")
         ),
+        "drop_in_f1_at_thresholds": {
+            "fastevals": lambda data: (
+                lambda: _fastevals_metrics().metric_at_thresholds(data.y, data.s, _fastevals_metrics().f1_score)
+            ),
+            "np.cumsum": lambda data: lambda: _f1_of_counts(data),
+        },
+        **{f"drop_in_{name}": _of_scores(metric) for name, (metric, _) in ROW_METRICS.items()},
         **{f"drop_in_{name}": _of_labels(metric) for name, metric in LABEL_METRICS.items()},
         "small_roc_auc": _small(lambda metrics, data: metrics.roc_auc_score(data.y, data.s)),
         "small_f1": _small(lambda metrics, data: metrics.f1_score(data.y, data.y)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benches.bias_variance import PART
+from benches.drop_in import ROW_METRICS
 from benches.estimates import HOLD_OUT_LOOPS, HOLD_OUTS
 from benches.many import GROUPED
 from benches.resampling import LOOPS, REPLICATES
@@ -81,6 +82,8 @@ TITLES = {
             "ovo": 'roc_auc_score(multi_class="ovo"), 10 classes',
         }.items()
     },
+    "drop_in_f1_at_thresholds": "metrics.metric_at_thresholds of f1_score, all thresholds",
+    **{f"drop_in_{name}": f"metrics.{title}" for name, (_, title) in ROW_METRICS.items()},
     **{f"drop_in_{name}": f"metrics.{function}, 10 classes" for name, function in OF_LABELS.items()},
     "small_roc_auc": "200 times metrics.roc_auc_score of 100 rows",
     "small_f1": "200 times metrics.f1_score of 100 rows",
@@ -299,6 +302,12 @@ FIGURES: dict[str, Figure] = {
         *(Figure(f"drop_in_{name}", "scikit-learn", M, at_least=4, kind="strings as objects") for name in OF_LABELS),
         Figure("drop_in_ovr", "scikit-learn", M, at_least=30),
         Figure("drop_in_ovo", "scikit-learn", M),
+        Figure("drop_in_f1_at_thresholds", "np.sort", M, at_most=6.0),
+        *(
+            # Those that scikit-learn takes minutes for, a row at a time, on fewer rows.
+            Figure(f"drop_in_{name}", "scikit-learn", M // 50 if name.startswith("label_ranking") else M, at_least=4)
+            for name in ROW_METRICS
+        ),
         Figure("small_roc_auc", "scikit-learn", at_least=5),
         Figure("small_f1", "scikit-learn", at_least=5),
         Figure("batch_auc", "scikit-learn", M // 10, at_least=40),
