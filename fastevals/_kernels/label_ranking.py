@@ -85,9 +85,9 @@ def count_as_high(row, true, space, passed, cells):
 @kernel
 def as_keys(values):
     """Make unsigned integers of the same order of floats, in place."""
-    keys = values.view(np.uint64)
+    bits, keys = values.view(np.int64), values.view(np.uint64)
     for i in range(values.size):
-        keys[i] = key_of(np.int64(keys[i]), MAGNITUDE, SIGN)
+        keys[i] = key_of(bits[i], MAGNITUDE, SIGN)
     return keys
 
 
@@ -106,12 +106,11 @@ def count_above_sorted(yes, no, passed):
 def count_ahead(scores, codes, out):
     """Write how many labels rank ahead of a row's own, its number in `codes`: of equal scores the later label does."""
     for i in range(scores.shape[0]):
-        own = scores[i, codes[i]]
+        row, code = scores[i], codes[i]
+        own = row[code]
         ahead = 0
-        for j in range(codes[i]):
-            ahead += scores[i, j] > own
-        for j in range(codes[i] + 1, scores.shape[1]):
-            ahead += scores[i, j] >= own
+        for j in range(row.size):  # without a branch it is three times as fast as in two loops
+            ahead += (row[j] > own) | ((row[j] == own) & (j > code))
         out[i] = ahead
 
 
