@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benches.bias_variance import PART
+from benches.drop_in import TARGET_METRICS
 from benches.estimates import HOLD_OUT_LOOPS, HOLD_OUTS
 from benches.many import GROUPED
 from benches.resampling import LOOPS, REPLICATES
@@ -82,6 +83,7 @@ TITLES = {
         }.items()
     },
     **{f"drop_in_{name}": f"metrics.{function}, 10 classes" for name, function in OF_LABELS.items()},
+    **{f"drop_in_{name}": f"metrics.{name}{', power 1.3' * ('tweedie' in name)}" for name in TARGET_METRICS},
     "small_roc_auc": "200 times metrics.roc_auc_score of 100 rows",
     "small_f1": "200 times metrics.f1_score of 100 rows",
     "batch_auc": "AUCs of 200 models",
@@ -297,6 +299,7 @@ FIGURES: dict[str, Figure] = {
         *(Figure(f"drop_in_{name}", "scikit-learn", 10 * M, at_least=40) for name in OF_LABELS),
         *(Figure(f"drop_in_{name}", "scikit-learn", 10 * M, at_least=4, kind="strings") for name in OF_LABELS),
         *(Figure(f"drop_in_{name}", "scikit-learn", M, at_least=4, kind="strings as objects") for name in OF_LABELS),
+        *(Figure(f"drop_in_{name}", "scikit-learn", M, at_least=4) for name in TARGET_METRICS),
         Figure("drop_in_ovr", "scikit-learn", M, at_least=30),
         Figure("drop_in_ovo", "scikit-learn", M),
         Figure("small_roc_auc", "scikit-learn", at_least=5),
