@@ -106,6 +106,39 @@ ROW_METRICS: dict[str, tuple[Callable[[Any, Data], Any], str]] = {
     ),
 }
 
+
+def _of_targets(metric: Callable[[Any, Any, Any], Any]) -> dict[str, Setup]:
+    """Give the calls on targets and predictions above zero."""
+
+    def call_of(metrics: Any, data: Data) -> Call:
+        true, predicted = np.exp(data.t / 4), np.exp(data.q / 4)
+        return lambda: metric(metrics, true, predicted)
+
+    return _both(call_of)
+
+
+TARGET_METRICS = (
+    "explained_variance_score",
+    "max_error",
+    "mean_absolute_percentage_error",
+    "mean_pinball_loss",
+    "mean_squared_log_error",
+    "root_mean_squared_log_error",
+    "mean_poisson_deviance",
+    "mean_gamma_deviance",
+    "mean_tweedie_deviance",
+    "median_absolute_error",
+    "d2_absolute_error_score",
+    "d2_pinball_score",
+    "d2_tweedie_score",
+)
+
+
+def _by_name(name: str) -> Callable[[Any, Any, Any], Any]:
+    power = {"power": 1.3} if "tweedie" in name else {}
+    return lambda metrics, true, predicted: getattr(metrics, name)(true, predicted, **power)
+
+
 DROP_IN: Cases = installed(
     {
         "drop_in_roc_auc": _of_scores(lambda metrics, data: metrics.roc_auc_score(data.y, data.s)),
@@ -128,6 +161,7 @@ DROP_IN: Cases = installed(
         },
         **{f"drop_in_{name}": _of_scores(metric) for name, (metric, _) in ROW_METRICS.items()},
         **{f"drop_in_{name}": _of_labels(metric) for name, metric in LABEL_METRICS.items()},
+        **{f"drop_in_{name}": _of_targets(_by_name(name)) for name in TARGET_METRICS},
         "small_roc_auc": _small(lambda metrics, data: metrics.roc_auc_score(data.y, data.s)),
         "small_f1": _small(lambda metrics, data: metrics.f1_score(data.y, data.y)),
     }

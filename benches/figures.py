@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benches.bias_variance import PART
-from benches.drop_in import ROW_METRICS
+from benches.drop_in import ROW_METRICS, TARGET_METRICS
 from benches.estimates import HOLD_OUT_LOOPS, HOLD_OUTS
 from benches.many import GROUPED
 from benches.resampling import LOOPS, REPLICATES
@@ -85,6 +85,7 @@ TITLES = {
     "drop_in_f1_at_thresholds": "metrics.metric_at_thresholds of f1_score, all thresholds",
     **{f"drop_in_{name}": f"metrics.{title}" for name, (_, title) in ROW_METRICS.items()},
     **{f"drop_in_{name}": f"metrics.{function}, 10 classes" for name, function in OF_LABELS.items()},
+    **{f"drop_in_{name}": f"metrics.{name}{', power 1.3' * ('tweedie' in name)}" for name in TARGET_METRICS},
     "small_roc_auc": "200 times metrics.roc_auc_score of 100 rows",
     "small_f1": "200 times metrics.f1_score of 100 rows",
     "batch_auc": "AUCs of 200 models",
@@ -300,6 +301,7 @@ FIGURES: dict[str, Figure] = {
         *(Figure(f"drop_in_{name}", "scikit-learn", 10 * M, at_least=40) for name in OF_LABELS),
         *(Figure(f"drop_in_{name}", "scikit-learn", 10 * M, at_least=4, kind="strings") for name in OF_LABELS),
         *(Figure(f"drop_in_{name}", "scikit-learn", M, at_least=4, kind="strings as objects") for name in OF_LABELS),
+        *(Figure(f"drop_in_{name}", "scikit-learn", M, at_least=4) for name in TARGET_METRICS),
         Figure("drop_in_ovr", "scikit-learn", M, at_least=30),
         Figure("drop_in_ovo", "scikit-learn", M),
         Figure("drop_in_f1_at_thresholds", "np.sort", M, at_most=6.0),

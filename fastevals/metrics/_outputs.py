@@ -119,16 +119,20 @@ def squares_and_variances(outputs: Outputs, *, from_mean: bool = False) -> tuple
 
     Errors are taken from zero, or from their mean. Both are zero exactly if what they are of is constant.
     """
-    units = np.ones(1)
-    while True:
+
+    def measure(outputs: Outputs) -> tuple[Floats, Floats]:
         if from_mean:
             squares, variances = means_and_variances(outputs, [errors_of(outputs), targets_of(outputs)])[1]
         else:
             sizes = sizes_of_errors(outputs, np.square)
             (squares,), (variances,) = means_and_variances(outputs, [targets_of(outputs)], sizes)
-        if (in_range(squares) & in_range(variances)).all() or (units != 1).any():
-            return squares, variances, units
-        outputs, units = outputs.in_unit()
+        return squares, variances
+
+    squares, variances = measure(outputs)
+    if (in_range(squares) & in_range(variances)).all():
+        return squares, variances, np.ones(1)
+    outputs, units = outputs.in_unit()
+    return *measure(outputs), units
 
 
 def near_mean(outputs: Outputs, values: Values) -> Floats:

@@ -290,17 +290,12 @@ def _regressions(data: _Data) -> None:
 
 
 def _drop_in(data: _Data) -> None:
-    import numpy as np
-
     from fastevals import metrics
 
     score_functions = "roc_auc_score average_precision_score roc_curve precision_recall_curve det_curve log_loss"
     label_functions = "accuracy_score confusion_matrix balanced_accuracy_score classification_report cohen_kappa_score"
     averaged_functions = "f1_score precision_score recall_score"
-    target_functions = (
-        "mean_squared_error mean_absolute_error r2_score mean_absolute_percentage_error mean_squared_log_error "
-        "mean_pinball_loss median_absolute_error mean_poisson_deviance mean_gamma_deviance d2_tweedie_score"
-    )
+    target_functions = "mean_squared_error mean_absolute_error r2_score median_absolute_error"
     for weights in (None, data.weights):
         for name in score_functions.split():
             getattr(metrics, name)(data.y, data.scores, sample_weight=weights)
@@ -309,7 +304,12 @@ def _drop_in(data: _Data) -> None:
         for name in averaged_functions.split():
             getattr(metrics, name)(data.classes, data.predicted, average="macro", sample_weight=weights)
         for name in target_functions.split():
-            getattr(metrics, name)(np.exp(data.targets), np.exp(data.fitted), sample_weight=weights)
+            getattr(metrics, name)(data.targets, data.fitted, sample_weight=weights)
+    for name in ["mean_absolute_percentage_error", "mean_pinball_loss"]:
+        getattr(metrics, name)(data.targets, data.fitted)
+    for name in ["mean_squared_log_error", "mean_poisson_deviance", "mean_gamma_deviance"]:
+        getattr(metrics, name)(abs(data.targets), abs(data.fitted))
+    metrics.mean_tweedie_deviance(abs(data.targets), abs(data.fitted), power=1.5)
     for multi_class in ("ovr", "ovo"):
         metrics.roc_auc_score(data.classes, data.probabilities, multi_class=multi_class)
     for name in ["d2_brier_score", "hinge_loss", "top_k_accuracy_score"]:

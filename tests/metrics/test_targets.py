@@ -119,6 +119,13 @@ def test_targets_are_constant_when_they_are_equal():
     assert r2_score(np.arange(9) + 1e9, np.arange(9) + 1e9 + 0.5) == pytest.approx(1 - 0.25 / (60 / 9), rel=1e-9)
 
 
+@pytest.mark.parametrize("name", VARIANCES)
+def test_perfect_predictions(name):
+    for largest in (0.75, 1.0, 3.0, 1e200):  # in the unit of squares, and not
+        true = np.linspace(-1, 1, 9) * largest
+        assert getattr(fastevals.metrics, name)(true, true) == 1.0
+
+
 def test_one_row():
     for name in ERRORS:
         beside(name, [1.5], [1.0])
