@@ -11,6 +11,7 @@ from benches.peers import Call, Cases, Setup, installed
 
 MODULES = {"fastevals": "fastevals.metrics", "scikit-learn": "sklearn.metrics"}
 FEW = 100  # rows of a small call
+FEW_DOCUMENTS = 10  # of a row
 CALLS = 200  # small calls that are timed together
 
 
@@ -52,6 +53,12 @@ def _report(metrics: Any, true: Any, predicted: Any) -> tuple[float, ...]:
     return tuple(value for row in rows for value in (row.values() if isinstance(row, dict) else [row]))
 
 
+def _gains(metrics: Any, data: Data) -> float:
+    """Take rows of ten documents."""
+    n = data.rows // FEW_DOCUMENTS * FEW_DOCUMENTS
+    return float(metrics.ndcg_score(data.k[:n].reshape(-1, FEW_DOCUMENTS), data.s[:n].reshape(-1, FEW_DOCUMENTS)))
+
+
 LABEL_METRICS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "f1": lambda metrics, true, predicted: metrics.f1_score(true, predicted, average="macro"),
     "matrix": lambda metrics, true, predicted: metrics.confusion_matrix(true, predicted),
@@ -73,6 +80,7 @@ DROP_IN: Cases = installed(
         "drop_in_ovo": _of_scores(
             lambda metrics, data: metrics.roc_auc_score(data.k, data.probabilities, multi_class="ovo")
         ),
+        "drop_in_ndcg": _of_scores(_gains),
         **{f"drop_in_{name}": _of_labels(metric) for name, metric in LABEL_METRICS.items()},
         "small_roc_auc": _small(lambda metrics, data: metrics.roc_auc_score(data.y, data.s)),
         "small_f1": _small(lambda metrics, data: metrics.f1_score(data.y, data.y)),
