@@ -185,7 +185,7 @@ def sum_queries(
     gains, scores, starts, split, ranks_ideal, cuts, discounts, keys, own_gains, scratch, cells, floats, integers,
     marks, n_relevant, out,
 ):  # fmt: skip
-    """Write how many documents of each query are relevant, and sums at each cut, of shape (n_queries, n_cuts, SUMS).
+    """Write how many documents of each query are relevant, and sums at each cut, of shape (n_cuts, SUMS, n_queries).
 
     Query q has the documents from starts[q] up to starts[q + 1]. From `keys` to `marks` it is working memory, as long
     as the longest query, and GRADES; `own_gains` is a view of `keys`.
@@ -205,7 +205,7 @@ def sum_queries(
                        totals)  # fmt: skip
             if ranks_ideal:
                 find_relevant(query_gains, relevant, own_gains)  # where keys were sorted
-        sum_ranked(size, cuts, discounts, marks, sizes, counts, totals, out[q])
+        sum_ranked(size, cuts, discounts, marks, sizes, counts, totals, out[:, :, q])
         if ranks_ideal:
             sort_gains(n, own_gains, keys, scratch, cells, counts)
-            sum_ideal(n, own_gains, cuts, discounts, out[q])
+            sum_ideal(n, own_gains, cuts, discounts, out[:, :, q])
