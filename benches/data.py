@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 N_CLASSES = 10
+DOCUMENTS = 100  # of a query, on average
 
 Floats = NDArray[np.float64]
 
@@ -175,6 +176,13 @@ class Data:
         groups = np.arange(self.rows) % max(min(n_groups, self.rows // 5), 1)
         self._random(12).shuffle(groups)
         return groups
+
+    @cached_property
+    def queries(self) -> NDArray[np.int64]:
+        """The query of each row, in no order: some have many documents, others few."""
+        shares = np.random.default_rng([self.rows, 16]).beta(2, 2, self.rows)
+        numbers: NDArray[np.int64] = (self.rows // DOCUMENTS * shares).astype(np.int64)
+        return numbers
 
     def named(self, codes: NDArray[Any]) -> Any:
         """Return labels as the kind has them: their names, or the numbers themselves."""

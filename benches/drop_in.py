@@ -13,6 +13,7 @@ from benches.peers import Call, Cases, Setup, installed
 
 MODULES = {"fastevals": "fastevals.metrics", "scikit-learn": "sklearn.metrics"}
 FEW = 100  # rows of a small call
+FEW_DOCUMENTS = 10  # of a row
 CALLS = 200  # small calls that are timed together
 
 
@@ -56,6 +57,12 @@ def _small(metric: Callable[[Any, Data], Any]) -> dict[str, Setup]:
 def _report(metrics: Any, true: Any, predicted: Any) -> tuple[float, ...]:
     rows = metrics.classification_report(true, predicted, output_dict=True).values()
     return tuple(value for row in rows for value in (row.values() if isinstance(row, dict) else [row]))
+
+
+def _gains(metrics: Any, data: Data) -> float:
+    """Take rows of ten documents."""
+    n = data.rows // FEW_DOCUMENTS * FEW_DOCUMENTS
+    return float(metrics.ndcg_score(data.k[:n].reshape(-1, FEW_DOCUMENTS), data.s[:n].reshape(-1, FEW_DOCUMENTS)))
 
 
 LABEL_METRICS: dict[str, Callable[[Any, Any, Any], Any]] = {
@@ -160,6 +167,7 @@ DROP_IN: Cases = installed(
             "np.cumsum": lambda data: lambda: _f1_of_counts(data),
         },
         **{f"drop_in_{name}": _of_scores(metric) for name, (metric, _) in ROW_METRICS.items()},
+        "drop_in_ndcg": _of_scores(_gains),
         **{f"drop_in_{name}": _of_labels(metric) for name, metric in LABEL_METRICS.items()},
         **{f"drop_in_{name}": _of_targets(_by_name(name)) for name in TARGET_METRICS},
         "small_roc_auc": _small(lambda metrics, data: metrics.roc_auc_score(data.y, data.s)),

@@ -80,6 +80,7 @@ TITLES = {
             "precision_recall_curve": "precision_recall_curve",
             "ovr": 'roc_auc_score(multi_class="ovr"), 10 classes',
             "ovo": 'roc_auc_score(multi_class="ovo"), 10 classes',
+            "ndcg": "ndcg_score, 10 documents a row",
         }.items()
     },
     "drop_in_f1_at_thresholds": "metrics.metric_at_thresholds of f1_score, all thresholds",
@@ -92,6 +93,8 @@ TITLES = {
     "grouped_auc_many": "AUCs of 10,000 groups, rows in any order",
     "grouped_auc_most": "AUCs of 200,000 groups, rows in any order",
     **{f"grouped_{name}": f"{name} of 10,000 groups" for names in GROUPED.values() for name in names},
+    "queries": "nDCG, MAP, MRR, recall at 1, 5, 10, 100 of queries of 100 documents",
+    "shuffled_queries": "the same of rows in any order, queries of unlike length",
     "grouped_six": "AUC, AP, KS, EER, Brier score and log loss of 200,000 groups",
     "one_vs_one": "weighted AUCs of all pairs of 100 classes",
     "pooled_roc": "ROC curve of 10 folds' counts together",
@@ -310,6 +313,7 @@ FIGURES: dict[str, Figure] = {
             Figure(f"drop_in_{name}", "scikit-learn", M // 50 if name.startswith("label_ranking") else M, at_least=4)
             for name in ROW_METRICS
         ),
+        Figure("drop_in_ndcg", "scikit-learn", M, at_least=15),
         Figure("small_roc_auc", "scikit-learn", at_least=5),
         Figure("small_f1", "scikit-learn", at_least=5),
         Figure("batch_auc", "scikit-learn", M // 10, at_least=40),
@@ -323,6 +327,9 @@ FIGURES: dict[str, Figure] = {
             if name != "average_precision"
         ),
         Figure("grouped_six", rows=M, at_most=0.5, unit="s"),
+        Figure("queries", "np.sort(axis=1)", 100 * M, at_most=1.5),
+        Figure("queries", "ranx", 10 * M, at_least=5),
+        Figure("shuffled_queries", "np.lexsort", 10 * M, at_most=2.0),
         Figure("one_vs_one", "unweighted", M // 10, at_most=3.0),
         Figure("pooled_roc", "one ranking", M, at_most=4.0),
         *(

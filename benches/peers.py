@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastevals
-from benches.data import N_CLASSES, Data
+from benches.data import DOCUMENTS, N_CLASSES, Data
 
 Call = Callable[[], Any]
 Setup = Callable[[Data], Call]
@@ -29,6 +29,7 @@ MODULES = {
     "torchmetrics": "torchmetrics",
     "factorize + codes": "pandas",
     "pyarrow": "pyarrow",
+    "ranx": "ranx",
 }
 FPR_GRID = np.linspace(0, 1, 101)
 
@@ -203,6 +204,15 @@ def _subtract_and_dot(data: Data) -> float:
     return float(np.dot(errors, errors))
 
 
+def _sort_rows(table: NDArray[Any]) -> Call:
+    return lambda: np.sort(table, axis=1)
+
+
+def _sort_queries(data: Data) -> Call:
+    keys = data.s, data.queries
+    return lambda: np.lexsort(keys)
+
+
 def _two_counts(data: Data) -> Call:
     """Add up the weights of each class by the code of the score, made beforehand."""
     codes = np.unique(data.s, return_inverse=True)[1]
@@ -355,5 +365,7 @@ YARDSTICKS: dict[str, Setup] = {
     "np.sort": lambda data: lambda: np.sort(data.s),
     "np.bincount twice": lambda data: _two_counts(data),
     "np.argsort": lambda data: lambda: np.argsort(data.s),
+    "np.sort(axis=1)": lambda data: _sort_rows(data.s[: data.rows // DOCUMENTS * DOCUMENTS].reshape(-1, DOCUMENTS)),
+    "np.lexsort": _sort_queries,
     "np.subtract+np.dot": lambda data: lambda: _subtract_and_dot(data),
 }

@@ -19,6 +19,7 @@ from benches.labels import LABEL_CASES
 from benches.many import MANY
 from benches.peers import COMPARISONS, YARDSTICKS, Call, assert_agree
 from benches.processes import PROCESSES
+from benches.queries import QUERIES
 from benches.resampling import RESAMPLING
 from benches.scale import SCALE
 from benches.significance import SIGNIFICANCE
@@ -26,7 +27,7 @@ from benches.splits import SPLITS
 
 CASES = (
     COMPARISONS | RESAMPLING | SIGNIFICANCE | SPLITS | ESTIMATES | BIAS_VARIANCE | DROP_IN | MANY | LABEL_CASES
-    | PROCESSES | SCALE | ENGINES
+    | QUERIES | PROCESSES | SCALE | ENGINES
 )  # fmt: skip
 SECONDS = 15.0  # of a figure, about
 FEWEST, MOST = 3, 31  # rounds

@@ -36,11 +36,13 @@ def scatter_rows(codes, scores, gains, places, scores_out, gains_out):
 @kernel
 def find_relevant(gains, relevant, own_gains):
     """Write the documents whose gain is not 0, and their gains; return how many they are."""
-    n = 0
+    n = np.uintp(0)  # unsigned, nothing asks whether to count from the end
     for i in range(gains.size):
-        relevant[n], own_gains[n] = i, gains[i]
-        n += gains[i] != 0.0
-    return n
+        relevant[n] = i
+        n += np.uintp(gains[i] != 0.0)
+    for k in range(n):
+        own_gains[k] = gains[relevant[k]]
+    return np.int64(n)
 
 
 @kernel
@@ -56,9 +58,9 @@ def note_rank(rank, size, gain, marks, sizes, counts, totals):
 
 
 @kernel
-def count_above(relevant, gains, scores, split, marks, sizes, counts, totals):
-    """Describe the ties of relevant documents; `split` ranks the later of two documents first instead."""
-    for k in range(relevant.size):
+def count_above(n, relevant, gains, scores, split, marks, sizes, counts, totals):
+    """Describe the ties of n relevant documents; `split` ranks the later of two documents first instead."""
+    for k in range(n):
         score, above, level = scores[relevant[k]], 0, 0
         for j in range(scores.size):
             above += scores[j] > score
@@ -144,19 +146,19 @@ def write_sums(out, dcg, hits, reciprocal, missed, precisions):
 
 
 @kernel
-def sort_gains(gains, keys, scratch, cells, grades):
-    """Sort gains above 0, ascending, of which `keys` is a view."""
+def sort_gains(n, gains, keys, scratch, cells, grades):
+    """Sort n gains above 0, ascending, of which `keys` is a view."""
     low, high, whole = np.inf, 0.0, True
-    for i in range(gains.size):
+    for i in range(n):
         low, high = min(low, gains[i]), max(high, gains[i])
         whole &= gains[i] == np.floor(gains[i])
     if low >= high:
         return
     if not (whole and high < GRADES):
-        sort_keys(keys, scratch, cells)  # the bits of numbers above 0 are ordered as they are
+        sort_keys(keys[:n], scratch, cells)  # the bits of numbers above 0 are ordered as they are
         return
     grades[:GRADES] = 0
-    for i in range(gains.size):
+    for i in range(n):
         grades[np.int64(gains[i])] += 1
     place = 0
     for grade in range(np.int64(high) + 1):
@@ -166,14 +168,14 @@ def sort_gains(gains, keys, scratch, cells, grades):
 
 
 @kernel
-def sum_ideal(gains, cuts, discounts, out):
-    """Write the largest DCG of ascending gains to out[c]."""
+def sum_ideal(n, gains, cuts, discounts, out):
+    """Write the largest DCG of n ascending gains to out[c]."""
     total, c = 0.0, 0
-    for rank in range(gains.size):
+    for rank in range(n):
         while c < cuts.size and cuts[c] <= rank:
             out[c, IDEAL] = total
             c += 1
-        total += gains[gains.size - 1 - rank] * discounts[rank]
+        total += gains[n - 1 - rank] * discounts[rank]
     for rest in range(c, cuts.size):
         out[rest, IDEAL] = total
 
@@ -183,7 +185,7 @@ def sum_queries(
     gains, scores, starts, split, ranks_ideal, cuts, discounts, keys, own_gains, scratch, cells, floats, integers,
     marks, n_relevant, out,
 ):  # fmt: skip
-    """Write how many documents of each query are relevant, and sums at each cut, of shape (n_queries, n_cuts, SUMS).
+    """Write how many documents of each query are relevant, and sums at each cut, of shape (n_cuts, SUMS, n_queries).
 
     Query q has the documents from starts[q] up to starts[q + 1]. From `keys` to `marks` it is working memory, as long
     as the longest query, and GRADES; `own_gains` is a view of `keys`.
@@ -197,13 +199,13 @@ def sum_queries(
         n = find_relevant(query_gains, relevant, own_gains)
         n_relevant[q] = n
         if n <= COUNTED:
-            count_above(relevant[:n], own_gains, query_scores, split, marks, sizes, counts, totals)
+            count_above(n, relevant, own_gains, query_scores, split, marks, sizes, counts, totals)
         else:
             sort_ranks(query_gains, query_scores, split, keys, rows, scratch, row_scratch, cells, marks, sizes, counts,
                        totals)  # fmt: skip
             if ranks_ideal:
                 find_relevant(query_gains, relevant, own_gains)  # where keys were sorted
-        sum_ranked(size, cuts, discounts, marks, sizes, counts, totals, out[q])
+        sum_ranked(size, cuts, discounts, marks, sizes, counts, totals, out[:, :, q])
         if ranks_ideal:
-            sort_gains(own_gains[:n], keys[:n], scratch, cells, counts)
-            sum_ideal(own_gains[:n], cuts, discounts, out[q])
+            sort_gains(n, own_gains, keys, scratch, cells, counts)
+            sum_ideal(n, own_gains, cuts, discounts, out[:, :, q])

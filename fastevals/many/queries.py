@@ -25,14 +25,14 @@ from fastevals._options import (
 from fastevals._random import seed_key
 from fastevals._validation.arrays import as_array, as_scores, check_same_length, named_columns, raise_not_finite
 from fastevals._validation.labels import as_group_keys, check_two_models
-from fastevals.counting.queries import TO_THE_END, Queries, as_ranks, sum_by_query
 from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
 from fastevals.infer.bootstrap.row_samples import SamplingUnits, UnitSample
 from fastevals.infer.bootstrap.samples import Values, jackknife_acceleration
 from fastevals.infer.comparison import ModelComparison, compare_models
 from fastevals.infer.significance.paired import compared_pairs
 from fastevals.many.group_bootstrap import NO_INTERVAL, bootstrap_mean
-from fastevals.many.groups import MetricsByGroup, ValuesByKey, mean_over_groups
+from fastevals.many.groups import MetricsByGroup, ValuesByKey
+from fastevals.many.query_sums import TO_THE_END, Queries, as_ranks, sum_by_query
 from fastevals.measure.kinds import MetricSpecs
 from fastevals.measure.metric_specs import MetricSpec, parse_metrics
 from fastevals.measure.query_metrics import QuerySums
@@ -201,28 +201,31 @@ def query_metrics(
     task = _Task(y_true, queries, specs, gain, undefined)
     values = task.measure("y_score", y_score)
     task.warn(values)
+    undefined_queries = (task.n_relevant == 0).any()
     key = seed_key("rng", rng)
     found = {}
     for name, entry, each in zip(specs, task.entries, values, strict=True):
+        kept = each[~np.isnan(each)] if undefined_queries else each
+        mean = min(max(float(kept.mean()), float(kept.min())), float(kept.max())) if kept.size else math.nan
         error, ends = None, None
         if interval == "t":
-            error, ends = _t_interval(name, each, alpha, entry.bounds)
+            error, ends = _t_interval(name, kept, mean, alpha, entry.bounds)
         elif interval == "bootstrap":
             error, ends = bootstrap_mean(each, np.ones(each.size), n_resamples, alpha / 2, key)
-        mean = mean_over_groups(each, np.ones(each.size))
         found[name] = QueryMetric(name, task.queries.keys, each, task.n_documents, task.n_relevant, mean, error, ends)
     return MetricsByQuery(found)
 
 
-def _t_interval(name: str, values: Floats, alpha: float, bounds: tuple[float, float]) -> tuple[float, Interval]:
+def _t_interval(
+    name: str, values: Floats, mean: float, alpha: float, bounds: tuple[float, float]
+) -> tuple[float, Interval]:
     """Return the standard error of a mean and its interval, within the bounds."""
     from scipy.special import stdtrit
 
-    values = values[~np.isnan(values)]
     if values.size < 2:
         warn_undefined(f"the interval of the mean {name}", "it needs two queries that have a value")
         return math.nan, NO_INTERVAL
-    mean, error = float(values.mean()), float(values.std(ddof=1)) / math.sqrt(values.size)
+    error = float(values.std(ddof=1)) / math.sqrt(values.size)
     if error == 0:
         warn_degenerate(f"the interval of the mean {name}", "all values are equal")
     margin = float(stdtrit(values.size - 1, 1 - alpha / 2)) * error
@@ -383,9 +386,9 @@ class _Task:
         values = np.empty((len(self.entries), self.n_documents.size))
 
         def read(relevance: Floats, scores: Floats) -> Floats:
-            if not 0 <= relevance.min() <= relevance.max() < math.inf:
+            if not (relevance.min() >= 0 and _are_finite(relevance)):
                 _raise_not_relevance(self._relevance)
-            if not -math.inf < scores.min() <= scores.max() < math.inf:
+            if not _are_finite(scores):
                 raise_not_finite(name, given)
             if not self._exponential:
                 return relevance
@@ -394,8 +397,8 @@ class _Task:
         def use(span: slice, relevant: Ints, sums: Floats) -> None:
             self.n_relevant[span] = relevant
             by_cut = [
-                QuerySums(math.inf if cut == TO_THE_END else float(cut), self.n_documents[span], relevant, *own.T)
-                for cut, own in zip(self._cuts.tolist(), np.moveaxis(sums, 1, 0), strict=True)
+                QuerySums(self.n_documents[span] if cut == TO_THE_END else cut, relevant.astype(np.float64), *own)
+                for cut, own in zip(self._cuts.tolist(), sums, strict=True)
             ]
             for k, (entry, cut) in enumerate(zip(self.entries, self._cut_of, strict=True)):
                 values[k, span] = entry.function(by_cut[cut])
@@ -409,10 +412,15 @@ class _Task:
 
     def warn(self, values: Floats) -> None:
         """Warn of the queries that leave metrics undefined, and name these."""
-        names = [name for name, each in zip(self._names, values, strict=True) if np.isnan(each).any()]
+        n = np.count_nonzero(self.n_relevant == 0)
+        names = [name for name, each in zip(self._names, values, strict=True) if n and np.isnan(each).any()]
         if names:
-            n = np.count_nonzero(self.n_relevant == 0)
             warn_undefined(", ".join(names), f"{n} of {self.n_relevant.size} queries have no relevant document")
+
+
+def _are_finite(values: Floats) -> bool:
+    with np.errstate(over="ignore", invalid="ignore"):  # the sum is one pass, and rarely overflows
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
 def _raise_not_relevance(values: NDArray[Any]) -> None:

@@ -20,10 +20,10 @@ class QuerySums(NamedTuple):
 
     Attributes
     ----------
-    k : float
-        Ranks that are summed over; infinite for all.
-    n_documents, n_relevant : ndarray of shape (n_queries,)
-        Documents of each query, and those of them that are relevant, at any rank.
+    k : float or ndarray of shape (n_queries,)
+        Ranks that are summed over; for all, the documents of each query.
+    n_relevant : ndarray of float of shape (n_queries,)
+        Relevant documents of each query, at any rank.
     dcg, ideal_dcg : ndarray of shape (n_queries,)
         Gains times the discounts of their ranks, of this order and of the best.
     hits : ndarray of shape (n_queries,)
@@ -36,9 +36,8 @@ class QuerySums(NamedTuple):
         Precision down to each relevant document, added up.
     """
 
-    k: float
-    n_documents: Any
-    n_relevant: Any
+    k: Any
+    n_relevant: Floats
     dcg: Floats
     ideal_dcg: Floats
     hits: Floats
@@ -80,7 +79,8 @@ def recall(sums: QuerySums) -> Floats:
 
 def precision(sums: QuerySums) -> Floats:
     """Return the relevant documents among the first k, over k, also where there are fewer."""
-    return sums.hits / np.where(np.isinf(sums.k), sums.n_documents, sums.k)
+    precisions: Floats = sums.hits / sums.k
+    return precisions
 
 
 def hit_rate(sums: QuerySums) -> Floats:

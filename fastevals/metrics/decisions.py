@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._kernels.label_ranking import count_ahead, lead
-from fastevals.counting.queries import as_ranks
 from fastevals.many.class_scores import number_classes
+from fastevals.many.query_sums import as_ranks
 from fastevals.metrics._input import (
     as_column,
     as_named_labels,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._execution import chunks, run
 from fastevals._kernels.label_ranking import cover_true, mean_precision, share_misordered
 from fastevals._validation.labels import distinct_pair
-from fastevals.counting.queries import as_ranks
+from fastevals.many.query_sums import as_ranks
 from fastevals.metrics._input import (
     as_dense,
     as_numbers,

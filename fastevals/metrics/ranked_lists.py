@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._kernels.queries import DCG, IDEAL, SUMS
-from fastevals.counting.queries import TO_THE_END, Queries, as_ranks, sum_by_query
+from fastevals.many.query_sums import TO_THE_END, Queries, as_ranks, sum_by_query
 from fastevals.metrics._input import as_dense, as_numbers, as_row_weights, check_same_rows, target_type
 from fastevals.metrics._parameters import FLAG, Rule, check_parameters
 
@@ -68,7 +68,7 @@ def dcg_score(
     check_parameters("dcg_score", k=(k, RANKS), log_base=(log_base, BASE), ignore_ties=(ignore_ties, FLAG))
     gains, scores, weights = _read(y_true, y_score, sample_weight)
     _check_table(gains, scores)
-    return _mean(_cumulative_gains(gains, scores, k, log_base, ignore_ties, ideal=False)[:, DCG], weights)
+    return _mean(_cumulative_gains(gains, scores, k, log_base, ignore_ties, ideal=False)[DCG], weights)
 
 
 def ndcg_score(
@@ -113,7 +113,7 @@ def ndcg_score(
         )
     _check_table(gains, scores)
     sums = _cumulative_gains(gains, scores, k, 2, ignore_ties, ideal=True)
-    dcg, ideal = sums[:, DCG], sums[:, IDEAL]
+    dcg, ideal = sums[DCG], sums[IDEAL]
     return _mean(np.divide(dcg, ideal, out=np.zeros(ideal.size), where=ideal != 0), weights)
 
 
@@ -121,10 +121,10 @@ def _cumulative_gains(gains: Any, scores: Any, k: Any, log_base: Any, ignore_tie
     """Return the sums of each row."""
     discounts = np.log(log_base) / np.log(np.arange(gains.shape[1]) + 2)
     cuts = np.array([TO_THE_END if k is None else min(int(k), TO_THE_END)])
-    found = np.empty((len(gains), SUMS))
+    found = np.empty((SUMS, len(gains)))
 
     def use(rows: slice, relevant: Any, sums: Floats) -> None:
-        found[rows] = sums[:, 0]
+        found[:, rows] = sums[0]
 
     starts = Queries.of_rows(*gains.shape).starts
     ranked = as_ranks("y_score", scores).reshape(-1)

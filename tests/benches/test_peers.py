@@ -14,12 +14,24 @@ from benches.labels import LABEL_CASES
 from benches.many import MANY
 from benches.peers import COMPARISONS, YARDSTICKS, assert_agree
 from benches.processes import PROCESSES
+from benches.queries import QUERIES
 from benches.resampling import RESAMPLING
 from benches.scale import SCALE
 from benches.significance import SIGNIFICANCE
 from benches.splits import SPLITS
 
-CASES = COMPARISONS | RESAMPLING | SIGNIFICANCE | SPLITS | ESTIMATES | BIAS_VARIANCE | DROP_IN | MANY | LABEL_CASES
+CASES = (
+    COMPARISONS
+    | RESAMPLING
+    | SIGNIFICANCE
+    | SPLITS
+    | ESTIMATES
+    | BIAS_VARIANCE
+    | DROP_IN
+    | MANY
+    | LABEL_CASES
+    | QUERIES
+)
 PEERS = [(case, library) for case, libraries in CASES.items() for library in libraries if library != "fastevals"]
 
 DATA = [Data(300, "scores of 1 decimal"), Data(1000, "whole scores"), Data(2000)]

@@ -19,7 +19,7 @@ from fastevals.counting.ordering import plain_block, sorting_space
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-TASK = 1 << 16  # documents, and queries, that are enough for a task
+TASK = 1 << 18  # documents, and queries, that are enough for a task
 TO_THE_END = 2**62  # the cut of metrics of all documents
 DOUBLE = np.dtype(np.float64)
 
@@ -107,7 +107,7 @@ def sum_by_query(
     discounts : ndarray of shape (largest,)
         Of each rank.
     use : callable
-        Takes which queries, how many of the documents of each are relevant, and sums of shape (n, n_cuts, SUMS).
+        Takes which queries, how many of the documents of each are relevant, and sums of shape (n_cuts, SUMS, n).
     read : callable
         Checks the gains and scores of a block, and returns what the gains are worth.
     ideal : bool
@@ -129,7 +129,7 @@ def sum_by_query(
         rows = slice(int(own[0]), int(own[-1]))
         ranked = plain_block(scores[rows], DOUBLE)
         worth = read(plain_block(gains[rows], DOUBLE), ranked)
-        sums, relevant = np.empty((own.size - 1, cuts.size, SUMS)), np.empty(own.size - 1, dtype=np.int64)
+        sums, relevant = np.empty((cuts.size, SUMS, own.size - 1)), np.empty(own.size - 1, dtype=np.int64)
         sum_queries(worth, ranked, own - own[0], split, ideal, cuts, discounts, *space, relevant, sums)
         use(slice(*span), relevant, sums)
 
