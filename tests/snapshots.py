@@ -306,7 +306,7 @@ def queries() -> Any:
         "values": fastevals.query_metrics(Y, SCORES, GROUPS, names),
         "bootstrap": fastevals.query_metrics(
             2 * Y, SCORES, GROUPS, names[:2], gain="exponential", interval="bootstrap", **SHORT
-        ),  # fmt: skip
+        ),
         "compared": fastevals.compare_query_metrics(Y, {"one": SCORES, "other": OTHER}, GROUPS, names, **SHORT),
     }
 
