@@ -35,6 +35,7 @@ OTHER_KEYWORDS = {  # of other libraries, in lower case
     "predictions": "y_pred y_preds preds models",
     "y_true": "y truth",
     "groups": "group group_ids clusters cluster_id",
+    "queries": "query query_id query_ids qid qids groups group indexes",
     "n_jobs": "n_workers workers n_threads num_workers",
     "progress": "verbose progress_bar show_progress",
     "stratified": "stratify",

@@ -300,6 +300,18 @@ def groups() -> Any:
 
 
 @case
+def queries() -> Any:
+    names = ["ndcg@5", "dcg", "map", "mrr@3", "recall@5", "precision@5", "hit_rate@1"]
+    return {
+        "values": fastevals.query_metrics(Y, SCORES, GROUPS, names),
+        "bootstrap": fastevals.query_metrics(
+            2 * Y, SCORES, GROUPS, names[:2], gain="exponential", interval="bootstrap", **SHORT
+        ),
+        "compared": fastevals.compare_query_metrics(Y, {"one": SCORES, "other": OTHER}, GROUPS, names, **SHORT),
+    }
+
+
+@case
 def models() -> Any:
     scores = {"one": SCORES, "other": OTHER}
     return {

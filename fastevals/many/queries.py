@@ -354,7 +354,7 @@ class _Task:
 
     def __init__(self, y_true: Any, queries: Any, specs: MetricSpecs, gain: Any, undefined: Any) -> None:
         check_choice("gain", gain, GAINS)
-        if undefined is not math.nan and undefined == undefined:
+        if undefined == undefined:
             undefined = check_number("undefined", undefined, low=0, high=1)
         self._exponential, self._undefined = gain == "exponential", float(undefined)
         self._names, named = list(specs), [spec for spec in specs.values() if isinstance(spec, MetricSpec)]

@@ -395,6 +395,11 @@ def test_bad_input(arguments, options, said):
         query_metrics(*arguments, **{"interval": None, **options})
 
 
+def test_other_names_of_the_queries():
+    with pytest.raises(TypeError, match=r"did you mean 'queries'\?"):
+        query_metrics(Y, S, qid=Q)  # type: ignore[call-arg]
+
+
 def test_bad_systems():
     for systems, said in (
         ({"a": S}, "y_score must have two models or more to compare, got 1"),
