@@ -6,6 +6,8 @@ NaN.
 
 import math
 
+import numpy as np
+
 from fastevals._kernels.jit import kernel
 from fastevals._kernels.logarithms import exponential, log_ratio
 from fastevals._kernels.regression import EPSILON
@@ -56,6 +58,23 @@ def gamma_deviances(y, p, deviances):
         ratio, less = y[i] / p[i], y[i] - p[i]
         known = (p[i] > 0.0) & (ratio > TINY) & (ratio < HUGE)
         deviances[i] = less / p[i] - log_ratio(y[i], p[i], less) if known else math.nan
+
+
+@kernel
+def inverse_gaussian_deviances(y, p, deviances):
+    """Write (y - p)^2 / (2 y p^2): half the deviances."""
+    for i in range(y.size):
+        relative = (y[i] - p[i]) / p[i]
+        deviances[i] = relative * relative / (2.0 * y[i]) if (y[i] > 0.0) & (p[i] > 0.0) else math.nan
+
+
+@kernel
+def root_deviances(y, p, deviances):
+    """Write 2 (sqrt(y) - sqrt(p))^2 / sqrt(p): half the deviances with power 1.5."""
+    for i in range(y.size):
+        root = np.sqrt(p[i])
+        less = (y[i] - p[i]) / (np.sqrt(y[i]) + root)
+        deviances[i] = 2.0 * less * less / root if (y[i] >= 0.0) & (p[i] > 0.0) else math.nan
 
 
 @kernel

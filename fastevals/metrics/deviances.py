@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
-from fastevals._kernels.row_errors import gamma_deviances, poisson_deviances, tweedie_deviances
+from fastevals._kernels.row_errors import (
+    gamma_deviances,
+    inverse_gaussian_deviances,
+    poisson_deviances,
+    root_deviances,
+    tweedie_deviances,
+)
 from fastevals.metrics._outputs import (
     Floats,
     Outputs,
@@ -35,6 +41,7 @@ POWER = Rule(
 )
 FEW_SAMPLES = "D^2 score is not well-defined with less than two samples."
 NO_DEVIANCE = "D^2 score is not well-defined: y_true does not deviate from its mean."
+KERNELS = {1: poisson_deviances, 1.5: root_deviances, 2: gamma_deviances, 3: inverse_gaussian_deviances}  # by power
 LEAST = 5e-324  # number above zero
 
 
@@ -204,13 +211,9 @@ def _mean_deviances(outputs: Outputs, power: float, *, known: bool = False) -> F
     """Return the mean deviance of each output; raise where numbers are none that the power takes, if not `known`."""
     if power == 0:
         return means_over_rows(outputs, sizes_of_errors(outputs, np.square))[0]
-    if power in (1, 2):
-        kernel = poisson_deviances if power == 1 else gamma_deviances
-        term = by_kernel(outputs, kernel)
-    else:
-        least = -math.inf if power < 0 else 0.0 if power < 2 else LEAST
-        kernel = tweedie_deviances
-        term = by_kernel(outputs, kernel, float(power), least)
+    kernel = KERNELS.get(power, tweedie_deviances)
+    least = -math.inf if power < 0 else 0.0 if power < 2 else LEAST
+    term = by_kernel(outputs, kernel, *(() if power in KERNELS else (float(power), least)))
     (means,) = means_over_rows(outputs, term, compiles=kernel)
     if not np.isfinite(means).all():
         if not known:

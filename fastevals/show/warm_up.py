@@ -309,7 +309,8 @@ def _drop_in(data: _Data) -> None:
         getattr(metrics, name)(data.targets, data.fitted)
     for name in ["mean_squared_log_error", "mean_poisson_deviance", "mean_gamma_deviance"]:
         getattr(metrics, name)(abs(data.targets), abs(data.fitted))
-    metrics.mean_tweedie_deviance(abs(data.targets), abs(data.fitted), power=1.5)
+    for power in (1.3, 1.5, 3):
+        metrics.mean_tweedie_deviance(abs(data.targets), abs(data.fitted), power=power)
     for multi_class in ("ovr", "ovo"):
         metrics.roc_auc_score(data.classes, data.probabilities, multi_class=multi_class)
     for name in ["d2_brier_score", "hinge_loss", "top_k_accuracy_score"]:

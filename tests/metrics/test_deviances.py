@@ -20,7 +20,7 @@ from fastevals.metrics import (
 from tests.metrics.test_scores import beside, complaint
 from tests.strategies import BOUNDED
 
-POWERS = (-3, -1.5, -1, 0, 1, 1.01, 1.3, 1.5, 1.99, 2, 2.5, 3, 7.0)
+POWERS = (-3, -1.5, -1, 0, 1, 1.01, 1.3, 1.5, 1.7, 1.99, 2, 2.5, 3, 7.0)
 TWEEDIE = ("mean_tweedie_deviance", "d2_tweedie_score")
 NAMES = (*TWEEDIE, "mean_poisson_deviance", "mean_gamma_deviance")
 
@@ -90,7 +90,7 @@ def test_small_deviances_keep_their_digits():
     assert mean_poisson_deviance(true, predicted) == pytest.approx(exact, rel=1e-8)
 
 
-@pytest.mark.parametrize("power", [1, 1.5, 2, 3])
+@pytest.mark.parametrize("power", [1, 1.3, 1.5, 2, 2.5, 3])
 def test_numbers_of_all_sizes(power):
     """Ratios that are past the floats, or nearly: what is at hand from logarithms of each."""
     true = np.array([1e-200, 1e-3, 1e150, 1.0, 5e-324, 1e300])
@@ -147,6 +147,10 @@ def test_one_row():
         (1, [1, -1], [1, 1]),
         (1, [1, 0], [1, 0]),
         (1.5, [1, -1], [1, 1]),
+        (1.3, [1, -1], [1, 1]),
+        (1.3, [1, 1], [1, 0]),
+        (2.5, [1, 0], [1, 1]),
+        (2.5, [1, 1], [1, -1]),
         (1.5, [1, 1], [1, 0]),
         (2, [1, 0], [1, 1]),
         (2, [-1, -1], [-1, -1]),
