@@ -33,6 +33,7 @@ LAYERS = (
     "many",
     "split",
     "metrics",
+    "in_place",
     "datasets",
     "scale",
     "show",

@@ -1,4 +1,7 @@
-"""Metrics with the names, signatures and results of `sklearn.metrics`."""
+"""Metrics with the names, signatures and results of `sklearn.metrics`, whose other names are handed on from there."""
+
+from importlib import import_module
+from typing import Any
 
 from fastevals.metrics.agreement import (
     accuracy_score,
@@ -48,6 +51,8 @@ from fastevals.metrics.targets import (
     root_mean_squared_log_error,
 )
 from fastevals.metrics.thresholds import metric_at_thresholds
+
+_SWITCH = ("in_place", "install", "uninstall")  # what puts these functions in scikit-learn's place
 
 __all__ = [
     "accuracy_score",
@@ -105,5 +110,15 @@ __all__ = [
 ]
 
 
+def __getattr__(name: str) -> Any:
+    """Return what is no function of ours, when it is first asked for."""
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _SWITCH:
+        return getattr(import_module("fastevals.metrics.switching"), name)
+    return import_module("fastevals.metrics._scikit_learn").hand_over(name)
+
+
 def __dir__() -> list[str]:
-    return [*__all__]
+    theirs = import_module("fastevals.metrics._scikit_learn")
+    return sorted([*__all__, *_SWITCH, *(theirs.HANDED_OVER if theirs.is_installed() else ())])

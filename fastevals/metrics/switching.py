@@ -1,0 +1,255 @@
+"""Our functions in scikit-learn's place, for code that can't change an import: on, off, or for a block.
+
+Each global of scikit-learn's modules that is one of its functions becomes a stand-in, a function of its own with our
+code: it can be told from ours, which others may have imported, when it is taken out again wherever it has got to.
+Where a function is defined it stays, so that what was imported before can still be pickled.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import fastevals.metrics
+from fastevals.metrics._scikit_learn import SCORERS, copied, differing, import_theirs, originals, refuse_metrics
+
+
+@dataclass(frozen=True, slots=True)
+class InPlaceReport:
+    """What stands in scikit-learn's place.
+
+    Attributes
+    ----------
+    version : str
+        Of scikit-learn.
+    replaced : dict of str to tuple of str
+        The modules of scikit-learn in which each function is ours, as it is in the scorers that these predefine.
+    not_replaced : dict of str to str
+        Why a function of ours can't stand in for that of this version.
+    imported_before : tuple of str
+        Names in other modules that still are scikit-learn's functions. What holds a function otherwise can't be found:
+        a default argument, an attribute, a scorer made before.
+    """
+
+    version: str
+    replaced: dict[str, tuple[str, ...]]
+    not_replaced: dict[str, str]
+    imported_before: tuple[str, ...]
+
+    def __str__(self) -> str:
+        places = {place for each in self.replaced.values() for place in each}
+        lines = [
+            f"fastevals.metrics is in place of scikit-learn {self.version}: {len(self.replaced)} functions in "
+            f"{len(places)} places ({', '.join(sorted(places))})",
+            *(f"not replaced: {name}, {reason}" for name, reason in self.not_replaced.items()),
+        ]
+        if self.imported_before:
+            lines.append(f"not replaced, as imported before: {', '.join(self.imported_before)}")
+        return "\n".join(lines)
+
+
+def install() -> InPlaceReport:
+    """Put our functions in scikit-learn's place, in the whole process, until `uninstall`; again, nothing happens.
+
+    Scorers, `cross_val_score`, `GridSearchCV`, `estimator.score`, displays and packages that are imported from now on
+    then run on ours, as does what joblib's worker processes are given meanwhile.
+
+    Returns
+    -------
+    InPlaceReport
+        What is replaced, and what isn't. Its text is what the command prints.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If scikit-learn is missing.
+
+    Examples
+    --------
+    >>> import sklearn.metrics
+    >>> from fastevals.metrics import install, uninstall
+    >>> report = install()
+    >>> sklearn.metrics.f1_score.__module__
+    'fastevals.metrics.switching'
+    >>> uninstall()
+    >>> sklearn.metrics.f1_score.__module__
+    'sklearn.metrics._classification'
+    """
+    _switch.enter("install")
+    return _switch.report()
+
+
+def uninstall() -> None:
+    """Put scikit-learn's functions back, unless a block of `in_place` is still open; do nothing without `install`."""
+    _switch.leave("install")
+
+
+@contextmanager
+def in_place() -> Iterator[InPlaceReport]:
+    """Put our functions in scikit-learn's place inside a ``with`` block: as `install`, in the whole process.
+
+    Blocks may be nested, and open in several threads: the last one to end puts scikit-learn's functions back.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from fastevals.metrics import in_place
+    >>> with in_place() as report:
+    ...     cross_val_score(DummyClassifier(), [[0]] * 6, [0, 1] * 3, scoring="roc_auc", cv=3).tolist()
+    [0.5, 0.5, 0.5]
+    """
+    block = object()
+    try:
+        _switch.enter(block)
+        yield _switch.report()
+    finally:
+        _switch.leave(block)
+
+
+@cache
+def _stand_in(name: str) -> Any:
+    ours = getattr(fastevals.metrics, name)
+    return copied(ours, ours.__globals__, __name__, ours.__closure__)
+
+
+def __getattr__(name: str) -> Any:
+    """Find the stand-ins that pickles refer to."""
+    if name in fastevals.metrics.__all__:
+        return _stand_in(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class _Switch:
+    """On as long as someone holds it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.holders: set[Any] = set()
+        self.elsewhere: set[tuple[str, str]] = set()  # names in others' modules that held stand-ins when it went off
+        self.stand_ins: dict[int, tuple[Any, Any]] = {}  # of scikit-learn's functions, by id: each and its stand-in
+        self.reduce_batch: Any = None
+
+    def enter(self, holder: Any) -> None:
+        """Switch on if it is off."""
+        import_theirs("what fastevals.metrics is put in place of")
+        with self.lock:
+            if not self.holders:
+                self._replace()
+            self.holders.add(holder)
+
+    def leave(self, holder: Any) -> None:
+        """Switch off after the last one."""
+        with self.lock:
+            if holder in self.holders:
+                self.holders.remove(holder)
+                if not self.holders:
+                    self._restore()
+
+    def _replace(self) -> None:
+        check_scoring = sys.modules[SCORERS].__dict__["check_scoring"]
+        pairs = [(theirs, _stand_in(name)) for name, theirs in originals().items()]
+        pairs.append((check_scoring, refuse_metrics(check_scoring)))
+        self.stand_ins = {id(theirs): (theirs, stand_in) for theirs, stand_in in pairs}
+        for module, name, value in _globals_among(self.stand_ins):
+            used = _is_theirs(module) and module.__name__ != value.__module__
+            if used or (module.__name__, name) in self.elsewhere:
+                setattr(module, name, self.stand_ins[id(value)][1])
+        _set_score_functions(self.stand_ins)
+        batches = import_module("joblib.parallel").BatchedCalls
+        self.reduce_batch = batches.__reduce__
+        batches.__reduce__ = _reduce_batch
+
+    def _restore(self) -> None:
+        theirs = {id(stand_in): (stand_in, theirs) for theirs, stand_in in self.stand_ins.values()}
+        for module, name, value in _globals_among(theirs):
+            setattr(module, name, theirs[id(value)][1])
+            if not _is_theirs(module):
+                self.elsewhere.add((module.__name__, name))
+        _set_score_functions(theirs)
+        import_module("joblib.parallel").BatchedCalls.__reduce__ = self.reduce_batch
+
+    def report(self) -> InPlaceReport:
+        """Look up what stands where."""
+        with self.lock:
+            places: dict[str, list[str]] = {name: [] for name in originals()}
+            for module, name, _ in _globals_among({id(each): each for _, each in self.stand_ins.values()}):
+                if _is_theirs(module) and name in places:
+                    places[name].append(module.__name__)
+            before = [
+                f"{module.__name__}.{name}"
+                for module, name, _ in _globals_among(self.stand_ins)
+                if not _is_theirs(module)
+            ]
+        version = sys.modules["sklearn"].__dict__["__version__"]
+        replaced = {name: tuple(sorted(each)) for name, each in places.items()}
+        return InPlaceReport(version, replaced, dict(differing()), tuple(sorted(before)))
+
+
+_switch = _Switch()
+
+
+def _is_theirs(module: ModuleType) -> bool:
+    return module.__name__.startswith("sklearn.")
+
+
+def _globals_among(ids: Collection[int]) -> Iterator[tuple[ModuleType, str, Any]]:
+    """Find the globals of all modules that are among some objects."""
+    for module in {id(each): each for each in [*sys.modules.values()]}.values():
+        if isinstance(module, ModuleType):
+            names = object.__getattribute__(module, "__dict__")  # as it is: a lazy module isn't loaded for that
+            for name, value in [*names.items()]:
+                if id(value) in ids:
+                    yield module, name, value
+
+
+def _set_score_functions(others: Mapping[int, tuple[Any, Any]]) -> None:
+    """Give the scorers that scikit-learn predefines, or has been told of, other functions."""
+    names = sys.modules[SCORERS].__dict__
+    for scorer in [*names["_SCORERS"].values(), *names.values()]:
+        if isinstance(scorer, names["_BaseScorer"]) and id(scorer._score_func) in others:
+            scorer._score_func = others[id(scorer._score_func)][1]
+
+
+# Worker processes ----------------------------------------------------------------------------------------------------
+
+
+def _reduce_batch(batch: Any) -> tuple[Any, ...]:
+    """Pickle a batch of joblib's calls so that a worker is in place while it is read there, as imports are, and run."""
+    return _Batch, (_Entry(), *_switch.reduce_batch(batch))
+
+
+class _Entry:
+    """A holder of the switch, which is entered where it is unpickled."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _enter, ()
+
+
+def _enter() -> _Entry:
+    entry = _Entry()
+    _switch.enter(entry)
+    return entry
+
+
+class _Batch:
+    """A batch of calls in a worker, which is as it was when they are done."""
+
+    def __init__(self, entry: _Entry, constructor: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        self.entry, self.calls = entry, constructor(*arguments)
+
+    def __call__(self) -> Any:
+        try:
+            return self.calls()
+        finally:
+            _switch.leave(self.entry)
+
+    def __len__(self) -> int:
+        return len(self.calls)
