@@ -97,7 +97,11 @@ def top_k_accuracy_score(
     if names is not None:
         _check_sorted_names(names, n_classes)
     try:
-        codes = number_classes(target, names, n_classes)[1]
+        seen = first_labels(target) if two and names is None else []
+        if len(seen) == 2:
+            codes = flags_of(target, max(seen), min(seen))
+        else:
+            codes = number_classes(target, names, n_classes)[1]
     except ValueError:
         _check_known_classes(target, names, n_classes)
         raise
@@ -178,8 +182,9 @@ def hinge_loss(
     positive = flags_of(target, known[-1], known[0]) * np.uint8(len(known) > 1)
 
     def losses(rows: slice) -> NDArray[np.float64]:
-        decided = decisions[rows].astype(np.float64)
-        return np.maximum(1 - np.where(positive[rows], decided, -decided), 0)  # type: ignore[no-any-return]
+        short = np.multiply(decisions[rows], 1 - 2.0 * positive[rows], dtype=np.float64)
+        short += 1
+        return np.maximum(short, 0, out=short)  # type: ignore[no-any-return]
 
     return sum_losses(losses, target.size, weights) / total_weight(target.size, weights)
 
