@@ -142,7 +142,7 @@ TARGET_METRICS = (
 
 
 def _by_name(name: str) -> Callable[[Any, Any, Any], Any]:
-    power = {"power": 1.3} if "tweedie" in name else {}
+    power = {"power": 1.5} if "tweedie" in name else {}
     return lambda metrics, true, predicted: getattr(metrics, name)(true, predicted, **power)
 
 
