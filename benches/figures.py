@@ -82,6 +82,7 @@ TITLES = {
         }.items()
     },
     **{f"drop_in_{name}": f"metrics.{function}, 10 classes" for name, function in OF_LABELS.items()},
+    "search_roc_auc": "scorers of a grid search of 20 candidates on 5 folds by AUC, in place",
     "small_roc_auc": "200 times metrics.roc_auc_score of 100 rows",
     "small_f1": "200 times metrics.f1_score of 100 rows",
     "batch_auc": "AUCs of 200 models",
@@ -299,6 +300,7 @@ FIGURES: dict[str, Figure] = {
         *(Figure(f"drop_in_{name}", "scikit-learn", M, at_least=4, kind="strings as objects") for name in OF_LABELS),
         Figure("drop_in_ovr", "scikit-learn", M, at_least=30),
         Figure("drop_in_ovo", "scikit-learn", M),
+        Figure("search_roc_auc", "scikit-learn", M // 5, at_least=10),
         Figure("small_roc_auc", "scikit-learn", at_least=5),
         Figure("small_f1", "scikit-learn", at_least=5),
         Figure("batch_auc", "scikit-learn", M // 10, at_least=40),
