@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from importlib import import_module
 from typing import Any
 
@@ -15,6 +16,7 @@ MODULES = {"fastevals": "fastevals.metrics", "scikit-learn": "sklearn.metrics"}
 FEW = 100  # rows of a small call
 FEW_DOCUMENTS = 10  # of a row
 CALLS = 200  # small calls that are timed together
+FOLDS, CANDIDATES = 5, 20  # of a search
 
 
 def _both(call_of: Callable[[Any, Data], Call]) -> dict[str, Setup]:
@@ -52,6 +54,37 @@ def _small(metric: Callable[[Any, Data], Any]) -> dict[str, Setup]:
         return lambda: tuple(metric(metrics, few) for _ in range(CALLS))
 
     return _both(call_of)
+
+
+class _Column:
+    """A classifier whose predictions are the first column of what it is given."""
+
+    _estimator_type = "classifier"
+    classes_ = np.array([0, 1])
+
+    def fit(self, X: Any, y: Any) -> _Column:
+        """Learn nothing."""
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        """Give the stored scores."""
+        return X[:, 0]
+
+
+def _search(in_place: bool) -> Setup:
+    """Give the calls of the scorer that a search makes: each candidate on each fold, predictions for nothing."""
+
+    def setup(data: Data) -> Call:
+        from sklearn.metrics import check_scoring
+
+        from fastevals.metrics import in_place as switched
+
+        with switched() if in_place else nullcontext():
+            scorer = check_scoring(_Column(), scoring="roc_auc")
+        folds = [(data.s[fold::FOLDS, None], data.y[fold::FOLDS]) for fold in range(FOLDS)]
+        return lambda: tuple(scorer(_Column(), *fold) for fold in folds for _ in range(CANDIDATES))
+
+    return setup
 
 
 def _report(metrics: Any, true: Any, predicted: Any) -> tuple[float, ...]:
@@ -170,6 +203,7 @@ DROP_IN: Cases = installed(
         "drop_in_ndcg": _of_scores(_gains),
         **{f"drop_in_{name}": _of_labels(metric) for name, metric in LABEL_METRICS.items()},
         **{f"drop_in_{name}": _of_targets(_by_name(name)) for name in TARGET_METRICS},
+        "search_roc_auc": {"fastevals": _search(True), "scikit-learn": _search(False)},
         "small_roc_auc": _small(lambda metrics, data: metrics.roc_auc_score(data.y, data.s)),
         "small_f1": _small(lambda metrics, data: metrics.f1_score(data.y, data.y)),
     }
