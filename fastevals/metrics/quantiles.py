@@ -27,11 +27,11 @@ from fastevals.metrics._outputs import (
     targets_of,
 )
 from fastevals.metrics._parameters import ARRAY_OR_NONE, Rule, check_parameters, warn_ill_defined
+from fastevals.metrics.deviances import FEW_SAMPLES
 
 SHARE = Rule(
     "a float in the range [0.0, 1.0]", lambda value: isinstance(value, numbers.Real) and 0 <= float(value) <= 1
 )
-FEW_SAMPLES = "D^2 score is not well-defined with less than two samples."
 SAMPLE = 1 << 13  # rows that bracket a quantile: the pass then keeps some 4 % of all rows
 SIGMAS = 4.0  # half the bracket: a random sample misses a quantile once in 16,000
 EPSILON = 2.0**-52  # weights that miss a quantile by less hit it
