@@ -193,7 +193,7 @@ def means_over_rows(outputs: Outputs, *terms: Term, compiles: Hashable = None) -
         return np.empty((step, *outputs.true.shape[1:]), order="F" if _by_column(outputs) else "C")
 
     parts = chunks(outputs.n_samples)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         totals = (
             run(sums, parts, workspace=workspace, compiles=compiles)
             if len(parts) > 1
