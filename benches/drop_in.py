@@ -51,19 +51,20 @@ def _small(metric: Callable[[Any, Data], Any]) -> dict[str, Setup]:
     return _both(call_of)
 
 
-class _Column:
-    """A classifier whose predictions are the first column of what it is given."""
+def _column() -> Any:
+    """Give a fitted classifier whose scores are the first column of what it is given."""
+    from sklearn.base import BaseEstimator, ClassifierMixin
 
-    _estimator_type = "classifier"
-    classes_ = np.array([0, 1])
+    class Column(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+        classes_ = np.array([0, 1])
 
-    def fit(self, X: Any, y: Any) -> _Column:
-        """Learn nothing."""
-        return self
+        def fit(self, X: Any, y: Any) -> Any:
+            return self
 
-    def decision_function(self, X: Any) -> Any:
-        """Give the stored scores."""
-        return X[:, 0]
+        def decision_function(self, X: Any) -> Any:
+            return X[:, 0]
+
+    return Column()
 
 
 def _search(in_place: bool) -> Setup:
@@ -74,10 +75,11 @@ def _search(in_place: bool) -> Setup:
 
         from fastevals.metrics import in_place as switched
 
+        model = _column()
         with switched() if in_place else nullcontext():
-            scorer = check_scoring(_Column(), scoring="roc_auc")
-        folds = [(data.s[fold::FOLDS, None], data.y[fold::FOLDS]) for fold in range(FOLDS)]
-        return lambda: tuple(scorer(_Column(), *fold) for fold in folds for _ in range(CANDIDATES))
+            scorer = check_scoring(model, scoring="roc_auc")
+        folds = [(data.s[part, None], data.y[part]) for part in np.arange(len(data.y)).reshape(FOLDS, -1)]
+        return lambda: tuple(scorer(model, *fold) for fold in folds for _ in range(CANDIDATES))
 
     return setup
 
