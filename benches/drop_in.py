@@ -56,19 +56,20 @@ def _small(metric: Callable[[Any, Data], Any]) -> dict[str, Setup]:
     return _both(call_of)
 
 
-class _Column:
-    """A classifier whose predictions are the first column of what it is given."""
+def _column() -> Any:
+    """Give a fitted classifier whose scores are the first column of what it is given."""
+    from sklearn.base import BaseEstimator, ClassifierMixin
 
-    _estimator_type = "classifier"
-    classes_ = np.array([0, 1])
+    class Column(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+        classes_ = np.array([0, 1])
 
-    def fit(self, X: Any, y: Any) -> _Column:
-        """Learn nothing."""
-        return self
+        def fit(self, X: Any, y: Any) -> Any:
+            return self
 
-    def decision_function(self, X: Any) -> Any:
-        """Give the stored scores."""
-        return X[:, 0]
+        def decision_function(self, X: Any) -> Any:
+            return X[:, 0]
+
+    return Column()
 
 
 def _search(in_place: bool) -> Setup:
@@ -79,10 +80,11 @@ def _search(in_place: bool) -> Setup:
 
         from fastevals.metrics import in_place as switched
 
+        model = _column()
         with switched() if in_place else nullcontext():
-            scorer = check_scoring(_Column(), scoring="roc_auc")
-        folds = [(data.s[fold::FOLDS, None], data.y[fold::FOLDS]) for fold in range(FOLDS)]
-        return lambda: tuple(scorer(_Column(), *fold) for fold in folds for _ in range(CANDIDATES))
+            scorer = check_scoring(model, scoring="roc_auc")
+        folds = [(data.s[part, None], data.y[part]) for part in np.arange(len(data.y)).reshape(FOLDS, -1)]
+        return lambda: tuple(scorer(model, *fold) for fold in folds for _ in range(CANDIDATES))
 
     return setup
 
@@ -157,26 +159,30 @@ def _of_targets(metric: Callable[[Any, Any, Any], Any]) -> dict[str, Setup]:
     return _both(call_of)
 
 
-TARGET_METRICS = (
-    "explained_variance_score",
-    "max_error",
-    "mean_absolute_percentage_error",
-    "mean_pinball_loss",
-    "mean_squared_log_error",
-    "root_mean_squared_log_error",
-    "mean_poisson_deviance",
-    "mean_gamma_deviance",
-    "mean_tweedie_deviance",
-    "median_absolute_error",
-    "d2_absolute_error_score",
-    "d2_pinball_score",
-    "d2_tweedie_score",
-)
+# Errors of numbers: name of the function, with an end where it takes options, and these.
+TARGET_METRICS: dict[str, dict[str, Any]] = {
+    "explained_variance_score": {},
+    "max_error": {},
+    "mean_absolute_percentage_error": {},
+    "mean_pinball_loss": {},
+    "mean_squared_log_error": {},
+    "root_mean_squared_log_error": {},
+    "mean_poisson_deviance": {},
+    "mean_gamma_deviance": {},
+    "mean_tweedie_deviance": {},
+    "mean_tweedie_deviance, power=1.3": {"power": 1.3},
+    "mean_tweedie_deviance, power=1.5": {"power": 1.5},
+    "median_absolute_error": {},
+    "d2_absolute_error_score": {},
+    "d2_pinball_score": {},
+    "d2_tweedie_score": {},
+    "d2_tweedie_score, power=1.5": {"power": 1.5},
+}
 
 
-def _by_name(name: str) -> Callable[[Any, Any, Any], Any]:
-    power = {"power": 1.5} if "tweedie" in name else {}
-    return lambda metrics, true, predicted: getattr(metrics, name)(true, predicted, **power)
+def _of_function(name: str) -> Callable[[Any, Any, Any], Any]:
+    function, options = name.partition(",")[0], TARGET_METRICS[name]
+    return lambda metrics, true, predicted: getattr(metrics, function)(true, predicted, **options)
 
 
 DROP_IN: Cases = installed(
@@ -202,7 +208,7 @@ DROP_IN: Cases = installed(
         **{f"drop_in_{name}": _of_scores(metric) for name, (metric, _) in ROW_METRICS.items()},
         "drop_in_ndcg": _of_scores(_gains),
         **{f"drop_in_{name}": _of_labels(metric) for name, metric in LABEL_METRICS.items()},
-        **{f"drop_in_{name}": _of_targets(_by_name(name)) for name in TARGET_METRICS},
+        **{f"drop_in_{name}": _of_targets(_of_function(name)) for name in TARGET_METRICS},
         "search_roc_auc": {"fastevals": _search(True), "scikit-learn": _search(False)},
         "small_roc_auc": _small(lambda metrics, data: metrics.roc_auc_score(data.y, data.s)),
         "small_f1": _small(lambda metrics, data: metrics.f1_score(data.y, data.y)),

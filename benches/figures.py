@@ -86,7 +86,7 @@ TITLES = {
     "drop_in_f1_at_thresholds": "metrics.metric_at_thresholds of f1_score, all thresholds",
     **{f"drop_in_{name}": f"metrics.{title}" for name, (_, title) in ROW_METRICS.items()},
     **{f"drop_in_{name}": f"metrics.{function}, 10 classes" for name, function in OF_LABELS.items()},
-    **{f"drop_in_{name}": f"metrics.{name}{', power 1.5' * ('tweedie' in name)}" for name in TARGET_METRICS},
+    **{f"drop_in_{name}": f"metrics.{name}" for name in TARGET_METRICS},
     "search_roc_auc": "scorers of a grid search of 20 candidates on 5 folds by AUC, in place",
     "small_roc_auc": "200 times metrics.roc_auc_score of 100 rows",
     "small_f1": "200 times metrics.f1_score of 100 rows",
