@@ -31,7 +31,11 @@ def test_scikit_learns_own_tests_pass_but_for_those_listed(tmp_path):
     settings = tmp_path / "pytest.ini"  # not this project's, in whose folder scikit-learn may be installed
     settings.write_text("[pytest]\n")
     command = [sys.executable, "-m", "pytest", "-c", str(settings), "--rootdir", str(OWN)]
-    files = [str(path) for module in MODULES for path in OWN.rglob(f"tests/{module}.py")]
+    files = [
+        str(path)
+        for module in MODULES
+        for path in (*OWN.glob(f"tests/{module}.py"), *OWN.glob(f"_plot/tests/{module}.py"))
+    ]
     assert len(files) == len(MODULES)
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(
