@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.metrics
 from hypothesis import given
@@ -370,7 +371,14 @@ Y, S, Q = [1, 0, 2], [0.1, 0.2, 0.3], [1, 1, 2]
 @pytest.mark.parametrize(
     ("arguments", "options", "said"),
     [
-        (([1, -1, 0], S, Q), {}, "y_true must hold relevance, numbers of at least 0, got -1 at row 1"),
+        (
+            ([1, -1, 0], S, Q),
+            {},
+            "y_true must hold relevance, numbers from 0 to 1e+100 with linear gain, got -1 at row 1",
+        ),
+        (([1, 0, 1e101], S, [2, 1, 1]), {}, "numbers from 0 to 1e+100 with linear gain, got 1e+101 at row 2"),
+        (([1, 301, 0], S, [2, 1, 1]), {"gain": "exponential"}, "from 0 to 300 with exponential gain, got 301 at row 1"),
+        ((np.array(Y) * np.longdouble(2.0**400), S, Q), {}, "numbers from 0 to 1e+100 with linear gain, got 2.58"),
         (([1, math.nan, 0], S, Q), {}, "y_true must be finite, but has 1 NaN value, the first at row 1"),
         (([1, 0, math.inf], S, Q), {}, "y_true must be finite, but has 1 infinite value, the first at row 2"),
         ((Y, [1, math.nan, 0], Q), {}, "y_score must be finite, but has 1 NaN value, the first at row 1"),
@@ -386,6 +394,8 @@ Y, S, Q = [1, 0, 2], [0.1, 0.2, 0.3], [1, 1, 2]
         ((Y, S, Q), {"gain": "log"}, "gain must be one of 'linear', 'exponential'; got 'log'"),
         ((Y, S, Q), {"undefined": 2}, "undefined must be in [0, 1], got 2"),
         ((Y, S, Q), {"undefined": None}, "undefined must be a number, got None"),
+        ((Y, S, Q), {"undefined": np.array([0, 1])}, "undefined must be a number, got"),
+        ((Y, S, Q), {"undefined": pd.NA}, "undefined must be a number, got <NA>"),
         ((Y, S, Q), {"interval": "delong"}, "interval must be one of None, 't', 'bootstrap'; got 'delong'"),
         ((Y, S, Q), {"confidence_level": 1}, "confidence_level must be in (0, 1), got 1"),
     ],
@@ -393,6 +403,13 @@ Y, S, Q = [1, 0, 2], [0.1, 0.2, 0.3], [1, 1, 2]
 def test_bad_input(arguments, options, said):
     with pytest.raises(ValueError, match=re.escape(said)):
         query_metrics(*arguments, **{"interval": None, **options})
+
+
+def test_the_largest_relevance_leaves_all_finite():
+    for gain, largest in (("linear", 1e100), ("exponential", 300)):
+        relevance = np.where(np.arange(1000) % 3 > 0, largest, 0)
+        found = query_metrics(relevance, np.arange(1000) % 7, np.arange(1000) // 10, ["ndcg@3", "dcg"], gain=gain)
+        assert np.isfinite([[*each.values, each.standard_error] for each in found.values()]).all()
 
 
 def test_other_names_of_the_queries():
