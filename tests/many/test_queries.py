@@ -322,6 +322,9 @@ def test_ends_of_names_are_the_option_k():
     assert found["mine"].values == found["other"].values
     with pytest.raises(ValueError, match="metrics must all differ, got 'recall@3' twice"):
         query_metrics([1, 0], [1, 2], [1, 1], ["recall@3", metric("recall_at_k", k=3)])
+    with pytest.raises(ValueError, match="k must be given once, got 3 beside 'ndcg@5'"):
+        metric("ndcg@5", k=3)
+    assert str(metric("ndcg", k=None)) == "ndcg(k=None)"
 
 
 @pytest.mark.parametrize(
