@@ -210,26 +210,24 @@ def query_metrics(
         kept = each[~np.isnan(each)] if undefined_queries else each
         mean = min(max(float(kept.mean()), float(kept.min())), float(kept.max())) if kept.size else math.nan
         error, ends = None, None
-        if interval == "t":
-            error, ends = _t_interval(name, kept, mean, alpha, entry.bounds)
+        if interval is not None and kept.size < 2:
+            warn_undefined(f"the interval of the mean {name}", "it needs two queries that have a value")
+            error, ends = math.nan, NO_INTERVAL
+        elif interval == "t":
+            error, ends = _t_interval(kept, mean, alpha, entry.bounds)
         elif interval == "bootstrap":
             error, ends = bootstrap_mean(each, np.ones(each.size), n_resamples, alpha / 2, key)
+        if interval is not None and kept.size > 1 and kept.min() == kept.max():
+            warn_degenerate(f"the interval of the mean {name}", "all values are equal")
         found[name] = QueryMetric(name, task.queries.keys, each, task.n_documents, task.n_relevant, mean, error, ends)
     return MetricsByQuery(found)
 
 
-def _t_interval(
-    name: str, values: Floats, mean: float, alpha: float, bounds: tuple[float, float]
-) -> tuple[float, Interval]:
+def _t_interval(values: Floats, mean: float, alpha: float, bounds: tuple[float, float]) -> tuple[float, Interval]:
     """Return the standard error of a mean and its interval, within the bounds."""
     from scipy.special import stdtrit
 
-    if values.size < 2:
-        warn_undefined(f"the interval of the mean {name}", "it needs two queries that have a value")
-        return math.nan, NO_INTERVAL
     error = float(values.std(ddof=1)) / math.sqrt(values.size)
-    if error == 0:
-        warn_degenerate(f"the interval of the mean {name}", "all values are equal")
     margin = float(stdtrit(values.size - 1, 1 - alpha / 2)) * error
     return error, Interval(max(mean - margin, bounds[0]), min(mean + margin, bounds[1]))
 

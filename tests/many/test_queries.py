@@ -252,12 +252,14 @@ def test_the_interval_of_the_mean_is_students():
     assert drawn.confidence_interval == pytest.approx(found["ndcg@5"].confidence_interval, abs=0.02)
 
 
-def test_intervals_that_say_nothing_warn():
-    with pytest.warns(UndefinedMetricWarning, match="the interval of the mean mrr is undefined"):
-        found = query_metrics([1, 0], [1, 2], ["a", "a"], "mrr")["mrr"]
-    assert np.isnan(found.confidence_interval).all()
+@pytest.mark.parametrize("interval", ["t", "bootstrap"])
+def test_intervals_that_say_nothing_warn(interval):
+    options: dict[str, Any] = {"metrics": "mrr", "interval": interval, "n_resamples": 99, "rng": 0}
+    with pytest.warns(UndefinedMetricWarning, match="mean mrr is undefined .* it needs two queries that have a value"):
+        found = query_metrics([1, 0], [1, 2], ["a", "a"], **options)["mrr"]
+    assert np.isnan([found.standard_error, *found.confidence_interval]).all()
     with pytest.warns(UndefinedMetricWarning, match="the interval of the mean mrr is degenerate: all values are equal"):
-        assert query_metrics(np.eye(3), np.eye(3), None, "mrr")["mrr"].confidence_interval == (1, 1)
+        assert query_metrics(np.eye(3), np.eye(3), **options)["mrr"].confidence_interval == (1, 1)
 
 
 # Differences ----------------------------------------------------------------------------------------------------------
