@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -43,7 +44,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 USUAL = ("ndcg@10", "map", "mrr", "recall@10")
-GAINS = ("linear", "exponential")
+GAINS = {"linear": 1e100, "exponential": 300.0}  # and the largest relevance of each: squared sums of gains are finite
 INTERVALS = (None, "t", "bootstrap")
 
 
@@ -129,7 +130,8 @@ def query_metrics(
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance of each document to its query: finite numbers, 0 for one that is not relevant, more for one that is.
+        Relevance of each document to its query: 0 for one that is not relevant, more for one that is, up to 1e100, or
+        300 where the gain is exponential.
     y_score : array-like of the same shape
         Finite scores; the documents of a query are ranked by them, the highest first. Ties are exact equality.
     queries : array-like of shape (n_documents,), optional
@@ -208,26 +210,24 @@ def query_metrics(
         kept = each[~np.isnan(each)] if undefined_queries else each
         mean = min(max(float(kept.mean()), float(kept.min())), float(kept.max())) if kept.size else math.nan
         error, ends = None, None
-        if interval == "t":
-            error, ends = _t_interval(name, kept, mean, alpha, entry.bounds)
+        if interval is not None and kept.size < 2:
+            warn_undefined(f"the interval of the mean {name}", "it needs two queries that have a value")
+            error, ends = math.nan, NO_INTERVAL
+        elif interval == "t":
+            error, ends = _t_interval(kept, mean, alpha, entry.bounds)
         elif interval == "bootstrap":
             error, ends = bootstrap_mean(each, np.ones(each.size), n_resamples, alpha / 2, key)
+        if interval is not None and kept.size > 1 and kept.min() == kept.max():
+            warn_degenerate(f"the interval of the mean {name}", "all values are equal")
         found[name] = QueryMetric(name, task.queries.keys, each, task.n_documents, task.n_relevant, mean, error, ends)
     return MetricsByQuery(found)
 
 
-def _t_interval(
-    name: str, values: Floats, mean: float, alpha: float, bounds: tuple[float, float]
-) -> tuple[float, Interval]:
+def _t_interval(values: Floats, mean: float, alpha: float, bounds: tuple[float, float]) -> tuple[float, Interval]:
     """Return the standard error of a mean and its interval, within the bounds."""
     from scipy.special import stdtrit
 
-    if values.size < 2:
-        warn_undefined(f"the interval of the mean {name}", "it needs two queries that have a value")
-        return math.nan, NO_INTERVAL
     error = float(values.std(ddof=1)) / math.sqrt(values.size)
-    if error == 0:
-        warn_degenerate(f"the interval of the mean {name}", "all values are equal")
     margin = float(stdtrit(values.size - 1, 1 - alpha / 2)) * error
     return error, Interval(max(mean - margin, bounds[0]), min(mean + margin, bounds[1]))
 
@@ -354,9 +354,9 @@ class _Task:
 
     def __init__(self, y_true: Any, queries: Any, specs: MetricSpecs, gain: Any, undefined: Any) -> None:
         check_choice("gain", gain, GAINS)
-        if undefined == undefined:
+        if not (isinstance(undefined, numbers.Real) and math.isnan(undefined)):
             undefined = check_number("undefined", undefined, low=0, high=1)
-        self._exponential, self._undefined = gain == "exponential", float(undefined)
+        self._gain, self._undefined = gain, float(undefined)
         self._names, named = list(specs), [spec for spec in specs.values() if isinstance(spec, MetricSpec)]
         self.entries = [METRICS[spec.name] for spec in named]
         ks = [entry.own_options(spec.options)["k"] for entry, spec in zip(self.entries, named, strict=True)]
@@ -386,11 +386,11 @@ class _Task:
         values = np.empty((len(self.entries), self.n_documents.size))
 
         def read(relevance: Floats, scores: Floats) -> Floats:
-            if not (relevance.min() >= 0 and _are_finite(relevance)):
-                _raise_not_relevance(self._relevance)
+            if not (relevance.min() >= 0 and relevance.max() <= GAINS[self._gain]):
+                _raise_not_relevance(self._relevance, self._gain)
             if not _are_finite(scores):
                 raise_not_finite(name, given)
-            if not self._exponential:
+            if self._gain == "linear":
                 return relevance
             return np.where(relevance < 1, np.expm1(relevance * math.log(2)), np.exp2(relevance) - 1)
 
@@ -423,9 +423,13 @@ def _are_finite(values: Floats) -> bool:
         return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
-def _raise_not_relevance(values: NDArray[Any]) -> None:
-    """Raise an error that says which relevance is not finite, or below 0."""
+def _raise_not_relevance(values: NDArray[Any], gain: str) -> None:
+    """Raise an error that says which relevance is not finite, below 0, or too large."""
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise_not_finite("y_true", values)
-    row = int(np.argmax(values < 0))
-    raise ValueError(f"y_true must hold relevance, numbers of at least 0, got {show(values[row])} at {row_at(row)}")
+    largest = np.float64(GAINS[gain])
+    row = int(np.argmax((values < 0) | (values > largest)))
+    raise ValueError(
+        f"y_true must hold relevance, numbers from 0 to {largest:g} with {gain} gain, got {show(values[row])} at "
+        f"{row_at(row)}"
+    )

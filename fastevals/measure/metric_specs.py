@@ -55,8 +55,9 @@ class MetricSpec:
     def __str__(self) -> str:
         if not self.options:
             return self.name
-        if self.name in METRICS and METRICS[self.name].of == "queries" and [*self.options] == ["k"]:
-            return f"{self.name.removesuffix(AT_K)}@{show(self.options['k'])}"
+        k = self.options.get("k")
+        if self.name in METRICS and METRICS[self.name].of == "queries" and len(self.options) == 1 and k is not None:
+            return f"{self.name.removesuffix(AT_K)}@{show(k)}"
         return f"{self.name}({', '.join(f'{name}={show(value)}' for name, value in self.options.items())})"
 
     __repr__ = __str__
@@ -114,6 +115,8 @@ def _spelled(argument: str, name: str, options: dict[str, Any]) -> MetricSpec:
         return MetricSpec(name, options)
     if not (k.isdecimal() and int(k) > 0):
         raise ValueError(f"{argument}: what follows @ must be a whole number above 0, got {name + at + k!r}")
+    if "k" in options:
+        raise ValueError(f"k must be given once, got {show(options['k'])} beside {name + at + k!r}")
     return MetricSpec(name + AT_K if name + AT_K in METRICS else name, {**options, "k": int(k)})
 
 

@@ -102,6 +102,10 @@ def as_numbers(name: str, values: Any, *, two_d: bool = False, finite: bool = Tr
         raise ValueError(
             f"Found array with 0 sample(s) (shape={array.shape}) while a minimum of 1 is required: {name}."
         )
+    if array.ndim == 2 and not array.shape[1]:
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required: {name}."
+        )
     if finite:
         check_all_finite(name, array)
     return array

@@ -254,8 +254,9 @@ def as_output_weights(multioutput: Any, n_outputs: int, *, least: int = 2) -> ND
     weights = as_numbers("multioutput", multioutput)
     if n_outputs < least:
         raise ValueError("Custom weights are useful only in multi-output cases.")
-    if weights.shape[0] != n_outputs:
-        raise ValueError(f"There must be equally many custom weights ({weights.shape[0]}) as outputs ({n_outputs}).")
+    if weights.shape != (n_outputs,):
+        given = ", ".join(map(str, weights.shape))
+        raise ValueError(f"There must be equally many custom weights ({given}) as outputs ({n_outputs}).")
     return weights
 
 

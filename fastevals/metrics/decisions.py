@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._kernels.label_ranking import count_ahead, lead
+from fastevals._validation.labels import check_comparable_labels, check_known_labels
 from fastevals.many.class_scores import number_classes
 from fastevals.many.query_sums import as_ranks
 from fastevals.metrics._input import (
@@ -19,6 +20,7 @@ from fastevals.metrics._input import (
     as_target,
     check_all_finite,
     check_same_rows,
+    check_some_labels,
     distinct_labels,
     first_labels,
     label_kind,
@@ -173,13 +175,21 @@ def hinge_loss(
     if kind not in ("binary", "multiclass"):
         raise ValueError(f"Unknown label type: {kind}")
     names = None if labels is None else distinct_labels(as_named_labels(labels).reshape(-1))
+    if names is not None:
+        check_some_labels(names)
+        check_comparable_labels(y_true=target, labels=names)
     if names.size > 2 if names is not None else kind == "multiclass":
         codes = _codes_of_decisions(target, decisions, names)
         return mean_of_rows(np.maximum(1 - write_rows(lead, "pred_decision", decisions, codes), 0), weights)
     decisions = as_column(decisions)
     check_all_finite("pred_decision", decisions)
     known = sorted(first_labels(target)) if names is None else names.tolist()
-    positive = flags_of(target, known[-1], known[0]) * np.uint8(len(known) > 1)
+    try:
+        positive = flags_of(target, known[-1], known[0]) * np.uint8(len(known) > 1)
+    except ValueError:
+        if names is not None:
+            check_known_labels(distinct_labels(target), names)
+        raise
 
     def losses(rows: slice) -> NDArray[np.float64]:
         short = np.multiply(decisions[rows], 1 - 2.0 * positive[rows], dtype=np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from typing import Any
 
@@ -20,7 +21,9 @@ RANKS = Rule(
     "an int in the range [1, inf) or None",
     lambda value: value is None or (isinstance(value, numbers.Integral) and int(value) >= 1),
 )
-BASE = Rule("a float in the range (0.0, inf)", lambda value: isinstance(value, numbers.Real) and float(value) > 0)
+BASE = Rule(
+    "a float in the range (0.0, inf)", lambda value: isinstance(value, numbers.Real) and 0 < float(value) < math.inf
+)
 
 
 def dcg_score(

@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.metrics
 from hypothesis import given
@@ -251,12 +252,14 @@ def test_the_interval_of_the_mean_is_students():
     assert drawn.confidence_interval == pytest.approx(found["ndcg@5"].confidence_interval, abs=0.02)
 
 
-def test_intervals_that_say_nothing_warn():
-    with pytest.warns(UndefinedMetricWarning, match="the interval of the mean mrr is undefined"):
-        found = query_metrics([1, 0], [1, 2], ["a", "a"], "mrr")["mrr"]
-    assert np.isnan(found.confidence_interval).all()
+@pytest.mark.parametrize("interval", ["t", "bootstrap"])
+def test_intervals_that_say_nothing_warn(interval):
+    options: dict[str, Any] = {"metrics": "mrr", "interval": interval, "n_resamples": 99, "rng": 0}
+    with pytest.warns(UndefinedMetricWarning, match="mean mrr is undefined .* it needs two queries that have a value"):
+        found = query_metrics([1, 0], [1, 2], ["a", "a"], **options)["mrr"]
+    assert np.isnan([found.standard_error, *found.confidence_interval]).all()
     with pytest.warns(UndefinedMetricWarning, match="the interval of the mean mrr is degenerate: all values are equal"):
-        assert query_metrics(np.eye(3), np.eye(3), None, "mrr")["mrr"].confidence_interval == (1, 1)
+        assert query_metrics(np.eye(3), np.eye(3), **options)["mrr"].confidence_interval == (1, 1)
 
 
 # Differences ----------------------------------------------------------------------------------------------------------
@@ -321,6 +324,9 @@ def test_ends_of_names_are_the_option_k():
     assert found["mine"].values == found["other"].values
     with pytest.raises(ValueError, match="metrics must all differ, got 'recall@3' twice"):
         query_metrics([1, 0], [1, 2], [1, 1], ["recall@3", metric("recall_at_k", k=3)])
+    with pytest.raises(ValueError, match="k must be given once, got 3 beside 'ndcg@5'"):
+        metric("ndcg@5", k=3)
+    assert str(metric("ndcg", k=None)) == "ndcg(k=None)"
 
 
 @pytest.mark.parametrize(
@@ -370,7 +376,14 @@ Y, S, Q = [1, 0, 2], [0.1, 0.2, 0.3], [1, 1, 2]
 @pytest.mark.parametrize(
     ("arguments", "options", "said"),
     [
-        (([1, -1, 0], S, Q), {}, "y_true must hold relevance, numbers of at least 0, got -1 at row 1"),
+        (
+            ([1, -1, 0], S, Q),
+            {},
+            "y_true must hold relevance, numbers from 0 to 1e+100 with linear gain, got -1 at row 1",
+        ),
+        (([1, 0, 1e101], S, [2, 1, 1]), {}, "numbers from 0 to 1e+100 with linear gain, got 1e+101 at row 2"),
+        (([1, 301, 0], S, [2, 1, 1]), {"gain": "exponential"}, "from 0 to 300 with exponential gain, got 301 at row 1"),
+        ((np.array(Y) * np.longdouble(2.0**400), S, Q), {}, "numbers from 0 to 1e+100 with linear gain, got 2.58"),
         (([1, math.nan, 0], S, Q), {}, "y_true must be finite, but has 1 NaN value, the first at row 1"),
         (([1, 0, math.inf], S, Q), {}, "y_true must be finite, but has 1 infinite value, the first at row 2"),
         ((Y, [1, math.nan, 0], Q), {}, "y_score must be finite, but has 1 NaN value, the first at row 1"),
@@ -386,6 +399,8 @@ Y, S, Q = [1, 0, 2], [0.1, 0.2, 0.3], [1, 1, 2]
         ((Y, S, Q), {"gain": "log"}, "gain must be one of 'linear', 'exponential'; got 'log'"),
         ((Y, S, Q), {"undefined": 2}, "undefined must be in [0, 1], got 2"),
         ((Y, S, Q), {"undefined": None}, "undefined must be a number, got None"),
+        ((Y, S, Q), {"undefined": np.array([0, 1])}, "undefined must be a number, got"),
+        ((Y, S, Q), {"undefined": pd.NA}, "undefined must be a number, got <NA>"),
         ((Y, S, Q), {"interval": "delong"}, "interval must be one of None, 't', 'bootstrap'; got 'delong'"),
         ((Y, S, Q), {"confidence_level": 1}, "confidence_level must be in (0, 1), got 1"),
     ],
@@ -393,6 +408,13 @@ Y, S, Q = [1, 0, 2], [0.1, 0.2, 0.3], [1, 1, 2]
 def test_bad_input(arguments, options, said):
     with pytest.raises(ValueError, match=re.escape(said)):
         query_metrics(*arguments, **{"interval": None, **options})
+
+
+def test_the_largest_relevance_leaves_all_finite():
+    for gain, largest in (("linear", 1e100), ("exponential", 300)):
+        relevance = np.where(np.arange(1000) % 3 > 0, largest, 0)
+        found = query_metrics(relevance, np.arange(1000) % 7, np.arange(1000) // 10, ["ndcg@3", "dcg"], gain=gain)
+        assert np.isfinite([[*each.values, each.standard_error] for each in found.values()]).all()
 
 
 def test_other_names_of_the_queries():

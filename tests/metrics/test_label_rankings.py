@@ -274,3 +274,9 @@ def test_labels_unknown_to_the_hinge_loss():
             metrics.hinge_loss([0, 1, 2], COLUMNS if len(labels) > 2 else [0.1, 0.2, 0.3], labels=labels)
     with pytest.raises(ValueError, match="label"):
         metrics.hinge_loss([0, 1], [0.1, 0.2], labels=[0])
+    with pytest.raises(ValueError, match="labels must hold every label that occurs; missing: 0, 1"):
+        metrics.hinge_loss([0, 1], [0.1, 0.2], labels=[5, 6])
+    with pytest.raises(ValueError, match="y_true has numbers and labels has strings"):
+        metrics.hinge_loss([0, 1], [0.1, 0.2], labels=["a", "b"])
+    with pytest.raises(ValueError, match="'labels' should contain at least one label"):
+        metrics.hinge_loss([0, 1], [0.1, 0.2], labels=[])

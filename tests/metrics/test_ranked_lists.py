@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,7 @@ def test_bad_input(arguments, options, said):
 def test_bad_input_of_one_function():
     assert "Got 1 instead." in complaint("ndcg_score", [[1]], [[1]])
     assert "negative y_true values" in complaint("ndcg_score", [[1, -1]], [[1, 2]])
-    for base in (0, -1, "2"):
+    for base in (0, -1, "2", math.inf):
         assert "'log_base' parameter of dcg_score must be a" in complaint(
             "dcg_score", [[1, 2]], [[1, 2]], log_base=base
         )

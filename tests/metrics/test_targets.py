@@ -256,6 +256,7 @@ def test_sums_that_overflow_are_infinite():
         (([1, 2], [1, 2]), {"sample_weight": [1, np.nan]}, "Input sample_weight contains NaN"),
         (([1, 2], [1, 2]), {"sample_weight": [1, 2, 3]}, "inconsistent numbers of samples"),
         (([[[1]]], [[[1]]]), {}, "Found array with dim 3, while dim <= 2 is required"),
+        (([[], []], [[], []]), {}, "Found array with 0 feature(s) (shape=(2, 0)) while a minimum of 1 is required"),
         (([], []), {}, "Found array with 0 sample(s) (shape=(0,)) while a minimum of 1 is required"),
     ],
 )
@@ -264,6 +265,12 @@ def test_errors(name, args, options, words):
     if name == "root_mean_squared_error" and options.get("multioutput") == [1]:
         pytest.skip("scikit-learn's has no such error")
     assert complaint(name, *args, **options).count(words) >= 2
+
+
+def test_weights_of_outputs_are_a_vector():
+    for name in ("mean_squared_error", "root_mean_squared_error"):
+        with pytest.raises(ValueError, match=r"equally many custom weights \(2, 1\) as outputs \(2\)"):
+            getattr(fastevals.metrics, name)([[1, 2]], [[1, 3]], multioutput=[[1], [2]])
 
 
 def test_errors_say_where():
