@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -252,6 +254,50 @@ def test_workers_that_fail_are_as_before() -> None:
         with metrics.in_place(), pytest.raises(ZeroDivisionError):
             parallel([delayed(divmod)(1, 0)])
         assert parallel([delayed(where_it_is_from)(0)])[0][0] == "sklearn.metrics._classification"
+
+
+def test_batches_that_are_never_run_leave_nothing_in_place() -> None:
+    # As a pool of processes that ends early reads what it has not done yet, in the parent.
+    before = snapshot()
+    with metrics.in_place():
+        saved = pickle.dumps(BatchedCalls([(divmod, (1, 0), {})], "sequential"))
+        broken = saved.replace(b"divmod", b"nodmod")
+    assert is_ours(pickle.loads(saved).entry and sklearn.metrics.f1_score)
+    assert snapshot() == before
+    with pytest.raises(AttributeError):
+        pickle.loads(broken)
+    assert snapshot() == before
+
+
+def enter_in_fork() -> int:
+    """Return how a forked process ends that switches on and off."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        with metrics.in_place():
+            os._exit(0)
+    return os.waitpid(child, 0)[1]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Python 3.12 warns of any fork with threads
+def test_a_fork_while_another_thread_enters() -> None:
+    entering = threading.Event()
+    ended = threading.Event()
+
+    def enter() -> None:
+        while not ended.is_set():
+            with metrics.in_place():
+                entering.set()
+
+    thread = threading.Thread(target=enter)
+    thread.start()
+    try:
+        assert entering.wait(20)
+        assert [enter_in_fork() for _ in range(3)] == [0] * 3
+    finally:
+        ended.set()
+        thread.join()
 
 
 def test_cross_validation_in_workers() -> None:
