@@ -347,11 +347,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def in_place(*arguments: str, cwd: Path, prefix: str = "") -> subprocess.CompletedProcess[str]:
+def in_place(
+    *arguments: str, cwd: Path, prefix: str = "", flags: tuple[str, ...] = ()
+) -> subprocess.CompletedProcess[str]:
     root = Path(metrics.__file__).parents[2]
     start = f"import sys; sys.path[1:1] = [{str(root)!r}]; {prefix}"
     start += "import runpy; runpy.run_module('fastevals.in_place', run_name='__main__', alter_sys=True)"
-    return subprocess.run([sys.executable, "-c", start, *arguments], cwd=cwd, capture_output=True, text=True)
+    return subprocess.run([sys.executable, *flags, "-c", start, *arguments], cwd=cwd, capture_output=True, text=True)
 
 
 def test_a_script_runs_on_ours(folder: Path) -> None:
@@ -364,6 +366,11 @@ def test_a_script_runs_on_ours(folder: Path) -> None:
     assert done.returncode == 1
     assert "script.py" in done.stderr
     assert done.stderr.endswith("KeyError: 'of the script'\n")
+
+
+def test_a_safe_path_is_left_as_it_is(folder: Path) -> None:
+    done = in_place(str(folder / "script.py"), "0", cwd=folder.parent, flags=("-P",))
+    assert done.stderr.endswith("ModuleNotFoundError: No module named 'beside'\n")
 
 
 def test_a_module_runs_on_ours(folder: Path) -> None:
