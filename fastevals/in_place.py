@@ -32,7 +32,8 @@ def main(arguments: Sequence[str]) -> None:
     if is_module:
         runpy.run_module(program, run_name="__main__", alter_sys=True)
     else:
-        sys.path[0] = str(Path(program).resolve().parent)
+        if not sys.flags.safe_path:
+            sys.path[0] = str(Path(program).resolve().parent)
         runpy.run_path(program, run_name="__main__")
 
 

@@ -26,13 +26,25 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 
 def warn_ill_defined(message: str) -> None:
     """Warn that a metric has no value on this data; by scikit-learn's class too where that is loaded."""
+    warn_outside(message, _ill_defined())
+
+
+def _ill_defined() -> type[Warning]:
     theirs = sys.modules.get("sklearn.exceptions")
-    warn_outside(message, UndefinedMetricWarning if theirs is None else _both(theirs.UndefinedMetricWarning))
+    return UndefinedMetricWarning if theirs is None else _both(theirs.UndefinedMetricWarning)
 
 
 @cache
 def _both(theirs: type[Warning]) -> type[Warning]:
-    return type("UndefinedMetricWarning", (UndefinedMetricWarning, theirs), {"__doc__": UndefinedMetricWarning.__doc__})
+    def reduce(warning: Warning) -> tuple[Any, ...]:  # a worker process sends it back where warnings are errors
+        return _made, warning.args
+
+    members = {"__doc__": UndefinedMetricWarning.__doc__, "__reduce__": reduce}
+    return type("UndefinedMetricWarning", (UndefinedMetricWarning, theirs), members)
+
+
+def _made(*args: Any) -> Warning:
+    return _ill_defined()(*args)
 
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -7,8 +7,10 @@ Where a function is defined it stays, so that what was imported before can still
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -194,6 +196,10 @@ class _Switch:
 
 
 _switch = _Switch()
+if hasattr(os, "register_at_fork"):  # a child finds nothing half replaced, and no lock that a thread it lacks holds
+    os.register_at_fork(
+        before=_switch.lock.acquire, after_in_parent=_switch.lock.release, after_in_child=_switch.lock.release
+    )
 
 
 def _is_theirs(module: ModuleType) -> bool:
@@ -227,15 +233,18 @@ def _reduce_batch(batch: Any) -> tuple[Any, ...]:
 
 
 class _Entry:
-    """A holder of the switch, which is entered where it is unpickled."""
+    """What is in place from where it is unpickled until it leaves or, as a batch that is never run, is dropped."""
+
+    leave: Callable[[], Any]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _enter, ()
 
 
 def _enter() -> _Entry:
-    entry = _Entry()
-    _switch.enter(entry)
+    entry, holder = _Entry(), object()
+    _switch.enter(holder)
+    entry.leave = weakref.finalize(entry, _switch.leave, holder)
     return entry
 
 
@@ -249,7 +258,7 @@ class _Batch:
         try:
             return self.calls()
         finally:
-            _switch.leave(self.entry)
+            self.entry.leave()
 
     def __len__(self) -> int:
         return len(self.calls)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from fractions import Fraction
 from typing import Any
@@ -162,6 +163,14 @@ def test_undefined_is_warned_about_by_both_classes():
     for warning in (TheirWarning, fastevals.UndefinedMetricWarning):
         with pytest.warns(warning, match="Only one class is present"):
             assert np.isnan(fastevals.metrics.roc_auc_score([1, 1], [0.1, 0.2]))
+
+
+def test_the_warning_as_an_error_comes_back_from_a_process():
+    with pytest.warns(TheirWarning) as caught:
+        fastevals.metrics.roc_auc_score([1, 1], [0.1, 0.2])
+    again = pickle.loads(pickle.dumps(caught[0].message))
+    assert type(again) is caught[0].category
+    assert again.args == caught[0].message.args
 
 
 @pytest.mark.parametrize("name", CURVES[:2] + CURVES[3:])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -254,6 +256,50 @@ def test_workers_that_fail_are_as_before() -> None:
         assert parallel([delayed(where_it_is_from)(0)])[0][0] == "sklearn.metrics._classification"
 
 
+def test_batches_that_are_never_run_leave_nothing_in_place() -> None:
+    # As a pool of processes that ends early reads what it has not done yet, in the parent.
+    before = snapshot()
+    with metrics.in_place():
+        saved = pickle.dumps(BatchedCalls([(divmod, (1, 0), {})], "sequential"))
+        broken = saved.replace(b"divmod", b"nodmod")
+    assert is_ours(pickle.loads(saved).entry and sklearn.metrics.f1_score)
+    assert snapshot() == before
+    with pytest.raises(AttributeError):
+        pickle.loads(broken)
+    assert snapshot() == before
+
+
+def enter_in_fork() -> int:
+    """Return how a forked process ends that switches on and off."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        with metrics.in_place():
+            os._exit(0)
+    return os.waitpid(child, 0)[1]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Python 3.12 warns of any fork with threads
+def test_a_fork_while_another_thread_enters() -> None:
+    entering = threading.Event()
+    ended = threading.Event()
+
+    def enter() -> None:
+        while not ended.is_set():
+            with metrics.in_place():
+                entering.set()
+
+    thread = threading.Thread(target=enter)
+    thread.start()
+    try:
+        assert entering.wait(20)
+        assert [enter_in_fork() for _ in range(3)] == [0] * 3
+    finally:
+        ended.set()
+        thread.join()
+
+
 def test_cross_validation_in_workers() -> None:
     with metrics.in_place():
         found = cross_val_score(DummyClassifier(), X, Y, cv=3, scoring="roc_auc", n_jobs=2)
@@ -301,11 +347,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def in_place(*arguments: str, cwd: Path, prefix: str = "") -> subprocess.CompletedProcess[str]:
+def in_place(
+    *arguments: str, cwd: Path, prefix: str = "", flags: tuple[str, ...] = ()
+) -> subprocess.CompletedProcess[str]:
     root = Path(metrics.__file__).parents[2]
     start = f"import sys; sys.path[1:1] = [{str(root)!r}]; {prefix}"
     start += "import runpy; runpy.run_module('fastevals.in_place', run_name='__main__', alter_sys=True)"
-    return subprocess.run([sys.executable, "-c", start, *arguments], cwd=cwd, capture_output=True, text=True)
+    return subprocess.run([sys.executable, *flags, "-c", start, *arguments], cwd=cwd, capture_output=True, text=True)
 
 
 def test_a_script_runs_on_ours(folder: Path) -> None:
@@ -318,6 +366,11 @@ def test_a_script_runs_on_ours(folder: Path) -> None:
     assert done.returncode == 1
     assert "script.py" in done.stderr
     assert done.stderr.endswith("KeyError: 'of the script'\n")
+
+
+def test_a_safe_path_is_left_as_it_is(folder: Path) -> None:
+    done = in_place(str(folder / "script.py"), "0", cwd=folder.parent, flags=("-P",))
+    assert done.stderr.endswith("ModuleNotFoundError: No module named 'beside'\n")
 
 
 def test_a_module_runs_on_ours(folder: Path) -> None:
