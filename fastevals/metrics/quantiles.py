@@ -349,9 +349,8 @@ def _at_share(kept: _Kept, share: float) -> float | None:
     else:
         order = np.argsort(values)
         values, reached = values[order], kept.below + np.cumsum(kept.weights[order])
-    wanted = (
-        share * 100 / 100 * (reached[-1] + kept.above) or 5e-324
-    )  # a percentage there: so ties are rounded as there
+    # By way of a percentage, as there, so that ties are rounded as there; above zero, so that a row reaches it.
+    wanted = share * 100 / 100 * (reached[-1] + kept.above) or 5e-324
     at = int(np.searchsorted(reached, wanted))
     if wanted <= kept.below or (at + 1 >= values.size and kept.above):
         return None
