@@ -170,8 +170,10 @@ def run(
         anything but True, which says which kernels these are and for which types, that is done once in a process.
     """
     threads = get_num_threads()  # whatever the items: a bad setting is an error
-    if len(items) == 1 and not progress and not compiles:  # of few rows all is one item, and what follows takes longer
-        return [task(items[0]) if workspace is None else task(items[0], workspace())]
+    if len(items) == 1 and not progress:  # of few rows all is one item, and what follows takes longer
+        result = task(items[0]) if workspace is None else task(items[0], workspace())
+        _state.compiled.add(compiles)
+        return [result]
     alone = compiles is True or (bool(compiles) and compiles not in _state.compiled)
     results: list[Any] = [None] * len(items)
     todo = iter(range(len(items)))

@@ -26,6 +26,11 @@ def sum_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     return Kernel(function, fastmath={"reassoc"})
 
 
+def inline_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As `kernel`, for a long one that loops call: it is always copied into them. A loop with a call has no vectors."""
+    return Kernel(function, forceinline=True)
+
+
 def kernel_maker(make: Callable[..., Any]) -> Callable[..., Any]:
     """Keep what `make` makes of kernels: one that calls them. It is made, and so compiled, once for the same ones."""
     return cache(make)

@@ -1,14 +1,18 @@
-"""The error of each row: what metrics of targets are means of, where NumPy would pass over the rows many times.
+"""Sums over rows of what their errors count for: what metrics of targets are means of.
 
-Rows that logarithms here are too short for (numbers that a metric is not for, ratios near the ends of the floats) have
-NaN.
+Each kernel adds to lanes, in turn: a sum for each of some hundred places. A loop over them is one over registers of
+any width, its sums are the same bits on every machine, and their roundings add up over a few hundred rows, not all.
+Rows of several outputs lie one after another; lanes are then a multiple of outputs.
+
+Rows that logarithms here are too short for (numbers that a metric is not for, ratios near the ends of the floats) count
+for NaN.
 """
 
 import math
 
 import numpy as np
 
-from fastevals._kernels.jit import kernel
+from fastevals._kernels.jit import inline_kernel, kernel, kernel_maker
 from fastevals._kernels.logarithms import exponential, log_ratio
 from fastevals._kernels.regression import EPSILON
 
@@ -16,81 +20,131 @@ TINY, HUGE = 1e-300, 1e300
 FAR = 700.0  # exponents from here on may overflow
 
 
+@kernel_maker
+def add_each(size):
+    """Make the kernel that adds the sizes of errors."""
+
+    @kernel
+    def add(y, p, w, sums, *parameters):
+        """Add the size of each row's error, times its weight, to sums[1, lanes]."""
+        lanes = sums[0]
+        for start in range(0, y.size, lanes.size):
+            y_part, p_part = y[start : start + lanes.size], p[start : start + lanes.size]
+            if w is None:
+                for i in range(y_part.size):
+                    lanes[i] += size(y_part[i], p_part[i], *parameters)
+            else:
+                w_part = w[start : start + lanes.size]
+                for i in range(y_part.size):
+                    lanes[i] += size(y_part[i], p_part[i], *parameters) * w_part[i]
+
+    return add
+
+
 @kernel
-def relative_errors(y, p, errors):
-    """Write |y - p| / |y|."""
+def add_deviations(y, p, w, sums, error_origins, target_origins):
+    """Add errors less their lane's origin, the squares of these, and the same of targets to sums[4, lanes]."""
+    errors, squared_errors, targets, squared_targets = sums[0], sums[1], sums[2], sums[3]
+    for start in range(0, y.size, errors.size):
+        y_part, p_part = y[start : start + errors.size], p[start : start + errors.size]
+        w_part = None if w is None else w[start : start + errors.size]
+        for i in range(y_part.size):
+            weight = 1.0 if w is None else w_part[i]
+            error, target = y_part[i] - p_part[i] - error_origins[i], y_part[i] - target_origins[i]
+            errors[i] += error * weight
+            squared_errors[i] += error * error * weight
+            targets[i] += target * weight
+            squared_targets[i] += target * target * weight
+
+
+@kernel
+def largest_error(y, p):
+    """Largest |y - p|, NaN if one is: the bits of a float that is not negative are in its order, NaN's beyond."""
+    largest = np.int64(0)
     for i in range(y.size):
-        errors[i] = abs(y[i] - p[i]) / max(abs(y[i]), EPSILON)
+        largest = max(largest, np.float64(abs(y[i] - p[i])).view(np.int64))
+    return np.int64(largest).view(np.float64)
 
 
-@kernel
-def pinball_losses(y, p, losses, quantile):
-    """Write (y - p) times the quantile where that is positive, else times quantile - 1."""
-    for i in range(y.size):
-        error = y[i] - p[i]
-        losses[i] = error * (quantile if error >= 0.0 else quantile - 1.0)
+@inline_kernel
+def squared_error(y, p):
+    """(y - p)^2."""
+    return (y - p) * (y - p)
 
 
-@kernel
-def squared_log_errors(y, p, squares):
-    """Write log((1 + y) / (1 + p))^2."""
-    for i in range(y.size):
-        a, b = 1.0 + y[i], 1.0 + p[i]
-        ratio = a / b
-        log = log_ratio(a, b, y[i] - p[i])
-        known = (a > 0.0) & (b > 0.0) & (ratio > TINY) & (ratio < HUGE)
-        squares[i] = log * log if known else math.nan
+@inline_kernel
+def absolute_error(y, p):
+    """|y - p|."""
+    return abs(y - p)
 
 
-@kernel
-def poisson_deviances(y, p, deviances):
-    """Write y log(y / p) - (y - p): half the deviances."""
-    for i in range(y.size):
-        ratio, less = y[i] / p[i], y[i] - p[i]
-        known = (p[i] > 0.0) & ((ratio > TINY) | (y[i] == 0.0)) & (ratio < HUGE)
-        deviances[i] = y[i] * log_ratio(y[i], p[i], less) - less if known else math.nan
+@inline_kernel
+def relative_error(y, p):
+    """|y - p| / |y|."""
+    return abs(y - p) / max(abs(y), EPSILON)
 
 
-@kernel
-def gamma_deviances(y, p, deviances):
-    """Write (y - p) / p - log(y / p): half the deviances."""
-    for i in range(y.size):
-        ratio, less = y[i] / p[i], y[i] - p[i]
-        known = (p[i] > 0.0) & (ratio > TINY) & (ratio < HUGE)
-        deviances[i] = less / p[i] - log_ratio(y[i], p[i], less) if known else math.nan
+@inline_kernel
+def pinball_loss(y, p, quantile):
+    """(y - p) times the quantile where that is positive, else times quantile - 1."""
+    error = y - p
+    return error * (quantile if error >= 0.0 else quantile - 1.0)
 
 
-@kernel
-def inverse_gaussian_deviances(y, p, deviances):
-    """Write (y - p)^2 / (2 y p^2): half the deviances."""
-    for i in range(y.size):
-        relative = (y[i] - p[i]) / p[i]
-        deviances[i] = relative * relative / (2.0 * y[i]) if (y[i] > 0.0) & (p[i] > 0.0) else math.nan
+@inline_kernel
+def squared_log_error(y, p):
+    """log((1 + y) / (1 + p))^2."""
+    a, b = 1.0 + y, 1.0 + p
+    ratio = a / b
+    log = log_ratio(a, b, y - p)
+    known = (a > 0.0) & (b > 0.0) & (ratio > TINY) & (ratio < HUGE)
+    return log * log if known else math.nan
 
 
-@kernel
-def root_deviances(y, p, deviances):
-    """Write 2 (sqrt(y) - sqrt(p))^2 / sqrt(p): half the deviances with power 1.5."""
-    for i in range(y.size):
-        root = np.sqrt(p[i])
-        less = (y[i] - p[i]) / (np.sqrt(y[i]) + root)
-        deviances[i] = 2.0 * less * less / root if (y[i] >= 0.0) & (p[i] > 0.0) else math.nan
+@inline_kernel
+def poisson_deviance(y, p):
+    """Half the deviance: y log(y / p) - (y - p)."""
+    ratio, less = y / p, y - p
+    known = (p > 0.0) & ((ratio > TINY) | (y == 0.0)) & (ratio < HUGE)
+    return y * log_ratio(y, p, less) - less if known else math.nan
 
 
-@kernel
-def tweedie_deviances(y, p, deviances, power, least):
-    """Write p^a ((y / p)^a - 1) / a - (y - p) p^(a - 1), over 1 - power, with a = 2 - power: half the deviances.
+@inline_kernel
+def gamma_deviance(y, p):
+    """Half the deviance: (y - p) / p - log(y / p)."""
+    ratio, less = y / p, y - p
+    known = (p > 0.0) & (ratio > TINY) & (ratio < HUGE)
+    return less / p - log_ratio(y, p, less) if known else math.nan
+
+
+@inline_kernel
+def inverse_gaussian_deviance(y, p):
+    """Half the deviance: (y - p)^2 / (2 y p^2)."""
+    relative = (y - p) / p
+    return relative * relative / (2.0 * y) if (y > 0.0) & (p > 0.0) else math.nan
+
+
+@inline_kernel
+def root_deviance(y, p):
+    """Half the deviance with power 1.5: 2 (sqrt(y) - sqrt(p))^2 / sqrt(p)."""
+    root = np.sqrt(p)
+    less = (y - p) / (np.sqrt(y) + root)
+    return 2.0 * less * less / root if (y >= 0.0) & (p > 0.0) else math.nan
+
+
+@inline_kernel
+def tweedie_deviance(y, p, power, least):
+    """Half the deviance: p^a ((y / p)^a - 1) / a - (y - p) p^(a - 1), over 1 - power, with a = 2 - power.
 
     Targets are `least` or more; the a-th power of those below zero is taken to be zero.
     """
     a = 2.0 - power
-    for i in range(y.size):
-        positive = y[i] > 0.0
-        ratio, less = y[i] / p[i], y[i] - p[i]
-        rise = a * log_ratio(y[i] if positive else p[i], p[i], less if positive else 0.0)
-        size = a * log_ratio(p[i], 1.0, p[i] - 1.0)
-        known = (p[i] > TINY) & (p[i] < HUGE) & (y[i] >= least) & (abs(size) < FAR) & (abs(rise) < FAR)
-        known &= (abs(ratio) < HUGE) & ((ratio > TINY) | (not positive))
-        risen = exponential(rise)[1] if positive else -1.0
-        deviance = (risen / a - less / p[i]) * exponential(size)[0] / (1.0 - power)
-        deviances[i] = deviance if known else math.nan
+    positive = y > 0.0
+    ratio, less = y / p, y - p
+    rise = a * log_ratio(y if positive else p, p, less if positive else 0.0)
+    size = a * log_ratio(p, 1.0, p - 1.0)
+    known = (p > TINY) & (p < HUGE) & (y >= least) & (abs(size) < FAR) & (abs(rise) < FAR)
+    known &= (abs(ratio) < HUGE) & ((ratio > TINY) | (not positive))
+    risen = exponential(rise)[1] if positive else -1.0
+    deviance = (risen / a - less / p) * exponential(size)[0] / (1.0 - power)
+    return deviance if known else math.nan

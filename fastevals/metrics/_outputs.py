@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
-from itertools import chain
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import BLOCK, chunks, run
+from fastevals._kernels.row_errors import add_deviations, add_each
 from fastevals._validation.arrays import in_usual_unit, power_of_two
 from fastevals.counting.ordering import plain_block
 from fastevals.measure.regression import in_range
@@ -17,12 +17,11 @@ from fastevals.metrics._input import as_numbers, as_row_weights, check_all_finit
 from fastevals.metrics._parameters import ARRAY_OR_NONE, Rule
 
 Floats = NDArray[np.float64]
-Term = Callable[[slice, Floats], Iterator[Floats]]  # of some rows, in a workspace, what is summed
-Values = Callable[[slice, Floats | None], NDArray[Any]]  # of some rows, in a workspace if need be
+Values = Callable[..., NDArray[Any]]  # of outputs and a slice of rows, in a workspace if need be
 DOUBLE = np.dtype(np.float64)
 SAMPLE = 1 << 10  # numbers that means are guessed from
 ROWS = 1 << 5  # at least so many of each output, so that the guess is within a standard deviation
-SHORT = 1 << 8  # rows of many outputs, each contiguous: fewer than that make short loops
+LANES = 1 << 9  # places that are summed by themselves: what they are read from and added to fits the nearest cache
 
 
 def _or_array(*texts: str) -> Rule:
@@ -61,57 +60,22 @@ class Outputs(NamedTuple):
         """Columns."""
         return 1 if self.true.ndim == 1 else self.true.shape[1]
 
+    def columns(self) -> list[Outputs]:
+        """Return each output by itself."""
+        both = (each.reshape(self.n_samples, -1).T for each in (self.true, self.predicted))
+        return [Outputs(true, predicted, self.weights) for true, predicted in zip(*both, strict=True)]
 
-def targets_of(outputs: Outputs) -> Values:
-    """Return the targets of some rows."""
-    return lambda rows, out: outputs.true[rows]
+
+def targets_of(outputs: Outputs, rows: slice, out: Floats | None = None) -> NDArray[Any]:
+    """Return the targets of some rows; they need no workspace."""
+    targets: NDArray[Any] = outputs.true[rows]
+    return targets
 
 
-def errors_of(outputs: Outputs) -> Values:
+def errors_of(outputs: Outputs, rows: slice, out: Floats | None = None) -> NDArray[Any]:
     """Return the targets of some rows less the predictions."""
-    return lambda rows, out: np.subtract(outputs.true[rows], outputs.predicted[rows], out=out, dtype=np.float64)
-
-
-def sizes_of_errors(outputs: Outputs, size: Any) -> Term:
-    """Return the sizes of the errors of some rows."""
-    errors = errors_of(outputs)
-
-    def sizes(rows: slice, out: Floats) -> Iterator[Floats]:
-        yield size(errors(rows, out), out=out)
-
-    return sizes
-
-
-def by_kernel(outputs: Outputs, kernel: Callable[..., None], *parameters: float) -> Term:
-    """Return what a kernel writes for each target and prediction of some rows."""
-
-    def written(rows: slice, out: Floats) -> Iterator[Floats]:
-        blocks = outputs.true[rows], outputs.predicted[rows], out
-        for true, predicted, values in (
-            zip(*(each.T for each in blocks), strict=True) if _by_column(outputs) else [blocks]
-        ):
-            plain = (plain_block(each, DOUBLE).reshape(-1) for each in (true, predicted))
-            kernel(*plain, values.reshape(-1), *parameters)
-        yield out
-
-    return written
-
-
-def means_and_variances(outputs: Outputs, values: list[Values], *terms: Term) -> tuple[list[Floats], list[Floats]]:
-    """Return means of terms, and the variances of some values of each output: zero exactly if they are constant."""
-    origins = [near_mean(outputs, each) for each in values]
-    by_origin = [*zip(values, origins, strict=True)]
-    means = means_over_rows(outputs, *terms, *(deviations(outputs, each, origin) for each, origin in by_origin))
-    variances = []
-    with np.errstate(over="ignore", invalid="ignore"):
-        for (each, origin), middle, squares in zip(
-            by_origin, means[len(terms) :: 2], means[len(terms) + 1 :: 2], strict=True
-        ):
-            if (2 * middle**2 <= squares).all():  # else a difference of squares would lose digits
-                variances.append(squares - middle**2)
-            else:
-                variances.append(means_over_rows(outputs, deviations(outputs, each, origin + middle))[1])
-    return means[: len(terms)], variances
+    errors: Floats = np.subtract(outputs.true[rows], outputs.predicted[rows], out=out, dtype=np.float64)
+    return errors
 
 
 def squares_and_variances(outputs: Outputs, *, from_mean: bool = False) -> tuple[Floats, Floats, Floats]:
@@ -119,98 +83,91 @@ def squares_and_variances(outputs: Outputs, *, from_mean: bool = False) -> tuple
 
     Errors are taken from zero, or from their mean. Both are zero exactly if what they are of is constant.
     """
-
-    def measure(outputs: Outputs) -> tuple[Floats, Floats]:
-        if from_mean:
-            squares, variances = means_and_variances(outputs, [errors_of(outputs), targets_of(outputs)])[1]
-        else:
-            sizes = sizes_of_errors(outputs, np.square)
-            (squares,), (variances,) = means_and_variances(outputs, [targets_of(outputs)], sizes)
-        return squares, variances
-
-    squares, variances = measure(outputs)
-    if (in_range(squares) & in_range(variances)).all():
-        return squares, variances, np.ones(1)
-    outputs, units = outputs.in_unit()
-    return *measure(outputs), units
+    squares, variances = _squares_and_variances(outputs, from_mean)
+    units = np.ones(1)
+    if not (in_range(squares) & in_range(variances)).all():
+        outputs, units = outputs.in_unit()
+        squares, variances = _squares_and_variances(outputs, from_mean)
+    return squares, variances, units
 
 
-def near_mean(outputs: Outputs, values: Values) -> Floats:
+def _squares_and_variances(outputs: Outputs, from_mean: bool) -> Floats:
+    """Return mean squares of errors and of targets, these from their mean, [2, outputs]."""
+    near_errors = near_mean(outputs, errors_of) if from_mean else np.zeros(outputs.n_outputs)
+
+    def about(origins: Floats) -> tuple[Floats, Floats]:
+        means = means_over_rows(outputs, add_deviations, *origins, sums=4)
+        off, squares = means[::2], means[1::2]
+        if not from_mean:
+            off[0] = 0.0
+        return off, squares
+
+    origins = np.stack([near_errors, near_mean(outputs, targets_of)])
+    with np.errstate(over="ignore", invalid="ignore"):
+        off, squares = about(origins)
+        if (2 * off**2 > squares).any():  # a difference of squares would lose digits
+            off, squares = about(origins + off)
+        difference: Floats = squares - off**2
+    return difference
+
+
+def near_mean(outputs: Outputs, values_of: Values) -> Floats:
     """Return about the mean of values of each output: that of a sample, and their value if they are constant."""
     sampled = slice(None, None, max(outputs.n_samples // max(SAMPLE // outputs.n_outputs, ROWS), 1))
     weights = None if outputs.weights is None else outputs.weights[sampled]
     first_row = 0 if outputs.weights is None else int(np.argmax(outputs.weights > 0))
     with np.errstate(over="ignore", invalid="ignore"):
-        first = np.atleast_1d(values(slice(first_row, first_row + 1), None)[0]).astype(np.float64)
-        off = np.subtract(values(sampled, None), first, dtype=np.float64)
-        total = len(off) if weights is None else weights.sum()
-        origin = first + _sum(off, weights) / (total or 1.0)
+        first = np.atleast_1d(values_of(outputs, slice(first_row, first_row + 1))[0]).astype(np.float64)
+        off = np.subtract(values_of(outputs, sampled), first, dtype=np.float64).reshape(-1, outputs.n_outputs)
+        mean = off.mean(axis=0) if weights is None else weights @ off / (weights.sum() or 1.0)
+        origin = first + mean
     return np.where(np.isfinite(origin), origin, first)
 
 
-def deviations(outputs: Outputs, values: Values, origin: Floats) -> Term:
-    """Return values of some rows less an origin for each output, and their squares."""
-    # As many rows of it as are read together: NumPy then subtracts all in one loop, not a short one for each row.
-    together = 1 if outputs.true.ndim == 1 or _by_column(outputs) else _rows_together(outputs)
-    origins = np.tile(origin, (together, 1)) if together > 1 else origin
+def mean_sizes(outputs: Outputs, size: Callable[..., float], *parameters: float) -> Floats:
+    """Return the mean over all rows of the size of each output's errors; raise where a number is not finite."""
+    means: Floats = means_over_rows(outputs, add_each(size), *parameters)[0]
+    return means
 
-    def deviate(rows: slice, out: Floats) -> Iterator[Floats]:
-        less = origins if origins.ndim == 1 else origins[: len(out)]
-        yield np.subtract(values(rows, out), less, out=out, dtype=np.float64)
-        yield np.square(out, out=out)
 
-    return deviate
+def means_over_rows(outputs: Outputs, add: Callable[..., None], *parameters: Any, sums: int = 1) -> Floats:
+    """Return the means over all rows of what a kernel adds up, [sums, outputs]; raise where a number is not finite.
+
+    Its parameters are numbers, or arrays of one for each output.
+    """
+    n_outputs, weights = outputs.n_outputs, outputs.weights
+    columns = outputs.columns() if _by_column(outputs) else [outputs]
+    together = n_outputs // len(columns)
+    lanes = max(LANES // (sums * together), 1)  # of each output
+    step = max(BLOCK // together, 1)
+    firsts = range(0, n_outputs, together)
+    of_lanes = [
+        [np.tile(each[j : j + together], lanes) if np.ndim(each) else each for each in parameters] for j in firsts
+    ]
+
+    def add_rows(part: slice) -> Floats:
+        added = np.zeros((len(columns), sums, lanes * together))
+        for start in range(part.start, part.stop, step):
+            rows = slice(start, min(start + step, part.stop))
+            of_rows = None if weights is None else plain_block(weights[rows].repeat(together), DOUBLE)
+            for column, numbers, out in zip(columns, of_lanes, added, strict=True):
+                both = (plain_block(each[rows], DOUBLE) for each in (column.true, column.predicted))
+                add(*(each.reshape(-1) for each in both), of_rows, out, *numbers)
+        of_outputs: Floats = added.reshape(-1, sums, lanes, together).sum(axis=2).swapaxes(0, 1)
+        return of_outputs.reshape(sums, n_outputs)
+
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        added = run(add_rows, chunks(outputs.n_samples), compiles=(add, weights is None))
+        means: Floats = np.sum(added, axis=0) / (outputs.n_samples if weights is None else weights.sum())
+    if not np.isfinite(means).all():
+        raise_not_finite(outputs.true, outputs.predicted)
+    return means
 
 
 def _by_column(outputs: Outputs) -> bool:
     """Return whether the targets of an output lie together, as those of data frames do."""
     strides = outputs.true.strides
     return outputs.true.ndim == 2 and abs(strides[0]) < abs(strides[1])
-
-
-def _rows_together(outputs: Outputs) -> int:
-    return min(max(BLOCK // outputs.n_outputs, SHORT if _by_column(outputs) else 1), outputs.n_samples)
-
-
-def means_over_rows(outputs: Outputs, *terms: Term, compiles: Hashable = None) -> list[Floats]:
-    """Return the mean over all rows of each column of what the terms give; raise where a number is not finite.
-
-    `compiles` is that of `run`, for kernels in the terms.
-    """
-    weights = outputs.weights
-    step = _rows_together(outputs)
-
-    def sums(part: slice, space: Floats) -> list[Any]:
-        totals: list[list[Any]] = []
-        for start in range(part.start, part.stop, step):
-            rows = slice(start, min(start + step, part.stop))
-            out = space[: rows.stop - start]
-            blocks = chain.from_iterable(term(rows, out) for term in terms)
-            totals.append([_sum(block, None if weights is None else weights[rows]) for block in blocks])
-        return [sum(each) for each in zip(*totals, strict=True)]
-
-    def workspace() -> Floats:
-        return np.empty((step, *outputs.true.shape[1:]), order="F" if _by_column(outputs) else "C")
-
-    parts = chunks(outputs.n_samples)
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        totals = (
-            run(sums, parts, workspace=workspace, compiles=compiles)
-            if len(parts) > 1
-            else [sums(parts[0], workspace())]
-        )
-        total = outputs.n_samples if weights is None else weights.sum()
-        means = [np.atleast_1d(sum(each) / total) for each in zip(*totals, strict=True)]
-    if not all(np.isfinite(each).all() for each in means):
-        raise_not_finite(outputs.true, outputs.predicted)
-    return means
-
-
-def _sum(block: Floats, weights: Floats | None) -> Any:
-    """Sum each column."""
-    if block.ndim == 2:  # a product: sums over short rows are far slower
-        return (np.ones(len(block)) if weights is None else weights) @ block
-    return block.sum() if weights is None else (block * weights).sum()
 
 
 # Values over outputs -------------------------------------------------------------------------------------------------

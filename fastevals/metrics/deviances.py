@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,24 +11,23 @@ from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
 from fastevals._kernels.row_errors import (
-    gamma_deviances,
-    inverse_gaussian_deviances,
-    poisson_deviances,
-    root_deviances,
-    tweedie_deviances,
+    add_deviations,
+    gamma_deviance,
+    inverse_gaussian_deviance,
+    poisson_deviance,
+    root_deviance,
+    squared_error,
+    tweedie_deviance,
 )
 from fastevals.metrics._outputs import (
     Floats,
     Outputs,
-    Term,
     as_outputs,
-    by_kernel,
-    deviations,
     explained,
+    mean_sizes,
     means_over_rows,
     near_mean,
     raise_not_finite,
-    sizes_of_errors,
     squares_and_variances,
     targets_of,
 )
@@ -41,7 +39,7 @@ POWER = Rule(
 )
 FEW_SAMPLES = "D^2 score is not well-defined with less than two samples."
 NO_DEVIANCE = "D^2 score is not well-defined: y_true does not deviate from its mean."
-KERNELS = {1: poisson_deviances, 1.5: root_deviances, 2: gamma_deviances, 3: inverse_gaussian_deviances}  # by power
+SIZES = {1: poisson_deviance, 1.5: root_deviance, 2: gamma_deviance, 3: inverse_gaussian_deviance}  # by power
 LEAST = 5e-324  # number above zero
 
 
@@ -181,8 +179,8 @@ def d2_tweedie_score(
         lost, total, _ = squares_and_variances(outputs)
     else:
         lost = _mean_deviances(outputs, power)
-        origin = near_mean(outputs, targets_of(outputs))
-        middle, _ = means_over_rows(outputs, deviations(outputs, targets_of(outputs), origin))
+        origin = near_mean(outputs, targets_of)
+        middle = means_over_rows(outputs, add_deviations, origin, origin, sums=4)[2]
         means = np.broadcast_to(origin + middle, outputs.true.shape)
         total = _mean_deviances(outputs._replace(predicted=means), power, known=True)
     if not total.any():
@@ -210,32 +208,32 @@ def _read(
 def _mean_deviances(outputs: Outputs, power: float, *, known: bool = False) -> Floats:
     """Return the mean deviance of each output; raise where numbers are none that the power takes, if not `known`."""
     if power == 0:
-        return means_over_rows(outputs, sizes_of_errors(outputs, np.square))[0]
-    kernel = KERNELS.get(power, tweedie_deviances)
+        return mean_sizes(outputs, squared_error)
+    size = SIZES.get(power, tweedie_deviance)
     least = -math.inf if power < 0 else 0.0 if power < 2 else LEAST
-    term = by_kernel(outputs, kernel, *(() if power in KERNELS else (float(power), least)))
-    (means,) = means_over_rows(outputs, term, compiles=kernel)
+    parameters = () if power in SIZES else (float(power), least)
+    means = mean_sizes(outputs, size, *parameters)
     if not np.isfinite(means).all():
         if not known:
             _check_domain(outputs, power)
-        (means,) = means_over_rows(outputs, _plain_deviances(outputs, power))
+        deviances, weights = _plain_deviances(outputs, power), outputs.weights
+        with np.errstate(all="ignore"):
+            means = np.atleast_1d(deviances.mean() if weights is None else weights @ deviances / weights.sum())
     return 2 * means
 
 
-def _plain_deviances(outputs: Outputs, power: float) -> Term:
-    """Return half the deviances of some rows of any size."""
+def _plain_deviances(outputs: Outputs, power: float) -> Floats:
+    """Return half the deviances of rows of any size."""
     a = 2.0 - power
-
-    def deviances(rows: slice, out: Floats) -> Iterator[Floats]:
-        y, p = (each[rows].astype(np.float64) for each in (outputs.true, outputs.predicted))
-        with np.errstate(all="ignore"):
-            if power == 1:
-                yield xlogy(y, y) - xlogy(y, p) - y + p
-            elif power == 2:
-                yield np.log(p) - np.log(y) + y / p - 1
-            else:
-                yield np.maximum(y, 0.0) ** a / ((1 - power) * a) - y * p ** (1 - power) / (1 - power) + p**a / a
-
+    y, p = (each.astype(np.float64) for each in (outputs.true, outputs.predicted))
+    deviances: Floats
+    with np.errstate(all="ignore"):
+        if power == 1:
+            deviances = xlogy(y, y) - xlogy(y, p) - y + p
+        elif power == 2:
+            deviances = np.log(p) - np.log(y) + y / p - 1
+        else:
+            deviances = np.maximum(y, 0.0) ** a / ((1 - power) * a) - y * p ** (1 - power) / (1 - power) + p**a / a
     return deviances
 
 

@@ -7,10 +7,10 @@ import numbers
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import BLOCK, blocks, chunks, run
-from fastevals._kernels.row_errors import pinball_losses
+from fastevals._kernels.row_errors import pinball_loss
 from fastevals.metrics._outputs import (
     MULTIOUTPUT,
     Floats,
@@ -18,10 +18,9 @@ from fastevals.metrics._outputs import (
     Values,
     as_output_weights,
     as_outputs,
-    by_kernel,
     errors_of,
     explained,
-    means_over_rows,
+    mean_sizes,
     over_outputs,
     raise_not_finite,
     targets_of,
@@ -81,11 +80,7 @@ def median_absolute_error(
     outputs = as_outputs(y_true, y_pred, sample_weight)
     weights = as_output_weights(multioutput, outputs.n_outputs)
 
-    def sizes(column: Outputs) -> Values:
-        errors = errors_of(column)
-        return lambda rows, out: np.abs(errors(rows, out), out=out)
-
-    return over_outputs(_quantiles(outputs, sizes, 0.5), multioutput, weights)
+    return over_outputs(_quantiles(outputs, _sizes_of_errors, 0.5), multioutput, weights)
 
 
 def mean_pinball_loss(
@@ -136,7 +131,7 @@ def mean_pinball_loss(
     )
     outputs = as_outputs(y_true, y_pred, sample_weight)
     weights = as_output_weights(multioutput, outputs.n_outputs)
-    (losses,) = means_over_rows(outputs, by_kernel(outputs, pinball_losses, float(alpha)), compiles=pinball_losses)
+    losses = mean_sizes(outputs, pinball_loss, float(alpha))
     return over_outputs(losses, multioutput, weights)
 
 
@@ -255,7 +250,7 @@ def _pinball_losses(outputs: Outputs, alpha: float) -> list[Floats]:
     """Return each output's pinball loss, and that of the targets' quantile."""
     quantiles = np.broadcast_to(_quantiles(outputs, targets_of, alpha), outputs.true.shape)
     both = outputs, outputs._replace(predicted=quantiles)
-    return means_over_rows(outputs, *(by_kernel(each, pinball_losses, alpha) for each in both), compiles=pinball_losses)
+    return [mean_sizes(each, pinball_loss, alpha) for each in both]
 
 
 # Quantiles ---------------------------------------------------------------------------------------------------------
@@ -270,31 +265,34 @@ class _Kept(NamedTuple):
     above: float
 
 
-def _quantiles(outputs: Outputs, values_of: Any, share: float) -> Floats:
+def _sizes_of_errors(column: Outputs, rows: slice, out: Floats) -> NDArray[Any]:
+    sizes: Floats = np.abs(errors_of(column, rows, out), out=out)
+    return sizes
+
+
+def _quantiles(outputs: Outputs, values_of: Values, share: float) -> Floats:
     """Return the quantile of each output's values; raise where a number is not finite."""
-    true, predicted = (each.reshape(outputs.n_samples, -1).T for each in (outputs.true, outputs.predicted))
-    columns = (Outputs(*both, outputs.weights) for both in zip(true, predicted, strict=True))
-    return np.array([_quantile(values_of(each), each, share) for each in columns])
+    return np.array([_quantile(values_of, column, share) for column in outputs.columns()])
 
 
-def _quantile(values: Values, column: Outputs, share: float) -> float:
+def _quantile(values_of: Values, column: Outputs, share: float) -> float:
     """Return the least value up to which rows have a share of the weight; where they have just that, half the next."""
-    low, high = _bracket(values, column, share)
-    found = _at_share(_keep(values, column, low, high), share)
+    low, high = _bracket(values_of, column, share)
+    found = _at_share(_keep(values_of, column, low, high), share)
     if found is None:
-        found = _at_share(_keep(values, column, -math.inf, math.inf), share)
+        found = _at_share(_keep(values_of, column, -math.inf, math.inf), share)
     assert found is not None
     return found
 
 
-def _bracket(values: Values, column: Outputs, share: float) -> tuple[float, float]:
+def _bracket(values_of: Values, column: Outputs, share: float) -> tuple[float, float]:
     """Return two values that have the quantile between them, most likely."""
     n = column.n_samples
     if n < 4 * SAMPLE:
         return -math.inf, math.inf
     rows = slice(None, None, n // SAMPLE)
     with np.errstate(all="ignore"):  # the rows are not yet known to be finite
-        sample = values(rows, np.empty(len(range(n)[rows]))).astype(np.float64)
+        sample = values_of(column, rows, np.empty(len(range(n)[rows]))).astype(np.float64)
     if column.weights is None:
         sample.sort()
         below, spread = np.arange(1, sample.size + 1), math.sqrt(sample.size)
@@ -307,14 +305,14 @@ def _bracket(values: Values, column: Outputs, share: float) -> tuple[float, floa
     return float(sample[first]) if first else -math.inf, float(sample[last]) if last < sample.size else math.inf
 
 
-def _keep(values: Values, column: Outputs, low: float, high: float) -> _Kept:
+def _keep(values_of: Values, column: Outputs, low: float, high: float) -> _Kept:
     """Return the values from `low` to `high` of rows that have weight."""
     weights = column.weights
 
     def part(rows: slice, space: Floats) -> list[tuple[Any, ...]]:
         kept: list[tuple[Any, ...]] = []
         for block in blocks(rows):
-            found = values(block, space[: block.stop - block.start])
+            found = values_of(column, block, space[: block.stop - block.start])
             below, above = found < low, found > high
             inside = ~(below | above)
             if weights is None:

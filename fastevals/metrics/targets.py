@@ -8,23 +8,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._execution import BLOCK, blocks, chunks, run
-from fastevals._kernels.row_errors import relative_errors, squared_log_errors
+from fastevals._execution import blocks, chunks, run
+from fastevals._kernels.row_errors import (
+    absolute_error,
+    largest_error,
+    relative_error,
+    squared_error,
+    squared_log_error,
+)
+from fastevals.counting.ordering import plain_block
 from fastevals.measure.regression import in_range, mean_square
 from fastevals.metrics._outputs import (
+    DOUBLE,
     MULTIOUTPUT,
     MULTIOUTPUT_OR_VARIANCE,
     Floats,
     Outputs,
     as_output_weights,
     as_outputs,
-    by_kernel,
-    errors_of,
     explained,
-    means_over_rows,
+    mean_sizes,
     over_outputs,
     raise_not_finite,
-    sizes_of_errors,
     squares_and_variances,
 )
 from fastevals.metrics._parameters import ARRAY_OR_NONE, FLAG, Rule, check_parameters, warn_ill_defined
@@ -138,7 +143,7 @@ def mean_absolute_error(
     0.5
     """
     outputs, weights = _read("mean_absolute_error", y_true, y_pred, sample_weight, multioutput)
-    return over_outputs(_mean_errors(outputs, np.absolute), multioutput, weights)
+    return over_outputs(_mean_errors(outputs, absolute_error), multioutput, weights)
 
 
 def r2_score(
@@ -269,7 +274,7 @@ def mean_absolute_percentage_error(
     0.25
     """
     outputs, weights = _read("mean_absolute_percentage_error", y_true, y_pred, sample_weight, multioutput)
-    (means,) = means_over_rows(outputs, by_kernel(outputs, relative_errors), compiles=relative_errors)
+    means = mean_sizes(outputs, relative_error)
     return over_outputs(means, multioutput, weights)
 
 
@@ -367,14 +372,12 @@ def max_error(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     outputs = as_outputs(y_true, y_pred, None)
     if outputs.n_outputs > 1:
         raise ValueError("Multioutput not supported in max_error")
-    errors = errors_of(outputs)
 
-    def largest(part: slice, space: Floats) -> float:
-        found = [errors(rows, space[: rows.stop - rows.start]) for rows in blocks(part)]
-        return max(float(np.maximum(each.max(), -each.min())) for each in found)
+    def largest(part: slice) -> float:
+        pairs = ((outputs.true[rows], outputs.predicted[rows]) for rows in blocks(part))
+        return float(np.max([largest_error(*(plain_block(each, DOUBLE) for each in pair)) for pair in pairs]))
 
-    with np.errstate(over="ignore", invalid="ignore"):
-        sizes = run(largest, chunks(outputs.n_samples), workspace=lambda: np.empty(min(BLOCK, outputs.n_samples)))
+    sizes = run(largest, chunks(outputs.n_samples), compiles=largest_error)
     if not np.isfinite(sizes).all():
         raise_not_finite(outputs.true, outputs.predicted)
     return max(sizes)
@@ -389,9 +392,9 @@ def _read(
     return outputs, as_output_weights(multioutput, outputs.n_outputs, least=least)
 
 
-def _mean_errors(outputs: Outputs, size: Any = np.square, root: bool = False) -> Floats:
+def _mean_errors(outputs: Outputs, size: Any = squared_error, root: bool = False) -> Floats:
     """Return the mean size of each output's errors, or its root."""
-    (means,) = means_over_rows(outputs, sizes_of_errors(outputs, size))
+    means = mean_sizes(outputs, size)
     if not root:
         return means
     return np.sqrt(means) if in_range(means).all() else _roots_in_unit(outputs)
@@ -399,15 +402,14 @@ def _mean_errors(outputs: Outputs, size: Any = np.square, root: bool = False) ->
 
 def _roots_in_unit(outputs: Outputs) -> Floats:
     """Return the root mean squared error of each output, of errors of any size."""
-    columns = [np.reshape(each, (outputs.n_samples, -1)).T for each in (outputs.true, outputs.predicted)]
-    scaled = [mean_square(true, predicted, outputs.weights) for true, predicted in zip(*columns, strict=True)]
+    scaled = [mean_square(*column) for column in outputs.columns()]
     with np.errstate(over="ignore"):
         return np.array([np.ldexp(math.sqrt(square), -exponent) for square, exponent in scaled])
 
 
 def _log_errors(outputs: Outputs, words: str, root: bool) -> Floats:
     """Return the mean squared logarithmic error of each output, or its root."""
-    (means,) = means_over_rows(outputs, by_kernel(outputs, squared_log_errors), compiles=squared_log_errors)
+    means = mean_sizes(outputs, squared_log_error)
     if in_range(means).all():
         return np.sqrt(means) if root else means
     least = min(outputs.true.min(), outputs.predicted.min())
