@@ -1,4 +1,4 @@
-"""The absolute errors within a bracket around their median, counts of the others, and where half the weight is."""
+"""The values within a bracket around a median or quantile, counts of the others, and where half the weight is."""
 
 import numpy as np
 
@@ -65,6 +65,27 @@ def collect_weighted(errors, w, low, high, sums, inside, weights, found):
             which = 4
         accumulate(sums[which], w[i])
     return found
+
+
+@kernel
+def keep_bracketed(values, w, low, high, sums, kept, weights):
+    """Write the values from `low` to `high` that have weight, and their weights; give how many they are.
+
+    Adds to sums[3] the weights below `low` and above `high`, and the values. What is written has room for all rows.
+    """
+    below, above, total, place = 0.0, 0.0, 0.0, np.uint64(0)
+    for i in range(values.size):
+        value, weight = values[i], 1.0 if w is None else w[i]
+        is_below, is_above = value < low, value > high
+        below += weight if is_below else 0.0
+        above += weight if is_above else 0.0
+        total += value
+        kept[place], weights[place] = value, weight  # always written, seldom kept: no branch to mispredict
+        place += np.uint64((not is_below) & (not is_above) & (weight > 0.0))
+    sums[0] += below
+    sums[1] += above
+    sums[2] += total
+    return np.int64(place)
 
 
 @kernel

@@ -149,10 +149,11 @@ def means_over_rows(outputs: Outputs, add: Callable[..., None], *parameters: Any
         added = np.zeros((len(columns), sums, lanes * together))
         for start in range(part.start, part.stop, step):
             rows = slice(start, min(start + step, part.stop))
-            of_rows = None if weights is None else plain_block(weights[rows].repeat(together), DOUBLE)
+            w = None if weights is None else plain_block(weights[rows], DOUBLE)
+            w = w if w is None or together == 1 else w.repeat(together)
             for column, numbers, out in zip(columns, of_lanes, added, strict=True):
                 both = (plain_block(each[rows], DOUBLE) for each in (column.true, column.predicted))
-                add(*(each.reshape(-1) for each in both), of_rows, out, *numbers)
+                add(*(each.reshape(-1) for each in both), w, out, *numbers)
         of_outputs: Floats = added.reshape(-1, sums, lanes, together).sum(axis=2).swapaxes(0, 1)
         return of_outputs.reshape(sums, n_outputs)
 

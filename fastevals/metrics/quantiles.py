@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import BLOCK, blocks, chunks, run
+from fastevals._kernels.median import keep_bracketed
 from fastevals._kernels.row_errors import pinball_loss
+from fastevals.counting.ordering import plain_block
 from fastevals.metrics._outputs import (
+    DOUBLE,
     MULTIOUTPUT,
     Floats,
     Outputs,
@@ -272,7 +275,8 @@ def _sizes_of_errors(column: Outputs, rows: slice, out: Floats) -> NDArray[Any]:
 
 def _quantiles(outputs: Outputs, values_of: Values, share: float) -> Floats:
     """Return the quantile of each output's values; raise where a number is not finite."""
-    return np.array([_quantile(values_of, column, share) for column in outputs.columns()])
+    by_column = outputs._replace(true=np.asfortranarray(outputs.true), predicted=np.asfortranarray(outputs.predicted))
+    return np.array([_quantile(values_of, column, share) for column in by_column.columns()])
 
 
 def _quantile(values_of: Values, column: Outputs, share: float) -> float:
@@ -309,32 +313,31 @@ def _keep(values_of: Values, column: Outputs, low: float, high: float) -> _Kept:
     """Return the values from `low` to `high` of rows that have weight."""
     weights = column.weights
 
-    def part(rows: slice, space: Floats) -> list[tuple[Any, ...]]:
-        kept: list[tuple[Any, ...]] = []
+    def part(rows: slice, space: Floats) -> tuple[Floats, Floats]:
+        sums = np.zeros(3)
+        found = []
         for block in blocks(rows):
-            found = values_of(column, block, space[: block.stop - block.start])
-            below, above = found < low, found > high
-            inside = ~(below | above)
-            if weights is None:
-                sums = np.count_nonzero(below), np.count_nonzero(above)
-                kept.append((found[inside], None, *sums, found.sum(dtype=np.float64)))
-            else:
-                w = weights[block]
-                inside &= w > 0
-                kept.append((found[inside], w[inside], w @ below, w @ above, found.sum(dtype=np.float64)))
-        return kept
+            values = plain_block(values_of(column, block, space[0, : block.stop - block.start]), DOUBLE)
+            w = None if weights is None else plain_block(weights[block], DOUBLE)
+            n_found = keep_bracketed(values, w, low, high, sums, space[1], space[2])
+            found.append(space[1:, :n_found].copy())
+        return np.hstack(found), sums
 
     with np.errstate(over="ignore", invalid="ignore"):
-        parts = run(part, chunks(column.n_samples), workspace=lambda: np.empty(min(BLOCK, column.n_samples)))
-        found, kept, below, above, sums = zip(*(each for kept in parts for each in kept), strict=True)
-        if not np.isfinite(sum(sums)):
-            raise_not_finite(column.true, column.predicted)
-    return _Kept(
-        np.concatenate(found).astype(np.float64),
-        None if weights is None else np.concatenate(kept),
-        sum(below),
-        sum(above),
-    )
+        parts, parts_sums = zip(
+            *run(
+                part,
+                chunks(column.n_samples),
+                workspace=lambda: np.empty((3, min(BLOCK, column.n_samples))),
+                compiles=(keep_bracketed, weights is None),
+            ),
+            strict=True,
+        )
+        below, above, total = np.sum(parts_sums, axis=0).tolist()
+    if not math.isfinite(total):
+        raise_not_finite(column.true, column.predicted)
+    kept, of_kept = np.hstack(parts)
+    return _Kept(kept, None if weights is None else of_kept, below, above)
 
 
 def _at_share(kept: _Kept, share: float) -> float | None:
