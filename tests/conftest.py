@@ -12,7 +12,7 @@ from fastevals.counting import few_rows
 
 USER = getattr(os, "getuid", int)()
 
-# Some ten thousand collected tests stay: the collector of garbage needn't look at them all the time.
+# Some ten thousand collected tests and their reports stay: the collector of garbage needn't look all the time.
 gc.set_threshold(50_000)
 
 # Compiled kernels go to a folder of their own: an edit makes new files there, and others serve again.
@@ -27,6 +27,11 @@ if importlib.util.find_spec("benches") is None:
     collect_ignore = [
         str(path.relative_to(_TESTS)) for path in _TESTS.rglob("test_*.py") if "\nfrom benches" in path.read_text()
     ]
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected out of every later search for garbage."""
+    gc.freeze()
 
 
 def pytest_configure(config: pytest.Config) -> None:

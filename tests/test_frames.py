@@ -426,7 +426,9 @@ def test_a_library_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -
     assert curve._repr_html_()
 
 
-@pytest.mark.parametrize(("before", "made"), [("", "pandas"), ("import polars", "polars"), ("import pandas", "pandas")])
+@pytest.mark.parametrize(("before", "made"), [
+    ("", "pandas"), ("import polars", "polars"), pytest.param("import pandas", "pandas", marks=pytest.mark.slow)
+])  # fmt: skip
 def test_the_library_is_the_one_that_is_imported(before: str, made: str) -> None:
     code = f"""
 {before}

@@ -49,7 +49,9 @@ def test_a_worker_forked_after_use_in_the_parent():
             assert pool.map_async(low_ends, range(3)).get(timeout=60) == expected
 
 
-@pytest.mark.parametrize("backend", [pytest.param("loky", marks=pytest.mark.slow), "threading", "multiprocessing"])
+@pytest.mark.parametrize(
+    "backend", ["threading", *(pytest.param(each, marks=pytest.mark.slow) for each in ("loky", "multiprocessing"))]
+)
 def test_inside_joblib(backend):
     joblib = pytest.importorskip("joblib")
     expected = list(map(low_ends, range(2)))

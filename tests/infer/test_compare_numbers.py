@@ -29,7 +29,10 @@ from tests.reference.comparison import max_t, paired_replicates
 
 METRICS = [*OF_SUMS, "median_absolute_error"]
 QUICK: dict[str, Any] = {"n_resamples": 60, "rng": 5, "keep_distribution": True}
-DESIGNS = ["plain", "weights", "groups", "groups weights"]
+DESIGNS = [
+    "plain", pytest.param("weights", marks=pytest.mark.slow), pytest.param("groups", marks=pytest.mark.slow),
+    "groups weights",
+]  # fmt: skip
 
 
 def models(n: int = 60) -> tuple[Any, dict[str, Any]]:
@@ -82,7 +85,7 @@ def test_each_models_estimate_is_that_of_bootstrap_to_the_bit(design: str, asked
                     assert same(getattr(ours, field), getattr(alone, field)), (model, name, field)
 
 
-@pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
+@pytest.mark.parametrize("alternative", ["two-sided", "less", pytest.param("greater", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("reference", [None, "b"])
 def test_max_t(alternative: str, reference: Any) -> None:
     y, predicted = models()
@@ -143,7 +146,7 @@ def test_weights_are_repetitions_and_zero_leaves_out() -> None:
 
 
 @pytest.mark.parametrize("asked", [OF_SUMS, METRICS], ids=["sums", "median"])
-@pytest.mark.parametrize("factor", [2.0, 2.0**700, 2.0**-700])
+@pytest.mark.parametrize("factor", [pytest.param(2.0, marks=pytest.mark.slow), 2.0**700, 2.0**-700])
 def test_the_unit_of_weights_makes_no_difference(factor: float, asked: list[str]) -> None:
     y, predicted = models()
     one = compare_predictions(y, predicted, metrics=asked, sample_weight=np.full(60, 1.0), **QUICK)

@@ -174,7 +174,7 @@ def test_single_rows_have_the_probabilities_of_the_multinomial(n, rate):
     assert_probable(found, outcomes, expected)
 
 
-@pytest.mark.parametrize("n", [3, 20, 100])
+@pytest.mark.parametrize("n", [3, 20, pytest.param(100, marks=pytest.mark.slow)])
 def test_single_rows_have_the_moments_of_the_multinomial(n):
     assert_moments(row_draws(n, 20_000).astype(np.int64), n, np.full(n, 1 / n))
 

@@ -62,7 +62,7 @@ def test_the_two_are_drawn_apart_even_where_they_are_alike() -> None:
     assert found.standard_error == pytest.approx(np.sqrt(2) * found.subject.standard_error, rel=0.25)
 
 
-@pytest.mark.parametrize("method", ["BCa", "percentile", "basic", "normal"])
+@pytest.mark.parametrize("method", ["BCa", "percentile", pytest.param("basic", marks=pytest.mark.slow), "normal"])
 def test_swapped_it_is_the_same_the_other_way_round(method: str) -> None:
     """But for the draws."""
     options: Any = {"n_resamples": 1999, "method": method, "rng": 3}

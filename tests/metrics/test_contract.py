@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import warnings
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -70,12 +71,12 @@ def test_signatures(name):
         assert one.default == other.default or (one.default != one.default and other.default != other.default)
 
 
-@pytest.mark.parametrize("value", [None, 5, np.int64(1), "abc", np.array(1), {0, 1}, {0: 1}], ids=repr)
 @pytest.mark.parametrize("name", metrics.__all__)
-def test_no_array(name, value):
+def test_no_array(name):
     names = arrays_of(name)
     assert len(names) == 2
-    for i, wrong in enumerate(names):
+    values = [None, 5, np.int64(1), "abc", np.array(1), {0, 1}, {0: 1}]
+    for (i, wrong), value in product(enumerate(names), values):
         with pytest.raises(ValueError, match=f"The '{wrong}' parameter must be an array-like. Got") as raised:
             call(name, **{names[i]: value, names[1 - i]: SCORES if i == 0 else TRUE})
         assert isinstance(raised.value, TypeError)

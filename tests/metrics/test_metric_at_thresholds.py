@@ -15,7 +15,7 @@ from hypothesis import given
 from fastevals import metrics
 from fastevals._options import UndefinedMetricWarning
 from tests.metrics.test_scores import complaint
-from tests.strategies import BOUNDED, FEWER, cases
+from tests.strategies import FEWER, cases
 
 # Metrics of cells, and options that leave them so.
 AT_ONCE: dict[str, list[dict[str, Any]]] = {
@@ -88,7 +88,7 @@ def test_weights(name, case):
             assert set(warned) == texts
 
 
-@BOUNDED
+@FEWER
 @given(case=cases())
 def test_scikit_learns_metrics(case):
     labels = (np.asarray(case.y_true) == max(case.y_true)).astype(int)

@@ -23,6 +23,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import r2_score as imported_before
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 
+from fastevals import in_place as command
 from fastevals import metrics
 from fastevals.metrics import _scikit_learn, switching
 
@@ -216,7 +217,7 @@ def test_threads_enter_at_once() -> None:
 
     def enter() -> None:
         start.wait()
-        for _ in range(10):
+        for _ in range(5):
             with metrics.in_place():
                 scorers = sklearn.metrics._scorer._SCORERS
                 if not is_ours(sklearn.metrics.f1_score) or not is_ours(scorers["roc_auc"]._score_func):
@@ -238,7 +239,8 @@ def where_it_is_from(_: int) -> tuple[str, str]:
     return sklearn.metrics.f1_score.__module__, scorer._score_func.__module__
 
 
-@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+# Tests of workers follow each other: they share loky's processes, until a failure ends these.
+@pytest.mark.parametrize("backend", ["loky", pytest.param("multiprocessing", marks=pytest.mark.slow)])
 def test_workers_are_in_place_for_what_is_sent_meanwhile(backend: str) -> None:
     original = ("sklearn.metrics._classification", "sklearn.metrics._ranking")
     with Parallel(n_jobs=2, backend=backend) as parallel:
@@ -247,6 +249,12 @@ def test_workers_are_in_place_for_what_is_sent_meanwhile(backend: str) -> None:
         with metrics.in_place():
             assert {*parallel(jobs)} == {(OURS, OURS)}
         assert {*parallel(jobs)} == {original}  # by the same processes
+
+
+def test_cross_validation_in_workers() -> None:
+    with metrics.in_place():
+        found = cross_val_score(DummyClassifier(), X, Y, cv=3, scoring="roc_auc", n_jobs=2)
+    assert found.tolist() == [0.5] * 3
 
 
 def test_workers_that_fail_are_as_before() -> None:
@@ -300,12 +308,6 @@ def test_a_fork_while_another_thread_enters() -> None:
         thread.join()
 
 
-def test_cross_validation_in_workers() -> None:
-    with metrics.in_place():
-        found = cross_val_score(DummyClassifier(), X, Y, cv=3, scoring="roc_auc", n_jobs=2)
-    assert found.tolist() == [0.5] * 3
-
-
 def test_pickles_made_in_place_are_read_later() -> None:
     with metrics.in_place():
         saved = pickle.dumps((sklearn.metrics.f1_score, sklearn.metrics.get_scorer("roc_auc")))
@@ -334,8 +336,6 @@ import beside
 
 if __name__ == "__main__":
     print(sys.argv, sklearn.metrics.f1_score.__module__, beside.f1_score.__module__)
-    if sys.argv[1:] == ["fail"]:
-        raise KeyError("of the script")
     sys.exit(int(sys.argv[1]))
 """
 
@@ -362,14 +362,22 @@ def test_a_script_runs_on_ours(folder: Path) -> None:
     assert done.stdout == f"{[script, '3', '--more']} {OURS} {OURS}\n"
     assert done.stderr.startswith(f"fastevals.metrics is in place of scikit-learn {sklearn.__version__}: ")
     assert done.returncode == 3
-    done = in_place(script, "fail", cwd=folder.parent)
+
+
+NOTHING_IN_PLACE = "import types; sys.modules['fastevals.metrics.switching'] = types.SimpleNamespace(install=str); "
+
+
+def test_an_error_of_a_script_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("raise KeyError('of the script')")
+    done = in_place(str(tmp_path / "script.py"), cwd=tmp_path.parent, prefix=NOTHING_IN_PLACE)
     assert done.returncode == 1
     assert "script.py" in done.stderr
     assert done.stderr.endswith("KeyError: 'of the script'\n")
 
 
 def test_a_safe_path_is_left_as_it_is(folder: Path) -> None:
-    done = in_place(str(folder / "script.py"), "0", cwd=folder.parent, flags=("-P",))
+    (folder / "script.py").write_text("import beside")
+    done = in_place(str(folder / "script.py"), cwd=folder.parent, flags=("-P",), prefix=NOTHING_IN_PLACE)
     assert done.stderr.endswith("ModuleNotFoundError: No module named 'beside'\n")
 
 
@@ -379,18 +387,26 @@ def test_a_module_runs_on_ours(folder: Path) -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.parametrize("arguments", [[], ["-m"], ["--what"], ["nowhere.py"]])
+def test_bad_arguments_end_the_command(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="usage: ") as ended:
+        command.main(arguments)
+    assert isinstance(ended.value.code, str)  # which Python writes to standard error, and ends with 1
+    assert ("there is no script 'nowhere.py'" in ended.value.code) == (arguments == ["nowhere.py"])
+    assert capsys.readouterr() == ("", "")
+
+
+def test_help_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    command.main(["--help"])
+    printed = capsys.readouterr()
+    assert printed.out.startswith("usage: ")
+    assert printed.err == ""
+
+
 def test_bad_use_of_the_command(folder: Path) -> None:
-    for arguments, words in (
-        ((), "usage: "),
-        (("-m",), "usage: "),
-        (("--what",), "usage: "),
-        (("nowhere.py",), "there is no script 'nowhere.py'"),
-    ):
-        done = in_place(*arguments, cwd=folder)
-        assert (done.returncode, done.stdout) == (1, "")
-        assert words in done.stderr
-    done = in_place("--help", cwd=folder)
-    assert (done.returncode, done.stderr) == (0, "")
+    done = in_place("--what", cwd=folder)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "usage: " in done.stderr
     done = in_place("script.py", "0", cwd=folder, prefix="sys.modules['sklearn'] = None; ")
     assert done.returncode == 1
     assert done.stderr == (
