@@ -134,17 +134,19 @@ def root_deviance(y, p):
 
 @inline_kernel
 def tweedie_deviance(y, p, power, least):
-    """Half the deviance: p^a ((y / p)^a - 1) / a - (y - p) p^(a - 1), over 1 - power, with a = 2 - power.
+    """Half the deviance: p^a ((y / p)^a - 1 - a (y - p) / p), over a (1 - power), with a = 2 - power.
 
     Targets are `least` or more; the a-th power of those below zero is taken to be zero.
     """
     a = 2.0 - power
+    factor = 1.0 / (a * (1.0 - power))  # here and below: few divisions, which take most of the time
     positive = y > 0.0
-    ratio, less = y / p, y - p
-    rise = a * log_ratio(y if positive else p, p, less if positive else 0.0)
+    above = y if positive else p
+    ratio, less = above / p, y - p
+    rise = a * log_ratio(above, p, less if positive else 0.0)
     size = a * log_ratio(p, 1.0, p - 1.0)
     known = (p > TINY) & (p < HUGE) & (y >= least) & (abs(size) < FAR) & (abs(rise) < FAR)
-    known &= (abs(ratio) < HUGE) & ((ratio > TINY) | (not positive))
+    known &= (ratio > TINY) & (ratio < HUGE)
     risen = exponential(rise)[1] if positive else -1.0
-    deviance = (risen / a - less / p) * exponential(size)[0] / (1.0 - power)
+    deviance = (risen - a * (less / p)) * exponential(size)[0] * factor
     return deviance if known else math.nan
