@@ -34,6 +34,12 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_sessionfinish() -> None:
+    """Search for garbage once, then leave what is there out of the many searches as Python ends."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Draw more examples where all tests are asked for: strategies.py reads it when tests are collected."""
     if config.option.markexpr == "slow or not slow":
