@@ -126,12 +126,12 @@ def num_threads(n: int) -> Iterator[None]:
         _threads_here.reset(token)
 
 
-def chunks(n: int, width: int = 1) -> list[slice]:
+def chunks(n: int, width: int = 1, block: int = BLOCK) -> list[slice]:
     """Cut n rows, of so many values each, into at most 64 slices of a block or more (the last may be shorter).
 
     By these numbers alone.
     """
-    size = max(-(-BLOCK // max(width, 1)), -(-n // MAX_CHUNKS))
+    size = max(-(-block // max(width, 1)), -(-n // MAX_CHUNKS))
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 

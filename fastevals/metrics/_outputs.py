@@ -21,6 +21,7 @@ Values = Callable[..., NDArray[Any]]  # of outputs and a slice of rows, in a wor
 DOUBLE = np.dtype(np.float64)
 SAMPLE = 1 << 10  # numbers that means are guessed from
 ROWS = 1 << 5  # at least so many of each output, so that the guess is within a standard deviation
+AT_ONCE = 4 * BLOCK  # rows that a kernel adds: of a block it takes no longer than what calls it
 LANES = 1 << 9  # places that are summed by themselves: what they are read from and added to fits the nearest cache
 
 
@@ -139,7 +140,7 @@ def means_over_rows(outputs: Outputs, add: Callable[..., None], *parameters: Any
     columns = outputs.columns() if _by_column(outputs) else [outputs]
     together = n_outputs // len(columns)
     lanes = max(LANES // (sums * together), 1)  # of each output
-    step = max(BLOCK // together, 1)
+    step = max(AT_ONCE // together, 1)
     firsts = range(0, n_outputs, together)
     of_lanes = [
         [np.tile(each[j : j + together], lanes) if np.ndim(each) else each for each in parameters] for j in firsts
@@ -158,7 +159,7 @@ def means_over_rows(outputs: Outputs, add: Callable[..., None], *parameters: Any
         return of_outputs.reshape(sums, n_outputs)
 
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        added = run(add_rows, chunks(outputs.n_samples), compiles=(add, weights is None))
+        added = run(add_rows, chunks(outputs.n_samples, block=AT_ONCE), compiles=(add, weights is None))
         means: Floats = np.sum(added, axis=0) / (outputs.n_samples if weights is None else weights.sum())
     if not np.isfinite(means).all():
         raise_not_finite(outputs.true, outputs.predicted)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._execution import blocks, chunks, run
+from fastevals._execution import chunks, run
 from fastevals._kernels.row_errors import (
     absolute_error,
     largest_error,
@@ -19,6 +19,7 @@ from fastevals._kernels.row_errors import (
 from fastevals.counting.ordering import plain_block
 from fastevals.measure.regression import in_range, mean_square
 from fastevals.metrics._outputs import (
+    AT_ONCE,
     DOUBLE,
     MULTIOUTPUT,
     MULTIOUTPUT_OR_VARIANCE,
@@ -374,10 +375,11 @@ def max_error(y_true: ArrayLike, y_pred: ArrayLike) -> float:
         raise ValueError("Multioutput not supported in max_error")
 
     def largest(part: slice) -> float:
-        pairs = ((outputs.true[rows], outputs.predicted[rows]) for rows in blocks(part))
+        starts = range(part.start, part.stop, AT_ONCE)
+        pairs = ([each[start : min(start + AT_ONCE, part.stop)] for each in outputs[:2]] for start in starts)
         return float(np.max([largest_error(*(plain_block(each, DOUBLE) for each in pair)) for pair in pairs]))
 
-    sizes = run(largest, chunks(outputs.n_samples), compiles=largest_error)
+    sizes = run(largest, chunks(outputs.n_samples, block=AT_ONCE), compiles=largest_error)
     if not np.isfinite(sizes).all():
         raise_not_finite(outputs.true, outputs.predicted)
     return max(sizes)
