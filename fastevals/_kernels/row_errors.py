@@ -1,7 +1,7 @@
 """Sums over rows of what their errors count for: what metrics of targets are means of.
 
 Each kernel adds to lanes, in turn: a sum for each of some hundred places. A loop over them is one over registers of
-any width, its sums are the same bits on every machine, and their roundings add up over a few hundred rows, not all.
+any width, it adds in the same order on every machine, and roundings add up over a few hundred rows, not all.
 Rows of several outputs lie one after another; lanes are then a multiple of outputs.
 
 Rows that logarithms here are too short for (numbers that a metric is not for, ratios near the ends of the floats) count
