@@ -159,7 +159,7 @@ def means_over_rows(outputs: Outputs, add: Callable[..., None], *parameters: Any
         return of_outputs.reshape(sums, n_outputs)
 
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        added = run(add_rows, chunks(outputs.n_samples, block=AT_ONCE), compiles=(add, weights is None))
+        added = run(add_rows, chunks(outputs.n_samples, n_outputs, AT_ONCE), compiles=(add, weights is None))
         means: Floats = np.sum(added, axis=0) / (outputs.n_samples if weights is None else weights.sum())
     if not np.isfinite(means).all():
         raise_not_finite(outputs.true, outputs.predicted)
