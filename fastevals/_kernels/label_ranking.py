@@ -17,7 +17,8 @@ def cover_true(scores, true, out):
     for i in range(scores.shape[0]):
         lowest, covered = np.inf, 0
         for j in range(scores.shape[1]):
-            lowest = min(lowest, scores[i, j] if true[i, j] else np.inf)
+            score = scores[i, j]  # read in any case: no branch to mispredict
+            lowest = min(lowest, score if true[i, j] else np.inf)
         for j in range(scores.shape[1]):
             covered += scores[i, j] >= lowest
         out[i] = covered
@@ -115,13 +116,15 @@ def count_ahead(scores, codes, out):
 
 
 @kernel
-def lead(scores, codes, out):
-    """Write by how much the score of a row's own label, its number in `codes`, is above the highest other one."""
+def hinge_losses(scores, codes, out):
+    """Write how far the score of a row's own label, its number in `codes`, is from 1 above the highest other one."""
     for i in range(scores.shape[0]):
         own, highest = np.int64(codes[i]), -np.inf
-        for j in range(scores.shape[1]):
-            highest = max(highest, scores[i, j] if j != own else -np.inf)
-        out[i] = scores[i, own] - highest
+        for j in range(own):
+            highest = max(highest, scores[i, j])
+        for j in range(own + 1, scores.shape[1]):
+            highest = max(highest, scores[i, j])
+        out[i] = max(1.0 - (scores[i, own] - highest), 0.0)
 
 
 @kernel

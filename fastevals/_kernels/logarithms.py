@@ -7,7 +7,7 @@ Pairs of terms are added, then pairs of these (Estrin): none waits for all other
 
 import numpy as np
 
-from fastevals._kernels.jit import inline_kernel
+from fastevals._kernels.jit import fused_kernel
 
 LN2, LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # log(2): 33 bits, times whole numbers exact, and the rest
 LOG2_E = 1.4426950408889634
@@ -20,7 +20,7 @@ SHIFT = np.uint64(52)
 BIAS = 1023
 
 
-@inline_kernel
+@fused_kernel
 def log_ratio(a, b, difference):
     """Logarithm of a / b, positive and between 2**-1022 and 2**1023; a - b is given, since it may be known better."""
     bits = np.float64(a / b).view(np.uint64) + ABOVE
@@ -37,7 +37,7 @@ def log_ratio(a, b, difference):
     return power * LN2 + (twice + (twice * z * tail + power * LN2_LOW))
 
 
-@inline_kernel
+@fused_kernel
 def exponential(x):
     """Exponential of x, within 700 of zero, and what it is less 1, which has digits of its own near zero."""
     shifted = x * LOG2_E + ROUND

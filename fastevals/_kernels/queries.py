@@ -7,7 +7,7 @@ score, how many of them are relevant, and the sum of their gains.
 
 import numpy as np
 
-from fastevals._kernels.jit import kernel
+from fastevals._kernels.jit import inline_kernel, kernel
 from fastevals._kernels.partition import key_of
 from fastevals._kernels.sorting import sort_keys, sort_pairs
 
@@ -33,7 +33,7 @@ def scatter_rows(codes, scores, gains, places, scores_out, gains_out):
         places[code] += 1
 
 
-@kernel
+@inline_kernel
 def find_relevant(gains, relevant, own_gains):
     """Write the documents whose gain is not 0, and their gains; return how many they are."""
     n = np.uintp(0)  # unsigned, nothing asks whether to count from the end
@@ -45,7 +45,7 @@ def find_relevant(gains, relevant, own_gains):
     return np.int64(n)
 
 
-@kernel
+@inline_kernel
 def note_rank(rank, size, gain, marks, sizes, counts, totals):
     """Add a relevant document to the tie at a rank, and mark that rank."""
     word, bit = np.uintp(rank) >> SHIFT, ONE << np.uint64(rank & 63)
@@ -57,7 +57,7 @@ def note_rank(rank, size, gain, marks, sizes, counts, totals):
         sizes[rank], counts[rank], totals[rank] = size, 1, gain
 
 
-@kernel
+@inline_kernel
 def count_above(n, relevant, gains, scores, split, marks, sizes, counts, totals):
     """Describe the ties of n relevant documents; `split` ranks the later of two documents first instead."""
     for k in range(n):
@@ -97,7 +97,7 @@ def sort_ranks(gains, scores, split, keys, rows, scratch, row_scratch, cells, ma
         stop = start
 
 
-@kernel
+@inline_kernel
 def sum_ranked(n, cuts, discounts, marks, sizes, counts, totals, out):
     """Write the sums over the first cuts[c] ranks to out[c], cuts ascending.
 
@@ -108,16 +108,21 @@ def sum_ranked(n, cuts, discounts, marks, sizes, counts, totals, out):
     dcg, precisions, reciprocal, missed, seen = 0.0, 0.0, 0.0, 1.0, 0
     for word in range((n >> 6) + 1):
         left = marks[word]
-        while left:
+        while left and c < cuts.size:
             lowest = left & (~left + ONE)
             left ^= lowest
             rank = 64 * word + BIT[(lowest * DE_BRUIJN) >> np.uint64(58)]
             while c < cuts.size and cuts[c] <= rank:
-                write_sums(out[c], dcg, np.float64(seen), reciprocal, missed, precisions)
+                write_sums(out, c, dcg, np.float64(seen), reciprocal, missed, precisions)
                 c += 1
-            if c == cuts.size:
-                return
             r, m = counts[rank], sizes[rank]
+            if m == 1:  # as below, where nothing is divided by 1
+                dcg += totals[rank] * discounts[rank]
+                precisions += (seen + 1) / (rank + 1)
+                if seen == 0:
+                    reciprocal, missed = 1.0 / (rank + 1), 0.0
+                seen += 1
+                continue
             chance, gain = r / m, totals[rank] / m
             others = (r - 1) / (m - 1) if m > 1 else 0.0
             for j in range(m):
@@ -128,56 +133,54 @@ def sum_ranked(n, cuts, discounts, marks, sizes, counts, totals, out):
                     missed *= max(m - j - r, 0) / (m - j)
                 rank += 1
                 while c < cuts.size and cuts[c] <= rank:
-                    write_sums(out[c], dcg, seen + r * (j + 1) / m, reciprocal, missed, precisions)
+                    write_sums(out, c, dcg, seen + r * (j + 1) / m, reciprocal, missed, precisions)
                     c += 1
             seen += r
     for rest in range(c, cuts.size):
-        write_sums(out[rest], dcg, np.float64(seen), reciprocal, missed, precisions)
+        write_sums(out, rest, dcg, np.float64(seen), reciprocal, missed, precisions)
 
 
-@kernel
-def write_sums(out, dcg, hits, reciprocal, missed, precisions):
+@inline_kernel
+def write_sums(out, c, dcg, hits, reciprocal, missed, precisions):
     """Write all sums of a cut but the ideal DCG."""
-    out[DCG] = dcg
-    out[HITS] = hits
-    out[RECIPROCAL] = reciprocal
-    out[FOUND] = 1.0 - missed
-    out[PRECISIONS] = precisions
+    out[c, DCG] = dcg
+    out[c, HITS] = hits
+    out[c, RECIPROCAL] = reciprocal
+    out[c, FOUND] = 1.0 - missed
+    out[c, PRECISIONS] = precisions
 
 
-@kernel
-def sort_gains(n, gains, keys, scratch, cells, grades):
-    """Sort n gains above 0, ascending, of which `keys` is a view."""
+@inline_kernel
+def sort_grades(n, gains, grades):
+    """Sort n gains above 0, ascending, and return True, if they are equal, or whole and below GRADES."""
     low, high, whole = np.inf, 0.0, True
     for i in range(n):
         low, high = min(low, gains[i]), max(high, gains[i])
         whole &= gains[i] == np.floor(gains[i])
-    if low >= high:
-        return
-    if not (whole and high < GRADES):
-        sort_keys(keys[:n], scratch, cells)  # the bits of numbers above 0 are ordered as they are
-        return
-    grades[:GRADES] = 0
-    for i in range(n):
-        grades[np.int64(gains[i])] += 1
-    place = 0
-    for grade in range(np.int64(high) + 1):
-        for _ in range(grades[grade]):
-            gains[place] = grade
-            place += 1
+    whole &= high < GRADES
+    if whole and low < high:
+        most = np.int64(high)
+        for grade in range(most + 1):
+            grades[grade] = 0
+        for i in range(n):
+            grades[np.int64(gains[i])] += 1
+        place = 0
+        for grade in range(most + 1):
+            for _ in range(grades[grade]):
+                gains[place] = grade
+                place += 1
+    return whole or low >= high
 
 
-@kernel
-def sum_ideal(n, gains, cuts, discounts, out):
+@inline_kernel
+def sum_ideal(n, gains, cuts, discounts, sums, out):
     """Write the largest DCG of n ascending gains to out[c]."""
-    total, c = 0.0, 0
+    total = 0.0
     for rank in range(n):
-        while c < cuts.size and cuts[c] <= rank:
-            out[c, IDEAL] = total
-            c += 1
         total += gains[n - 1 - rank] * discounts[rank]
-    for rest in range(c, cuts.size):
-        out[rest, IDEAL] = total
+        sums[rank] = total
+    for c in range(cuts.size):
+        out[c, IDEAL] = sums[min(cuts[c], n) - 1] if n > 0 else 0.0
 
 
 @kernel
@@ -207,5 +210,6 @@ def sum_queries(
                 find_relevant(query_gains, relevant, own_gains)  # where keys were sorted
         sum_ranked(size, cuts, discounts, marks, sizes, counts, totals, out[:, :, q])
         if ranks_ideal:
-            sort_gains(n, own_gains, keys, scratch, cells, counts)
-            sum_ideal(n, own_gains, cuts, discounts, out[:, :, q])
+            if not sort_grades(n, own_gains, counts):
+                sort_keys(keys[:n], scratch, cells)  # the bits of numbers above 0 are ordered as they are
+            sum_ideal(n, own_gains, cuts, discounts, totals, out[:, :, q])

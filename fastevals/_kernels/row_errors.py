@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from fastevals._kernels.jit import inline_kernel, kernel, kernel_maker
+from fastevals._kernels.jit import fused_kernel, kernel, kernel_maker
 from fastevals._kernels.logarithms import exponential, log_ratio
 from fastevals._kernels.regression import EPSILON
 
@@ -66,32 +66,32 @@ def largest_error(y, p):
     return np.int64(largest).view(np.float64)
 
 
-@inline_kernel
+@fused_kernel
 def squared_error(y, p):
     """(y - p)^2."""
     return (y - p) * (y - p)
 
 
-@inline_kernel
+@fused_kernel
 def absolute_error(y, p):
     """|y - p|."""
     return abs(y - p)
 
 
-@inline_kernel
+@fused_kernel
 def relative_error(y, p):
     """|y - p| / |y|."""
     return abs(y - p) / max(abs(y), EPSILON)
 
 
-@inline_kernel
+@fused_kernel
 def pinball_loss(y, p, quantile):
     """(y - p) times the quantile where that is positive, else times quantile - 1."""
     error = y - p
     return error * (quantile if error >= 0.0 else quantile - 1.0)
 
 
-@inline_kernel
+@fused_kernel
 def squared_log_error(y, p):
     """log((1 + y) / (1 + p))^2."""
     a, b = 1.0 + y, 1.0 + p
@@ -101,7 +101,7 @@ def squared_log_error(y, p):
     return log * log if known else math.nan
 
 
-@inline_kernel
+@fused_kernel
 def poisson_deviance(y, p):
     """Half the deviance: y log(y / p) - (y - p)."""
     ratio, less = y / p, y - p
@@ -109,7 +109,7 @@ def poisson_deviance(y, p):
     return y * log_ratio(y, p, less) - less if known else math.nan
 
 
-@inline_kernel
+@fused_kernel
 def gamma_deviance(y, p):
     """Half the deviance: (y - p) / p - log(y / p)."""
     ratio, less = y / p, y - p
@@ -117,14 +117,14 @@ def gamma_deviance(y, p):
     return less / p - log_ratio(y, p, less) if known else math.nan
 
 
-@inline_kernel
+@fused_kernel
 def inverse_gaussian_deviance(y, p):
     """Half the deviance: (y - p)^2 / (2 y p^2)."""
     relative = (y - p) / p
     return relative * relative / (2.0 * y) if (y > 0.0) & (p > 0.0) else math.nan
 
 
-@inline_kernel
+@fused_kernel
 def root_deviance(y, p):
     """Half the deviance with power 1.5: 2 (sqrt(y) - sqrt(p))^2 / sqrt(p)."""
     root = np.sqrt(p)
@@ -132,7 +132,7 @@ def root_deviance(y, p):
     return 2.0 * less * less / root if (y >= 0.0) & (p > 0.0) else math.nan
 
 
-@inline_kernel
+@fused_kernel
 def tweedie_deviance(y, p, power, least):
     """Half the deviance: p^a ((y / p)^a - 1 - a (y - p) / p), over a (1 - power), with a = 2 - power.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._kernels.label_ranking import count_ahead, lead
+from fastevals._kernels.label_ranking import count_ahead, hinge_losses
 from fastevals._validation.labels import check_comparable_labels, check_known_labels
 from fastevals.many.class_scores import number_classes
 from fastevals.many.query_sums import as_ranks
@@ -180,7 +180,7 @@ def hinge_loss(
         check_comparable_labels(y_true=target, labels=names)
     if names.size > 2 if names is not None else kind == "multiclass":
         codes = _codes_of_decisions(target, decisions, names)
-        return mean_of_rows(np.maximum(1 - write_rows(lead, "pred_decision", decisions, codes), 0), weights)
+        return mean_of_rows(write_rows(hinge_losses, "pred_decision", decisions, codes), weights)
     decisions = as_column(decisions)
     check_all_finite("pred_decision", decisions)
     known = sorted(first_labels(target)) if names is None else names.tolist()
