@@ -118,13 +118,15 @@ def count_ahead(scores, codes, out):
 @kernel
 def hinge_losses(scores, codes, out):
     """Write how far the score of a row's own label, its number in `codes`, is from 1 above the highest other one."""
+    others = np.empty(scores.shape[1])
     for i in range(scores.shape[0]):
-        own, highest = np.int64(codes[i]), -np.inf
-        for j in range(own):
-            highest = max(highest, scores[i, j])
-        for j in range(own + 1, scores.shape[1]):
-            highest = max(highest, scores[i, j])
-        out[i] = max(1.0 - (scores[i, own] - highest), 0.0)
+        for j in range(others.size):
+            others[j] = scores[i, j]
+        others[np.int64(codes[i])] = -np.inf  # no branch to mispredict
+        highest = others[0]
+        for j in range(1, others.size):
+            highest = max(highest, others[j])
+        out[i] = max(1.0 - (scores[i, np.int64(codes[i])] - highest), 0.0)
 
 
 @kernel
