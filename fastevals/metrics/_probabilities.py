@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,25 +36,33 @@ ROUNDING = 1e-8  # that rows may be off beside what floats of their type are
 Rows = tuple[NDArray[Any], NDArray[Any], Floats | None]
 
 
+class Probabilities(NamedTuple):
+    """Predicted probabilities, and how far from 1 the sum of a row of a matrix is at most."""
+
+    values: NDArray[Any]
+    off: float
+
+
 # Which class each row is of ----------------------------------------------------------------------------------------
 
 
-def class_rows(y_true: Any, p: NDArray[Any], sample_weight: Any, labels: ArrayLike | None) -> Rows:
+def class_rows(y_true: Any, p: Probabilities, sample_weight: Any, labels: ArrayLike | None) -> Rows:
     """Return probabilities, the class of each row (see `_true_classes`) and weights."""
     target = as_target("y_true", y_true)
-    weights = _check_probability_rows(target, p, sample_weight)
-    true = _true_classes(target, p, labels)
-    _check_normalized(p)
-    return p, true, weights
+    weights = _check_probability_rows(target, p.values, sample_weight)
+    true = _true_classes(target, p.values, labels)
+    if p.off > ROUNDING + math.sqrt(np.finfo(p.values.dtype).eps):
+        warn("The y_prob values do not sum to one. Make sure to pass probabilities.")
+    return p.values, true, weights
 
 
-def positive_rows(y_true: Any, p: NDArray[Any], sample_weight: Any, pos_label: Any, labels: ArrayLike | None) -> Rows:
+def positive_rows(y_true: Any, p: Probabilities, sample_weight: Any, pos_label: Any, labels: ArrayLike | None) -> Rows:
     """Do as `class_rows`; of one column of probabilities with flags of the positive label."""
-    if p.ndim == 2:
+    if p.values.ndim == 2:
         return class_rows(y_true, p, sample_weight, labels)
     target = as_column(as_target("y_true", y_true))
-    weights = _check_probability_rows(target, p, sample_weight)
-    return p, _positive_flags(target, pos_label), weights
+    weights = _check_probability_rows(target, p.values, sample_weight)
+    return p.values, _positive_flags(target, pos_label), weights
 
 
 def _true_classes(target: NDArray[Any], y_proba: NDArray[Any], labels: ArrayLike | None) -> NDArray[Any]:
@@ -166,27 +174,13 @@ def class_weights(p: NDArray[Any], true: NDArray[Any], weights: Floats | None) -
 # Checks ------------------------------------------------------------------------------------------------------------
 
 
-def is_one_row(p: NDArray[Any], target: NDArray[Any], sample_weight: Any) -> bool:
+def is_one_row(p: Probabilities, target: NDArray[Any], sample_weight: Any) -> bool:
     """Return whether there is one row, with a warning; raise unless all have as many."""
-    check_same_rows(p, target, sample_weight)
-    if p.shape[0] > 1:
+    check_same_rows(p.values, target, sample_weight)
+    if p.values.shape[0] > 1:
         return False
     warn_ill_defined("D^2 score is not well-defined with less than two samples.")
     return True
-
-
-def _check_normalized(p: NDArray[Any]) -> None:
-    """Warn unless the rows of a matrix add up to one."""
-    if p.ndim == 1:
-        return
-    slack = ROUNDING + math.sqrt(np.finfo(p.dtype).eps)
-
-    def farthest(part: slice) -> float:
-        return kernels.farthest_from_one(plain_block(p[part], FLOAT))  # type: ignore[no-any-return]
-
-    parts = chunks(*p.shape)
-    if max(run(farthest, parts, compiles=kernels.farthest_from_one if len(parts) > 1 else None)) > slack:
-        _warn_not_normalized()
 
 
 def renamed_argument(y_proba: Any, y_pred: Any) -> Any:
@@ -202,8 +196,8 @@ def renamed_argument(y_proba: Any, y_pred: Any) -> Any:
     return y_pred
 
 
-def as_probabilities(values: Any) -> NDArray[Any]:
-    """Return probabilities as floats of at most 64 bits, of one or two dimensions; one column as a vector."""
+def as_probabilities(values: Any) -> Probabilities:
+    """Return floats of at most 64 bits, of one or two dimensions; one column as a vector."""
     array = as_numbers("y_proba", values, finite=False)
     if array.dtype.kind != "f" or array.dtype.itemsize > 8:
         array = array.astype(np.float64)
@@ -211,27 +205,27 @@ def as_probabilities(values: Any) -> NDArray[Any]:
         array = array[:, 0]
     if not array.ndim or not array.size:
         raise ValueError(f"y_proba must have a row and a column or more, got shape {array.shape}")
-    ends = run(
-        lambda part: (array[part].min(), array[part].max()), chunks(array.shape[0], array.size // array.shape[0])
-    )
-    low, high = np.min([low for low, _ in ends]), np.max([high for _, high in ends])
+
+    def ends(part: slice) -> tuple[Any, Any, float]:
+        block = array[part]
+        off = kernels.farthest_from_one(plain_block(block, FLOAT)) if array.ndim == 2 else 0.0
+        return block.min(), block.max(), off
+
+    parts = chunks(array.shape[0], array.size // array.shape[0])
+    lows, highs, offs = zip(*run(ends, parts, compiles=kernels.farthest_from_one), strict=True)
+    low, high = np.min(lows), np.max(highs)
     if not (low >= 0 and high <= 1):
         check_all_finite("y_proba", array)
         if high > 1:
             raise ValueError(f"y_prob contains values greater than 1: {high}")
         raise ValueError(f"y_prob contains values {'lower' if array.ndim == 2 else 'less'} than 0: {low}")
-    return array
+    return Probabilities(array, max(offs))
 
 
 def _check_probability_rows(y_true: NDArray[Any], y_proba: NDArray[Any], weights: Any) -> NDArray[np.float64] | None:
     """Return the row weights; raise unless all have the same number of rows."""
     check_same_rows(y_proba, y_true, weights)
     return as_row_weights(weights, y_proba.shape[0])
-
-
-def _warn_not_normalized() -> None:
-    """Warn that rows of probabilities don't add up to one."""
-    warn("The y_prob values do not sum to one. Make sure to pass probabilities.")
 
 
 def _check_two_labels(y_true: NDArray[Any]) -> None:

@@ -35,7 +35,7 @@ def write_rows(kernel: Callable[..., None], name: str, scores: NDArray[Any], lab
         return True
 
     parts = chunks(*scores.shape)
-    if not all(run(write, parts, compiles=kernel if len(parts) > 1 else None)):
+    if not all(run(write, parts, compiles=kernel)):
         check_all_finite(name, scores)
     return out
 
@@ -50,7 +50,7 @@ def sum_losses(
         return [float(each.sum() if weights is None else (weights[block] @ each).sum()) for block, each in by_block]
 
     parts = chunks(n)
-    by_part = run(part, parts, compiles=compiles if len(parts) > 1 else None)
+    by_part = run(part, parts, compiles=compiles)
     return math.fsum(total for totals in by_part for total in totals)
 
 

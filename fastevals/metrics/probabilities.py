@@ -198,10 +198,10 @@ def d2_log_loss_score(
     0.25
     """
     check_parameters("d2_log_loss_score", sample_weight=(sample_weight, ARRAY_OR_NONE), labels=(labels, ARRAY_OR_NONE))
-    p, target = as_probabilities(renamed_argument(y_proba, y_pred)), as_target("y_true", y_true)
-    if is_one_row(p, target, sample_weight):
+    given, target = as_probabilities(renamed_argument(y_proba, y_pred)), as_target("y_true", y_true)
+    if is_one_row(given, target, sample_weight):
         return math.nan
-    p, true, weights = class_rows(target, p, sample_weight, labels)
+    p, true, weights = class_rows(target, given, sample_weight, labels)
     if weights is not None:
         weights = in_usual_unit(weights)
     own, others = class_weights(p, true, weights)
@@ -255,10 +255,10 @@ def d2_brier_score(
         pos_label=(pos_label, POS_LABEL),
         labels=(labels, ARRAY_OR_NONE),
     )
-    p, target = as_probabilities(y_proba), as_target("y_true", y_true)
-    if is_one_row(p, target, sample_weight):
+    given, target = as_probabilities(y_proba), as_target("y_true", y_true)
+    if is_one_row(given, target, sample_weight):
         return math.nan
-    p, true, weights = positive_rows(target, p, sample_weight, pos_label, labels)
+    p, true, weights = positive_rows(target, given, sample_weight, pos_label, labels)
     if weights is not None:
         weights = in_usual_unit(weights)
     own, others = class_weights(p, true, weights)
