@@ -12,7 +12,7 @@ from fastevals.counting import few_rows
 
 USER = getattr(os, "getuid", int)()
 
-# Some ten thousand collected tests and their reports stay: the collector of garbage needn't look all the time.
+# The reports of some ten thousand tests stay: the collector of garbage needn't look at them all the time.
 gc.set_threshold(50_000)
 
 # Compiled kernels go to a folder of their own: an edit makes new files there, and others serve again.
@@ -30,7 +30,7 @@ if importlib.util.find_spec("benches") is None:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what was collected out of every later search for garbage; hypothesis before 6.136 doesn't take it."""
+    """Leave what was collected out of every later search for garbage."""
     gc.freeze()
 
 

@@ -51,7 +51,9 @@ def test_a_ranking_loads_no_peer() -> None:
     few = "import fastevals; fastevals.Ranking([0, 1], [0.1, 0.2]).roc_auc()"
     assert not modules_after(few) & HEAVY
     many = "import fastevals; ranking = fastevals.Ranking([0, 1] * 40_000, [0.1, 0.2] * 40_000)"
-    loaded = modules_after(f"{many}; ranking.roc_auc(); ranking.roc_curve()")
+    loaded = modules_after(
+        f"{many}; ranking.roc_auc(); ranking.roc_curve(); fastevals.Ranking([0, 1], [0.1, 0.2]).roc_curve()"
+    )
     assert "numba" in loaded
     assert not loaded & {*HEAVY - {"numba", "llvmlite", "scipy"}, "scipy.stats"}
 

@@ -187,7 +187,7 @@ def _by_column(matrix: NDArray[Any], kept: NDArray[np.intp] | None) -> tuple[NDA
             lowest, highest = np.minimum(lowest, low), np.maximum(highest, high)  # NaN, if one is
         return lowest, highest
 
-    bounds = np.array(run(copy, parts, compiles=copy_columns if plain and len(parts) > 1 else None)).reshape(-1, 2)
+    bounds = np.array(run(copy, parts, compiles=copy_columns if plain else None)).reshape(-1, 2)
     row_sums = float(bounds[:, 0].min(initial=math.inf)), float(bounds[:, 1].max(initial=-math.inf))
     if not all(map(math.isfinite, row_sums)):
         _raise_not_finite_column("y_score", matrix)  # if no value is, sums have overflowed

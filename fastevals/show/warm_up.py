@@ -295,7 +295,8 @@ def _drop_in(data: _Data) -> None:
     score_functions = "roc_auc_score average_precision_score roc_curve precision_recall_curve det_curve log_loss"
     label_functions = "accuracy_score confusion_matrix balanced_accuracy_score classification_report cohen_kappa_score"
     averaged_functions = "f1_score precision_score recall_score"
-    target_functions = "mean_squared_error mean_absolute_error r2_score median_absolute_error"
+    target_functions = "mean_squared_error mean_absolute_error r2_score median_absolute_error mean_pinball_loss"
+    positive_functions = "mean_squared_log_error mean_poisson_deviance mean_gamma_deviance"
     for weights in (None, data.weights):
         for name in score_functions.split():
             getattr(metrics, name)(data.y, data.scores, sample_weight=weights)
@@ -305,12 +306,12 @@ def _drop_in(data: _Data) -> None:
             getattr(metrics, name)(data.classes, data.predicted, average="macro", sample_weight=weights)
         for name in target_functions.split():
             getattr(metrics, name)(data.targets, data.fitted, sample_weight=weights)
-    for name in ["mean_absolute_percentage_error", "mean_pinball_loss"]:
-        getattr(metrics, name)(data.targets, data.fitted)
-    for name in ["mean_squared_log_error", "mean_poisson_deviance", "mean_gamma_deviance"]:
-        getattr(metrics, name)(abs(data.targets), abs(data.fitted))
-    for power in (1.3, 1.5, 3):
-        metrics.mean_tweedie_deviance(abs(data.targets), abs(data.fitted), power=power)
+        metrics.mean_absolute_percentage_error(data.targets, data.fitted, sample_weight=weights)
+        for name in positive_functions.split():
+            getattr(metrics, name)(abs(data.targets), abs(data.fitted), sample_weight=weights)
+        for power in (1.3, 1.5, 3):
+            metrics.mean_tweedie_deviance(abs(data.targets), abs(data.fitted), power=power, sample_weight=weights)
+    metrics.max_error(data.targets, data.fitted)
     for multi_class in ("ovr", "ovo"):
         metrics.roc_auc_score(data.classes, data.probabilities, multi_class=multi_class)
     for name in ["d2_brier_score", "hinge_loss", "top_k_accuracy_score"]:

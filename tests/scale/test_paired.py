@@ -20,7 +20,7 @@ from fastevals.show.report.intervals import PROBABILITY_COLUMNS, column_metrics
 from tests.reference.paired import covariance_of_rows, rows_by_two_places
 
 LINEAR = ("roc_auc", "average_precision", "pr_auc", "brier_score", "log_loss", "accuracy", "recall")
-SETTINGS, FEWER = (BootstrapSettings.checked(n, 0.95, "BCa", "two-sided", 0) for n in (1999, 399))
+SETTINGS, QUICK = (BootstrapSettings.checked(n, 0.95, "BCa", "two-sided", 0) for n in (1999, 399))
 
 
 def made(kind: str, n: int, seed: int = 1) -> tuple[Any, dict[str, Any]]:
@@ -110,7 +110,7 @@ def test_sums_are_the_same_bits_in_any_order_parts_and_threads() -> None:
     whole = JointSums(coarse, specs)
     with num_threads(1):
         whole.add_all(y == 1, scores)
-        expected = differences(whole, values, FEWER)
+        expected = differences(whole, values, QUICK)
     parts = whole.empty()
     order = np.random.default_rng(1).permutation(y.size)
     for rows in np.array_split(order, 7):
@@ -121,7 +121,7 @@ def test_sums_are_the_same_bits_in_any_order_parts_and_threads() -> None:
     for k in range(len(whole.readings.linear)):
         np.testing.assert_array_equal(parts.covariance(k), whole.covariance(k))
     np.testing.assert_array_equal(parts.covariance_of_bins(), whole.covariance_of_bins())
-    assert differences(parts, values, FEWER) == expected
+    assert differences(parts, values, QUICK) == expected
 
 
 def test_models_that_rank_alike_differ_by_nothing() -> None:
