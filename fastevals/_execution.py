@@ -135,10 +135,10 @@ def chunks(n: int, width: int = 1, block: int = BLOCK) -> list[slice]:
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def blocks(part: slice) -> Iterator[slice]:
-    """Cut a slice into cache-sized ones."""
-    for start in range(part.start, part.stop, BLOCK):
-        yield slice(start, min(start + BLOCK, part.stop))
+def blocks(part: slice, size: int = BLOCK) -> Iterator[slice]:
+    """Cut a slice into shorter ones, by default cache-sized."""
+    for start in range(part.start, part.stop, size):
+        yield slice(start, min(start + size, part.stop))
 
 
 def run(

@@ -478,6 +478,17 @@ def test_chunks_and_blocks_cover_each_row_once(n: int) -> None:
         assert all(0 < piece.stop - piece.start <= 65_536 for piece in pieces)
 
 
+@pytest.mark.parametrize("width", [1, 3, 10**6])
+@pytest.mark.parametrize("n", SIZES)
+def test_chunks_of_values_of_another_size(n: int, width: int) -> None:
+    parts = chunks(n, width, 1000)
+    assert len(parts) <= 64
+    assert sum(part.stop - part.start for part in parts) == n
+    assert all((part.stop - part.start) * width >= 1000 for part in parts[:-1])
+    for part in parts[:1]:
+        assert max(piece.stop - piece.start for piece in blocks(part, 7)) <= 7
+
+
 @pytest.mark.parametrize("n", SIZES)
 def test_chunks_depend_on_the_number_of_rows_alone(n: int) -> None:
     expected = chunks(n)

@@ -1,8 +1,9 @@
-"""Sums over rows of what their errors count for: what metrics of targets are means of.
+"""Sums over rows of the losses that metrics of targets are means of.
 
 Each kernel adds to lanes, in turn: a sum for each of some hundred places. A loop over them is one over registers of
-any width, it adds in the same order on every machine, and roundings add up over a few hundred rows, not all.
-Rows of several outputs lie one after another; lanes are then a multiple of outputs.
+any width, it adds in the same order on every machine (what is added may be rounded once more where a machine has no
+fused product and sum), and roundings add up over the rows of a lane, not all. Rows of several outputs lie one after
+another; lanes are then a multiple of outputs.
 
 Rows that logarithms here are too short for (numbers that a metric is not for, ratios near the ends of the floats) count
 for NaN.
@@ -21,22 +22,18 @@ FAR = 700.0  # exponents from here on may overflow
 
 
 @kernel_maker
-def add_each(size):
-    """Make the kernel that adds the sizes of errors."""
+def adder_of(loss):
+    """Make the kernel that adds the losses of rows."""
 
     @kernel
     def add(y, p, w, sums, *parameters):
-        """Add the size of each row's error, times its weight, to sums[1, lanes]."""
+        """Add the loss of each row, times its weight, to sums[1, lanes]."""
         lanes = sums[0]
         for start in range(0, y.size, lanes.size):
             y_part, p_part = y[start : start + lanes.size], p[start : start + lanes.size]
-            if w is None:
-                for i in range(y_part.size):
-                    lanes[i] += size(y_part[i], p_part[i], *parameters)
-            else:
-                w_part = w[start : start + lanes.size]
-                for i in range(y_part.size):
-                    lanes[i] += size(y_part[i], p_part[i], *parameters) * w_part[i]
+            w_part = None if w is None else w[start : start + lanes.size]
+            for i in range(y_part.size):
+                lanes[i] += loss(y_part[i], p_part[i], *parameters) * (1.0 if w is None else w_part[i])
 
     return add
 

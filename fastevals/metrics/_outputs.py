@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._execution import BLOCK, chunks, run
-from fastevals._kernels.row_errors import add_deviations, add_each
+from fastevals._execution import BLOCK, blocks, chunks, run
+from fastevals._kernels.row_errors import add_deviations, adder_of
 from fastevals._validation.arrays import in_usual_unit, power_of_two
 from fastevals.counting.ordering import plain_block
 from fastevals.measure.regression import in_range
@@ -17,11 +17,11 @@ from fastevals.metrics._input import as_numbers, as_row_weights, check_all_finit
 from fastevals.metrics._parameters import ARRAY_OR_NONE, Rule
 
 Floats = NDArray[np.float64]
-Values = Callable[..., NDArray[Any]]  # of outputs and a slice of rows, in a workspace if need be
+Values = Callable[["Outputs", slice, Floats | None], NDArray[Any]]  # of some rows, in a workspace if need be
 DOUBLE = np.dtype(np.float64)
 SAMPLE = 1 << 10  # numbers that means are guessed from
 ROWS = 1 << 5  # at least so many of each output, so that the guess is within a standard deviation
-AT_ONCE = 4 * BLOCK  # rows that a kernel adds: of a block it takes no longer than what calls it
+AT_ONCE = 4 * BLOCK  # numbers that one call of a kernel adds: those of a block take no longer than the call
 LANES = 1 << 9  # places that are summed by themselves: what they are read from and added to fits the nearest cache
 
 
@@ -61,19 +61,32 @@ class Outputs(NamedTuple):
         """Columns."""
         return 1 if self.true.ndim == 1 else self.true.shape[1]
 
+    def parts(self) -> list[slice]:
+        """Cut the rows into what a thread takes at a time."""
+        return chunks(self.n_samples, self.n_outputs, AT_ONCE)
+
+    def blocks(self, part: slice) -> Iterator[slice]:
+        """Cut these into what one call of a kernel takes."""
+        return blocks(part, max(AT_ONCE // self.n_outputs, 1))
+
+    def read(self, rows: slice) -> list[Floats]:
+        """Return the targets and predictions of some rows as kernels take them; what a float64 can't hold is inf."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return [plain_block(each[rows], DOUBLE) for each in (self.true, self.predicted)]
+
     def columns(self) -> list[Outputs]:
         """Return each output by itself."""
         both = (each.reshape(self.n_samples, -1).T for each in (self.true, self.predicted))
         return [Outputs(true, predicted, self.weights) for true, predicted in zip(*both, strict=True)]
 
 
-def targets_of(outputs: Outputs, rows: slice, out: Floats | None = None) -> NDArray[Any]:
+def targets_of(outputs: Outputs, rows: slice, out: Floats | None) -> NDArray[Any]:
     """Return the targets of some rows; they need no workspace."""
     targets: NDArray[Any] = outputs.true[rows]
     return targets
 
 
-def errors_of(outputs: Outputs, rows: slice, out: Floats | None = None) -> NDArray[Any]:
+def errors_of(outputs: Outputs, rows: slice, out: Floats | None) -> NDArray[Any]:
     """Return the targets of some rows less the predictions."""
     errors: Floats = np.subtract(outputs.true[rows], outputs.predicted[rows], out=out, dtype=np.float64)
     return errors
@@ -94,16 +107,16 @@ def squares_and_variances(outputs: Outputs, *, from_mean: bool = False) -> tuple
 
 def _squares_and_variances(outputs: Outputs, from_mean: bool) -> Floats:
     """Return mean squares of errors and of targets, these from their mean, [2, outputs]."""
-    near_errors = near_mean(outputs, errors_of) if from_mean else np.zeros(outputs.n_outputs)
+    near_errors = _near_mean(outputs, errors_of) if from_mean else np.zeros(outputs.n_outputs)
 
     def about(origins: Floats) -> tuple[Floats, Floats]:
-        means = means_over_rows(outputs, add_deviations, *origins, sums=4)
+        means = _means_over_rows(outputs, add_deviations, *origins, sums=4)
         off, squares = means[::2], means[1::2]
         if not from_mean:
             off[0] = 0.0
         return off, squares
 
-    origins = np.stack([near_errors, near_mean(outputs, targets_of)])
+    origins = np.stack([near_errors, _near_mean(outputs, targets_of)])
     with np.errstate(over="ignore", invalid="ignore"):
         off, squares = about(origins)
         if (2 * off**2 > squares).any():  # a difference of squares would lose digits
@@ -112,26 +125,33 @@ def _squares_and_variances(outputs: Outputs, from_mean: bool) -> Floats:
     return difference
 
 
-def near_mean(outputs: Outputs, values_of: Values) -> Floats:
+def _near_mean(outputs: Outputs, values_of: Values) -> Floats:
     """Return about the mean of values of each output: that of a sample, and their value if they are constant."""
     sampled = slice(None, None, max(outputs.n_samples // max(SAMPLE // outputs.n_outputs, ROWS), 1))
     weights = None if outputs.weights is None else outputs.weights[sampled]
     first_row = 0 if outputs.weights is None else int(np.argmax(outputs.weights > 0))
     with np.errstate(over="ignore", invalid="ignore"):
-        first = np.atleast_1d(values_of(outputs, slice(first_row, first_row + 1))[0]).astype(np.float64)
-        off = np.subtract(values_of(outputs, sampled), first, dtype=np.float64).reshape(-1, outputs.n_outputs)
+        first = np.atleast_1d(values_of(outputs, slice(first_row, first_row + 1), None)[0]).astype(np.float64)
+        off = np.subtract(values_of(outputs, sampled, None), first, dtype=np.float64).reshape(-1, outputs.n_outputs)
         mean = off.mean(axis=0) if weights is None else weights @ off / (weights.sum() or 1.0)
         origin = first + mean
     return np.where(np.isfinite(origin), origin, first)
 
 
-def mean_sizes(outputs: Outputs, size: Callable[..., float], *parameters: float) -> Floats:
-    """Return the mean over all rows of the size of each output's errors; raise where a number is not finite."""
-    means: Floats = means_over_rows(outputs, add_each(size), *parameters)[0]
+def mean_targets(outputs: Outputs) -> Floats:
+    """Return the mean target of each output: their value if they are constant."""
+    origins = _near_mean(outputs, targets_of)
+    means: Floats = origins + _means_over_rows(outputs, add_deviations, np.zeros_like(origins), origins, sums=4)[2]
     return means
 
 
-def means_over_rows(outputs: Outputs, add: Callable[..., None], *parameters: Any, sums: int = 1) -> Floats:
+def mean_losses(outputs: Outputs, loss: Callable[..., float], *parameters: float) -> Floats:
+    """Return each output's mean loss over all rows; raise where a number is not finite."""
+    means: Floats = _means_over_rows(outputs, adder_of(loss), *parameters)[0]
+    return means
+
+
+def _means_over_rows(outputs: Outputs, add: Callable[..., None], *parameters: Any, sums: int = 1) -> Floats:
     """Return the means over all rows of what a kernel adds up, [sums, outputs]; raise where a number is not finite.
 
     Its parameters are numbers, or arrays of one for each output.
@@ -140,7 +160,6 @@ def means_over_rows(outputs: Outputs, add: Callable[..., None], *parameters: Any
     columns = outputs.columns() if _by_column(outputs) else [outputs]
     together = n_outputs // len(columns)
     lanes = max(LANES // (sums * together), 1)  # of each output
-    step = max(AT_ONCE // together, 1)
     firsts = range(0, n_outputs, together)
     of_lanes = [
         [np.tile(each[j : j + together], lanes) if np.ndim(each) else each for each in parameters] for j in firsts
@@ -148,18 +167,16 @@ def means_over_rows(outputs: Outputs, add: Callable[..., None], *parameters: Any
 
     def add_rows(part: slice) -> Floats:
         added = np.zeros((len(columns), sums, lanes * together))
-        for start in range(part.start, part.stop, step):
-            rows = slice(start, min(start + step, part.stop))
+        for rows in columns[0].blocks(part):
             w = None if weights is None else plain_block(weights[rows], DOUBLE)
             w = w if w is None or together == 1 else w.repeat(together)
             for column, numbers, out in zip(columns, of_lanes, added, strict=True):
-                both = (plain_block(each[rows], DOUBLE) for each in (column.true, column.predicted))
-                add(*(each.reshape(-1) for each in both), w, out, *numbers)
+                add(*(each.reshape(-1) for each in column.read(rows)), w, out, *numbers)
         of_outputs: Floats = added.reshape(-1, sums, lanes, together).sum(axis=2).swapaxes(0, 1)
         return of_outputs.reshape(sums, n_outputs)
 
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        added = run(add_rows, chunks(outputs.n_samples, n_outputs, AT_ONCE), compiles=(add, weights is None))
+        added = run(add_rows, outputs.parts(), compiles=(add, weights is None))
         means: Floats = np.sum(added, axis=0) / (outputs.n_samples if weights is None else weights.sum())
     if not np.isfinite(means).all():
         raise_not_finite(outputs.true, outputs.predicted)

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
 from fastevals._kernels.row_errors import (
-    add_deviations,
     gamma_deviance,
     inverse_gaussian_deviance,
     poisson_deviance,
@@ -24,12 +23,10 @@ from fastevals.metrics._outputs import (
     Outputs,
     as_outputs,
     explained,
-    mean_sizes,
-    means_over_rows,
-    near_mean,
+    mean_losses,
+    mean_targets,
     raise_not_finite,
     squares_and_variances,
-    targets_of,
 )
 from fastevals.metrics._parameters import ARRAY_OR_NONE, Rule, check_parameters, warn_ill_defined
 
@@ -39,7 +36,7 @@ POWER = Rule(
 )
 FEW_SAMPLES = "D^2 score is not well-defined with less than two samples."
 NO_DEVIANCE = "D^2 score is not well-defined: y_true does not deviate from its mean."
-SIZES = {1: poisson_deviance, 1.5: root_deviance, 2: gamma_deviance, 3: inverse_gaussian_deviance}  # by power
+DEVIANCES = {1: poisson_deviance, 1.5: root_deviance, 2: gamma_deviance, 3: inverse_gaussian_deviance}  # by power
 LEAST = 5e-324  # number above zero
 
 
@@ -179,9 +176,7 @@ def d2_tweedie_score(
         lost, total, _ = squares_and_variances(outputs)
     else:
         lost = _mean_deviances(outputs, power)
-        origin = near_mean(outputs, targets_of)
-        middle = means_over_rows(outputs, add_deviations, origin, origin, sums=4)[2]
-        means = np.broadcast_to(origin + middle, outputs.true.shape)
+        means = np.broadcast_to(mean_targets(outputs), outputs.true.shape)
         total = _mean_deviances(outputs._replace(predicted=means), power, known=True)
     if not total.any():
         warn_ill_defined(NO_DEVIANCE)
@@ -208,11 +203,11 @@ def _read(
 def _mean_deviances(outputs: Outputs, power: float, *, known: bool = False) -> Floats:
     """Return the mean deviance of each output; raise where numbers are none that the power takes, if not `known`."""
     if power == 0:
-        return mean_sizes(outputs, squared_error)
-    size = SIZES.get(power, tweedie_deviance)
+        return mean_losses(outputs, squared_error)
+    deviance = DEVIANCES.get(power, tweedie_deviance)
     least = -math.inf if power < 0 else 0.0 if power < 2 else LEAST
-    parameters = () if power in SIZES else (float(power), least)
-    means = mean_sizes(outputs, size, *parameters)
+    parameters = () if power in DEVIANCES else (float(power), least)
+    means = mean_losses(outputs, deviance, *parameters)
     if not np.isfinite(means).all():
         if not known:
             _check_domain(outputs, power)

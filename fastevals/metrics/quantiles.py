@@ -23,7 +23,7 @@ from fastevals.metrics._outputs import (
     as_outputs,
     errors_of,
     explained,
-    mean_sizes,
+    mean_losses,
     over_outputs,
     raise_not_finite,
     targets_of,
@@ -134,7 +134,7 @@ def mean_pinball_loss(
     )
     outputs = as_outputs(y_true, y_pred, sample_weight)
     weights = as_output_weights(multioutput, outputs.n_outputs)
-    losses = mean_sizes(outputs, pinball_loss, float(alpha))
+    losses = mean_losses(outputs, pinball_loss, float(alpha))
     return over_outputs(losses, multioutput, weights)
 
 
@@ -253,14 +253,14 @@ def _pinball_losses(outputs: Outputs, alpha: float) -> list[Floats]:
     """Return each output's pinball loss, and that of the targets' quantile."""
     quantiles = np.broadcast_to(_quantiles(outputs, targets_of, alpha), outputs.true.shape)
     both = outputs, outputs._replace(predicted=quantiles)
-    return [mean_sizes(each, pinball_loss, alpha) for each in both]
+    return [mean_losses(each, pinball_loss, alpha) for each in both]
 
 
 # Quantiles ---------------------------------------------------------------------------------------------------------
 
 
 class _Kept(NamedTuple):
-    """Values of a part's rows that are within a bracket, their weights, and the weight below and above it."""
+    """Values of rows that are within a bracket, their weights, and the weight below and above it."""
 
     values: Floats
     weights: Floats | None
@@ -268,7 +268,7 @@ class _Kept(NamedTuple):
     above: float
 
 
-def _sizes_of_errors(column: Outputs, rows: slice, out: Floats) -> NDArray[Any]:
+def _sizes_of_errors(column: Outputs, rows: slice, out: Floats | None) -> NDArray[Any]:
     sizes: Floats = np.abs(errors_of(column, rows, out), out=out)
     return sizes
 

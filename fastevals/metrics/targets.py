@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._execution import chunks, run
+from fastevals._execution import run
 from fastevals._kernels.row_errors import (
     absolute_error,
     largest_error,
@@ -16,11 +16,8 @@ from fastevals._kernels.row_errors import (
     squared_error,
     squared_log_error,
 )
-from fastevals.counting.ordering import plain_block
 from fastevals.measure.regression import in_range, mean_square
 from fastevals.metrics._outputs import (
-    AT_ONCE,
-    DOUBLE,
     MULTIOUTPUT,
     MULTIOUTPUT_OR_VARIANCE,
     Floats,
@@ -28,7 +25,7 @@ from fastevals.metrics._outputs import (
     as_output_weights,
     as_outputs,
     explained,
-    mean_sizes,
+    mean_losses,
     over_outputs,
     raise_not_finite,
     squares_and_variances,
@@ -78,7 +75,7 @@ def mean_squared_error(
     0.375
     """
     outputs, weights = _read("mean_squared_error", y_true, y_pred, sample_weight, multioutput)
-    return over_outputs(_mean_errors(outputs), multioutput, weights)
+    return over_outputs(mean_losses(outputs, squared_error), multioutput, weights)
 
 
 def root_mean_squared_error(
@@ -111,7 +108,7 @@ def root_mean_squared_error(
     2.0
     """
     outputs, weights = _read("root_mean_squared_error", y_true, y_pred, sample_weight, multioutput, least=1)
-    return over_outputs(_mean_errors(outputs, root=True), multioutput, weights)
+    return over_outputs(_root_mean_squares(outputs), multioutput, weights)
 
 
 def mean_absolute_error(
@@ -144,7 +141,7 @@ def mean_absolute_error(
     0.5
     """
     outputs, weights = _read("mean_absolute_error", y_true, y_pred, sample_weight, multioutput)
-    return over_outputs(_mean_errors(outputs, absolute_error), multioutput, weights)
+    return over_outputs(mean_losses(outputs, absolute_error), multioutput, weights)
 
 
 def r2_score(
@@ -275,7 +272,7 @@ def mean_absolute_percentage_error(
     0.25
     """
     outputs, weights = _read("mean_absolute_percentage_error", y_true, y_pred, sample_weight, multioutput)
-    means = mean_sizes(outputs, relative_error)
+    means = mean_losses(outputs, relative_error)
     return over_outputs(means, multioutput, weights)
 
 
@@ -375,14 +372,12 @@ def max_error(y_true: ArrayLike, y_pred: ArrayLike) -> float:
         raise ValueError("Multioutput not supported in max_error")
 
     def largest(part: slice) -> float:
-        starts = range(part.start, part.stop, AT_ONCE)
-        pairs = ([each[start : min(start + AT_ONCE, part.stop)] for each in outputs[:2]] for start in starts)
-        return float(np.max([largest_error(*(plain_block(each, DOUBLE) for each in pair)) for pair in pairs]))
+        return float(np.max([largest_error(*outputs.read(rows)) for rows in outputs.blocks(part)]))
 
-    sizes = run(largest, chunks(outputs.n_samples, block=AT_ONCE), compiles=largest_error)
-    if not np.isfinite(sizes).all():
+    errors = run(largest, outputs.parts(), compiles=largest_error)
+    if not np.isfinite(errors).all():
         raise_not_finite(outputs.true, outputs.predicted)
-    return max(sizes)
+    return max(errors)
 
 
 def _read(
@@ -394,11 +389,9 @@ def _read(
     return outputs, as_output_weights(multioutput, outputs.n_outputs, least=least)
 
 
-def _mean_errors(outputs: Outputs, size: Any = squared_error, root: bool = False) -> Floats:
-    """Return the mean size of each output's errors, or its root."""
-    means = mean_sizes(outputs, size)
-    if not root:
-        return means
+def _root_mean_squares(outputs: Outputs) -> Floats:
+    """Return the root mean squared error of each output."""
+    means = mean_losses(outputs, squared_error)
     return np.sqrt(means) if in_range(means).all() else _roots_in_unit(outputs)
 
 
@@ -411,7 +404,7 @@ def _roots_in_unit(outputs: Outputs) -> Floats:
 
 def _log_errors(outputs: Outputs, words: str, root: bool) -> Floats:
     """Return the mean squared logarithmic error of each output, or its root."""
-    means = mean_sizes(outputs, squared_log_error)
+    means = mean_losses(outputs, squared_log_error)
     if in_range(means).all():
         return np.sqrt(means) if root else means
     least = min(outputs.true.min(), outputs.predicted.min())
@@ -421,7 +414,8 @@ def _log_errors(outputs: Outputs, words: str, root: bool) -> Floats:
             f"The least is {least}."
         )
     true, predicted = (np.log1p(each, dtype=np.float64) for each in (outputs.true, outputs.predicted))
-    return _mean_errors(Outputs(true, predicted, outputs.weights), root=root)
+    logarithms = Outputs(true, predicted, outputs.weights)
+    return _root_mean_squares(logarithms) if root else mean_losses(logarithms, squared_error)
 
 
 def _explained_variance(

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import fastevals.metrics
+from fastevals import num_threads
 from fastevals.metrics import (
+    _outputs,
     explained_variance_score,
     max_error,
     mean_squared_error,
@@ -78,6 +80,22 @@ def test_many_rows(name):
         true, predicted, weights = numbers(1, shape, name)
         beside(name, true, predicted, rtol=1e-10)
         beside(name, true, predicted, sample_weight=weights, rtol=1e-10)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("name", [*METRICS, "max_error"])
+def test_many_calls_of_kernels(name, order, monkeypatch):
+    """As of a hundred million rows: 64 chunks, of each of which kernels are called more than once."""
+    monkeypatch.setattr(_outputs, "AT_ONCE", 1 << 9)
+    for shape in (40_000,) if name == "max_error" else (40_000, (20_000, 3)):
+        true, predicted, weights = numbers(1, shape, name)
+        true[-1] += 40.0  # the largest error is the last one
+        true, predicted = (np.asarray(each, order=order) for each in (true, predicted))
+        for option in [{}] if name == "max_error" else [{}, {"sample_weight": weights}]:
+            with num_threads(1):
+                alone = beside(name, true, predicted, **option, rtol=1e-10)
+            with num_threads(3):
+                assert getattr(fastevals.metrics, name)(true, predicted, **option) == alone
 
 
 @pytest.mark.parametrize("finite", [True, False])
