@@ -21,6 +21,7 @@ Values = Callable[..., NDArray[Any]]  # of outputs and a slice of rows, in a wor
 DOUBLE = np.dtype(np.float64)
 SAMPLE = 1 << 10  # numbers that means are guessed from
 ROWS = 1 << 5  # at least so many of each output, so that the guess is within a standard deviation
+COLUMN = 1 << 12  # rows of an output: a kernel's call for each output takes longer than copying fewer
 AT_ONCE = 4 * BLOCK  # rows that a kernel adds: of a block it takes no longer than what calls it
 LANES = 1 << 9  # places that are summed by themselves: what they are read from and added to fits the nearest cache
 
@@ -45,11 +46,12 @@ class Outputs(NamedTuple):
     weights: NDArray[np.float64] | None
 
     def in_unit(self) -> tuple[Outputs, NDArray[np.float64]]:
-        """Return outputs in units in which squares neither over- nor underflow: powers of two, which are returned."""
-        true, predicted = self.true.astype(np.float64), self.predicted.astype(np.float64)
+        """Return the rows of weight, in units in which squares neither over- nor underflow: powers of two, returned."""
+        counted = slice(None) if self.weights is None else self.weights > 0
+        true, predicted = (each[counted].astype(np.float64) for each in (self.true, self.predicted))
         largest = np.maximum(np.abs(true).max(axis=0), np.abs(predicted).max(axis=0))
         units = np.array([power_of_two(size) for size in np.atleast_1d(largest).tolist()])
-        return Outputs(true * units, predicted * units, self.weights), units
+        return Outputs(true * units, predicted * units, None if self.weights is None else self.weights[counted]), units
 
     @property
     def n_samples(self) -> int:
@@ -137,7 +139,8 @@ def means_over_rows(outputs: Outputs, add: Callable[..., None], *parameters: Any
     Its parameters are numbers, or arrays of one for each output.
     """
     n_outputs, weights = outputs.n_outputs, outputs.weights
-    columns = outputs.columns() if _by_column(outputs) else [outputs]
+    parts = chunks(outputs.n_samples, n_outputs, AT_ONCE)
+    columns = outputs.columns() if _by_column(outputs) and parts[0].stop >= COLUMN else [outputs]
     together = n_outputs // len(columns)
     lanes = max(LANES // (sums * together), 1)  # of each output
     step = max(AT_ONCE // together, 1)
@@ -159,7 +162,7 @@ def means_over_rows(outputs: Outputs, add: Callable[..., None], *parameters: Any
         return of_outputs.reshape(sums, n_outputs)
 
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        added = run(add_rows, chunks(outputs.n_samples, n_outputs, AT_ONCE), compiles=(add, weights is None))
+        added = run(add_rows, parts, compiles=(add, weights is None))
         means: Floats = np.sum(added, axis=0) / (outputs.n_samples if weights is None else weights.sum())
     if not np.isfinite(means).all():
         raise_not_finite(outputs.true, outputs.predicted)

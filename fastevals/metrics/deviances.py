@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import xlogy
 
 from fastevals._kernels.row_errors import (
     add_deviations,
@@ -179,9 +178,7 @@ def d2_tweedie_score(
         lost, total, _ = squares_and_variances(outputs)
     else:
         lost = _mean_deviances(outputs, power)
-        origin = near_mean(outputs, targets_of)
-        middle = means_over_rows(outputs, add_deviations, origin, origin, sums=4)[2]
-        means = np.broadcast_to(origin + middle, outputs.true.shape)
+        means = np.broadcast_to(_mean_target(outputs), outputs.true.shape)
         total = _mean_deviances(outputs._replace(predicted=means), power, known=True)
     if not total.any():
         warn_ill_defined(NO_DEVIANCE)
@@ -203,6 +200,15 @@ def _read(
     if outputs.n_outputs > 1:
         raise ValueError(f"Multioutput not supported in {what}")
     return outputs
+
+
+def _mean_target(outputs: Outputs) -> Floats:
+    origin = near_mean(outputs, targets_of)
+    mean: Floats = origin + means_over_rows(outputs, add_deviations, origin, origin, sums=4)[2]
+    if np.isfinite(mean).all():
+        return mean
+    scaled, units = outputs.in_unit()  # the sum is past the largest float, the mean is not
+    return _mean_target(scaled) / units
 
 
 def _mean_deviances(outputs: Outputs, power: float, *, known: bool = False) -> Floats:
@@ -229,7 +235,7 @@ def _plain_deviances(outputs: Outputs, power: float) -> Floats:
     deviances: Floats
     with np.errstate(all="ignore"):
         if power == 1:
-            deviances = xlogy(y, y) - xlogy(y, p) - y + p
+            deviances = y * (np.log(np.where(y > 0, y, p)) - np.log(p)) - y + p
         elif power == 2:
             deviances = np.log(p) - np.log(y) + y / p - 1
         else:
