@@ -5,8 +5,8 @@ any width, it adds in the same order on every machine (what is added may be roun
 fused product and sum), and roundings add up over the rows of a lane, not all. Rows of several outputs lie one after
 another; lanes are then a multiple of outputs.
 
-Rows that logarithms here are too short for (numbers that a metric is not for, ratios near the ends of the floats) count
-for NaN.
+Rows that logarithms here are too short for (numbers that a metric is not for, numbers and ratios near the ends of the
+floats) count for NaN.
 """
 
 import math
@@ -94,7 +94,7 @@ def squared_log_error(y, p):
     a, b = 1.0 + y, 1.0 + p
     ratio = a / b
     log = log_ratio(a, b, y - p)
-    known = (a > 0.0) & (b > 0.0) & (ratio > TINY) & (ratio < HUGE)
+    known = (a > 0.0) & (b > 0.0) & (b < HUGE) & (ratio > TINY) & (ratio < HUGE)
     return log * log if known else math.nan
 
 
@@ -102,7 +102,7 @@ def squared_log_error(y, p):
 def poisson_deviance(y, p):
     """Half the deviance: y log(y / p) - (y - p)."""
     ratio, less = y / p, y - p
-    known = (p > 0.0) & ((ratio > TINY) | (y == 0.0)) & (ratio < HUGE)
+    known = (p > 0.0) & (p < HUGE) & ((ratio > TINY) | (y == 0.0)) & (ratio < HUGE)
     return y * log_ratio(y, p, less) - less if known else math.nan
 
 
@@ -110,7 +110,7 @@ def poisson_deviance(y, p):
 def gamma_deviance(y, p):
     """Half the deviance: (y - p) / p - log(y / p)."""
     ratio, less = y / p, y - p
-    known = (p > 0.0) & (ratio > TINY) & (ratio < HUGE)
+    known = (p > 0.0) & (p < HUGE) & (ratio > TINY) & (ratio < HUGE)
     return less / p - log_ratio(y, p, less) if known else math.nan
 
 
@@ -118,7 +118,7 @@ def gamma_deviance(y, p):
 def inverse_gaussian_deviance(y, p):
     """Half the deviance: (y - p)^2 / (2 y p^2)."""
     relative = (y - p) / p
-    return relative * relative / (2.0 * y) if (y > 0.0) & (p > 0.0) else math.nan
+    return 0.5 * relative * relative / y if (y > 0.0) & (p > 0.0) else math.nan
 
 
 @fused_kernel

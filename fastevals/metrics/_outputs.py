@@ -22,6 +22,7 @@ DOUBLE = np.dtype(np.float64)
 SAMPLE = 1 << 10  # numbers that means are guessed from
 ROWS = 1 << 5  # at least so many of each output, so that the guess is within a standard deviation
 AT_ONCE = 4 * BLOCK  # numbers that one call of a kernel adds: those of a block take no longer than the call
+COLUMN = 1 << 12  # rows of an output: a call for each output takes longer than to copy fewer
 LANES = 1 << 9  # places that are summed by themselves: what they are read from and added to fits the nearest cache
 
 
@@ -45,11 +46,12 @@ class Outputs(NamedTuple):
     weights: NDArray[np.float64] | None
 
     def in_unit(self) -> tuple[Outputs, NDArray[np.float64]]:
-        """Return outputs in units in which squares neither over- nor underflow: powers of two, which are returned."""
-        true, predicted = self.true.astype(np.float64), self.predicted.astype(np.float64)
+        """Return the rows of weight, in units in which squares neither over- nor underflow: powers of two, returned."""
+        counted = slice(None) if self.weights is None else self.weights > 0
+        true, predicted = (each[counted].astype(np.float64) for each in (self.true, self.predicted))
         largest = np.maximum(np.abs(true).max(axis=0), np.abs(predicted).max(axis=0))
         units = np.array([power_of_two(size) for size in np.atleast_1d(largest).tolist()])
-        return Outputs(true * units, predicted * units, self.weights), units
+        return Outputs(true * units, predicted * units, None if self.weights is None else self.weights[counted]), units
 
     @property
     def n_samples(self) -> int:
@@ -142,7 +144,10 @@ def mean_targets(outputs: Outputs) -> Floats:
     """Return the mean target of each output: their value if they are constant."""
     origins = _near_mean(outputs, targets_of)
     means: Floats = origins + _means_over_rows(outputs, add_deviations, np.zeros_like(origins), origins, sums=4)[2]
-    return means
+    if np.isfinite(means).all():
+        return means
+    scaled, units = outputs.in_unit()  # the sum is beyond the largest float, the mean is not
+    return mean_targets(scaled) / units
 
 
 def mean_losses(outputs: Outputs, loss: Callable[..., float], *parameters: float) -> Floats:
@@ -157,7 +162,8 @@ def _means_over_rows(outputs: Outputs, add: Callable[..., None], *parameters: An
     Its parameters are numbers, or arrays of one for each output.
     """
     n_outputs, weights = outputs.n_outputs, outputs.weights
-    columns = outputs.columns() if _by_column(outputs) else [outputs]
+    parts = outputs.parts()
+    columns = outputs.columns() if _by_column(outputs) and parts[0].stop >= COLUMN else [outputs]
     together = n_outputs // len(columns)
     lanes = max(LANES // (sums * together), 1)  # of each output
     firsts = range(0, n_outputs, together)
@@ -176,7 +182,7 @@ def _means_over_rows(outputs: Outputs, add: Callable[..., None], *parameters: An
         return of_outputs.reshape(sums, n_outputs)
 
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        added = run(add_rows, outputs.parts(), compiles=(add, weights is None))
+        added = run(add_rows, parts, compiles=(add, weights is None))
         means: Floats = np.sum(added, axis=0) / (outputs.n_samples if weights is None else weights.sum())
     if not np.isfinite(means).all():
         raise_not_finite(outputs.true, outputs.predicted)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import xlogy
 
 from fastevals._kernels.row_errors import (
     gamma_deviance,
@@ -224,7 +223,7 @@ def _plain_deviances(outputs: Outputs, power: float) -> Floats:
     deviances: Floats
     with np.errstate(all="ignore"):
         if power == 1:
-            deviances = xlogy(y, y) - xlogy(y, p) - y + p
+            deviances = y * (np.log(np.where(y > 0, y, p)) - np.log(p)) - y + p
         elif power == 2:
             deviances = np.log(p) - np.log(y) + y / p - 1
         else:

@@ -109,6 +109,25 @@ def test_numbers_of_all_sizes(power):
     assert whole == pytest.approx(mean_poisson_deviance([0.0, 0.0, 3.0], [0.0 + 5e-324, 2.0, 1e10]), rel=1e-12)
 
 
+def test_numbers_near_the_largest():
+    for extra in ([], [1.0]):
+        true, predicted, rows = [1.7e308, *extra], [1.3e308, *extra], 1 + len(extra)
+        log = math.log(17 / 13)
+        exact = 2 * (1.7e308 / rows * log - 0.4e308 / rows)
+        assert mean_poisson_deviance(true, predicted) == pytest.approx(exact, rel=1e-11)
+        assert mean_gamma_deviance(true, predicted) == pytest.approx(2 * (4 / 13 - log) / rows, rel=1e-11)
+    assert mean_tweedie_deviance([1.3e308], [1e300], power=3) == pytest.approx(1.3e-292, rel=1e-7)
+
+
+@pytest.mark.parametrize("power", [1.3, 1.5, 2, 3])
+@pytest.mark.parametrize("weights", [None, [1.0, 2.0, 0.5]])
+def test_targets_whose_sum_is_past_the_floats(power, weights):
+    true, predicted = np.array([1.7e308, 1e308, 3e307]), np.array([1e308, 1.2e308, 5e307])
+    options = {"power": power, "sample_weight": weights}
+    expected = d2_tweedie_score(true * 2.0**-900, predicted * 2.0**-900, **options)
+    assert d2_tweedie_score(true, predicted, **options) == pytest.approx(expected, rel=1e-9)
+
+
 @pytest.mark.parametrize("dtype", ["f4", "i4", "u1", "?", ">f8"])
 def test_numbers_of_all_types(dtype):
     true, predicted = np.array([1, 1, 3, 2, 1]).astype(dtype), np.array([1, 2, 1, 2, 3]).astype(dtype)

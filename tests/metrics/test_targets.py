@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -87,6 +88,7 @@ def test_many_rows(name):
 def test_many_calls_of_kernels(name, order, monkeypatch):
     """As of a hundred million rows: 64 chunks, of each of which kernels are called more than once."""
     monkeypatch.setattr(_outputs, "AT_ONCE", 1 << 9)
+    monkeypatch.setattr(_outputs, "COLUMN", 1 << 8)
     for shape in (40_000,) if name == "max_error" else (40_000, (20_000, 3)):
         true, predicted, weights = numbers(1, shape, name)
         true[-1] += 40.0  # the largest error is the last one
@@ -183,6 +185,29 @@ def test_variances_of_any_size(name, unit):
         )
 
 
+@pytest.mark.parametrize("name", [*VARIANCES, *D2])
+def test_rows_without_weight_set_no_unit(name):
+    """However large their numbers are, the errors of the others do not vanish beside them."""
+    call = getattr(fastevals.metrics, name)
+    true, predicted, weights = [1.0, 1.0, 1.7e308], [1e-300, 1.0, -1e308], [1.0, 1.0, 0.0]
+    assert call(true, predicted, sample_weight=weights) == 0.0
+
+
+@pytest.mark.parametrize("name", ["mean_squared_error", "r2_score"])
+def test_few_rows_of_many_outputs_take_little_memory(name):
+    call = getattr(fastevals.metrics, name)
+    rng = np.random.default_rng(4)
+    true, predicted = rng.normal(size=(2, 2, 20_000))
+    expected = call(true, predicted, multioutput="raw_values")
+    true, predicted = np.asfortranarray(true), np.asfortranarray(predicted)
+    tracemalloc.start()
+    found = call(true, predicted, multioutput="raw_values")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert peak < 20 * true.nbytes
+
+
 def test_errors_are_constant_when_they_are_equal():
     true = np.arange(9) / 8
     assert explained_variance_score(true, true - 0.5) == 1.0
@@ -195,7 +220,13 @@ def test_errors_are_constant_when_they_are_equal():
 def test_log_errors_of_any_size(name):
     root = name.startswith("root")
     call = getattr(fastevals.metrics, name)
-    for numbers_of in ([1e300, 1e-300, 0.0], [1e-8, -0.9999999999999999, 1e12], [-0.0, 1e-300, 1e308], [5e-324] * 3):
+    for numbers_of in (
+        [1e300, 1e-300, 0.0],
+        [1e-8, -0.9999999999999999, 1e12],
+        [-0.0, 1e-300, 1e308],
+        [1.7e308, 2.0, 1.0, 1.3e308],
+        [5e-324] * 3,
+    ):
         true, predicted = np.array(numbers_of), np.array(numbers_of[::-1])
         exact = np.mean((np.log1p(true) - np.log1p(predicted)) ** 2)
         assert call(true, predicted) == pytest.approx(math.sqrt(exact) if root else exact, rel=1e-13)
