@@ -94,10 +94,15 @@ def _report(metrics: Any, true: Any, predicted: Any) -> tuple[float, ...]:
     return tuple(value for row in rows for value in (row.values() if isinstance(row, dict) else [row]))
 
 
-def _gains(metrics: Any, data: Data) -> float:
+def _gains(name: str) -> Callable[[Any, Data], float]:
     """Take rows of ten documents."""
-    n = data.rows // FEW_DOCUMENTS * FEW_DOCUMENTS
-    return float(metrics.ndcg_score(data.k[:n].reshape(-1, FEW_DOCUMENTS), data.s[:n].reshape(-1, FEW_DOCUMENTS)))
+
+    def metric(metrics: Any, data: Data) -> float:
+        n = data.rows // FEW_DOCUMENTS * FEW_DOCUMENTS
+        both = (each[:n].reshape(-1, FEW_DOCUMENTS) for each in (data.k, data.s))
+        return float(getattr(metrics, name)(*both))
+
+    return metric
 
 
 LABEL_METRICS: dict[str, Callable[[Any, Any, Any], Any]] = {
@@ -206,7 +211,7 @@ DROP_IN: Cases = installed(
             "np.cumsum": lambda data: lambda: _f1_of_counts(data),
         },
         **{f"drop_in_{name}": _of_scores(metric) for name, (metric, _) in ROW_METRICS.items()},
-        "drop_in_ndcg": _of_scores(_gains),
+        **{f"drop_in_{name}": _of_scores(_gains(f"{name}_score")) for name in ("ndcg", "dcg")},
         **{f"drop_in_{name}": _of_labels(metric) for name, metric in LABEL_METRICS.items()},
         **{f"drop_in_{name}": _of_targets(_of_function(name)) for name in TARGET_METRICS},
         "search_roc_auc": {"fastevals": _search(True), "scikit-learn": _search(False)},

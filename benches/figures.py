@@ -81,6 +81,7 @@ TITLES = {
             "ovr": 'roc_auc_score(multi_class="ovr"), 10 classes',
             "ovo": 'roc_auc_score(multi_class="ovo"), 10 classes',
             "ndcg": "ndcg_score, 10 documents a row",
+            "dcg": "dcg_score, 10 documents a row",
         }.items()
     },
     "drop_in_f1_at_thresholds": "metrics.metric_at_thresholds of f1_score, all thresholds",
@@ -314,7 +315,7 @@ FIGURES: dict[str, Figure] = {
             Figure(f"drop_in_{name}", "scikit-learn", M // 50 if name.startswith("label_ranking") else M, at_least=4)
             for name in ROW_METRICS
         ),
-        Figure("drop_in_ndcg", "scikit-learn", M, at_least=15),
+        *(Figure(f"drop_in_{name}", "scikit-learn", M, at_least=15) for name in ("ndcg", "dcg")),
         Figure("search_roc_auc", "scikit-learn", M // 5, at_least=10),
         Figure("small_roc_auc", "scikit-learn", at_least=5),
         Figure("small_f1", "scikit-learn", at_least=5),
