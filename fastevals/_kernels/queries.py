@@ -124,7 +124,7 @@ def sum_ranked(n, cuts, discounts, marks, sizes, counts, totals, out):
                 seen += 1
                 continue
             chance, gain = r / m, totals[rank] / m
-            others = (r - 1) / (m - 1) if m > 1 else 0.0
+            others = (r - 1) / (m - 1)
             for j in range(m):
                 dcg += gain * discounts[rank]
                 precisions += chance * (seen + 1 + j * others) / (rank + 1)
