@@ -358,8 +358,9 @@ def test_a_child_forked_while_the_lock_is_held_works() -> None:
 @pytest.mark.parametrize("threads", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 4))])
 def test_ctrl_c_ends_a_long_run_within_a_second(threads: int) -> None:
     code = f"""
-        import time
+        import signal, time
         from fastevals._execution import run, set_num_threads
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests are a job in the background
         set_num_threads({threads})
         print("ready", flush=True)
         run(lambda item: time.sleep(0.02), range(10_000))
