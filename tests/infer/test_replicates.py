@@ -152,7 +152,12 @@ PROBABILITIES = [MetricSpec(name, {}) for name, entry in SCORE_METRICS.items() i
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(
     "asked",
-    [PROBABILITIES, [*WHOLE, *FIXED], BY_ANOTHER, [*PROBABILITIES, *CHOSEN]],
+    [
+        PROBABILITIES,
+        pytest.param([*WHOLE, *FIXED], marks=pytest.mark.slow),
+        BY_ANOTHER,
+        [*PROBABILITIES, *CHOSEN],
+    ],
     ids=["probabilities", "whole", "by another", "chosen"],
 )
 @BOUNDED

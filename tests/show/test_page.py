@@ -297,7 +297,7 @@ KIND_OF_ROWS = {
 
 
 @pytest.mark.parametrize("kind", ["normal", *(pytest.param(kind, marks=pytest.mark.slow) for kind in KIND_OF_ROWS)])
-@pytest.mark.parametrize("n", [20_000, pytest.param(400_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [5000, *(pytest.param(n, marks=pytest.mark.slow) for n in (20_000, 400_000))])
 def test_no_curve_of_the_chosen_thresholds_moves_by_half_a_pixel(kind: str, n: int) -> None:
     y, scores = KIND_OF_ROWS[kind](np.random.default_rng(5), n)
     counts = Ranking(y, scores).counts
