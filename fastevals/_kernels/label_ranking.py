@@ -117,7 +117,7 @@ def count_ahead(scores, codes, out):
 
 @kernel
 def hinge_losses(scores, codes, out):
-    """Write how far the score of a row's own label, its number in `codes`, is from 1 above the highest other one."""
+    """Write by how much the score of a row's own label, its number in `codes`, is less than the highest other and 1."""
     others = np.empty(scores.shape[1])
     for i in range(scores.shape[0]):
         for j in range(others.size):

@@ -212,7 +212,8 @@ def as_probabilities(values: Any) -> Probabilities:
         return block.min(), block.max(), off
 
     parts = chunks(array.shape[0], array.size // array.shape[0])
-    lows, highs, offs = zip(*run(ends, parts, compiles=kernels.farthest_from_one), strict=True)
+    compiles = kernels.farthest_from_one if array.ndim == 2 else None
+    lows, highs, offs = zip(*run(ends, parts, compiles=compiles), strict=True)
     low, high = np.min(lows), np.max(highs)
     if not (low >= 0 and high <= 1):
         check_all_finite("y_proba", array)

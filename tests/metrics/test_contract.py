@@ -80,10 +80,8 @@ def test_no_array(value):
         try:
             call(name, **{names[i]: value, names[1 - i]: SCORES if i == 0 else TRUE})
         except ValueError as error:
-            refused = isinstance(error, TypeError) and f"The '{names[i]}' parameter must be an array-like. Got" in str(
-                error
-            )
-            said[name, names[i]] = "" if refused else str(error)
+            words = f"The '{names[i]}' parameter must be an array-like. Got"
+            said[name, names[i]] = "" if isinstance(error, TypeError) and words in str(error) else str(error)
         else:
             said[name, names[i]] = "nothing"
     assert {who: what for who, what in said.items() if what} == {}
