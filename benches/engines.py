@@ -1,6 +1,6 @@
 """Rows on worker processes, by Spark and Dask, and answers of many partitions: entries as in `benches.peers`.
 
-They are left out but where `FASTEVALS_BENCH_ENGINES=1`: sessions and files take minutes to make.
+Figures of an engine that is not installed, or of Spark without Java, are left out.
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ import os
 import pickle
 import shutil
 import sys
-import tempfile
 import warnings
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,36 +21,17 @@ import numpy as np
 import fastevals
 from benches.data import Data
 from benches.peers import Call, Cases, Setup, installed
-from benches.scale import LABEL, MODELS, write_rows
+from benches.scale import LABEL, MODELS, files_of
 from fastevals.scale import Certified, RankingSummary, ScoreGrid, parquet
 from fastevals.scale.engines import merged
 from fastevals.scale.scores import CountedBlock, Counting, ScoresSummary
 from fastevals.scale.tasks import CountScores, RankingColumns
 
-WANTED = os.environ.get("FASTEVALS_BENCH_ENGINES") == "1"
 GROUP_ROWS = 20  # of a group
 PARTS = 64  # partitions of a frame of Dask's
 SCORE = MODELS[0]
 METRICS = ("roc_auc", "average_precision", "ks_statistic", fastevals.metric("f1", best="f1"))
 REPLICATES = 999
-
-
-@cache
-def _folder() -> Path:
-    folder = tempfile.mkdtemp()
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
-
-
-@cache
-def _files(rows: int, n_files: int = 1) -> str:
-    """Write files of rows in parts of at most a million."""
-    folder = _folder() / f"{rows}-{n_files}"
-    folder.mkdir()
-    each = rows // n_files
-    for k in range(n_files):
-        write_rows(str(folder / f"{k:05}.parquet"), n_groups=max(each // 1_000_000, 1), rows=each)
-    return str(folder)
 
 
 # Spark ----------------------------------------------------------------------------------------------------------------
@@ -84,9 +63,9 @@ def _spark_ranking(read: Callable[[RankingSummary, Any], Any]) -> Setup:
     def set_up(data: Data) -> Call:
         from fastevals.scale import spark
 
-        frame = _session().read.parquet(_files(data.rows))
+        frame = _session().read.parquet(files_of(data.rows))
         auc = spark.ranking(frame, label=LABEL, score=SCORE).roc_auc()
-        exact = parquet.ranking(_files(data.rows), label=LABEL, score=SCORE).roc_auc()
+        exact = parquet.ranking(files_of(data.rows), label=LABEL, score=SCORE).roc_auc()
         assert auc.low <= exact <= auc.high if isinstance(auc, Certified) else auc == exact
 
         def call() -> Any:
@@ -106,7 +85,7 @@ _spark_rows = _spark_ranking(lambda summary, result: summary.n_positives + summa
 def _mllib(data: Data) -> Call:
     from pyspark.ml.evaluation import BinaryClassificationEvaluator
 
-    frame = _session().read.parquet(_files(data.rows))
+    frame = _session().read.parquet(files_of(data.rows))
     evaluator = BinaryClassificationEvaluator(labelCol=LABEL, rawPredictionCol=SCORE)
     evaluator.evaluate(frame)
     return lambda: round(evaluator.evaluate(frame), 3)
@@ -115,7 +94,7 @@ def _mllib(data: Data) -> Call:
 def _spark_sums(data: Data) -> Call:
     from pyspark.sql import functions
 
-    frame = _session().read.parquet(_files(data.rows))
+    frame = _session().read.parquet(files_of(data.rows))
 
     def call() -> int:  # a frame keeps what it was asked once: a new one each time
         (row,) = frame.agg(functions.sum(LABEL), functions.sum(SCORE), functions.count(SCORE)).collect()
@@ -127,7 +106,7 @@ def _spark_sums(data: Data) -> Call:
 
 def _spark_hand_over(data: Data) -> Call:
     """Hand the two columns to Python, which does nothing with them: what no counting there can be faster than."""
-    frame = _session().read.parquet(_files(data.rows)).select(LABEL, SCORE)
+    frame = _session().read.parquet(files_of(data.rows)).select(LABEL, SCORE)
 
     def nothing(batches: Any) -> Any:
         import pyarrow as pa
@@ -144,7 +123,7 @@ def _spark_hand_over(data: Data) -> Call:
 def _grouped_frame(data: Data) -> Any:
     from pyspark.sql import functions
 
-    frame = _session().read.parquet(_files(data.rows))
+    frame = _session().read.parquet(files_of(data.rows))
     return frame.withColumn("user", functions.pmod(functions.hash(SCORE), functions.lit(data.rows // GROUP_ROWS)))
 
 
@@ -192,7 +171,7 @@ def _dask(n_workers: int) -> Setup:
 
         from fastevals.scale import dask
 
-        frame = frames.read_parquet(_files(data.rows, PARTS))
+        frame = frames.read_parquet(files_of(data.rows, PARTS))
 
         def call() -> Any:
             with Client(_workers(n_workers)):
@@ -207,7 +186,7 @@ def _dask(n_workers: int) -> Setup:
 
 def _one_process(data: Data) -> Call:
     def call() -> Any:
-        ranking = parquet.ranking(_files(data.rows, PARTS), label=LABEL, score=SCORE, exact=False)
+        ranking = parquet.ranking(files_of(data.rows, PARTS), label=LABEL, score=SCORE, exact=False)
         return round(float(ranking.roc_auc()), 3)
 
     call()
@@ -233,9 +212,9 @@ def _merge_parts(data: Data) -> Call:
 
 
 def of_engines(module: str, entries: dict[str, Setup]) -> dict[str, Setup]:
-    """Leave out what is not wanted, or not there."""
+    """Leave out what is not installed."""
     java = module != "pyspark" or shutil.which("java") is not None
-    return entries if WANTED and find_spec(module) is not None and java else {}
+    return entries if find_spec(module) is not None and java else {}
 
 
 ENGINES: Cases = installed(
@@ -246,6 +225,6 @@ ENGINES: Cases = installed(
         "spark_groups": of_engines("pyspark", {"fastevals": _spark_groups, "groupBy": _spark_group_sums}),
         "dask_workers": of_engines("distributed", {"fastevals": _dask(2), "one worker": _dask(1)}),
         "dask_files": of_engines("distributed", {"fastevals": _dask(2), "parquet.ranking": _one_process}),
-        "merge_parts": of_engines("numpy", {"fastevals": _merge_parts}),
+        "merge_parts": {"fastevals": _merge_parts},
     }
 )

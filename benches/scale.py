@@ -1,13 +1,14 @@
-"""Summaries of any number of rows, and rankings of files larger than memory: entries as in `benches.peers`.
+"""Summaries of any number of rows, and rankings of files: entries as in `benches.peers`.
 
-Files are made by `python -m benches.scale FILE` (200M rows, 4 GB), and found by `FASTEVALS_BENCH_FILE=FILE`: without it
-their figures are left out.
+Files are written to a temporary folder as they are needed. Figures of more rows than a default run has time for are
+measured where `FASTEVALS_BENCH_LARGE=1` (200M rows: 4 GB).
 """
 
 from __future__ import annotations
 
-import os
-import sys
+import atexit
+import shutil
+import tempfile
 import zlib
 from functools import cache
 from pathlib import Path
@@ -24,8 +25,6 @@ from fastevals.scale import Certified, RankingSummary, parquet
 REPLICATES = 10_000
 MOST_IN_DOUBT = 1e-5  # of an AUC
 LARGE = 1_000_000_000  # rows of a summary whose counts are simulated
-FILE = os.environ.get("FASTEVALS_BENCH_FILE")
-FILE_ROWS = 200_000_000
 GROUP = 1_000_000  # rows of a row group
 LABEL, MODELS, FOLD = "y", ("a", "b"), "fold"
 
@@ -87,21 +86,41 @@ def _size(data: Data) -> Call:
 # Files ----------------------------------------------------------------------------------------------------------------
 
 
-def write_rows(path: str, n_groups: int = FILE_ROWS // GROUP, rows: int | None = None) -> None:
+def write_rows(path: Path, rows: int) -> None:
     """Write a Parquet file: a label, 10 % positive, the scores of two models, and a fold; a million rows a group."""
     import pyarrow as pa
     from pyarrow import parquet as files
 
-    rng = np.random.default_rng(zlib.crc32(Path(path).name.encode()))
+    rng = np.random.default_rng(zlib.crc32(path.name.encode()))
     types = [pa.int8(), pa.float64(), pa.float64(), pa.int8()]
     schema = pa.schema(list(zip([LABEL, *MODELS, FOLD], types, strict=True)))
     with files.ParquetWriter(path, schema, compression="snappy") as writer:
-        size = GROUP if rows is None else rows // n_groups
-        for _ in range(n_groups):
+        for start in range(0, rows, GROUP):
+            size = min(GROUP, rows - start)
             y, noise = (rng.random(size) < 0.1).astype(np.int8), rng.normal(size=(2, size))
             logits = 1.5 * y + noise[0] - 2, 1.5 * y + 0.7 * noise.sum(axis=0) - 2
             columns = [y, *(1 / (1 + np.exp(-each)) for each in logits), rng.integers(0, 5, size).astype(np.int8)]
             writer.write_table(pa.table(columns, schema=schema))
+
+
+@cache
+def _folder() -> Path:
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
+@cache
+def files_of(rows: int, n_files: int = 1) -> str:
+    """Write so many rows as one file, or a folder of several; return its path."""
+    path = _folder() / f"{rows}-{n_files}.parquet"
+    if n_files == 1:
+        write_rows(path, rows)
+    else:
+        path.mkdir()
+        for k in range(n_files):
+            write_rows(path / f"{k:05}.parquet", rows // n_files)
+    return str(path)
 
 
 SCAN = """
@@ -118,22 +137,17 @@ auc = parquet.ranking(sys.argv[1], label="y", score="a", exact={exact}).roc_auc(
 """
 
 
-def _path() -> str:
-    assert FILE is not None
-    return FILE
-
-
 @cache
-def _peak(code: str, *arguments: str) -> float:
-    """Return the most bytes that a process takes."""
-    return float(_python("-c", "import sys\n" + code + MOST, _path(), *arguments).stderr.split()[-1])
+def _peak(code: str, rows: int) -> float:
+    """Return the peak memory of a process, in bytes."""
+    return float(_python("-c", "import sys\n" + code + MOST, files_of(rows)).stderr.split()[-1])
 
 
 def _scan(data: Data) -> Call:
     from pyarrow import parquet as files
 
     def call() -> int:
-        batches = files.ParquetFile(_path()).iter_batches(GROUP, columns=[LABEL, MODELS[0]])
+        batches = files.ParquetFile(files_of(data.rows)).iter_batches(GROUP, columns=[LABEL, MODELS[0]])
         return sum(batch.num_rows for batch in batches)
 
     return call
@@ -144,9 +158,9 @@ def _rank(*, exact: bool) -> Setup:
 
     def set_up(data: Data) -> Call:
         def call() -> int:
-            ranking: Any = parquet.ranking(_path(), label=LABEL, score=MODELS[0], exact=exact)
+            ranking: Any = parquet.ranking(files_of(data.rows), label=LABEL, score=MODELS[0], exact=exact)
             auc = ranking.roc_auc()
-            assert exact or auc.width <= MOST_IN_DOUBT
+            assert not isinstance(auc, Certified) or auc.width <= MOST_IN_DOUBT
             return int(ranking.n_positives + ranking.n_negatives)
 
         return call
@@ -156,21 +170,25 @@ def _rank(*, exact: bool) -> Setup:
 
 def _report_memory(data: Data) -> Call:
     columns = ["--label", LABEL, *(each for model in MODELS for each in ("--score", model)), "--quiet"]
-    return lambda: float(_python("-c", COMMAND + MOST, "report", _path(), *columns).stderr.split()[-1])
+    return lambda: float(_python("-c", COMMAND + MOST, "report", files_of(data.rows), *columns).stderr.split()[-1])
 
 
 def _report(data: Data) -> Call:
     columns = ["--label", LABEL, *(each for model in MODELS for each in ("--score", model)), "--quiet"]
-    return lambda: _python("-c", COMMAND, "report", _path(), *columns).stdout
+    return lambda: _python("-c", COMMAND, "report", files_of(data.rows), *columns).stdout
 
 
 def _beyond_a_scan(data: Data) -> Call:
-    return lambda: _peak(RANK.format(exact=False)) - _peak(SCAN)
+    return lambda: _peak(RANK.format(exact=False), data.rows) - _peak(SCAN, data.rows)
 
 
-def of_files(entries: dict[str, Setup]) -> dict[str, Setup]:
-    """Leave out what has no file to be taken of; memory is the kernel's account."""
-    return entries if LINUX and FILE and Path(FILE).exists() else {}
+def _exact_memory(data: Data) -> Call:
+    return lambda: _peak(RANK.format(exact=True), data.rows)
+
+
+def of_linux(entries: dict[str, Setup]) -> dict[str, Setup]:
+    """Leave out what only the kernel's account of memory tells."""
+    return entries if LINUX else {}
 
 
 SCALE: Cases = installed(
@@ -180,14 +198,11 @@ SCALE: Cases = installed(
         "summary_merge": {"fastevals": _merge},
         "summary_bytes": {"fastevals": _to_bytes},
         "summary_size": {"fastevals": _size},
-        "files_certified": of_files({"fastevals": _rank(exact=False), "iter_batches": _scan}),
-        "files_exact": of_files({"fastevals": _rank(exact=True), "iter_batches": _scan}),
-        "files_report": of_files({"fastevals": _report}),
-        "files_certified_memory": of_files({"fastevals": _beyond_a_scan}),
-        "files_exact_memory": of_files({"fastevals": lambda data: lambda: _peak(RANK.format(exact=True))}),
-        "files_report_memory": of_files({"fastevals": _report_memory}),
+        "files_certified": {"fastevals": _rank(exact=False), "iter_batches": _scan},
+        "files_exact": {"fastevals": _rank(exact=True), "iter_batches": _scan},
+        "files_report": {"fastevals": _report},
+        "files_certified_memory": of_linux({"fastevals": _beyond_a_scan}),
+        "files_exact_memory": of_linux({"fastevals": _exact_memory}),
+        "files_report_memory": of_linux({"fastevals": _report_memory}),
     }
 )
-
-if __name__ == "__main__":
-    write_rows(sys.argv[1])

@@ -4,7 +4,10 @@ import gc
 import importlib.util
 import os
 import tempfile
+import time
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,3 +47,33 @@ def pytest_configure(config: pytest.Config) -> None:
     """Draw more examples where all tests are asked for: strategies.py reads it when tests are collected."""
     if config.option.markexpr == "slow or not slow":
         os.environ.setdefault("FASTEVALS_TEST_EXAMPLES", "240")
+
+
+# Slow tests in a limited time: another file comes first with each commit, and what is left out is named.
+FIRST = int(os.environ.get("FASTEVALS_TEST_FIRST", "0"), 16)  # a commit's hash
+UNTIL = float(os.environ.get("FASTEVALS_TEST_UNTIL", "inf"))  # seconds since 1970
+LEFT_OUT = "left out: no time was left"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start with the file that the commit's hash says, and go on from there."""
+    files = [list(tests) for _, tests in groupby(items, key=lambda item: item.path)]
+    if files:
+        start = FIRST % len(files)
+        items[:] = [test for tests in files[start:] + files[:start] for test in tests]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test once the time is over."""
+    if time.time() > UNTIL:
+        item.add_marker(pytest.mark.skip(reason=LEFT_OUT))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Name the tests for which no time was left."""
+    skipped = terminalreporter.stats.get("skipped", ())
+    left_out = sorted(report.nodeid for report in skipped if LEFT_OUT in str(report.longrepr))
+    if left_out:
+        terminalreporter.section(f"{len(left_out)} tests left out: no time was left")
+        terminalreporter.write_line("\n".join(left_out))
