@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_union
 from fastevals._execution import run
 from fastevals._frames import Columns, make_columns
 from fastevals._kernels.steps import add_counts, rows_at
@@ -239,7 +240,7 @@ def _add(parts: list[ThresholdCounts]) -> ThresholdCounts:
     columns = [[getattr(part, name) for part in parts] for name in ("thresholds", "tps", "fps")]
     dtypes = [np.result_type(*pair) for pair in columns]
     if dtypes[0] != np.float64:  # scores that kernels have no type for
-        thresholds = np.union1d(*columns[0])[::-1].copy()
+        thresholds = sorted_union(*columns[0])[::-1].copy()
         rows = [np.searchsorted(-each, -thresholds, side="right") - 1 for each in columns[0]]
         sums = (sum(each[row] for each, row in zip(pair, rows, strict=True)) for pair in columns[1:])
         return ThresholdCounts._unchecked(thresholds, *sums)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._options import listed, row_at, show
 from fastevals._validation.arrays import (
     as_array,
@@ -54,7 +55,7 @@ def binary_labels(
     if pos_label is None:
         positive = default_pos_label(distinct)
         if positive is None:
-            if len(distinct) > 1 and np.unique(array).size > 2:
+            if len(distinct) > 1 and sorted_unique(array).size > 2:
                 raise_not_binary(name, array)
             raise ValueError(
                 f"{name} has the label{'s' * (len(distinct) > 1)} {listed(distinct)}: {option} must say which is "
@@ -82,7 +83,7 @@ def matching_label(name: str, array: NDArray[Any], pos_label: Any, option: str =
                 return label
         if len(distinct) == 1:
             return as_text(pos_label)  # one class, and not this one
-    if len(distinct) == 2 and np.unique(array).size > 2:
+    if len(distinct) == 2 and sorted_unique(array).size > 2:
         raise_not_binary(name, array)
     raise ValueError(f"{option} must be a label of {name} ({listed(distinct)}), got {show(pos_label)}")
 
@@ -109,7 +110,7 @@ def raise_not_binary(name: str, array: NDArray[Any]) -> NoReturn:
         count = int(np.count_nonzero(missing))
         first = row_at(np.argmax(missing))
         raise ValueError(f"{name} has {count} NaN value{'s' * (count > 1)}, the first at {first}")
-    distinct = np.unique(as_labels(name, array))
+    distinct = sorted_unique(as_labels(name, array))
     raise ValueError(f"{name} must have two classes, got {distinct.size} labels: {listed(list(distinct))}")
 
 
@@ -188,7 +189,7 @@ def as_class_names(name: str, values: Any, n_classes: int | None) -> Any:
     check_class_number(name, names)
     if n_classes is not None and names.size != n_classes:
         raise ValueError(f"{name} must name {n_classes} classes, got {names.size}: {listed(list(names))}")
-    if np.unique(names).size != names.size:
+    if sorted_unique(names).size != names.size:
         raise ValueError(f"{name} must all differ, got {listed(list(names))}")
     return names
 

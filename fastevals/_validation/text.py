@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._execution import BLOCK, blocks, chunks, run
 from fastevals._kernels.labels import enter_keys, note_first, number_keys, number_words
 from fastevals._validation.arrays import check_all_strings
@@ -129,7 +130,7 @@ def share_names(labels: Sequence[Any]) -> tuple[NDArray[Any], list[Codes]]:
     names = labels[0].names
     if all(each.names is names or np.array_equal(each.names, names) for each in labels[1:]):
         return names, [each.codes for each in labels]
-    names = np.unique(np.concatenate([each.names for each in labels]))
+    names = sorted_unique(np.concatenate([each.names for each in labels]))
     return names, [np.searchsorted(names, each.names)[each.codes] for each in labels]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._execution import blocks, run
 from fastevals._kernels.groups import count_groups
 from fastevals._validation.arrays import EXACT
@@ -268,5 +269,5 @@ def spans(starts: NDArray[np.int64], task: int | None = None) -> list[tuple[int,
     task = TASK if task is None else task
     work = starts + np.arange(starts.size)  # a group without rows is some work too
     ends = np.searchsorted(work, np.arange(task, work[-1], task), side="left")
-    edges = np.unique(np.concatenate(([0], ends, [starts.size - 1]))).tolist()
+    edges = sorted_unique(np.concatenate(([0], ends, [starts.size - 1]))).tolist()
     return list(pairwise(edges))

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._frames import Columns, make_columns
 from fastevals._kernels import tubes as kernels
 from fastevals._options import (
@@ -172,7 +173,7 @@ def confidence_band(
     how = method or METHODS[kind][0]
     level, alpha = check_confidence_level(confidence_level)
     n_resamples = check_integer("n_resamples", n_resamples, low=1, high=MAX_RESAMPLES)
-    x = None if at is None else np.unique(as_shares("at", at))
+    x = None if at is None else sorted_unique(as_shares("at", at))
     key = seed_key("rng", rng)
     counts, undefined = ranking.counts, 0
     if not (counts.n_pos and counts.n_neg):
@@ -253,7 +254,7 @@ class ConfidenceBand(Frozen):
         return make_columns({"x": self.x, "low": self.low, "high": self.high})
 
     def __str__(self) -> str:
-        shown = np.unique(np.linspace(0, self.x.size - 1, min(PRINTED, self.x.size)).round().astype(np.intp))
+        shown = sorted_unique(np.linspace(0, self.x.size - 1, min(PRINTED, self.x.size)).round().astype(np.intp))
         rows = ("{:.4f}: {:.4f} to {:.4f}".format(*(each[k] for each in self)) for k in shown)
         return "\n  ".join([repr(self), *rows])
 
@@ -329,7 +330,7 @@ def _rectangle_union(line: Polyline, dx: float, dy: float, at: Floats | None, am
         low, high = np.minimum(*limits(lower, at)), np.maximum(*limits(upper, at))
         return at, np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
     clipped = first_at(line, np.array([dy, 1 - dy])) + np.array([dx, -dx])
-    places = np.unique(np.concatenate((upper.x, lower.x, clipped, among)))
+    places = sorted_unique(np.concatenate((upper.x, lower.x, clipped, among)))
     places = places[(places >= 0) & (places <= 1)]
     x = np.repeat(places, 2)[1:-1]
     low, high = (

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._frames import Columns, spread, stack
 from fastevals._options import as_flag, show, warn_degenerate, warn_too_few
 from fastevals._text import format_column, format_pvalue, format_tables, printable, shorten_names, wrap_text
@@ -459,7 +460,7 @@ def compare_numbers(
     deviation of a replicate is what all pairs' intervals and adjusted p-values are read from (max-T).
     """
     alternative, side = settings.alternative, EXTREMENESS[settings.alternative]
-    compared = np.unique(pairs)
+    compared = sorted_unique(pairs)
     values = np.where(np.isfinite(values), values, np.nan)
     defined = compared[~np.isnan(values[compared])]
     kept = np.isfinite(replicates[:, defined]).all(axis=1)

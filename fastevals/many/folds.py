@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._frames import Columns, Tabular, make_columns
 from fastevals._options import check_choice, show
 from fastevals._text import first_lines
@@ -383,7 +384,7 @@ def mean_at_each_fpr(rankings: Sequence[Ranking]) -> AveragedCounts:
     for each in rankings:
         at = corners(each.counts).cells()
         lines.append(Polyline(cells.false_positive_rate(at), cells.recall(at)))
-    fpr = np.unique(np.concatenate([line.x for line in lines]))
+    fpr = sorted_unique(np.concatenate([line.x for line in lines]))
     sides = [limits(line, fpr) for line in lines]
     tpr = np.stack([sum(side[k] for side in sides) / len(rankings) for k in (0, 1)], axis=1).ravel()
     points = np.stack((np.repeat(fpr, 2), tpr))

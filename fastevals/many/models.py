@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._execution import num_threads, run
 from fastevals._frames import Columns, make_columns
 from fastevals._kernels.columns import square_placements
@@ -376,7 +377,7 @@ def count_models(y_true: Arrays, predicted: Arrays, weights: Arrays | None) -> t
             return count_label_pairs(these, those, weight)
 
     counted = run(count, range(len(models)), compiles=("count_models", weights is None))
-    labels = np.unique(np.concatenate([each for _, each in counted]))
+    labels = sorted_unique(np.concatenate([each for _, each in counted]))
     check_class_number("the models' labels", labels)
     stack = np.zeros((len(models), labels.size, labels.size), dtype=counted[0][0].dtype)
     for matrix, (counts, own) in zip(stack, counted, strict=True):

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._execution import blocks, chunks, run
 from fastevals._frames import Columns, make_columns
 from fastevals._kernels.compensated import BITS, LIMBS, sum_limbs
@@ -458,7 +459,7 @@ def _quantile(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64]
     # By a few ulps more than enough, so that equal weights of 0.1 are cut as whole ones are.
     enough = (counts.n_pos + counts.n_neg) * (np.arange(1, n_bins) / n_bins) * (1 + ROUNDING)
     fits = last_row(counts.thresholds.size, enough.shape, lambda rows: counts.tps[rows] + counts.fps[rows] <= enough)
-    inner = np.unique(fits)
+    inner = sorted_unique(fits)
     inner = inner[counts.tps[inner] + counts.fps[inner] > 0]  # a bin above the last row would be empty
     edges = np.concatenate(([0.0], counts.thresholds[inner[::-1] + 1].astype(np.float64), [1.0]))
     return edges, np.concatenate(([0], inner, [counts.thresholds.size - 1]))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._options import show
 from fastevals._validation.arrays import as_array, check_all_strings, is_masked
 from fastevals._validation.labels import as_labels, default_pos_label, distinct_pair
@@ -230,7 +231,7 @@ def distinct_labels(array: NDArray[Any]) -> NDArray[Any]:
     """Return the distinct labels of a vector, ascending."""
     if array.dtype == object:
         return np.array(sorted(set(array.tolist())), dtype=object)
-    return np.unique(array)
+    return sorted_unique(array)
 
 
 def check_default_pos_label(y_true: NDArray[Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._validation.labels import as_class_numbers
 from fastevals._validation.text import TextLabels, encode_column, encode_text, share_names
 from fastevals.counting.labels import DENSE, code_labels, count_codes, count_equal, count_in_range
@@ -418,7 +419,7 @@ def _check_samplewise(samplewise: bool) -> None:
 def _check_same_label_type(true: NDArray[Any], predicted: NDArray[Any]) -> None:
     """Raise if one target has strings and the other numbers."""
     if (true.dtype.kind in "OU") != (predicted.dtype.kind in "OU"):
-        seen = " and ".join(str(np.unique(each)) for each in (true, predicted))
+        seen = " and ".join(str(sorted_unique(each)) for each in (true, predicted))
         raise ValueError(f"Mix of label input types (string and number); Got {seen}.")
 
 

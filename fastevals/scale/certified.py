@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._frames import Columns, make_columns
 from fastevals._options import as_flag, check_choice, check_costs, check_exactly_one, check_number, warn_undefined
 from fastevals._validation.arrays import as_thresholds
@@ -371,7 +372,7 @@ class CertifiedRanking:
 
     def _check_cuts(self, thresholds: NDArray[Any]) -> None:
         """Raise unless counts at thresholds are in no doubt."""
-        finite = np.unique(thresholds[np.isfinite(thresholds)]).astype(np.float64) + 0.0
+        finite = sorted_unique(thresholds[np.isfinite(thresholds)]).astype(np.float64) + 0.0
         keys = FLOATS.encode(finite)
         doubtful = self.cells.reach[np.searchsorted(self.cells.low, keys)] >= keys
         if doubtful.any():

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._distinct import sorted_union
 from fastevals._options import check_number, show
 from fastevals._validation.labels import as_labels
 from fastevals.measure.confusion import ConfusionMatrix
@@ -88,7 +89,7 @@ class ConfusionSummary(Summary):
     def _add(self, labels: NDArray[Any], counts: Ints) -> None:
         if self._labels.size and (self._labels.dtype.kind == "U") != (labels.dtype.kind == "U"):
             raise ValueError(f"labels must be like {show(self._labels[0])}, as before, got {show(labels[0])}")
-        joined = np.union1d(self._labels, labels) if self._labels.size else labels
+        joined = sorted_union(self._labels, labels) if self._labels.size else labels
         total = np.zeros((joined.size, joined.size), dtype=np.int64)
         for names, each in ((self._labels, self._counts), (labels, counts)):
             places = np.searchsorted(joined, names)

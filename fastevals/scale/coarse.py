@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_union, sorted_unique
 from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.paired import draw_counts
 from fastevals.counts import Cells, ThresholdCounts
@@ -87,7 +88,7 @@ class CoarseRanking:
             for row, spec in chosen.items():
                 about = share.near(row, CHOSEN, -1 / 3)
                 kept += [about, peaks(counts, spec, about)]
-            rows = np.unique(np.concatenate(kept))
+            rows = sorted_unique(np.concatenate(kept))
         places = {label: int(np.searchsorted(rows, row)) for label, row in places.items()}
         return cls(counts.take(rows), places, probabilities)
 
@@ -207,11 +208,11 @@ class Shares(NamedTuple):
         unit = self.rarer**power
         farthest = np.arcsinh(self.above[-1] / unit)
         away = unit * np.sinh(np.linspace(-farthest, farthest, n))
-        return np.union1d(self._rows(self.above[row] + away), [row])
+        return sorted_union(self._rows(self.above[row] + away), [row])
 
     def _rows(self, above: NDArray[np.float64]) -> Rows:
         last = self.above.size - 1
-        return np.unique(np.append(np.searchsorted(self.above, above).clip(0, last), (0, last)))
+        return sorted_unique(np.append(np.searchsorted(self.above, above).clip(0, last), (0, last)))
 
 
 def peaks(counts: ThresholdCounts, spec: MetricSpec, rows: Rows) -> Rows:

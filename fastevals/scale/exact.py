@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_union, sorted_unique
 from fastevals._execution import run
 from fastevals._kernels import areas
 from fastevals._kernels.cells import count_around, join_equal
@@ -105,11 +106,13 @@ class AtomCounts:
             keys = keys[starts]
         positives = positives.astype(dtype, copy=False)
         if also.size:
-            joined = np.union1d(keys, also)
-            spread = np.zeros(joined.size, dtype)
-            spread[np.searchsorted(joined, keys)] = positives
-            keys, positives = joined, spread
+            places = np.searchsorted(keys, also)
+            new = np.searchsorted(keys, also, side="right") == places
+            keys, positives = np.insert(keys, places[new], also[new]), np.insert(positives, places[new], 0)
         return cls(keys, positives, np.zeros(keys.size, dtype), np.zeros(keys.size + 1, dtype))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return AtomCounts, (self.keys, self.positives, self.at, self.between)  # a lock is none of the counts
 
     def count(self, keys: Keys, units: Ints | None) -> None:
         """Count negatives, in any order; `keys` are sorted in place."""
@@ -160,7 +163,7 @@ def atoms_beside(thresholds: Keys, highest: int) -> Keys:
 
     These are thresholds, the highest score, where some metrics are best, and those that decision curves are of.
     """
-    return np.union1d(np.append(thresholds, np.uint64(highest)), HUNDREDTHS)
+    return sorted_union(np.append(thresholds, np.uint64(highest)), HUNDREDTHS)
 
 
 def sort(keys: Keys) -> None:
@@ -499,7 +502,7 @@ class ExactScans:
         if not sample.size:
             return [KeyRange(), *[KeyRange(1, 0)] * (self.n_ranges - 1)]
         places = np.arange(1, self.n_ranges) * sample.size // self.n_ranges
-        edges = np.unique(sample[places])
+        edges = sorted_unique(sample[places])
         lows = [LOWEST, *map(int, edges)]
         highs = [*(int(edge) - 1 for edge in edges), HIGHEST]
         found = [KeyRange(low, high) for low, high in zip(lows, highs, strict=True)][::-1]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._distinct import sorted_union, sorted_unique
 from fastevals._execution import blocks
 from fastevals._kernels.cells import (
     END,
@@ -56,7 +57,7 @@ class ScoreGrid:
     def __init__(self, cuts: ArrayLike) -> None:
         scores = exact_floats("cuts", as_scores("cuts", cuts))
         check_finite("cuts", scores)
-        self._set(np.unique(FLOATS.encode(scores + 0.0)))
+        self._set(sorted_unique(FLOATS.encode(scores + 0.0)))
 
     @classmethod
     def from_keys(cls, cuts: Keys) -> ScoreGrid:
@@ -120,7 +121,7 @@ class ScoreGrid:
         """
         values = exact_floats("scores", as_scores("scores", scores))
         check_finite("scores", values)
-        return exact_grid(np.unique(FLOATS.encode(values + 0.0)))
+        return exact_grid(sorted_unique(FLOATS.encode(values + 0.0)))
 
     @property
     def n_cells(self) -> int:
@@ -203,7 +204,7 @@ def grid_of_cells(cells: ScoreCells) -> ScoreGrid | None:
     """Return the grid that has some cells, and those between; None where they overlap."""
     if (cells.low[1:] <= cells.high[:-1]).any():
         return None
-    return ScoreGrid.from_keys(np.union1d(cells.low, cells.high + np.uint64(1)))
+    return ScoreGrid.from_keys(sorted_union(cells.low, cells.high + np.uint64(1)))
 
 
 def exact_floats(name: str, scores: NDArray[Any]) -> NDArray[Any]:

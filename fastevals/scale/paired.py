@@ -28,6 +28,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_union, sorted_unique
 from fastevals._execution import chunks, run
 from fastevals._kernels.paired import (
     add_by_group,
@@ -242,7 +243,7 @@ class ModelTerms(NamedTuple):
         """Return those of a model."""
         counts, p = model.counts, model.probabilities
         cuts = counts.thresholds[1:][counts.thresholds[1:] > LOWEST]
-        edges = np.unique(np.concatenate((cuts, _probability_cuts(p))))
+        edges = sorted_unique(np.concatenate((cuts, _probability_cuts(p))))
         low = np.append(-np.inf, edges)
         rows = np.minimum(np.searchsorted(-counts.thresholds, -low), counts.thresholds.size - 1)
         means = np.full((2, low.size), np.nan) if p is None else mean_probabilities(p, edges)
@@ -344,7 +345,7 @@ def _groups(model: CoarseRanking, label: str, spec: MetricSpec) -> Ints:
     cuts = np.empty(0, dtype=np.intp)
     if row is not None:
         near = chosen_rows(model.counts, spec) if is_chosen(spec) else Shares.of(model.counts).near(row, NEAR)
-        cuts = np.union1d(near, [row])
+        cuts = sorted_union(near, [row])
         cuts = cuts[(cuts > 0) & (cuts < last)]
     return np.asarray(cuts.size - np.searchsorted(cuts, np.arange(1, last + 1)), dtype=np.int64)
 
@@ -354,7 +355,7 @@ def chosen_rows(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
     share = Shares.of(counts)
     own = int(np.argmax(worth(spec, counts.cells())))
     about = share.near(own, TRIED, -1 / 3)
-    about = np.union1d(about, peaks(counts, spec, about))
+    about = sorted_union(about, peaks(counts, spec, about))
     about = about[about > 0]
     if about.size <= FEW:
         return about
@@ -364,10 +365,10 @@ def chosen_rows(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
     tps, fps = (np.cumsum(part, axis=1) for part in np.split(drawn, 2, axis=1))
     n_pos, n_neg = tps[:, -1:], fps[:, -1:]
     best = np.argmax(worth(spec, UsualCells(tps, fps, n_pos - tps, n_neg - fps)), axis=1)
-    found = np.unique(best)
+    found = sorted_unique(best)
     if found.size > MOST_CHOSEN:  # what is drawn of them takes their cube
-        found = np.unique(np.quantile(best, np.linspace(0, 1, MOST_CHOSEN), method="nearest"))
-    return np.asarray(about[np.union1d(found, (found[1:] + found[:-1]) // 2)])
+        found = sorted_unique(np.quantile(best, np.linspace(0, 1, MOST_CHOSEN), method="nearest"))
+    return np.asarray(about[sorted_union(found, (found[1:] + found[:-1]) // 2)])
 
 
 # Differences ----------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._limits import free_bytes
 from fastevals._options import as_bytes, as_flag, check_integer
 from fastevals._validation.arrays import as_thresholds, check_finite
@@ -129,7 +130,7 @@ def threshold_keys(name: str, at: ArrayLike) -> NDArray[np.uint64]:
     """Return the keys of thresholds, ascending."""
     thresholds = exact_floats(name, np.atleast_1d(as_thresholds(name, at)).ravel() + 0.0)
     check_finite(name, thresholds)
-    return np.unique(FLOATS.encode(thresholds))
+    return sorted_unique(FLOATS.encode(thresholds))
 
 
 # Exact ----------------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_union
 from fastevals._execution import get_num_threads, run
 from fastevals._options import check_integer, did_you_mean, listed, show
 from fastevals.counting.ordering import FLOATS
@@ -396,7 +397,7 @@ def fitted_grids(samples: Mapping[str, ScoreCells], cells: int, thresholds: NDAr
     for name, sample in samples.items():
         if sample.low.size > min(cells, int(sample.totals.sum()) // FEW):
             grid = fit_grid(sample, cells)
-            grids[name] = ScoreGrid.from_keys(np.union1d(grid.cuts, thresholds)) if thresholds.size else grid
+            grids[name] = ScoreGrid.from_keys(sorted_union(grid.cuts, thresholds)) if thresholds.size else grid
     return grids
 
 

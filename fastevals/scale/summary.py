@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._distinct import sorted_union, sorted_unique
 from fastevals._execution import blocks
 from fastevals._kernels.cells import count_infinite, doubt_of, read_cells
 from fastevals._options import check_integer, check_number, row_at, show
@@ -96,7 +97,7 @@ class RankingSummary(Summary):
         thresholds = exact_floats("at", np.atleast_1d(as_thresholds("at", at)).ravel()) + 0.0
         check_finite("at", thresholds)
         self._n_cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
-        self._at = np.unique(FLOATS.encode(thresholds))
+        self._at = sorted_unique(FLOATS.encode(thresholds))
         self._own_grid = grid is None
         self._unit = unit
         self._least = UNITS  # units of the least weight so far
@@ -204,8 +205,9 @@ class RankingSummary(Summary):
 
     def _use(self, grid: ScoreGrid | None, *, only_atoms: bool = False) -> None:
         """Count in a grid from here on."""
-        if grid is not None and self._at.size and not np.isin(self._at, grid.cuts).all():
-            grid = ScoreGrid.from_keys(np.union1d(grid.cuts, self._at))
+        if grid is not None and self._at.size:
+            cuts = sorted_union(grid.cuts, self._at)
+            grid = grid if cuts.size == grid.cuts.size else ScoreGrid.from_keys(cuts)
         self._grid = grid
         self._only_atoms = only_atoms
         self._counts = np.zeros(0 if grid is None else 2 * grid.n_cells, dtype=np.int64)
@@ -344,7 +346,7 @@ class RankingSummary(Summary):
         check_total("summaries", self._n_units(), other._n_units())
         self._labels = labels
         self._least = min(self._least, other._least)
-        self._at = np.union1d(self._at, other._at)
+        self._at = sorted_union(self._at, other._at)
         if self._grid is not None and self._grid == other._grid:
             self._counts += other._counts
             return other._cells if other._cells.low.size else None

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._validation.arrays import as_scores, check_finite
 from fastevals._validation.labels import Classes, as_classes, as_predicted_labels, as_true_labels
 from fastevals._validation.text import unique_inverse
@@ -61,7 +62,7 @@ def read_classes(
     true = as_true_labels(name, columns[label])
     columns_by_name = {f"{option('pred')} {model!r}": columns[model] for model in models}
     predicted = as_predicted_labels(true, columns_by_name, true_name=name)
-    labels = np.unique(np.concatenate([unique_inverse(column)[0] for column in (true, *predicted.values())]))
+    labels = sorted_unique(np.concatenate([unique_inverse(column)[0] for column in (true, *predicted.values())]))
     wanted = parse_label(pos_label, labels.tolist()) if isinstance(pos_label, str) else pos_label
     classes = as_classes(name, labels, None, wanted, option=option("pos_label"))
     return PredictedClasses(true, dict(zip(models, predicted.values(), strict=True)), classes, wanted)

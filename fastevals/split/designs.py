@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._options import check_instance, is_splitter, show
 from fastevals._validation.arrays import as_array
 from fastevals.split.checks import check_same_rows
@@ -239,7 +240,7 @@ def _as_split_pairs(name: str, pairs: Any, n: int) -> list[tuple[Rows, Rows]]:
         shared = parts[0][tested[parts[0]] > 0]
         if shared.size:
             raise ValueError(
-                f"{name}[{number}] has {np.unique(shared).size} rows in both parts, row {shared[0]} among them"
+                f"{name}[{number}] has {sorted_unique(shared).size} rows in both parts, row {shared[0]} among them"
             )
         checked.append((parts[0], parts[1]))
     if not checked:

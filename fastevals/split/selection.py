@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fastevals._distinct import sorted_unique
 from fastevals._options import _warn, check_integer, is_splitter, show
 from fastevals._random import seed_key
 from fastevals.split.checks import as_share_or_count, check_direction, check_some_defined
@@ -314,8 +315,8 @@ def _warn_outer_splits(metric: str, missing: int, n: int, failed: str) -> None:
 
 def _check_distinct_rows(name: str, rows: Rows) -> None:
     """Raise if a row is more than once among those that are to be split further: it would be on both sides."""
-    if np.unique(rows).size < rows.size:
+    if sorted_unique(rows).size < rows.size:
         raise ValueError(
             f"{name} must have each training row once, as these are split further; got {rows.size} rows of which "
-            f"{np.unique(rows).size} differ"
+            f"{sorted_unique(rows).size} differ"
         )

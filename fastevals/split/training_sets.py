@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._frames import Columns, make_columns
 from fastevals._kernels.random import stream_key
 from fastevals._kernels.splits import draw_units
@@ -387,7 +388,7 @@ def _decompose_cases(
     if zero_one and labels is None:  # all that a learner may predict, and that may be right
         known = as_true_labels("y", y)
         check_comparable_labels(y=known, y_test=truth)
-        labels = np.unique(np.concatenate([unique_inverse(each)[0] for each in (known, truth)]))
+        labels = sorted_unique(np.concatenate([unique_inverse(each)[0] for each in (known, truth)]))
     shared, per_set = _as_observed("y_observed", options.y_observed, sets.n_sets)
     summary = partial(
         BiasVarianceSummary, truth, y_observed=shared, loss=options.loss, decomposition=options.decomposition,

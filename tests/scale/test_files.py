@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import json
 import os
@@ -299,6 +300,16 @@ def test_an_exact_ranking_answers_as_that_of_all_rows_or_not_at_all(weight: str 
     assert again.rows_at_least(np.array([0.5])) == found.counts.rows_at_least(np.array([0.5]))
     with pytest.raises(ValueError, match="parts must be ThresholdCounts, got AtomPoints at 0"):
         found.counts + whole.counts
+
+
+@pytest.mark.parametrize("memory", [None, 500], ids=["one range", "several ranges"])
+@pytest.mark.parametrize("again", [lambda found: pickle.loads(pickle.dumps(found)), copy.deepcopy])
+def test_a_ranking_of_files_can_be_kept(again: Callable[[Any], Any], memory: int | None) -> None:
+    found = parquet.ranking(table_of(300), label="y", score="a", memory=memory)
+    other = again(found)
+    assert other.roc_auc() == found.roc_auc()
+    assert other.roc_curve().area == found.roc_curve().area
+    assert (other.confusion_at(1.0).counts == found.confusion_at(1.0).counts).all()
 
 
 def test_bounds_hold_the_value(tmp_path: Path) -> None:

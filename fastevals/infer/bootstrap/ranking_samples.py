@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_union
 from fastevals._execution import run
 from fastevals._kernels import jackknife, replicate_metrics, replicate_thresholds
 from fastevals._kernels.random import stream_key
@@ -532,7 +533,7 @@ class Steps:
         step_by_row = np.zeros(last + 1 if rows else 0, dtype=np.int32)
         swept = counts
         if detail == Detail.CUTS:
-            kept = np.union1d(ends, [0, last])
+            kept = sorted_union(ends, [0, last])
             swept, ends = counts.take(kept), np.searchsorted(kept, ends)
             step_by_row[:] = np.searchsorted(kept, np.arange(step_by_row.size)) - 1
         written = step_by_row if detail != Detail.CUTS else step_by_row[:0]

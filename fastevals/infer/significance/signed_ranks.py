@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._options import as_flag, check_choice
 from fastevals._validation.tables import as_measurement_pair, as_pair_of_names
 from fastevals.infer.proportions import share_interval
@@ -276,7 +277,7 @@ def rank_signed_differences(a: Floats, b: Floats, method: str, zeros: str, conti
 def _check_exact(ascending: Floats, keep_zeros: bool) -> None:
     """Raise if a pair has differences whose exact distribution would take too long."""
     n = ascending.shape[-1]
-    for n_zeros in np.unique(np.count_nonzero(ascending == 0, axis=-1)).tolist():
+    for n_zeros in sorted_unique(np.count_nonzero(ascending == 0, axis=-1)).tolist():
         ranked, others = (n, n_zeros) if keep_zeros else (n - n_zeros, 0)
         _check_exact_ranks(ranked, others, MOST_EXACT)
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._kernels.bias_variance import STRIP, count_bytes, count_classes, count_unknown, most_frequent
 from fastevals._options import listed, row_at, show
 from fastevals._validation.arrays import check_same_length
@@ -466,4 +467,4 @@ def distinct(labels: NDArray[Any]) -> NDArray[Any]:
         low, high = int(labels.min()), int(labels.max())
         if high - low < WIDEST and -(2**63) <= low <= high < 2**63:
             return np.flatnonzero(np.bincount(labels.astype(INT) - low)) + low
-    return np.unique(labels)
+    return sorted_unique(labels)

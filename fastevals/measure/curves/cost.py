@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._distinct import sorted_union
 from fastevals._frames import Columns, make_columns
 from fastevals._kernels.areas import excess_of_log
 from fastevals._options import check_costs, check_exactly_one, check_number
@@ -212,7 +213,7 @@ class CostCurve(Curve):
             If `other` is no cost curve, or a curve is undefined for want of a class.
         """
         mine, others = self._comparable_lines(other)
-        x = np.union1d(mine.x, others.x)
+        x = sorted_union(mine.x, others.x)
         saving = limits(mine, x)[0] - limits(others, x)[0]  # y is minus the cost
         saving[np.abs(saving) <= ROUNDING] = 0.0
         return CostDifference(x, saving)

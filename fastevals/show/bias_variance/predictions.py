@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import __version__
+from fastevals._distinct import sorted_union
 from fastevals._frames import Columns
 from fastevals._text import (
     LOSSES,
@@ -250,7 +251,7 @@ def _classes(data: PredictionData, truth: NDArray[Any]) -> NDArray[Any]:
     for name, row in {**data.models(), **data.observations()}.items():
         labels = as_true_labels(name, row)
         check_comparable_labels(**{shown["--truth"]: truth, name: labels})
-        classes = np.union1d(classes, distinct(labels))
+        classes = sorted_union(classes, distinct(labels))
         check_class_number(where, classes)
     return classes
 

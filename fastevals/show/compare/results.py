@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import __version__
+from fastevals._distinct import sorted_unique
 from fastevals._execution import progressed
 from fastevals._frames import Columns, make_columns, stack
 from fastevals._options import UndefinedMetricWarning, check_choice, check_number
@@ -251,7 +252,7 @@ def _cautions(
 
 def _numbers_rows(name: str, column: NDArray[Any], alone: bool) -> bool:
     """Return whether a column holds whole numbers, all different, and counts, is named so, or is `alone` whole."""
-    if column.dtype.kind not in "iu" or np.unique(column).size < column.size:
+    if column.dtype.kind not in "iu" or sorted_unique(column).size < column.size:
         return False
     counts = column.size > ROUGH and bool((np.diff(column) == 1).all())
     return counts or (alone and column.size >= FEW) or NUMBERED.fullmatch(name) is not None
@@ -275,7 +276,7 @@ def _split_by_value(shown: str, column: NDArray[Any]) -> list[tuple[Any, NDArray
 
 
 def _repeated_values(name: str, column: NDArray[Any]) -> tuple[str, int] | None:
-    distinct = np.unique(column).size
+    distinct = sorted_unique(column).size
     return (name, distinct) if distinct < column.size else None
 
 

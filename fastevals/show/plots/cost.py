@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._options import check_integer, listed
 from fastevals._validation.curves import as_named
 from fastevals.counts import ThresholdCounts
@@ -124,7 +125,7 @@ def _threshold_lines(counts: ThresholdCounts, n: int, look: Look) -> ThinLines:
 
     last = counts.thresholds.size - 1
     rows = thinning.first_at_least(along, last, np.linspace(0, 2, n + 2)[1:-1])
-    rows = np.unique(rows[(rows > 0) & (rows < last)])
+    rows = sorted_unique(rows[(rows > 0) & (rows < last)])
     fpr, fnr = counts.fps[rows] / counts.n_neg, (counts.n_pos - counts.tps[rows]) / counts.n_pos
     ends = [np.array([(0.0, left), (1.0, right)]) for left, right in zip(fpr.tolist(), fnr.tolist(), strict=True)]
     return ThinLines("thresholds", ends, look, 0.6, 0.35)

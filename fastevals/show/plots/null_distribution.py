@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastevals._distinct import sorted_union, sorted_unique
 from fastevals._validation.curves import check_kind
 from fastevals.infer.significance.decision import SYMMETRIC
 from fastevals.results import Interval, Null, SignificanceResult
@@ -141,7 +142,7 @@ def _choose_x_limits(result: SignificanceResult, distribution: Any, discrete: bo
 def _draw_density(picture: Picture, distribution: Any, x_limits: Ends, region: Ends) -> float:
     """Draw a density, shaded in the region; return the y to draw up to."""
     low, high = x_limits
-    x = np.union1d(np.linspace(low, high, picture.columns), [end for end in region if low < end < high])
+    x = sorted_union(np.linspace(low, high, picture.columns), [end for end in region if low < end < high])
     y = distribution.pdf(x)
     top = float(y.max())
     if math.isinf(top):  # at the left end, of a square's
@@ -157,7 +158,7 @@ def _draw_density(picture: Picture, distribution: Any, x_limits: Ends, region: E
 
 def _draw_probabilities(picture: Picture, distribution: Any, x_limits: Ends, region: Ends) -> float:
     """Draw probabilities, or the outline of many, in another colour in the region; return the highest."""
-    x = np.unique(np.linspace(*x_limits, min(int(x_limits[1] - x_limits[0]) + 1, picture.columns)).round())
+    x = sorted_unique(np.linspace(*x_limits, min(int(x_limits[1] - x_limits[0]) + 1, picture.columns)).round())
     y = distribution.pmf(x)
     rejected = (x < region[0]) | (x > region[1])
     if x.size <= MOST_BARS:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._text import format_value, shorten_names
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import draw_mark, set_axis
@@ -83,7 +84,7 @@ def _numbers(values: Sequence[Any]) -> Floats | None:
     if not all(each == 0 or SMALLEST <= abs(each) <= 1 / SMALLEST for each in plain):
         return None
     x = np.array(plain, dtype=np.float64)
-    return x if np.unique(x).size == x.size else None
+    return x if sorted_unique(x).size == x.size else None
 
 
 def _scale_of(values: Floats, ratio: float) -> AxisScale:

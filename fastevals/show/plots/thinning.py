@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._execution import blocks, run
 from fastevals.counts import ThresholdCounts, last_row
 
@@ -51,10 +52,10 @@ def rows_to_draw(
     n = counts.thresholds.size
     if n <= 4 * edges.size:
         return np.arange(n)
-    starts = np.unique(np.concatenate(([0], first_at_least(x, n, edges), [n])))
+    starts = sorted_unique(np.concatenate(([0], first_at_least(x, n, edges), [n])))
     ends = [starts[:-1], starts[1:] - 1]
     if y is None:
-        return np.unique(np.concatenate(ends))
+        return sorted_unique(np.concatenate(ends))
     columns = np.flatnonzero(np.diff(starts) > 2)
     spans = list(zip(np.maximum(starts[columns], 1).tolist(), starts[columns + 1].tolist(), strict=True))
 
@@ -62,7 +63,7 @@ def rows_to_draw(
         return [row for start, stop in some for row in _extremes(y, slice(start, stop))]
 
     inner = run(extremes, [spans[k : k + 64] for k in range(0, len(spans), 64)])
-    return np.unique(np.concatenate([*ends, *(np.asarray(rows, dtype=np.intp) for rows in inner)]))
+    return sorted_unique(np.concatenate([*ends, *(np.asarray(rows, dtype=np.intp) for rows in inner)]))
 
 
 def first_at_least(x: Callable[[Any], NDArray[Any]], n: int, values: Values) -> Rows:
@@ -87,7 +88,7 @@ def thinned(x: Values, y: Values, columns: int) -> Points:
     if x.size <= 4 * columns:
         return x, y
     starts = np.searchsorted(x, np.linspace(x[0], x[-1], columns))
-    kept = np.unique(np.concatenate((starts, np.maximum(starts - 1, 0), [x.size - 1])))
+    kept = sorted_unique(np.concatenate((starts, np.maximum(starts - 1, 0), [x.size - 1])))
     return x[kept], y[kept]
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._options import UndefinedMetricWarning, check_integer, check_number
 from fastevals.infer.bootstrap.bootstrap import BootstrapResult, BootstrapSettings, Estimate, bootstrap
 from fastevals.infer.comparison import ModelComparison, compare_rankings
@@ -199,7 +200,7 @@ def make_intervals(
     progress: bool,
 ) -> Intervals:
     """Return the intervals of metrics that some model has, and the models' differences."""
-    n_groups = None if rows.groups is None else np.unique(rows.groups).size
+    n_groups = None if rows.groups is None else sorted_unique(rows.groups).size
     why = "all its rows are of one group" if n_groups == 1 else why_none(plan, rows)
     if why:
         return Intervals(why_none=why, n_groups=n_groups)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_union, sorted_unique
 from fastevals.counts import ThresholdCounts, last_row
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.show.plots.histogram import histogram_edges
@@ -55,14 +56,14 @@ def candidates(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: A
 
     add(lambda rows: counts.tps[rows] + counts.fps[rows], steps * (counts.n_pos + counts.n_neg))
     if counts.n_neg:
-        add(lambda rows: counts.fps[rows], np.union1d(steps, deviates) * counts.n_neg)
+        add(lambda rows: counts.fps[rows], sorted_union(steps, deviates) * counts.n_neg)
     if counts.n_pos:
-        add(lambda rows: counts.tps[rows], np.union1d(steps, 1 - deviates) * counts.n_pos, precision)
+        add(lambda rows: counts.tps[rows], sorted_union(steps, 1 - deviates) * counts.n_pos, precision)
     with np.errstate(over="ignore"):
         low, high = (float(counts.thresholds[row]) / 2 for row in (-1, 1))
         at = 2 * (low + (high - low) * steps)
     kept.append(counts.rows_at_least(at))
-    return np.unique(np.concatenate(kept))
+    return sorted_unique(np.concatenate(kept))
 
 
 def chosen(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: Any = ()) -> Rows:

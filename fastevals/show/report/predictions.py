@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import __version__
+from fastevals._distinct import sorted_unique
 from fastevals._execution import progressed
 from fastevals._frames import Columns
 from fastevals._options import UndefinedMetricWarning, naming_rows, show
@@ -533,7 +534,7 @@ class _MeasurePredictions(NamedTuple):
     ) -> PredictionBlock:
         """Measure each model, and make intervals."""
         total = None if rows.weights is None else float(rows.weights.sum())
-        n_groups = None if rows.groups is None else int(np.unique(rows.groups).size)
+        n_groups = None if rows.groups is None else int(sorted_unique(rows.groups).size)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)  # notes say it
             if self.classes is not None:
@@ -703,7 +704,7 @@ def error_shapes(targets: NDArray[Any], predictions: Sequence[NDArray[Any]], wei
         order = np.argsort(np.abs(each), kind="stable")
         rows = np.ones(each.size) if weights is None else weights
         below = np.cumsum(rows[order]) / rows.sum()
-        kept = np.unique(np.searchsorted(below, np.linspace(0, 1, N_SIZES)).clip(max=each.size - 1))
+        kept = sorted_unique(np.searchsorted(below, np.linspace(0, 1, N_SIZES)).clip(max=each.size - 1))
         by_value = np.argsort(values, kind="stable")
         parts = [part for part in np.array_split(by_value, N_PARTS) if part.size]
         means = [

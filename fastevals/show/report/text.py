@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._text import (
     WIDTH,
     describe_block,
@@ -576,7 +577,7 @@ def over_cautions(report: Report) -> list[str]:
     by, is_bootstrapped = printable(str(report.roles.by)), over.n_replicates is not None
     aucs = [metrics[AUC] for metrics in over.metrics.values()]
     notes = []
-    if is_bootstrapped and any(np.unique(auc.values[~np.isnan(auc.values)]).size == 1 for auc in aucs):
+    if is_bootstrapped and any(sorted_unique(auc.values[~np.isnan(auc.values)]).size == 1 for auc in aucs):
         notes.append(
             "an interval of the mean AUC without width, which doesn't tell how sure it is: all values' are equal"
         )

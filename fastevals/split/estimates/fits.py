@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._options import check_not_given
 from fastevals._validation.labels import binary_labels, raise_not_binary
 from fastevals.measure.kinds import LABELS, SCORES, TARGETS, Kind, MetricSpecs, check_one_kind, metric_kinds
@@ -185,6 +186,6 @@ def estimate_from_counts(
 
 def _check_two_labels_only(name: str, y: NDArray[Any], positive: Any) -> NDArray[np.bool_]:
     """Return which rows are positive; raise if there is a third label."""
-    if np.unique(y).size > 2:
+    if sorted_unique(y).size > 2:
         raise_not_binary(name, y)
     return np.asarray(y == positive)
