@@ -286,20 +286,54 @@ def _batch_piece(k: int, batch: Any) -> Piece:
 
 def _open_dataset(title: str, dataset: Any, filesystem: Any) -> RowFiles:
     """Open a pyarrow data set: a piece for each row group, or fragment of another kind."""
+    from pyarrow import dataset as datasets
+
     pieces: list[Piece] = []
     states: dict[str, Any] = {}
     for number, fragment in enumerate(dataset.get_fragments()):
         path = getattr(fragment, "path", None)
         name = f"fragment {number} of {title}" if path is None else repr(path)
-        if path is not None and hasattr(fragment, "row_groups"):
-            with explained(path):
+        with explained(name, quoted=True):
+            if path is not None and hasattr(fragment, "row_groups"):
                 pieces += _row_groups(fragment)
-        else:
-            pieces.append(_fragment_piece(name, fragment, dataset.schema))
+            elif isinstance(getattr(fragment, "format", None), datasets.IpcFileFormat):
+                pieces.append(_arrow_piece(name, fragment))
+            else:
+                pieces.append(_fragment_piece(name, fragment, dataset.schema))
         if path is not None and fragment.filesystem is not None:
             states[path] = _state(fragment.filesystem, path)
             filesystem = filesystem or fragment.filesystem
     return RowFiles(title, list(dataset.schema.names), pieces, _states=states, _filesystem=filesystem)
+
+
+class _Stored:
+    """Which columns a file of a data set has, and the values of those that are in its path."""
+
+    def __init__(self, name: str, fragment: Any) -> None:
+        from pyarrow import dataset as datasets
+
+        self.name, self.names = name, list(fragment.physical_schema.names)
+        self.partition = datasets.get_partition_keys(fragment.partition_expression)
+
+    def among(self, columns: list[str]) -> list[str]:
+        """Return those columns that are in the file; raise unless each other one is in its path."""
+        stored = [name for name in columns if name in self.names or name not in self.partition]
+        for name in stored:
+            count = self.names.count(name)
+            if count != 1:
+                what = f"{count} columns {name!r}" if count else f"no column {name!r}, which other files have"
+                raise ValueError(f"{self.name} has {what}")
+        return stored
+
+    def with_path(self, batch: Any, columns: list[str]) -> Any:
+        """Return a batch with the columns that are in the file's path."""
+        import pyarrow as pa
+
+        arrays = [
+            batch.column(name) if name in self.names else pa.repeat(pa.scalar(self.partition[name]), batch.num_rows)
+            for name in columns
+        ]
+        return pa.RecordBatch.from_arrays(arrays, names=columns)
 
 
 def _fragment_piece(name: str, fragment: Any, schema: Any) -> Piece:
@@ -308,39 +342,84 @@ def _fragment_piece(name: str, fragment: Any, schema: Any) -> Piece:
             schema=schema, columns=columns, use_threads=False, batch_size=BATCH, batch_readahead=1, fragment_readahead=0
         )
 
-    size = 0
-    if getattr(fragment, "path", None) is not None:
-        size = fragment.filesystem.get_file_info(fragment.path).size or 0
-    return Piece(name, None, size, read)
+    return Piece(name, None, _size(fragment), read)
+
+
+def _arrow_piece(name: str, fragment: Any) -> Piece:
+    """Return the piece of an Arrow file."""
+    stored = _Stored(name, fragment)
+
+    def read(columns: list[str]) -> Iterator[Any]:
+        with fragment.open() as file:
+            for _, batch in arrow_batches(file, stored.names, stored.among(columns)):
+                for start in range(0, batch.num_rows, BATCH):
+                    yield stored.with_path(batch.slice(start, BATCH), columns)
+
+    return Piece(name, None, _size(fragment), read)
+
+
+def open_parquet(source: Any, **options: Any) -> Any:
+    """Open a Parquet file; where its pages have checksums, reading compares them."""
+    from pyarrow import parquet
+
+    return parquet.ParquetFile(source, pre_buffer=False, page_checksum_verification=True, **options)
+
+
+@contextmanager
+def column_named(file: Any, columns: list[str], row_groups: Sequence[int]) -> Iterator[None]:
+    """Name the column in errors about what can't be read of a Parquet file's row groups."""
+    from pyarrow import ArrowException
+
+    try:
+        yield
+    except MemoryError:
+        raise
+    except (ArrowException, OSError) as error:
+        for name in columns:
+            try:
+                for _ in file.iter_batches(BATCH, row_groups=row_groups, columns=[name], use_threads=False):
+                    pass
+            except (ArrowException, OSError) as again:
+                raise OSError(f"column {name!r}: {again}") from error
+        raise
+
+
+def arrow_batches(file: Any, names: list[str], columns: list[str]) -> Iterator[tuple[float, Any]]:
+    """Yield some columns of an open Arrow file, whose columns have these names: batches, and the share read by then.
+
+    Batch by batch, since the scanner of pyarrow's data sets ends the process at a damaged file.
+    """
+    from pyarrow import ipc
+
+    reader = ipc.open_file(file, options=ipc.IpcReadOptions(included_fields=[names.index(name) for name in columns]))
+    for k in range(reader.num_record_batches):
+        yield (k + 1) / reader.num_record_batches, reader.get_batch(k)
+
+
+def _size(fragment: Any) -> int:
+    """Return the bytes of a fragment's file; 0 where it has none."""
+    if getattr(fragment, "filesystem", None) is None:
+        return 0
+    return fragment.filesystem.get_file_info(fragment.path).size or 0
 
 
 def _row_groups(fragment: Any) -> Iterator[Piece]:
     """Yield a piece for each row group of a Parquet file."""
-    import pyarrow as pa
-    from pyarrow import dataset as datasets
-    from pyarrow import parquet
-
     path, metadata = fragment.path, fragment.metadata
-    partition = datasets.get_partition_keys(fragment.partition_expression)
-    own = set(fragment.physical_schema.names)
+    stored = _Stored(repr(path), fragment)
 
     def read(group: int, n_rows: int, columns: list[str]) -> Iterator[Any]:
-        stored = [name for name in columns if name in own or name not in partition]
-        missing = next((name for name in stored if name not in own), None)
-        if missing is not None:
-            raise ValueError(f"{path!r} has no column {missing!r}, which other files have")
-        file = parquet.ParquetFile(path, metadata=metadata, filesystem=fragment.filesystem, pre_buffer=False)
-        with file:
+        own = stored.among(columns)
+        with (
+            open_parquet(path, metadata=metadata, filesystem=fragment.filesystem) as file,
+            column_named(file, own, [group]),
+        ):
             if n_rows <= GROUP:
-                batches = file.read_row_group(group, columns=stored, use_threads=False).to_batches()
+                batches = file.read_row_group(group, columns=own, use_threads=False).to_batches()
             else:
-                batches = file.iter_batches(BATCH, row_groups=[group], columns=stored, use_threads=False)
+                batches = file.iter_batches(BATCH, row_groups=[group], columns=own, use_threads=False)
             for batch in batches:
-                arrays = [
-                    batch.column(name) if name in own else pa.repeat(pa.scalar(partition[name]), batch.num_rows)
-                    for name in columns
-                ]
-                yield pa.RecordBatch.from_arrays(arrays, names=columns)
+                yield stored.with_path(batch, columns)
 
     # Of a data set that was filtered, or cut to pieces, a fragment may have some row groups alone.
     for group in fragment.row_groups:
@@ -407,9 +486,9 @@ def explained(name: str, *, quoted: bool = False) -> Iterator[None]:
     shown = name if quoted or name[:1] in "'\"" else repr(name)
     try:
         yield
-    except (ArrowException, OSError, EOFError) as error:
+    except (ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
         if isinstance(error, MemoryError):  # Arrow's
-            raise MemoryError(str(error)) from error
+            raise MemoryError(f"{shown} takes more memory than there is, or is damaged: {error}") from error
         reason = " ".join(str(error).split())
         reason = reason if len(reason) <= 200 else reason[:200] + "..."
         raise ValueError(f"{shown} can't be read: {reason}") from error

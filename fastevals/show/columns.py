@@ -32,6 +32,7 @@ from fastevals._validation.arrays import (
 from fastevals._validation.labels import as_groups, as_labels, check_several_groups
 from fastevals._validation.text import encode_column, encode_text, unique_inverse
 from fastevals.counting.labels import code_labels
+from fastevals.scale.files import arrow_batches, column_named, open_parquet
 from fastevals.show.commands import SUMMARY, CsvForm, option
 from fastevals.show.csv_files import CsvFile
 
@@ -293,15 +294,14 @@ class _Batches:
 
 
 def _open_parquet(path: Path, *_: Any) -> _Batches:
-    from pyarrow import parquet
-
-    file = parquet.ParquetFile(path, pre_buffer=False)
+    file = open_parquet(path)
 
     def batches(columns: list[str]) -> Iterator[tuple[float, Any]]:
         rows = 0
-        for batch in file.iter_batches(BATCH, columns=columns):
-            rows += batch.num_rows
-            yield rows / file.metadata.num_rows, batch
+        with column_named(file, columns, range(file.num_row_groups)):
+            for batch in file.iter_batches(BATCH, columns=columns):
+                rows += batch.num_rows
+                yield rows / file.metadata.num_rows, batch
 
     return _Batches(list(file.schema_arrow.names), file.metadata.num_rows, path.stat().st_size, batches)
 
@@ -317,16 +317,13 @@ def _open_arrow(path: Path, *_: Any) -> _Batches:
         names = list((ipc.open_file if is_file else ipc.open_stream)(file).schema.names)
 
     def batches(columns: list[str]) -> Iterator[tuple[float, Any]]:
-        places = {name: k for k, name in enumerate(names)}
-        options = ipc.IpcReadOptions(included_fields=[places[name] for name in columns])
         with pa.OSFile(str(path)) as file:
             if is_file:
-                reader = ipc.open_file(file, options=options)
-                for k in range(reader.num_record_batches):
-                    yield (k + 1) / reader.num_record_batches, reader.get_batch(k)
-            else:
-                for batch in ipc.open_stream(file, options=options):
-                    yield file.tell() / size, batch
+                yield from arrow_batches(file, names, columns)
+                return
+            options = ipc.IpcReadOptions(included_fields=[names.index(name) for name in columns])
+            for batch in ipc.open_stream(file, options=options):
+                yield file.tell() / size, batch
 
     return _Batches(names, None, size, batches)
 
@@ -514,7 +511,7 @@ def _explain_damage(path: Path) -> Iterator[None]:
         yield
     except (ArrowException, OSError, UnicodeDecodeError, EOFError) as error:
         if isinstance(error, MemoryError):  # Arrow's
-            raise MemoryError(str(error)) from error
+            raise MemoryError(f"{str(path)!r} takes more memory than there is, or is damaged: {error}") from error
         if isinstance(error, PermissionError):
             raise PermissionError(error.errno, "no permission to read it", str(path)) from error
         reason = (

@@ -211,8 +211,8 @@ def run_program(
     except KeyboardInterrupt:
         print_error(f"{name}: stopped")
         return 130
-    except MemoryError:
-        message = "not enough memory for this data"
+    except MemoryError as error:
+        message = "not enough memory for this data" + (f": {error}" if str(error) else "")
     except OSError as error:
         message = f"{error.filename or 'output'}: {error.strerror or error}"
     except (ValueError, ImportError) as error:
