@@ -32,14 +32,16 @@ from fastevals.scale.files import RowFiles
 from fastevals.scale.grouped import GroupSummary
 from fastevals.scale.parquet import threshold_keys
 from fastevals.scale.probabilities import ProbabilitySummary
-from fastevals.scale.rows import ON_INVALID, Rows, named_classes
+from fastevals.scale.rows import ON_INVALID, Rows, joined_checksums, named_classes
 from fastevals.scale.scores import Counting, ScoresSummary, atoms_by_model, fitted_grids
 from fastevals.scale.summary import MOST_CELLS, SAMPLE, as_label
 from fastevals.scale.targets import TargetSummary
 from fastevals.scale.tasks import (
     MOST_ANSWERS,
     OPENED,
+    OTHER_ROWS,
     ArgumentColumns,
+    CountedNegatives,
     CountGroups,
     CountNegatives,
     CountRanges,
@@ -54,6 +56,7 @@ from fastevals.scale.tasks import (
     RankingColumns,
     SweepRanges,
     Task,
+    changed,
     opened,
     rows_of,
 )
@@ -228,7 +231,9 @@ class Engine:
             The positive class; 1 among 0/1, -1/1 and booleans.
         exact : bool
             Count rows at and between the scores of the positives, which every worker is sent; where they are more than
-            4 million the rows are brought in the order of their scores, in ranges. Weights must be whole numbers.
+            4 million the rows are brought in the order of their scores, in ranges. Weights must be whole numbers. Rows
+            are read more than once: a frame that changes between two passes is an error, since a random column or a
+            source that is rewritten needs ``persist()`` first.
         cells : int
             Ranges of scores, about, where it is not exact.
         at : float or array-like, optional
@@ -246,8 +251,8 @@ class Engine:
         Raises
         ------
         ValueError
-            If an argument is not as described, a column is missing or has a value that can't be counted: the message
-            names the partition and the row.
+            If an argument is not as described, a column is missing or has a value that can't be counted (the message
+            names the partition and the row), or if rows change between two passes of `exact`.
         ImportError
             If workers lack fastevals, or have another version.
         """
@@ -791,7 +796,7 @@ def _exact_rankings(
 ) -> dict[Any, dict[str, PooledRanking | CertifiedRanking]]:
     """Return exact rankings by value and model: from counts about the scores of positives, or range by range."""
     answer: Gathered = frame.do(GatherPositives(columns, MOST_BROADCAST))
-    gathered, labels, are_too_many = answer
+    gathered, labels, are_too_many, checksums = answer
     if not gathered:
         raise frame.no_rows(columns.weight)
     classes = named_classes(labels)
@@ -801,8 +806,8 @@ def _exact_rankings(
             raise ValueError(f"by with exact=True takes at most {MOST_BROADCAST} distinct scores of positives in all")
         return {
             None: {
-                name: _ranking_of_ranges(frame, columns, name, gathered[None, name], classes, thresholds)
-                for name in columns.scores
+                name: _ranking_of_ranges(frame, columns, name, gathered[None, name], checksum, classes, thresholds)
+                for name, checksum in zip(columns.scores, checksums, strict=True)
             }
         }
     atoms = {
@@ -810,11 +815,12 @@ def _exact_rankings(
         for where, each in gathered.items()
     }
     counting = CountNegatives(columns, {where: each.keys for where, each in atoms.items()})
+    counted: CountedNegatives = frame.do(counting)
     found: dict[Any, dict[str, PooledRanking | CertifiedRanking]] = {}
-    for where, (at, between) in zip(atoms, frame.do(counting), strict=True):
+    for where, (at, between) in zip(atoms, counted.counts, strict=True):
         each, known = atoms[where], gathered[where]
         whole = AtomCounts(each.keys, each.positives, at, between)
-        _check_sums(frame, whole.totals, known.totals)
+        _check_same(frame, whole.totals, known.totals, counted.checksums == checksums)
         curve = ExactCurve(*known.totals, known.lowest)
         curve.add(whole)
         value, name = where
@@ -822,17 +828,19 @@ def _exact_rankings(
     return found
 
 
-def _check_sums(frame: Frame, now: tuple[int, int], before: tuple[int, int]) -> None:
-    """Raise if rows were others when they were read again."""
+def _check_same(frame: Frame, now: tuple[int, int], before: tuple[int, int], are_same: bool) -> None:
+    """Raise if rows were others when they were read again, by their numbers or their checksums."""
     if now != before:
-        raise ValueError(
-            f"{frame.title} has changed: it had {sum(before)} rows, {before[0]} positive, and now {sum(now)}, {now[0]} "
-            "positive; store or persist it where its rows are drawn or read anew"
+        raise changed(
+            frame.title,
+            f"it had {sum(before)} rows, {before[0]} positive, and then {sum(now)}, {now[0]} positive",
         )
+    if not are_same:
+        raise changed(frame.title, OTHER_ROWS)
 
 
 def _ranking_of_ranges(
-    frame: Frame, columns: RankingColumns, score: str, known: PositiveScores, classes: Classes,
+    frame: Frame, columns: RankingColumns, score: str, known: PositiveScores, checksum: int, classes: Classes,
     thresholds: NDArray[np.uint64],
 ) -> CertifiedRanking:  # fmt: skip
     """Return the exact ranking of rows that are brought in the order of their scores, range by range."""
@@ -841,12 +849,12 @@ def _ranking_of_ranges(
     with frame.by_range(score, n_ranges, columns.names) as ranged:
         ranges = sorted(ranged.do(CountRanges(columns)), reverse=True)
         above, tp, fp = {}, 0, 0
-        for low, _, n_pos, n_neg in ranges:
-            above[low] = (tp, fp)
-            tp, fp = tp + n_pos, fp + n_neg
-        if any(below[1] >= low for (low, *_), below in pairwise(ranges)):
+        for each in ranges:
+            above[each.low] = (tp, fp, each.checksum)
+            tp, fp = tp + each.n_positives, fp + each.n_negatives
+        if any(below.high >= each.low for each, below in pairwise(ranges)):
             raise ValueError(f"{frame.title} was not brought in ranges of {score!r} that don't overlap")
-        _check_sums(frame, (tp, fp), known.totals)
+        _check_same(frame, (tp, fp), known.totals, joined_checksums([[each.checksum] for each in ranges]) == [checksum])
         sweep = SweepRanges(columns, above, known, thresholds)
         curve = sweep.whole(ranged.do(sweep))
     return CertifiedRanking(curve.cells(known.highest), classes, known=curve.metrics)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._kernels.checksums import mix_column, sum_hashes
 from fastevals._options import check_choice, listed, show
 from fastevals._validation.arrays import first_text, holds_numbers
 from fastevals._validation.labels import Classes, binary_labels, both_classes, distinct_pair
@@ -43,6 +45,15 @@ class Rows(NamedTuple):
         values, codes = unique_inverse(self.values)
         for value, part in zip(values.tolist(), rows_by_code(codes, values.size), strict=True):
             yield value, self if values.size == 1 else self.take(part)
+
+    def checksums(self) -> list[int]:
+        """Return a number for each model that is another, almost surely, of other rows; their order does not matter."""
+        hashes: NDArray[Any] = self.flags
+        for column in (self.weights, self.values, self.groups):
+            if column is not None:
+                hashes = hashes.astype(np.uint64)
+                mix_column(hashes, _bits(column))
+        return [int(sum_hashes(hashes, _bits(scores))) for scores in self.scores]
 
     @classmethod
     def joined(cls, parts: Sequence[Rows]) -> Rows:
@@ -217,6 +228,7 @@ class RowReader(ColumnReader):
         self._has_positives = False
         self._weightless: dict[str, int] = {}
         self.n_rows: dict[str, int] = {}  # that are kept, of each piece
+        self._checksums: dict[str, list[int]] = {}
 
     @property
     def identity(self) -> list[Any]:
@@ -239,6 +251,11 @@ class RowReader(ColumnReader):
             shown = self.names[self.weight]
             return ValueError(f"{shown} must have a value above zero, but all {self.n_weightless} are zero")
         return ValueError(f"{self.files.title} has no rows" + (" that can be counted" if self.n_dropped else ""))
+
+    @property
+    def checksums(self) -> list[int]:
+        """A number for each model that is another of other rows, of all pieces that were read to their end."""
+        return joined_checksums([[0] * len(self.scores), *self._checksums.values()])
 
     @property
     def labels(self) -> tuple[Any, Any]:
@@ -264,8 +281,9 @@ class RowReader(ColumnReader):
                     break
 
     def rows(self, piece: Piece) -> Iterator[Rows]:
-        """Yield the rows of a piece."""
+        """Yield the rows of a piece; raise at its end if it had others when it was read before."""
         n_kept = n_weightless = 0
+        checksums = [[0] * len(self.scores)]
         for place, arrays in self._arrays(piece):
             flags = self._flags(_values(self.names[self.label], arrays[self.label], place), place)
             scores = tuple(self._scores(name, arrays[name], place) for name in self.scores)
@@ -280,10 +298,14 @@ class RowReader(ColumnReader):
                 n_weightless += flags.size - rows.flags.size
             n_kept += rows.flags.size
             if rows.flags.size:
+                checksums.append(rows.checksums())
                 yield rows
+        found = joined_checksums(checksums)
         with self._lock:  # only of what was read to its end
             if self.n_rows.setdefault(piece.name, n_kept) != n_kept:
                 raise ValueError(f"{piece.name} has changed: it had {self.n_rows[piece.name]} rows, and now {n_kept}")
+            if self._checksums.setdefault(piece.name, found) != found:
+                raise ValueError(f"{piece.name} has changed: its rows are others than when it was first read")
             self._weightless[piece.name] = n_weightless
 
     # Columns ----------------------------------------------------------------------------------------------------------
@@ -358,6 +380,20 @@ class RowReader(ColumnReader):
                     binary_labels(self.names[self.label], np.array([positive, others[0]]), None, option=self._option)
                 negative = others[0]
         self._labels = positive, negative
+
+
+def joined_checksums(parts: Iterable[Sequence[int]]) -> list[int]:
+    """Return the checksums of all rows, of those of parts."""
+    return [sum(each) % 2**64 for each in zip(*parts, strict=True)]
+
+
+def _bits(column: Any) -> NDArray[np.uint64]:
+    """Return 64 bits for each row of a column, the same for equal values."""
+    if isinstance(column, TextLabels):
+        hashed = [hashlib.blake2b(name.encode(errors="surrogatepass"), digest_size=8).digest() for name in column.names]
+        return np.frombuffer(b"".join(hashed), np.uint64)[column.codes]
+    numbers: NDArray[np.float64] = np.add(column, 0.0, dtype=np.float64)  # -0.0 is 0.0
+    return numbers.view(np.uint64)
 
 
 def joined_columns(columns: Sequence[Any]) -> Any:

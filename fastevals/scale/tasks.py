@@ -31,7 +31,7 @@ from fastevals.scale.exact import FULL, AtomCounts, ExactCurve, WaitingKeys, ato
 from fastevals.scale.files import Piece, RowFiles
 from fastevals.scale.grouped import GroupSummary
 from fastevals.scale.payload import pack, unpack
-from fastevals.scale.rows import ColumnReader, RowReader, Rows, joined_columns
+from fastevals.scale.rows import ColumnReader, RowReader, Rows, joined_checksums, joined_columns
 from fastevals.scale.scores import MOST_VALUES, Counting, ScoresSummary
 from fastevals.scale.summary import joint_labels
 
@@ -321,11 +321,23 @@ class PositiveScores(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """The scores of positives by value and model, the labels, and whether they are too many: then they aren't kept."""
+    """What a first pass over all rows tells of them.
+
+    Attributes
+    ----------
+    scores : dict of (value, model) to PositiveScores
+    labels : tuple
+        The positive and the negative label, as far as they are known.
+    are_too_many : bool
+        Whether the scores of positives are too many: then they aren't kept.
+    checksums : list of int
+        Of all rows, for each model.
+    """
 
     scores: dict[Where, PositiveScores]
     labels: tuple[Any, Any]
     are_too_many: bool
+    checksums: list[int]
 
 
 class _Gathering:
@@ -367,6 +379,13 @@ class NegativeCounts(NamedTuple):
         return cls(arrays["at"].view(np.int64), arrays["between"].view(np.int64))
 
 
+class CountedNegatives(NamedTuple):
+    """Negatives by value and model, in the order of the keys that they were counted about; checksums of all rows."""
+
+    counts: list[NegativeCounts]
+    checksums: list[int]
+
+
 @dataclass(frozen=True)
 class GatherPositives(Task):
     """Gathers the distinct scores of the positives.
@@ -392,17 +411,18 @@ class GatherPositives(Task):
             for name, scores in zip(self.columns.scores, part.scores, strict=True):
                 keys = FLOATS.encode(scores[positive] + 0.0)
                 gathering.add((value, name), PositiveScores(keys, units[positive], *ends(scores), totals))
-        return Gathered(gathering.join(), reader.labels, gathering.are_too_many)
+        return Gathered(gathering.join(), reader.labels, gathering.are_too_many, reader.checksums)
 
     def merge(self, answers: Iterable[Gathered]) -> Gathered:
         """Return those of all rows."""
-        gathering, labels = _Gathering(self.most), (None, None)
-        for scores, its, are_too_many in answers:
+        gathering, labels, parts = _Gathering(self.most), (None, None), []
+        for scores, its, are_too_many, checksums in answers:
             labels = joint_labels(labels, its)
             gathering.are_too_many |= are_too_many
+            parts.append(checksums)
             for where, each in scores.items():
                 gathering.add(where, each)
-        return Gathered(gathering.join(), labels, gathering.are_too_many)
+        return Gathered(gathering.join(), labels, gathering.are_too_many, joined_checksums(parts))
 
 
 @dataclass(frozen=True)
@@ -413,8 +433,8 @@ class CountNegatives(Task):
     keys: dict[Where, Keys]
     most_answers = 16  # they may be 8 MB each
 
-    def answer(self, reader: RowReader) -> list[NegativeCounts]:
-        """Return counts by value and model, in the order of the keys."""
+    def answer(self, reader: RowReader) -> CountedNegatives:
+        """Return the counts of a partition."""
         none = np.empty(0, np.int64)
         counts = {
             where: AtomCounts(keys, none, np.zeros(keys.size, np.int64), np.zeros(keys.size + 1, np.int64))
@@ -426,24 +446,36 @@ class CountNegatives(Task):
             units = None if part.weights is None else exact_units(part.weights, reader)[negative]
             for name, scores in zip(self.columns.scores, part.scores, strict=True):
                 if (value, name) not in counts:
-                    here, by = reader.files.title, self.columns.by
-                    raise ValueError(f"{here} has changed: it had no rows of {by} = {show(value)}")
+                    raise changed(reader.files.title, f"it had no rows of {self.columns.by} = {show(value)}")
                 waiting[value, name].add(FLOATS.encode(scores[negative] + 0.0), units)
                 if waiting[value, name].n >= FULL:
                     counts[value, name].count(*waiting[value, name].empty())
         for where, left in waiting.items():
             if left.n:
                 counts[where].count(*left.empty())
-        return [NegativeCounts(each.at, each.between) for each in counts.values()]
+        return CountedNegatives([NegativeCounts(each.at, each.between) for each in counts.values()], reader.checksums)
 
-    def merge(self, answers: Iterable[list[NegativeCounts]]) -> list[NegativeCounts]:
+    def merge(self, answers: Iterable[CountedNegatives]) -> CountedNegatives:
         """Return those of all rows."""
         whole = [NegativeCounts(np.zeros(n, np.int64), np.zeros(n + 1, np.int64)) for n in map(len, self.keys.values())]
-        for answer in answers:
-            for mine, its in zip(whole, answer, strict=True):
+        parts = []
+        for counts, checksums in answers:
+            parts.append(checksums)
+            for mine, its in zip(whole, counts, strict=True):
                 for total, more in zip(mine, its, strict=True):
                     total += more
-        return whole
+        return CountedNegatives(whole, joined_checksums(parts))
+
+
+OTHER_ROWS = "its scores, labels or weights are others than when they were first read"
+
+
+def changed(title: str, how: str) -> ValueError:
+    """Return the error that rows are others than when they were read before."""
+    return ValueError(
+        f"{title} has changed: {how}. Its rows are read more than once, and must stay the same: call its persist() (of "
+        "Spark also cache()) first, or write them to files"
+    )
 
 
 def rows_of(reader: RowReader) -> Iterator[Rows]:
@@ -465,7 +497,14 @@ def units_of(rows: Rows, reader: RowReader) -> NDArray[np.int64]:
 # Ranges of scores -----------------------------------------------------------------------------------------------------
 
 
-ScoreRange = tuple[int, int, int, int]  # keys of the least and the greatest score, positives and negatives
+class ScoreRange(NamedTuple):
+    """The rows of a range of scores: keys of the least and the greatest, positives, negatives, and their checksum."""
+
+    low: int
+    high: int
+    n_positives: int
+    n_negatives: int
+    checksum: int
 
 
 @dataclass(frozen=True)
@@ -476,7 +515,7 @@ class CountRanges(Task):
 
     def answer(self, reader: RowReader) -> list[ScoreRange]:
         """Return what the partition has, if it has rows."""
-        found: list[ScoreRange] = []
+        found: list[tuple[int, int, int, int]] = []
         for part in rows_of(reader):
             units = units_of(part, reader)
             n_pos = int(units[part.flags.view(np.bool_)].sum())
@@ -484,7 +523,7 @@ class CountRanges(Task):
         if not found:
             return []
         lows, highs, positives, negatives = zip(*found, strict=True)
-        return [(min(lows), max(highs), sum(positives), sum(negatives))]
+        return [ScoreRange(min(lows), max(highs), sum(positives), sum(negatives), *reader.checksums)]
 
     def merge(self, answers: Iterable[list[ScoreRange]]) -> list[ScoreRange]:
         """Return those of all partitions."""
@@ -499,7 +538,7 @@ class SweepRanges(Task):
     ----------
     columns : RankingColumns
     above : dict of int to tuple of int
-        Positives and negatives above each range, by the key of its least score.
+        Positives and negatives above each range, and the checksum of its rows, by the key of its least score.
     known : PositiveScores
         What is known of all rows.
     at : ndarray of uint64
@@ -507,7 +546,7 @@ class SweepRanges(Task):
     """
 
     columns: RankingColumns
-    above: dict[int, tuple[int, int]]
+    above: dict[int, tuple[int, int, int]]
     known: PositiveScores
     at: Keys
 
@@ -522,9 +561,10 @@ class SweepRanges(Task):
         atoms = AtomCounts.of_positives([keys[positive]], [units[positive]], also, large=True)
         atoms.count(keys[~positive], None if rows.weights is None else units[~positive])
         low, _ = ends(rows.scores[0])
-        if low not in self.above:
-            raise ValueError(f"{reader.files.title} has other rows than before: persist the frame, or store it")
-        curve = ExactCurve(*self.known.totals, low, at=self.at, above=self.above[low])
+        tp, fp, checksum = self.above.get(low, (0, 0, None))
+        if reader.checksums != [checksum]:
+            raise changed(reader.files.title, OTHER_ROWS)
+        curve = ExactCurve(*self.known.totals, low, at=self.at, above=(tp, fp))
         curve.add(atoms)
         return [(low, curve)]
 

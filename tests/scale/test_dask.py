@@ -110,6 +110,20 @@ def test_a_row_that_can_not_be_counted_is_named(cluster: Any, rows: Any) -> None
         ours.ranking(bad, label="y", score="p")
 
 
+def test_scores_that_are_drawn_anew_in_each_pass_are_an_error(rows: Any) -> None:
+    def drawn(part: Any) -> Any:
+        return part.assign(p=part["y"] + np.random.default_rng().normal(size=len(part)))
+
+    frame = frames.from_pandas(rows.iloc[:3000], npartitions=3)
+    random = frame.map_partitions(drawn, meta=frame._meta)
+    with dask.config.set(scheduler="synchronous"):
+        with pytest.raises(ValueError, match=r"its scores, labels or weights are others .*: call its persist\(\)"):
+            ours.ranking(random, label="y", score="p", exact=True)
+        kept = random.persist()
+        found, whole = ours.ranking(kept, label="y", score="p", exact=True), kept.compute()
+    assert found.roc_auc() == Ranking(whole["y"], whole["p"]).roc_auc()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("when", ["killed", "fails once", "straggles"])
 def test_workers_that_fail_count_nothing_twice(cluster: Any, rows: Any, tmp_path: Path, when: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -373,16 +374,99 @@ def test_few_rows_are_counted_by_score(cells: int) -> None:
     assert (found == Ranking(y, p).roc_auc()) == (cells > 900)
 
 
-def test_rows_that_change_between_two_readings_are_an_error() -> None:
-    class Changing(LocalFrame):
-        def answers(self, task: Any) -> Any:
-            found = super().answers(task)
-            self.tables = self.tables[:-1]
-            self.order = range(len(self.tables))
-            return found
+class Changing(LocalFrame):
+    """Rows that are others from some pass on."""
 
-    with pytest.raises(ValueError, match="the frame has changed: it had 6000 rows"):
-        LOCAL.ranking(Changing(FRAME.tables), label="y", score="p", exact=True)
+    def __init__(self, tables: Any, change: Any, first: int = 2) -> None:
+        super().__init__(tables)
+        self.left, self.change = first, change
+
+    def answers(self, task: Any) -> Any:
+        self.left -= 1
+        if self.left == 0:
+            self.tables = self.change(self.tables)
+            self.order = range(len(self.tables))
+        return super().answers(task)
+
+
+def replaced(name: str, values: Any) -> Any:
+    """A change of all values of a column."""
+    return lambda tables: frame(COLUMNS | {name: values}).tables
+
+
+def reversed_by_class(values: Any) -> Any:
+    """Values that change places with others of rows of the same label."""
+    found = values.copy()
+    for label in (0, 1):
+        found[COLUMNS["y"] == label] = values[COLUMNS["y"] == label][::-1]
+    return found
+
+
+OTHERS = r"the frame has changed: its scores, labels or weights are others .* persist\(\) \(of Spark also cache\(\)\)"
+
+
+@pytest.mark.parametrize(
+    ("change", "weight", "message"),
+    [
+        (lambda tables: tables[:-1], None, "the frame has changed: it had 6000 rows, 1242 positive, and then 4409, "),
+        (replaced("p", COLUMNS["p"] - 10), None, OTHERS),
+        (replaced("p", np.roll(COLUMNS["p"], 1)), None, OTHERS),
+        (replaced("p", np.where(COLUMNS["y"] == 1, COLUMNS["p"], COLUMNS["p"][::-1])), None, OTHERS),
+        (replaced("y", np.roll(COLUMNS["y"], 1)), None, OTHERS),
+        (replaced("w", reversed_by_class(COLUMNS["w"])), "w", OTHERS),
+    ],
+)
+def test_rows_that_change_between_two_passes_are_an_error(change: Any, weight: str | None, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        LOCAL.ranking(Changing(FRAME.tables, change), label="y", score=["q", "p"], weight=weight, exact=True)
+
+
+def test_values_that_change_places_between_two_passes_are_an_error() -> None:
+    days = COLUMNS["day"].copy()
+    one, other = (np.flatnonzero((days == day) & (COLUMNS["y"] == 0))[0] for day in ("mon", "tue"))
+    days[[one, other]] = days[[other, one]]
+    with pytest.raises(ValueError, match="its scores, labels or weights are others"):
+        LOCAL.ranking(Changing(FRAME.tables, replaced("day", days)), label="y", score="p", by="day", exact=True)
+    sundays = replaced("day", np.full(N, "sun"))
+    with pytest.raises(ValueError, match=r"partition \d has changed: it had no rows of day = 'sun'"):
+        LOCAL.ranking(Changing(FRAME.tables, sundays), label="y", score="p", by="day", exact=True)
+
+
+@pytest.mark.parametrize("first", [1, 2])
+def test_ranges_that_change_are_an_error(first: int, monkeypatch: Any) -> None:
+    monkeypatch.setattr(engines, "MOST_BROADCAST", 10)
+    monkeypatch.setattr(engines, "RANGE_ROWS", 1500)
+
+    class Ranges(LocalFrame):
+        def by_range(self, *arguments: Any) -> Any:
+            ranged = super().by_range(*arguments)
+
+            @contextmanager
+            def changing() -> Any:
+                with ranged as found:
+                    yield Changing(found.tables, flipped, first)
+
+            return changing()
+
+    def flipped(tables: list[Any]) -> list[Any]:
+        """The first rows of two labels get each other's."""
+        y = tables[1]["y"].to_numpy().copy()
+        places = [int(np.flatnonzero(y == label)[0]) for label in (0, 1)]
+        y[places] = y[places[::-1]]
+        return [tables[0], tables[1].set_column(0, "y", pa.array(y)), *tables[2:]]
+
+    with pytest.raises(ValueError, match="has changed: its scores, labels or weights are others"):
+        LOCAL.ranking(Ranges(FRAME.tables), label="y", score="p", exact=True)
+
+
+def test_rows_may_come_in_another_order_and_other_partitions() -> None:
+    def shuffled(tables: list[Any]) -> list[Any]:
+        whole = pa.concat_tables(tables).take(np.random.default_rng(0).permutation(N))
+        return [whole.slice(0, 3210), whole.slice(3210)]
+
+    expected = LOCAL.ranking(FRAME, label="y", score="p", weight="w", by="day", exact=True)
+    found = LOCAL.ranking(Changing(FRAME.tables, shuffled), label="y", score="p", weight="w", by="day", exact=True)
+    assert {day: each.roc_auc() for day, each in found.items()} == {d: e.roc_auc() for d, e in expected.items()}
 
 
 def test_more_values_than_may_have_a_summary_are_an_error() -> None:

@@ -643,6 +643,33 @@ def test_a_file_that_changes_between_scans(tmp_path: Path, monkeypatch: pytest.M
         parquet.ranking(path, label="y", score="a")
 
 
+@pytest.mark.parametrize("memory", [None, 4000])  # two scans, several
+def test_a_file_of_other_rows_with_the_size_and_time_of_before(
+    memory: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fastevals.scale import exact
+
+    rng, path = np.random.default_rng(0), tmp_path / "rows.parquet"
+    y, scores = rng.random(1000) < 0.3, rng.random(1000)
+
+    def write_scores(scores: Any) -> None:
+        table = pa.table({"y": y, "a": scores})
+        pq.write_table(table, path, compression="none", use_dictionary=False, write_statistics=False)
+        os.utime(path, ns=(10**18, 10**18))
+
+    def count(self: Any, *arguments: Any) -> Any:
+        size = path.stat().st_size
+        write_scores(np.where(y, scores, 1 - scores))
+        assert path.stat().st_size == size
+        return counted(self, *arguments)
+
+    write_scores(scores)
+    counted = exact.ExactScans.count
+    monkeypatch.setattr(exact.ExactScans, "count", count)
+    with pytest.raises(ValueError, match=r"rows\.parquet' has changed: its rows are others than when it was first"):
+        parquet.ranking(str(path), label="y", score="a", memory=memory)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

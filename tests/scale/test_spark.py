@@ -120,6 +120,19 @@ def test_probabilities_of_its_models_are_scores(spark: Any, df: Any) -> None:
 # What is wrong --------------------------------------------------------------------------------------------------------
 
 
+def test_scores_that_are_drawn_anew_in_each_pass_are_an_error(df: Any) -> None:
+    def drawn(parts: Any) -> Any:
+        for part in parts:
+            yield part.assign(p=part["y"] + np.random.default_rng().normal(size=len(part)))
+
+    random = df.select("y", "p").mapInPandas(drawn, "y long, p double")
+    with pytest.raises(ValueError, match=r"its scores, labels or weights are others .*: call .* cache\(\)\) first"):
+        ours.ranking(random, label="y", score="p", exact=True)
+    kept = random.cache()
+    found, whole = ours.ranking(kept, label="y", score="p", exact=True), kept.toArrow()
+    assert found.roc_auc() == Ranking(*whole.columns).roc_auc()
+
+
 def test_rows_that_can_not_be_counted_are_named(spark: Any, rows: Any) -> None:
     bad = rows.copy()
     bad.loc[N - 1, "p"] = np.nan

@@ -1,0 +1,22 @@
+"""What tells rows from others, whatever their order: the sum of a hash of each."""
+
+import numpy as np
+
+from fastevals._kernels.jit import kernel
+from fastevals._kernels.random import STEP, mix
+
+
+@kernel
+def mix_column(hashes, column):
+    """Mix the bits of a column into the hashes of rows."""
+    for i in range(hashes.size):
+        hashes[i] = mix(hashes[i] * STEP ^ column[i])
+
+
+@kernel
+def sum_hashes(hashes, column):
+    """Sum the hashes of rows, a column's bits mixed in, modulo 2^64."""
+    total = np.uint64(0)
+    for i in range(hashes.size):
+        total += mix(np.uint64(hashes[i]) * STEP ^ column[i])
+    return total
