@@ -20,9 +20,14 @@ def main() -> None:
     parser.add_argument("--prior", type=float, help="share of positives where the model is used; as in the file")
     options = parser.parse_args()
 
-    with open(options.file, newline="") as file:
-        rows = [(int(row["label"]), float(row["score"])) for row in csv.DictReader(file)]
-    ranking = Ranking(*zip(*rows, strict=True))
+    try:
+        with open(options.file, newline="") as file:
+            rows = list(csv.DictReader(file))
+        ranking = Ranking([int(row["label"]) for row in rows], [float(row["score"]) for row in rows])
+        if not ranking.n_positives or not ranking.n_negatives:
+            raise ValueError(f"{ranking.n_positives} positive and {ranking.n_negatives} negative rows")
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        parser.error(f"{options.file}: {error!r}")  # exit status 2; 1 is a crash
     costs = {"cost_fp": options.cost_fp, "cost_fn": options.cost_fn}
     prior = options.prior if options.prior is not None else ranking.n_positives / ranking.n_samples
 

@@ -1,46 +1,131 @@
-"""A nightly batch job: measure today's scores, compare with yesterday's, and fail if the model got worse.
+"""A nightly batch job: measure today's scores, compare them with yesterday's, and tell whether the model got worse.
 
     python nightly.py scores/2026-11-24.parquet scores/2026-11-25.parquet   # yesterday's, today's
 
-Yesterday's file need not be kept: its summary is, some hundred kilobytes beside the scores.
+Exit status: 0 no alarm, 3 alarm, 4 undecided, 2 error. Python's own 1 is a crash of this script.
+
+A day is counted once. Its summary, some hundred kilobytes, is kept beside the scores with what it was made of, and is
+made again where the file is another one by now. A day whose file is gone is known by its summary.
 """
 
 from __future__ import annotations
 
+import argparse
+import contextlib
+import hashlib
+import json
+import os
 import sys
+import uuid
 from pathlib import Path
+from typing import Any
 
+from pyarrow import ArrowException
 from pyarrow.parquet import ParquetFile
 
 from fastevals import Interval, bootstrap_unpaired
 from fastevals.scale import RankingSummary
 
+LABEL, SCORE = "y", "p"  # columns
 METRICS = ["roc_auc", "average_precision"]
-TOLERATED = 0.01  # AUC that a day may lose before somebody is woken
+TOLERATED = 0.02  # AUC that a day may lose before somebody is woken; the interval should be narrower
+NO_ALARM, ERROR, ALARM, UNDECIDED = 0, 2, 3, 4
+END = 1 << 16  # bytes, which hold the footer of a Parquet file: the places, sizes and extremes of its columns
+
+
+class UndecidedError(Exception):
+    """A day has too little to be judged by, so far."""
+
+
+def origin(scores: Path) -> dict[str, Any] | None:
+    """Return what tells a file from others: size, time of change, and checksum of its end; None where it is gone."""
+    try:
+        with scores.open("rb") as file:
+            status = os.fstat(file.fileno())
+            file.seek(max(status.st_size - END, 0))
+            end = hashlib.blake2b(file.read(), digest_size=16).hexdigest()
+    except FileNotFoundError:
+        return None
+    return {"columns": [LABEL, SCORE], "size": status.st_size, "changed": status.st_mtime_ns, "end": end}
+
+
+def count(scores: Path) -> RankingSummary:
+    """Return the summary of the rows of a file."""
+    summary, n_late = RankingSummary(), 0
+    with ParquetFile(scores, page_checksum_verification=True) as file:
+        for name in (LABEL, SCORE):
+            if name not in file.schema_arrow.names:
+                raise ValueError(f"there is no column {name!r}")
+        for batch in file.iter_batches(columns=[LABEL, SCORE]):
+            n_late += batch[LABEL].null_count
+            if not n_late:
+                summary.update(batch[LABEL], batch[SCORE])
+    if n_late:
+        raise UndecidedError(f"{n_late} rows have no label yet")
+    if not summary.n_positives or not summary.n_negatives:
+        raise UndecidedError(f"it has {summary.n_positives} positive and {summary.n_negatives} negative rows")
+    return summary
 
 
 def summary_of(scores: Path) -> RankingSummary:
-    """Return a day's summary, which is counted once."""
-    kept = scores.with_suffix(".summary")
-    if not kept.exists():
-        summary = RankingSummary()
-        for batch in ParquetFile(scores).iter_batches(columns=["y", "p"]):
-            summary.update(batch["y"], batch["p"])
-        kept.write_bytes(summary.to_bytes())
-    return RankingSummary.from_bytes(kept.read_bytes())
+    """Return a day's summary: the one that is kept, or a new one where that was made of another file."""
+    kept, now = scores.with_suffix(".summary"), origin(scores)
+    with contextlib.suppress(FileNotFoundError, ValueError):  # there is none, or it is no such file, or damaged
+        head, data = kept.read_bytes().split(b"\n", 1)
+        if now in (None, json.loads(head)):
+            return RankingSummary.from_bytes(data)
+    if now is None:
+        raise ValueError("there is neither the file nor a summary of it")
+    summary = count(scores)
+    if origin(scores) != now:
+        raise ValueError("it was rewritten while it was read")
+    write_whole(kept, json.dumps(now).encode() + b"\n" + summary.to_bytes())
+    return summary
 
 
-def main(yesterday: Path, today: Path) -> int:
-    """Print what changed, and return 1 where the AUC is lower by more than is tolerated, for certain enough."""
-    changed = bootstrap_unpaired(summary_of(today), summary_of(yesterday), METRICS, n_resamples=1999, rng=0)
+def write_whole(file: Path, content: bytes) -> None:
+    """Write a file whole or not at all, whatever happens meanwhile, and whoever else writes it."""
+    part = file.with_name(f".{file.name}.{uuid.uuid4().hex}")
+    try:
+        part.write_bytes(content)
+        part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def judge(yesterday: RankingSummary, today: RankingSummary) -> int:
+    """Print what changed, and return the exit status: whether the AUC fell by more than is tolerated."""
+    changed = bootstrap_unpaired(today, yesterday, METRICS, n_resamples=1999, rng=0)
     for name, difference in changed.items():
         low, high = difference.confidence_interval
         print(f"{name}: {difference.value:+.4f} [{low:+.4f}, {high:+.4f}], p {difference.pvalue:.3f}")
     interval: Interval = changed["roc_auc"].confidence_interval
-    worse = interval.high < -TOLERATED
-    print("WORSE than yesterday" if worse else "no alarm")
-    return int(worse)
+    if interval.high < -TOLERATED:
+        print(f"ALARM: the AUC fell by more than {TOLERATED}")
+        return ALARM
+    if interval.low >= -TOLERATED:
+        print(f"no alarm: the AUC did not fall by more than {TOLERATED}")
+        return NO_ALARM
+    print(f"UNDECIDED: whether the AUC fell by more than {TOLERATED} takes more rows")
+    return UNDECIDED
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Compare two days, and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("days", nargs=2, type=Path, metavar="FILE", help="Parquet: yesterday's scores, then today's")
+    summaries = []
+    for day in parser.parse_args(arguments).days:
+        try:
+            summaries.append(summary_of(day))
+        except UndecidedError as reason:
+            print(f"UNDECIDED: {day}: {reason}")
+            return UNDECIDED
+        except (OSError, ValueError, ArrowException) as error:
+            print(f"ERROR: {day}: {error}", file=sys.stderr)
+            return ERROR
+    return judge(*summaries)
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])))
+    sys.exit(main())
