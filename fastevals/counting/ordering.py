@@ -230,6 +230,9 @@ def _sum_by_score(
 def count_by_score(scores: NDArray[Any], positives: Ints, negatives: Ints) -> ThresholdCounts:
     """Add up counts of rows of each class that have a score; scores come in any order, and again."""
     rows = np.flatnonzero((positives > 0) | (negatives > 0))
+    if not rows.size:
+        none = np.zeros(1, positives.dtype)
+        return ThresholdCounts._unchecked(np.array([np.inf]), none, none)
     codec, codes = codec_for(scores[rows])
     keys = codec.encode(codes)
     order = np.argsort(keys, kind="stable")[::-1]

@@ -149,9 +149,6 @@ class ScoreCells:
         return self._counts_at(negatives=middle, positives=middle)
 
     def _counts_at(self, *, negatives: Keys, positives: Keys) -> ThresholdCounts:
-        if not self.low.size:
-            none = np.zeros(1, dtype=np.int64)
-            return ThresholdCounts._unchecked(np.array([np.inf]), none, none)
         scores = FLOATS.decode(np.concatenate((negatives, positives)))
         none = np.zeros(self.low.size, dtype=np.int64)
         rows = self.counts[:, 1], self.counts[:, 0]

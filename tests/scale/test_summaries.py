@@ -258,6 +258,21 @@ def test_groups_are_those_of_memory() -> None:
     np.testing.assert_allclose(found.mean_confidence_interval, expected.mean_confidence_interval, rtol=1e-10)
 
 
+def test_a_group_without_weight_has_an_undefined_ranking() -> None:
+    summary = GroupSummary()
+    summary.update([0, 1, 1, 0], [0.1, 0.2, 0.3, 0.4], ["a", "a", "b", "b"], sample_weight=[1, 1, 0, 0])
+    for each in (summary, GroupSummary.from_bytes(summary.to_bytes()), summary.merge(GroupSummary())):
+        rankings = each.rankings()
+        assert list(rankings) == ["a", "b"]
+        assert rankings["a"].roc_auc() == 1
+        assert (rankings["b"].n_positives, rankings["b"].n_negatives) == (0, 0)
+        assert rankings["b"].confusion_at(0.3).counts.tolist() == [[0, 0], [0, 0]]
+        with pytest.warns(fastevals.UndefinedMetricWarning):
+            assert np.isnan(rankings["b"].roc_auc())
+        with pytest.warns(fastevals.UndefinedMetricWarning):
+            assert np.isnan(each.auc().values[1])
+
+
 @pytest.mark.parametrize("bad", [[2.0**62, 1.0], [1e300, 1e300]])
 def test_weights_that_overflow_change_nothing(bad: list[float]) -> None:
     summary = TargetSummary()
