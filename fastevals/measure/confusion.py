@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -533,15 +533,10 @@ class ConfusionMatrix(Tabular):
         >>> matrix.matthews()
         0.408248290463863
         """
-        agreement, true_variance, predicted_variance, _ = self._agreement()
-        if agreement.dtype == object:
-            value = _map_integers(_correlation, agreement, true_variance, predicted_variance)
-        else:
-            value = cells.ratio(agreement, np.sqrt(true_variance.astype(np.float64) * predicted_variance))
-        return self._result("matthews", np.clip(value, -1.0, 1.0))
+        return self._result("matthews", self._agreement().matthews())
 
     def cohen_kappa(self) -> Any:
-        """Agreement beyond chance, in [-1, 1] (Cohen 1960, doi:10.1177/001316446002000104).
+        """BeyondChance beyond chance, in [-1, 1] (Cohen 1960, doi:10.1177/001316446002000104).
 
         Returns
         -------
@@ -555,9 +550,7 @@ class ConfusionMatrix(Tabular):
         >>> matrix.cohen_kappa()
         0.4
         """
-        agreement, *_, disagreement = self._agreement()
-        ratio = (lambda *parts: _map_integers(_quotient, *parts)) if agreement.dtype == object else cells.ratio
-        return self._result("cohen_kappa", ratio(agreement, disagreement))
+        return self._result("cohen_kappa", self._agreement().cohen_kappa())
 
     def cost(self, cost_matrix: ArrayLike, *, prior: ArrayLike | None = None, normalize: bool = True) -> Any:
         """Cost of the predictions.
@@ -691,11 +684,11 @@ class ConfusionMatrix(Tabular):
         """Return the cells of each class against the rest, of shape (..., K)."""
         return _one_vs_rest(self._scaled_counts)
 
-    def _agreement(self) -> tuple[NDArray[Any], ...]:
-        """Compute agreement beyond chance, the variances of truth and prediction, and what disagrees by chance.
+    def _agreement(self) -> BeyondChance:
+        """Compare truth and prediction with chance.
 
-        All are times the same square. Integers are exact, past 2**31 as Python's; so are floats so far apart that
-        products of them vanish. Of others nothing is taken from a sum that holds it: what is left may be much smaller.
+        Integers are exact, past 2**31 as Python's; so are floats so far apart that products of them vanish. Of others
+        nothing is taken from a sum that holds it: what is left may be much smaller.
         """
         counts = self.counts
         if counts.dtype.kind == "f":
@@ -703,8 +696,6 @@ class ConfusionMatrix(Tabular):
             if not ((counts > 0) & (scaled < FAR_APART)).any():
                 return _float_agreement(scaled)
             counts = np.asarray(np.frompyfunc(_as_whole, 1, 1)(counts))
-        elif self._total().max(initial=0) >= 2**31:
-            counts = counts.astype(object)
         return _agreement(counts)
 
 
@@ -731,17 +722,50 @@ def _one_vs_rest(counts: NDArray[Any]) -> Cells:
     return Cells(tp, others.sum(axis=-2), others.sum(axis=-1), tn)
 
 
-def _agreement(counts: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+class BeyondChance(NamedTuple):
+    """BeyondChance of truth and prediction beyond chance, their variances, and what disagrees by chance.
+
+    All are times the same square: whole numbers, Python's where products of others would overflow, or floats.
+    """
+
+    beyond_chance: NDArray[Any]
+    true_variance: NDArray[Any]
+    predicted_variance: NDArray[Any]
+    disagreement: NDArray[Any]
+
+    @classmethod
+    def of_margins(cls, right: Any, wrong: Any, true: NDArray[Any], predicted: NDArray[Any]) -> BeyondChance:
+        """Compare the rows that are right and wrong with those of each true and of each predicted label."""
+        right, total = np.asarray(right), np.asarray(right + wrong)  # so that all right is 1
+        if total.dtype.kind == "i" and total.max(initial=0) >= 2**31:
+            right, total, true, predicted = (each.astype(object) for each in (right, total, true, predicted))
+        by_chance = (true * predicted).sum(axis=-1)
+        variances = (total**2 - (margin * margin).sum(axis=-1) for margin in (true, predicted))
+        statistics = total * right - by_chance, *variances, total**2 - by_chance
+        return cls(*(np.asarray(each, dtype=true.dtype) for each in statistics))
+
+    def cohen_kappa(self) -> NDArray[np.float64]:
+        """Return the agreement as a share of what disagrees by chance."""
+        parts = self.beyond_chance, self.disagreement
+        return cells.ratio(*parts) if self.disagreement.dtype != object else _map_integers(_quotient, *parts)
+
+    def matthews(self) -> NDArray[np.float64]:
+        """Return the correlation."""
+        if self.disagreement.dtype == object:
+            value = _map_integers(_correlation, *self[:3])
+        else:
+            root = np.sqrt(self.true_variance.astype(np.float64) * self.predicted_variance)
+            value = cells.ratio(self.beyond_chance, root)
+        return np.clip(value, -1.0, 1.0)
+
+
+def _agreement(counts: NDArray[Any]) -> BeyondChance:
     right = np.trace(counts, axis1=-2, axis2=-1)
-    total = right + np.where(np.eye(counts.shape[-1], dtype=bool), 0, counts).sum(axis=(-2, -1))  # so all right is 1
-    true, predicted = counts.sum(axis=-1), counts.sum(axis=-2)
-    by_chance = (true * predicted).sum(axis=-1)
-    variances = (total**2 - (margin * margin).sum(axis=-1) for margin in (true, predicted))
-    statistics = total * right - by_chance, *variances, total**2 - by_chance
-    return tuple(np.asarray(each, dtype=counts.dtype) for each in statistics)
+    wrong = np.where(np.eye(counts.shape[-1], dtype=bool), 0, counts).sum(axis=(-2, -1))
+    return BeyondChance.of_margins(right, wrong, counts.sum(axis=-1), counts.sum(axis=-2))
 
 
-def _float_agreement(counts: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
+def _float_agreement(counts: NDArray[np.float64]) -> BeyondChance:
     """Return `_agreement` of counts, the largest near 1; without differences where one count hides the others."""
     statistics = _agreement(counts)
     hidden = np.minimum.reduce(statistics[1:]) < counts.sum(axis=(-2, -1)) ** 2 / 16

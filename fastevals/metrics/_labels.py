@@ -178,26 +178,43 @@ class LabelPairs:
         tn = self.total - right - fp - fn
         return Cells(right, fp, fn, tn if tn.dtype.kind == "i" else np.maximum(tn, 0.0))
 
+    def pairs(self, labels: NDArray[Any] | None = None) -> Pairs:
+        """Return pairs of labels and their rows, or weight, which may come several times; others are left out."""
+        _, _, table, codes = self._counts
+        n = self.labels.size
+        if table is not None:
+            true, predicted = np.nonzero(table)
+            rows = table[true, predicted]
+        else:
+            true, predicted = codes
+            rows = np.ones(true.size, dtype=np.int64) if self.weights is None else self.weights
+        if labels is not None:
+            n, place = labels.size, _places(self.labels, labels)
+            kept = (place[true] >= 0) & (place[predicted] >= 0)
+            true, predicted, rows = place[true[kept]], place[predicted[kept]], rows[kept]
+        return Pairs(true, predicted, rows.astype(np.int64) if self.whole else rows, n)
+
     def matrix(self, labels: NDArray[Any] | None = None) -> NDArray[Any]:
         """Count pairs of labels, true in rows, predicted in columns; rows with a label not asked for are left out."""
-        _, _, table, codes = self._counts
-        k = n = self.labels.size
-        place = np.arange(k)
-        if labels is not None:
-            n = labels.size
-            place = _places(self.labels, labels)
-        if table is not None:
-            counts = table
-            if labels is not None:
-                kept = np.flatnonzero(place >= 0)
-                counts = np.zeros((n, n), dtype=counts.dtype)
-                counts[np.ix_(place[kept], place[kept])] = table[np.ix_(kept, kept)]
-        else:
-            true, predicted = (place[each] for each in codes)
-            both = (true >= 0) & (predicted >= 0)
-            weights = None if self.weights is None else self.weights[both]
-            counts = np.bincount(true[both] * n + predicted[both], weights, minlength=n * n).reshape(n, n)
-        return counts.astype(np.int64) if self.whole and self.weights is not None else counts
+        counts = self._counts.table
+        if counts is None or labels is not None:
+            true, predicted, rows, n = self.pairs(labels)
+            counts = np.bincount(true * n + predicted, rows, minlength=n * n).reshape(n, n).astype(rows.dtype)
+        return counts.astype(np.int64, copy=False) if self.whole else counts
+
+
+class Pairs(NamedTuple):
+    """Pairs of the numbers of a true and a predicted label, how many rows each has, and how many labels there are."""
+
+    true: NDArray[Any]
+    predicted: NDArray[Any]
+    rows: NDArray[Any]
+    n_labels: int
+
+    def margins(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the rows of each true and of each predicted label."""
+        sums = (np.bincount(each, self.rows, minlength=self.n_labels) for each in (self.true, self.predicted))
+        return tuple(each.astype(self.rows.dtype) for each in sums)  # type: ignore[return-value]
 
 
 class PairCounts(NamedTuple):

@@ -30,7 +30,7 @@ from fastevals.metrics._input import (
     target_type,
 )
 from fastevals.metrics._parameters import warn, warn_ill_defined
-from fastevals.metrics._rows import FLOAT, INT, Floats
+from fastevals.metrics._rows import FLOAT, INT, Floats, sums_of_others
 
 ROUNDING = 1e-8  # that rows may be off beside what floats of their type are
 Rows = tuple[NDArray[Any], NDArray[Any], Floats | None]
@@ -49,6 +49,8 @@ class Probabilities(NamedTuple):
 def class_rows(y_true: Any, p: Probabilities, sample_weight: Any, labels: ArrayLike | None) -> Rows:
     """Return probabilities, the class of each row (see `_true_classes`) and weights."""
     target = as_target("y_true", y_true)
+    if p.values.ndim == 1 and target.ndim == 2 and target.shape[1] > 1:
+        p = p._replace(values=np.stack([1 - p.values, p.values], axis=1))
     weights = _check_probability_rows(target, p.values, sample_weight)
     true = _true_classes(target, p.values, labels)
     if p.off > ROUNDING + math.sqrt(np.finfo(p.values.dtype).eps):
@@ -167,8 +169,7 @@ def class_weights(p: NDArray[Any], true: NDArray[Any], weights: Floats | None) -
     sums = np.array(run(add_up, chunks(p.shape[0])), dtype=np.float64).sum(axis=0)
     if true.ndim == 2:
         return sums[: true.shape[1]], sums[true.shape[1] :]
-    before, after = (np.append(0.0, np.cumsum(each)[:-1]) for each in (sums, sums[::-1]))
-    return sums, before + after[::-1]  # a difference from all would leave what they round off
+    return sums, sums_of_others(sums)
 
 
 # Checks ------------------------------------------------------------------------------------------------------------
@@ -295,6 +296,6 @@ def _check_indicator_columns(y_true: NDArray[Any], y_proba: NDArray[Any], labels
     if y_true.shape != y_proba.shape:
         raise ValueError(
             f"y_true and y_prob contain different number of classes: {y_true.shape[1]} vs "
-            f"{y_proba.shape[1] if y_proba.ndim == 2 else 2}. Please provide the true labels explicitly through the "
+            f"{y_proba.shape[1]}. Please provide the true labels explicitly through the "
             "labels argument."
         )

@@ -59,6 +59,13 @@ def total_weight(n: int, weights: Floats | None) -> float:
     return n if weights is None else float(weights.sum())
 
 
+def sums_of_others(values: Floats) -> Floats:
+    """Return the sum of all values but each: a difference from the sum of all would leave what that rounds off."""
+    before, after = (np.append(0.0, np.cumsum(each)[:-1]) for each in (values, values[::-1]))
+    sums: Floats = before + after[::-1]
+    return sums
+
+
 def mean_of_rows(values: NDArray[Any], weights: Floats | None) -> float:
     """Return the mean of rows' values, by weight if they have any."""
     if weights is None:

@@ -112,6 +112,20 @@ def refuse_metrics(check_scoring: Callable[..., Any]) -> Callable[..., Any]:
     return check
 
 
+def without_positive(make_scorer: Callable[..., Any]) -> Callable[..., Any]:
+    """Make scikit-learn's `make_scorer` ask no label for averages over labels: theirs takes it to be 1 of two."""
+
+    @wraps(make_scorer)
+    def make(score_func: Any, **options: Any) -> Any:
+        if options.get("average", "binary") != "binary":
+            parameters = inspect.signature(score_func).parameters
+            if "pos_label" in parameters and "average" in parameters and parameters["average"].default == "binary":
+                options = {**options, "pos_label": options.get("pos_label")}
+        return make_scorer(score_func, **options)
+
+    return make
+
+
 # Their code, which finds our functions where it looks for theirs -----------------------------------------------------
 
 
@@ -125,6 +139,7 @@ def _on_ours(module: str) -> dict[str, Any]:
             namespace[name] = _copied(value, theirs, namespace)
     if module == SCORERS:
         namespace["check_scoring"] = refuse_metrics(namespace["check_scoring"])
+        namespace["make_scorer"] = without_positive(namespace["make_scorer"])
         namespace["_SCORERS"] = {name: _scorer(each, namespace) for name, each in theirs["_SCORERS"].items()}
     return namespace
 

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._validation.arrays import in_usual_unit
+from fastevals.counting.labels import DENSE
 from fastevals.measure import cells
-from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.confusion import BeyondChance, ConfusionMatrix
 from fastevals.metrics._input import as_requested, warn_one_label
-from fastevals.metrics._labels import Indicators, LabelPairs, count_classes, count_labels
+from fastevals.metrics._labels import Indicators, LabelPairs, Pairs, count_classes, count_labels
 from fastevals.metrics._parameters import ARRAY_OR_NONE, FLAG, Rule, any_of, check_parameters, warn, warn_ill_defined
+from fastevals.metrics._rows import sums_of_others
 
 MINUS_ONE_TO_ONE = Rule(
     "a float in the range [-1.0, 1.0] or numpy.nan",
@@ -203,7 +206,9 @@ def matthews_corrcoef(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Ar
     at = counted.cells()
     if min(np.count_nonzero(at.tp + at.fn), np.count_nonzero(at.tp + at.fp)) < 2:
         return 0.0
-    return float(ConfusionMatrix(counted.matrix()).matthews())
+    if counted.labels.size**2 <= DENSE:
+        return float(ConfusionMatrix(counted.matrix()).matthews())
+    return float(_agreement(counted.pairs()).matthews())
 
 
 def cohen_kappa_score(
@@ -215,7 +220,7 @@ def cohen_kappa_score(
     sample_weight: ArrayLike | None = None,
     replace_undefined_by: float = math.nan,
 ) -> float:
-    """Agreement of two raters beyond chance, as scikit-learn's `cohen_kappa_score`.
+    """BeyondChance of two raters beyond chance, as scikit-learn's `cohen_kappa_score`.
 
     Parameters
     ----------
@@ -264,27 +269,50 @@ def cohen_kappa_score(
     )
     counted = count_classes(y1, y2, sample_weight, names=("y1", "y2"))
     requested = None if labels is None else _as_agreed_labels(labels, counted.true_labels())
-    counts = counted.matrix(requested)
-    if counts.size == 1:
+    pairs = counted.pairs(requested)
+    if pairs.n_labels == 1:
         warn_one_label()
-    first, second = counts.sum(axis=1), counts.sum(axis=0)
-    known, also_known = np.flatnonzero(first), np.flatnonzero(second)
-    if not known.size or (known.size == also_known.size == 1 and known[0] == also_known[0]):
-        _warn_no_kappa(bool(known.size), replace_undefined_by)
+    first, second = map(np.flatnonzero, pairs.margins())
+    if not first.size or (first.size == second.size == 1 and first[0] == second[0]):
+        _warn_no_kappa(bool(first.size), replace_undefined_by)
         return replace_undefined_by
-    if weights is None:
-        return float(ConfusionMatrix(counts).cohen_kappa())
-    return _weighted_kappa(counts, first, second, 1 if weights == "linear" else 2)
+    if weights is not None:
+        return _weighted_kappa(pairs, 1 if weights == "linear" else 2)
+    if pairs.n_labels**2 <= DENSE:
+        return float(ConfusionMatrix(counted.matrix(requested)).cohen_kappa())
+    return float(_agreement(pairs).cohen_kappa())
 
 
-def _weighted_kappa(counts: NDArray[Any], first: NDArray[Any], second: NDArray[Any], power: int) -> float:
+def _agreement(pairs: Pairs) -> BeyondChance:
+    """Compare two raters with chance by how often each uses each label: a table of more labels takes too long."""
+    if pairs.rows.dtype.kind == "f":
+        pairs = pairs._replace(rows=in_usual_unit(pairs.rows))
+    (first, second), same = pairs.margins(), pairs.true == pairs.predicted
+    right, wrong = pairs.rows[same].sum(), pairs.rows[~same].sum()
+    if pairs.rows.dtype.kind != "f":
+        return BeyondChance.of_margins(right, wrong, first, second)
+    others, other_second = sums_of_others(first), sums_of_others(second)
+    disagreement = first @ other_second
+    return BeyondChance(disagreement - (right + wrong) * wrong, first @ others, second @ other_second, disagreement)
+
+
+def _weighted_kappa(pairs: Pairs, power: int) -> float:
     """Return kappa with the distance of two labels to a power for what their confusion costs."""
-    shift = cells.shift_of(max(first.max(), second.max()))
-    counts, first, second = (np.ldexp(each.astype(np.float64), shift) for each in (counts, first, second))
-    place = np.arange(first.size, dtype=np.float64)
-    cost = np.abs(place[:, None] - place) ** power
-    shares = second / second.sum()
-    return float(1 - cells.ratio((cost * counts).sum(), first @ cost @ shares))
+    rows = np.ldexp(pairs.rows.astype(np.float64), cells.shift_of(max(each.max() for each in pairs.margins())))
+    first, second = pairs._replace(rows=rows).margins()
+    total = first.sum()
+    cost = rows @ np.abs(pairs.true - pairs.predicted).astype(np.float64) ** power
+    if power == 1:  # a pair is as far apart as there are places between labels that part it
+        (below, also_below), (above, also_above) = (
+            [np.cumsum(each[::step])[:-1][::step] / total for each in (first, second)] for step in (1, -1)
+        )
+        by_chance = below @ also_above + above @ also_below
+    else:
+        place = np.arange(first.size, dtype=np.float64)
+        means = [each @ place / total for each in (first, second)]
+        spread = sum(each @ (place - mean) ** 2 / total for each, mean in zip((first, second), means, strict=True))
+        by_chance = spread + (means[0] - means[1]) ** 2
+    return float(1 - cells.ratio(cost / total, by_chance))
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

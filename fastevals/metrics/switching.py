@@ -20,7 +20,15 @@ from types import ModuleType
 from typing import Any
 
 import fastevals.metrics
-from fastevals.metrics._scikit_learn import SCORERS, copied, differing, import_theirs, originals, refuse_metrics
+from fastevals.metrics._scikit_learn import (
+    SCORERS,
+    copied,
+    differing,
+    import_theirs,
+    originals,
+    refuse_metrics,
+    without_positive,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +164,10 @@ class _Switch:
                     self._restore()
 
     def _replace(self) -> None:
-        check_scoring = sys.modules[SCORERS].__dict__["check_scoring"]
+        scorers = sys.modules[SCORERS].__dict__
         pairs = [(theirs, _stand_in(name)) for name, theirs in originals().items()]
-        pairs.append((check_scoring, refuse_metrics(check_scoring)))
+        for name, adapt in (("check_scoring", refuse_metrics), ("make_scorer", without_positive)):
+            pairs.append((scorers[name], adapt(scorers[name])))
         self.stand_ins = {id(theirs): (theirs, stand_in) for theirs, stand_in in pairs}
         for module, name, value in _globals_among(self.stand_ins):
             used = _is_theirs(module) and module.__name__ != value.__module__

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import sklearn.metrics
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
 
 from fastevals import metrics
 from fastevals.metrics import _scikit_learn
@@ -87,6 +89,26 @@ def test_scoring_is_checked_as_theirs() -> None:
             module.check_scoring(MODEL, scoring=5)
         with pytest.raises(ValueError, match="The 'scoring' parameter of get_scorer must be"):
             module.get_scorer(5)
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_scorers_of_averages_need_no_positive_label(in_place: bool) -> None:
+    text = np.where(Y == 1, "yes", "no")
+    model = LogisticRegression().fit(X, text)
+    right = float((model.predict(X) == text).mean())
+    with metrics.in_place() if in_place else nullcontext():
+        module = sklearn.metrics if in_place else metrics
+        for name in ("f1_score", "precision_score", "recall_score", "fbeta_score"):
+            options = {"beta": 2} if name == "fbeta_score" else {}
+            scorer = module.make_scorer(getattr(module, name), average="micro", **options)
+            assert scorer(model, X, text) == pytest.approx(right)
+        assert cross_val_score(model, X, text, scoring=scorer, cv=2, error_score="raise").shape == (2,)
+        macro = module.make_scorer(metrics.f1_score, average="macro", greater_is_better=False)
+        assert macro(model, X, text) == -metrics.f1_score(text, model.predict(X), average="macro")
+        with pytest.raises(ValueError, match="pos_label=1 is not a valid label"):
+            module.make_scorer(metrics.f1_score)(model, X, text)
+        named = module.make_scorer(metrics.f1_score, average="binary", pos_label="no")
+        assert named(model, X, text) == metrics.f1_score(text, model.predict(X), pos_label="no")
 
 
 DISPLAYS = {

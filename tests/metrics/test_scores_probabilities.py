@@ -58,6 +58,21 @@ def test_many_classes(name, seed):
     beside(name, both, p)
 
 
+def test_an_indicator_of_two_labels_beside_one_column():
+    assert log_loss([[0, 1], [1, 0]], [0.9, 0.2]) == pytest.approx(-(math.log(0.9) + math.log(0.8)) / 2, rel=1e-15)
+    codes, p, weights = rows(9, 2)
+    marks = np.eye(2, dtype=int)[codes]
+    for column in (p[:, 1], p[:, 1:]):
+        for name in OF_PROBABILITIES:
+            if "brier" in name:
+                complaint(name, marks, column)
+                continue
+            beside(name, marks, column)
+            beside(name, marks.astype(bool), column, sample_weight=weights)
+    beside("log_loss", [[1, 1], [0, 1], [0, 0], [0, 1]], [0.2, 0.7, 0.5, 1.0])
+    assert "3 vs 2" in complaint("log_loss", np.eye(3, dtype=int), [0.2, 0.3, 0.4])
+
+
 @pytest.mark.parametrize("positive", [None, 0, 1, 7])
 def test_positive_label_of_the_brier_score(positive):
     codes, p, weights = rows(1, 2)
