@@ -184,18 +184,36 @@ def usual_unit(weights: NDArray[np.float64], positive: NDArray[np.bool_] | None 
 
 
 def as_frequencies(name: str, values: Any) -> NDArray[np.int64]:
-    """Return row weights that say how often each row counts: whole numbers, of sum at most 2**53."""
+    """Return how many copies of each row there are: whole numbers, of sum at most 2**53."""
     weights = as_weights(name, values)
     odd = weights != np.trunc(weights)
     if odd.any():
         row = int(np.argmax(odd))
         raise ValueError(
-            f"{name} must hold whole numbers, how often each row counts, got {show(weights[row])} at {row_at(row)}; "
-            "other weights give no number of independent rows, from which DeLong's variance is made"
+            f"{name} must hold whole numbers, how many copies of each row there are, got {show(weights[row])} at "
+            f"{row_at(row)}; sample_weight takes any weights"
         )
     if weights.sum() > EXACT:
         raise ValueError(f"{name} must add up to at most 2**53, got {weights.sum():g}")
     return weights.astype(np.int64)
+
+
+def check_one_weight(sample_weight: Any, frequency_weight: Any) -> None:
+    """Raise if rows have both a weight and a number of copies."""
+    if sample_weight is not None and frequency_weight is not None:
+        raise ValueError(
+            "sample_weight and frequency_weight exclude each other: to weigh copies of rows, repeat the rows and their "
+            "sample_weight"
+        )
+
+
+def refuse_weighted(name: str, value: Any) -> NoReturn:
+    """Raise an error that counts made with weights don't hold what intervals and tests need, and what to use."""
+    raise ValueError(
+        f"{name} must count rows, but has weights: {show(value)}. Intervals and tests need the sums of squared "
+        "weights, which counts don't hold: pass the rows with sample_weight= to bootstrap or delong, or count them "
+        "with frequency_weight= if the weights are numbers of copies"
+    )
 
 
 def check_finite(name: str, array: NDArray[Any]) -> None:

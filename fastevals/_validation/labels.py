@@ -18,6 +18,7 @@ from fastevals._validation.arrays import (
     check_same_length,
     named_columns,
     read_only,
+    refuse_weighted,
 )
 from fastevals._validation.text import TextLabels, as_text, encode_column, encode_text, share_names
 
@@ -302,7 +303,7 @@ def check_unweighted(name: str, value: Any, kind: type) -> None:
     if not isinstance(value, kind):
         raise ValueError(f"{name} must be a {kind.__name__}, got {show(value)} ({type(value).__name__})")
     if value.counts.tps.dtype.kind == "f":  # type: ignore[attr-defined]
-        raise ValueError(f"{name} must be made without sample_weight (repeat its rows instead), got {show(value)}")
+        refuse_weighted(name, value)
 
 
 def as_true_labels(name: str, values: Any) -> NDArray[Any]:

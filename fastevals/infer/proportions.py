@@ -8,7 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import check_choice, show
+from fastevals._options import check_choice
+from fastevals._validation.arrays import refuse_weighted
 from fastevals._validation.curves import check_kind
 from fastevals._validation.labels import check_positive_known, check_two_classes
 from fastevals.counts import Cells
@@ -122,21 +123,15 @@ def share_interval(successes: Any, failures: Any, method: str, alpha: float, alt
 
 
 def _check_counts(matrix: ConfusionMatrix) -> None:
-    """Raise unless the counts are of whole rows, each matrix by itself."""
+    """Raise unless the counts are of rows, each matrix by itself."""
     counts = matrix.counts
     if matrix._mean_axes:
         raise ValueError(
             f"matrix must not be averaged by macro(), got {matrix!r}: a mean of proportions is no proportion; "
             f"{USE_BOOTSTRAP}"
         )
-    if counts.dtype.kind != "f":
-        return
-    broken = counts[counts != np.trunc(counts)]
-    if broken.size or counts.sum(axis=(-2, -1)).max(initial=0) > 2**53:
-        seen = show(broken[0] if broken.size else counts.max())
-        raise ValueError(
-            f"matrix must count whole rows, but has a sum of weights: {seen}; bootstrap takes rows with sample_weight="
-        )
+    if counts.dtype.kind == "f":
+        refuse_weighted("matrix", matrix)
 
 
 def _check_average(metric: str, average: Any, matrix: ConfusionMatrix) -> None:

@@ -13,7 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._frames import Columns, Tabular, as_column
 from fastevals._options import check_choice, check_number, listed, show, warn_undefined
 from fastevals._text import format_tables, shorten_names
-from fastevals._validation.arrays import as_array, as_weights, check_same_length
+from fastevals._validation.arrays import (
+    EXACT,
+    as_array,
+    as_frequencies,
+    as_weights,
+    check_one_weight,
+    check_same_length,
+)
 from fastevals._validation.curves import as_class_shares, as_cost_matrix
 from fastevals._validation.labels import (
     Classes,
@@ -46,8 +53,8 @@ class ConfusionMatrix(Tabular):
     Parameters
     ----------
     counts : array-like of shape (..., K, K)
-        Rows are true classes, columns predicted ones. Integers, or sums of weights; not negative. A pandas frame
-        (as of `pandas.crosstab`) whose rows and columns are named alike names the classes.
+        Rows are true classes, columns predicted ones; not negative. Whole numbers count rows, others are sums of
+        weights. A pandas frame (as of `pandas.crosstab`) whose rows and columns are named alike names the classes.
     labels : sequence of K labels, optional
         Names of the classes, of a frame that names them their order; 0 to K - 1 if not given. With two classes the
         second is the positive one.
@@ -58,7 +65,7 @@ class ConfusionMatrix(Tabular):
     Attributes
     ----------
     counts : ndarray of shape (..., K, K)
-        int64 or float64, read-only.
+        Rows as int64, or sums of weights as float64, of which `bootstrap` and tests make nothing; read-only.
     labels : ndarray of shape (K,)
         Names of the classes, the positive one of two last.
     pos_label : label or None
@@ -91,7 +98,7 @@ class ConfusionMatrix(Tabular):
     _mean_axes: tuple[int, ...]  # of the stack, over which `macro` averages
 
     def __init__(self, counts: ArrayLike, labels: ArrayLike | None = None, *, pos_label: Any = None) -> None:
-        array = _as_square_counts("counts", counts)
+        array = _as_rows(_as_square_counts("counts", counts))
         frame_names = _names_of_counts("counts", counts, labels)
         names = as_class_names("labels", labels if frame_names is None else frame_names, array.shape[-1])
         if pos_label is not None:
@@ -120,6 +127,7 @@ class ConfusionMatrix(Tabular):
         labels: ArrayLike | None = None,
         pos_label: Any = None,
         sample_weight: ArrayLike | None = None,
+        frequency_weight: ArrayLike | None = None,
     ) -> ConfusionMatrix:
         """Count true against predicted labels.
 
@@ -134,7 +142,9 @@ class ConfusionMatrix(Tabular):
             The positive one of two classes, which comes last; 1 among 0/1, -1/1 and booleans. Of others, metrics that
             need it are an error without it.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights, not negative.
+            Row weights, not negative. Of a weighted matrix there are values, but no intervals and tests.
+        frequency_weight : array-like of shape (n_samples,), optional
+            How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
 
         Returns
         -------
@@ -156,14 +166,20 @@ class ConfusionMatrix(Tabular):
         true = as_labels("y_true", y_true)
         predicted = as_labels("y_pred", y_pred)
         check_same_length(y_true=true, y_pred=predicted)
+        check_one_weight(sample_weight, frequency_weight)
         weights = None
         if sample_weight is not None:
             weights = as_weights("sample_weight", sample_weight)
             check_same_length(y_true=true, sample_weight=weights)
-            if not weights.all():
-                kept = weights != 0
-                true, predicted, weights = true[kept], predicted[kept], weights[kept]
+        elif frequency_weight is not None:
+            weights = as_frequencies("frequency_weight", frequency_weight).astype(np.float64)
+            check_same_length(y_true=true, frequency_weight=weights)
+        if weights is not None and not weights.all():
+            kept = weights != 0
+            true, predicted, weights = true[kept], predicted[kept], weights[kept]
         counts, found_labels = count_label_pairs(true, predicted, weights)
+        if frequency_weight is not None:
+            counts = counts.astype(np.int64)
         classes = as_classes("the data", found_labels, labels, pos_label)
         return cls._from_counts(expand_to_labels(counts, found_labels, classes.labels), classes)
 
@@ -837,6 +853,13 @@ def _as_square_counts(name: str, values: Any) -> NDArray[Any]:
         raise ValueError(f"{name} must add up to less than {'2**63' if limit < math.inf else 'the largest float'}")
     counts = np.array(array, dtype=np.float64 if array.dtype.kind == "f" else np.int64)
     counts.flags.writeable = False
+    return counts
+
+
+def _as_rows(counts: NDArray[Any]) -> NDArray[Any]:
+    """Return counts that are whole numbers as int64: they count rows."""
+    if counts.dtype.kind == "f" and (counts == np.trunc(counts)).all() and counts.sum() <= EXACT:
+        return counts.astype(np.int64)
     return counts
 
 

@@ -335,7 +335,7 @@ def test_arguments_out_of_range_are_named(options, message):
 
 def test_another_subject_is_named():
     weighted = Ranking([0, 1], [0.1, 0.2], sample_weight=[1, 2])
-    with pytest.raises(ValueError, match="ranking must be made without sample_weight"):
+    with pytest.raises(ValueError, match="ranking must count rows, but has weights"):
         confidence_band(weighted)
     with pytest.raises(ValueError, match=r"ranking must be a Ranking or ThresholdCounts, got .*RocCurve"):
         confidence_band(example().roc_curve())

@@ -205,7 +205,7 @@ def test_weights_are_repeated_rows(case: tuple[list[int], list[list[float]]], da
     y, scores = np.array(case[0]), np.array(case[1])
     weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=y.size, max_size=y.size)))
     weights[:4] = np.maximum(weights[:4], 1)
-    ours = delong(y, scores, sample_weight=weights)
+    ours = delong(y, scores, frequency_weight=weights)
     theirs = delong(np.repeat(y, weights), np.repeat(scores, weights, axis=1))
     assert ours.aucs.tolist() == theirs.aucs.tolist()
     assert ours.covariance.tolist() == theirs.covariance.tolist()
@@ -229,7 +229,7 @@ def test_integers_past_the_float_range_are_not_tied() -> None:
     small = delong(y, [0, 1, 2, 3])
     for values in (scores, scores.astype(np.uint64), scores.astype(np.longdouble)):
         for weights in (None, [1, 1, 1, 1]):
-            result = delong(y, values, sample_weight=weights)
+            result = delong(y, values, frequency_weight=weights)
             assert result.aucs.tolist() == small.aucs.tolist() == [0.75]
             assert result.covariance.tolist() == small.covariance.tolist()
 
@@ -533,7 +533,7 @@ def test_one_row_of_a_class(y: list[int]) -> None:
 @pytest.mark.parametrize("label", [0, 1])
 def test_one_class(label: int, weights: Any) -> None:
     with pytest.warns(UndefinedMetricWarning, match="roc_auc is undefined"):
-        result = delong([label] * 3, [1, 2, 3], sample_weight=weights)
+        result = delong([label] * 3, [1, 2, 3], frequency_weight=weights)
     assert math.isnan(result.aucs[0])
     assert math.isnan(result.covariance[0, 0])
     with pytest.warns(UndefinedMetricWarning, match="roc_auc is undefined"):
@@ -553,11 +553,11 @@ def test_one_class(label: int, weights: Any) -> None:
         (lambda: delong(Y, np.zeros((0, 6))), "scores is empty"),
         (lambda: delong(Y, np.zeros((2, 2, 6))), "scores must be 1-D, or 2-D"),
         (lambda: delong(Y, ["a"] * 6), "scores must hold numbers, got dtype <U1"),
-        (lambda: delong(Y, A, sample_weight=[1, 1, 0.5, 1, 1, 1]), "whole numbers, how often .* got 0.5 at row 2"),
-        (lambda: delong(Y, A, sample_weight=[1, 1, -1, 1, 1, 1]), "sample_weight must not be negative, got -1"),
-        (lambda: delong(Y, A, sample_weight=[1, 1]), "sample_weight has 2 rows, but y_true has 6"),
-        (lambda: delong(Y, A, sample_weight=[2**30, 1, 1, 1, 1, 1]), "y_true must have fewer than 1073741824 rows"),
-        (lambda: delong(Y, A, sample_weight=[2**53] * 6), r"sample_weight must add up to at most 2\*\*53"),
+        (lambda: delong(Y, A, frequency_weight=[1, 1, 0.5, 1, 1, 1]), "whole numbers.*copies.* got 0.5 at row 2"),
+        (lambda: delong(Y, A, frequency_weight=[1, 1, -1, 1, 1, 1]), "frequency_weight must not be negative, got -1"),
+        (lambda: delong(Y, A, frequency_weight=[1, 1]), "frequency_weight has 2 rows, but y_true has 6"),
+        (lambda: delong(Y, A, frequency_weight=[2**30, 1, 1, 1, 1, 1]), "y_true must have fewer than 1073741824 rows"),
+        (lambda: delong(Y, A, frequency_weight=[2**53] * 6), r"frequency_weight must add up to at most 2\*\*53"),
         (lambda: delong_test(Y, A, B[:3]), "score_b has 3 rows, but y_true has 6"),
         (lambda: delong_test(Y, [math.nan, math.nan, *A[2:]], B), "score_a must be finite, but has 2 NaN values"),
         (lambda: delong_test(Y, [A, B], B), "score_a must be 1-D, got shape"),
@@ -576,7 +576,7 @@ def test_one_class(label: int, weights: Any) -> None:
         (lambda: delong_test_unpaired(Ranking(Y, A), (Y, B)), "ranking_b must be a Ranking, got .* "),  # type: ignore[arg-type]
         (
             lambda: delong_test_unpaired(Ranking(Y, A, sample_weight=[1] * 6), Ranking(Y, B)),
-            "ranking_a must be made without sample_weight",
+            "ranking_a must count rows, but has weights",
         ),
         (lambda: delong_test_unpaired(Ranking(Y, A), Ranking(Y, B), alternative="x"), "alternative must be one of"),
     ],

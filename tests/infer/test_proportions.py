@@ -254,8 +254,8 @@ def test_ends_are_exact_and_within_bounds(method: Any, alternative: Any, level: 
         (THREE, "accuracy", {"average": None}, "average goes with metrics of a class, and accuracy .* got None"),
         (THREE, "recall", {}, "average='binary' needs 2 classes, got 3; choose one of None, 'micro'"),
         (THREE, "specificity", {"average": "micro"}, "average='micro' of specificity counts a row up to 2 times"),
-        (ConfusionMatrix([[1, 0.5], [2, 3]]), "recall", {}, "matrix must count whole rows, .* weights: 0.5; bootstrap"),
-        (ConfusionMatrix([[1.0, 2.0**54], [2, 3]]), "recall", {}, "must count whole rows, .* weights: 1.80143"),
+        (ConfusionMatrix([[1, 0.5], [2, 3]]), "recall", {}, "matrix must count rows, but has weights"),
+        (ConfusionMatrix([[1.0, 2.0**54], [2, 3]]), "recall", {}, "matrix must count rows, but has weights"),
         (
             ConfusionMatrix([BINARY.counts, BINARY.counts]).macro(),
             "recall",

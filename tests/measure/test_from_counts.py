@@ -207,7 +207,7 @@ def test_a_band_of_counts_is_that_of_their_ranking(kind: str) -> None:
 
 def test_sums_of_weights_are_refused_where_rows_are_drawn() -> None:
     counts = Ranking([0, 1], [1, 2], sample_weight=[1.0, 2.0]).counts
-    with pytest.raises(ValueError, match="subject must count whole rows to be resampled, but this Ranking has weights"):
+    with pytest.raises(ValueError, match="subject must count rows, but has weights"):
         fastevals.bootstrap(counts, "roc_auc")
-    with pytest.raises(ValueError, match="ranking must be made without sample_weight"):
+    with pytest.raises(ValueError, match="ranking must count rows, but has weights"):
         fastevals.confidence_band(counts)

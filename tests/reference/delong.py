@@ -32,6 +32,44 @@ def components(y_true: Sequence[Any], scores: Sequence[Any]) -> tuple[list[Fract
     return [mean([kernel(p, n) for n in z]) for p in x], [mean([kernel(p, n) for p in x]) for n in z]
 
 
+def weighted_delong(
+    y_true: Sequence[Any], models: Sequence[Sequence[Any]], weights: Sequence[Any]
+) -> tuple[list[Fraction], list[list[Fraction]]]:
+    """Give weighted AUCs and their covariance: each row is one observation, with its weight.
+
+    The variance of a weighted mean of independent values is the sum of squared shares times their variance, which the
+    weighted squares of their deviations are divided down to, as n - 1 over n does where all weights are alike.
+    """
+    sides = [[k for k, y in enumerate(y_true) if bool(y) == side and weights[k]] for side in (True, False)]
+    shares = [[Fraction(weights[k]) / sum(Fraction(weights[k]) for k in rows) for k in rows] for rows in sides]
+    aucs, placed = [], []
+    for scores in models:
+        table = [[kernel(scores[p], scores[n]) for n in sides[1]] for p in sides[0]]
+        of_positives = [sum((s * x for s, x in zip(shares[1], row, strict=True)), Fraction(0)) for row in table]
+        of_negatives = [
+            sum((s * x for s, x in zip(shares[0], column, strict=True)), Fraction(0))
+            for column in zip(*table, strict=True)
+        ]
+        aucs.append(sum((s * v for s, v in zip(shares[0], of_positives, strict=True)), Fraction(0)))
+        placed.append((of_positives, of_negatives))
+
+    def covariance(a: int, b: int) -> Fraction:
+        total = Fraction(0)
+        for which, share in enumerate(shares):
+            spread = sum(
+                s * s * (x - aucs[a]) * (y - aucs[b])
+                for s, x, y in zip(share, placed[a][which], placed[b][which], strict=True)
+            )
+            # What the same sum is expected to be, of independent values of variance 1: deviations from their mean.
+            n = range(len(share))
+            expected = sum(share[i] ** 2 * ((i == j) - share[j]) ** 2 for i in n for j in n)
+            total += spread / expected * sum(s * s for s in share)
+        return total
+
+    models_range = range(len(models))
+    return aucs, [[covariance(a, b) for b in models_range] for a in models_range]
+
+
 def delong(
     y_true: Sequence[Any], models: Sequence[Sequence[Any]]
 ) -> tuple[list[Fraction], list[list[Fraction]] | None]:

@@ -56,6 +56,7 @@ def bootstrap(
     stratified: bool = False,
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    frequency_weight: ArrayLike | None = None,
     pos_label: Any = None,
     rng: Any = None,
     keep_distribution: bool = False,
@@ -91,8 +92,11 @@ def bootstrap(
         Rows of one group (a patient, a session, a query) are drawn together: as many groups as there are. With
         `stratified` each must be of one class.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights, not negative; rows are drawn with the same chance and keep their weight. Rows of weight zero are
-        left out first.
+        Row weights, not negative: each row is one independent observation. Rows are drawn with the same chance and
+        keep their weight; rows of weight zero are left out first.
+    frequency_weight : array-like of shape (n_samples,), optional
+        How many copies of each row of a pair there are: whole numbers, the same as repeated rows. Not with
+        `sample_weight`.
     pos_label : label, optional
         The positive class of a pair; 1 among 0/1, -1/1 and booleans. Of other labels it must be given for scores, and
         for metrics of predicted labels that need it.
@@ -177,7 +181,7 @@ def bootstrap(
     """
     settings = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
     specs = parse_metrics(metrics)
-    design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label)
+    design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label, frequency_weight)
     counts, doubts = without_doubt(subject, specs)
     sample = make_sample(counts, specs, design, coarse=counts is not subject)
     values, replicates, accelerations = resample(sample, specs, settings, progress=progress)

@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._options import show
-from fastevals._validation.arrays import as_weights, check_same_length, usual_unit
+from fastevals._validation.arrays import (
+    as_frequencies,
+    as_vector,
+    as_weights,
+    check_one_weight,
+    check_same_length,
+    refuse_weighted,
+    usual_unit,
+)
 from fastevals._validation.labels import as_groups
 from fastevals._validation.text import find_sorted
 from fastevals.infer.bootstrap.label_samples import LabelSample, MatrixSample, count_joint_cells, number_joint_cells
@@ -35,6 +43,7 @@ class SamplingDesign(NamedTuple):
     sample_weight: Any = None
     stratified: bool = False
     pos_label: Any = None
+    frequency_weight: Any = None
 
 
 def make_sample(
@@ -47,14 +56,14 @@ def make_sample(
     subject = as_ranking(name, subject)
     if isinstance(subject, (Ranking, ConfusionMatrix)):
         type_name = type(subject).__name__
-        for option in ("groups", "sample_weight", "pos_label"):
+        for option in ("groups", "sample_weight", "frequency_weight", "pos_label"):
             if getattr(design, option) is not None:
                 known = ", which has its own" if option == "pos_label" else ""
                 raise ValueError(
                     f"{option} goes with rows: pass the pair (y_true, y_score or y_pred), not a {type_name}{known}"
                 )
         counts = subject.counts
-        _check_whole_counts(name, counts if isinstance(counts, np.ndarray) else counts.cells(-1), type_name)
+        _check_rows(name, subject, counts if isinstance(counts, np.ndarray) else counts.cells(-1))
         if isinstance(subject, Ranking):
             metrics = SCORES.metrics(specs)
             return make_ranking_sample(
@@ -71,6 +80,9 @@ def make_sample(
         raise ValueError("metrics: functions go with a Ranking or a ConfusionMatrix, not with a pair of arrays")
     make = {SCORES: _sample_scores, LABELS: _sample_labels, TARGETS: _sample_targets}[kind]
     y_true, predictions = subject
+    check_one_weight(design.sample_weight, design.frequency_weight)
+    if design.frequency_weight is not None and (kind == TARGETS or design.groups is not None):
+        y_true, predictions, design = _repeated(y_true, predictions, design)
     return make(y_true, predictions, specs, design)
 
 
@@ -79,8 +91,8 @@ def make_sample(
 
 def _sample_scores(y_true: Any, y_score: Any, specs: MetricSpecs, design: SamplingDesign) -> Sample:
     if design.groups is None and design.sample_weight is None:
-        ranking = Ranking(y_true, y_score, pos_label=design.pos_label)
-        return make_sample(ranking, specs, design._replace(pos_label=None))
+        ranking = Ranking(y_true, y_score, pos_label=design.pos_label, frequency_weight=design.frequency_weight)
+        return make_sample(ranking, specs, design._replace(pos_label=None, frequency_weight=None))
     return make_score_sample(y_true, {"y_score": y_score}, specs, design, one_model=True)
 
 
@@ -94,7 +106,7 @@ def make_score_sample(
 ) -> ModelsSample:
     """Return the sample of models' scores on the same rows; errors call each array by its key."""
     labels, scores = SCORES.read(y_true, scores, design.pos_label)
-    weights, groups, kept, unit = _check_rows(labels.values, design, labels.values == labels.positive)
+    weights, groups, kept, unit = _weights_and_groups(labels.values, design, labels.values == labels.positive)
     if kept is not None:
         labels, scores = labels.take(kept), {name: values[kept] for name, values in scores.items()}
     return ModelsSample.from_rows(
@@ -108,7 +120,7 @@ def make_score_sample(
     )
 
 
-def _check_rows(
+def _weights_and_groups(
     y_true: NDArray[Any], design: SamplingDesign, positive: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[np.float64] | None, Any, NDArray[Any] | None, float]:
     """Check weights and groups against the rows; return them for rows of weight above zero, and those rows if not all.
@@ -138,9 +150,11 @@ def _sample_labels(y_true: Any, y_pred: Any, specs: MetricSpecs, design: Samplin
     true, labels = LABELS.read(y_true, {"y_pred": y_pred})
     predicted = labels["y_pred"]
     if design.groups is None and design.sample_weight is None:
-        matrix = ConfusionMatrix.from_predictions(true, predicted, pos_label=design.pos_label)
-        return make_sample(matrix, specs, design._replace(pos_label=None))
-    weights, groups, kept, _ = _check_rows(true, design)
+        matrix = ConfusionMatrix.from_predictions(
+            true, predicted, pos_label=design.pos_label, frequency_weight=design.frequency_weight
+        )
+        return make_sample(matrix, specs, design._replace(pos_label=None, frequency_weight=None))
+    weights, groups, kept, _ = _weights_and_groups(true, design)
     if kept is not None:
         true, predicted = true[kept], predicted[kept]
     matrix = ConfusionMatrix.from_predictions(true, predicted, pos_label=design.pos_label, sample_weight=weights)
@@ -157,7 +171,7 @@ def make_prediction_sample(
 ) -> Sample:
     """Return the sample of classes that models predict on the same rows; arrays as for `count_joint_cells`."""
     metrics = LABELS.metrics(specs)
-    weights, groups, kept, _ = _check_rows(true, design)
+    weights, groups, kept, _ = _weights_and_groups(true, design)
     if kept is not None:
         true, models = true[kept], {name: labels[..., kept] for name, labels in models.items()}
     if weights is None and groups is None:
@@ -192,7 +206,7 @@ def make_target_sample(
     metrics = TARGETS.metrics(specs)
     targets, predictions = TARGETS.read(y_true, predictions)
     models = list(predictions.values())
-    weights, groups, kept, _ = _check_rows(targets, design)
+    weights, groups, kept, _ = _weights_and_groups(targets, design)
     if kept is not None:
         targets, models = targets[kept], [values[kept] for values in models]
     return TargetSample(targets, models, metrics, weights=weights, groups=groups, one_model=one_model)
@@ -201,13 +215,23 @@ def make_target_sample(
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
-def _check_whole_counts(name: str, values: Any, kind: str) -> None:
-    """Raise unless counts are of whole rows, of which there are some."""
+def _repeated(y_true: Any, predictions: Any, design: SamplingDesign) -> tuple[Any, Any, SamplingDesign]:
+    """Return rows, and the groups they are in, as often as there are copies of them."""
+    copies = as_frequencies("frequency_weight", design.frequency_weight)
+    arrays = {"y_true": as_vector("y_true", y_true), "predictions": as_vector("predictions", predictions)}
+    if design.groups is not None:
+        arrays["groups"] = as_groups("groups", design.groups)
+    check_same_length(**arrays, frequency_weight=copies)
+    rows = np.repeat(np.arange(copies.size), copies)
+    repeated = {name: values[rows] for name, values in arrays.items()}
+    design = design._replace(groups=repeated.get("groups"), frequency_weight=None)
+    return repeated["y_true"], repeated["predictions"], design
+
+
+def _check_rows(name: str, subject: Any, values: Any) -> None:
+    """Raise unless counts are of rows, of which there are some."""
     counts = np.asarray(values)
-    if counts.dtype.kind == "f" and (kind == "Ranking" or (counts != np.trunc(counts)).any() or counts.sum() > 2**53):
-        raise ValueError(
-            f"{name} must count whole rows to be resampled, but this {kind} has weights: pass the pair of arrays and "
-            "sample_weight="
-        )
+    if counts.dtype.kind == "f":
+        refuse_weighted(name, subject)
     if not counts.sum():
         raise ValueError(f"{name} has no rows to draw from")

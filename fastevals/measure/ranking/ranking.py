@@ -16,7 +16,14 @@ from fastevals._execution import run
 from fastevals._kernels import rates as kernels
 from fastevals._memory import lend
 from fastevals._options import show
-from fastevals._validation.arrays import as_scores, as_weights, check_finite, check_same_length
+from fastevals._validation.arrays import (
+    as_frequencies,
+    as_scores,
+    as_weights,
+    check_finite,
+    check_one_weight,
+    check_same_length,
+)
 from fastevals._validation.labels import Classes, binary_labels, both_classes
 from fastevals.counting.ordering import (
     BinaryLabels,
@@ -50,7 +57,10 @@ class Ranking(BaseRanking):
     y_score : array-like of shape (n_samples,)
         Finite scores of any real dtype, higher for the positive class. Integers of any size are compared exactly.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights, not negative. Rows of weight zero are left out.
+        Row weights, not negative. Rows of weight zero are left out. Of a weighted ranking there are values and curves,
+        but no intervals: `bootstrap` and `delong` take the rows with their weights.
+    frequency_weight : array-like of shape (n_samples,), optional
+        How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
     pos_label : label, optional
         The positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels.
 
@@ -101,12 +111,26 @@ class Ranking(BaseRanking):
     _neg_label: Any
 
     def __init__(
-        self, y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None, pos_label: Any = None
+        self,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        frequency_weight: ArrayLike | None = None,
+        pos_label: Any = None,
     ) -> None:
         labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
         scores = as_scores("y_score", y_score)
         check_same_length(y_true=labels.values, y_score=scores)
         self.pos_label, self._neg_label = labels.positive, labels.negative
+        check_one_weight(sample_weight, frequency_weight)
+        if frequency_weight is not None:
+            check_finite("y_score", scores)
+            copies = as_frequencies("frequency_weight", frequency_weight)
+            check_same_length(y_true=labels.values, frequency_weight=copies)
+            positive = labels.values == labels.positive
+            self._set_counts(count_by_score(scores, np.where(positive, copies, 0), np.where(positive, 0, copies)))
+            return
         if sample_weight is None:
             counts = count_ties(labels, scores)
             if counts is None:
@@ -114,8 +138,7 @@ class Ranking(BaseRanking):
                 self._split, self._counts, self._doubled_u = split, None, split.doubled_u
                 self.n_positives, self.n_negatives = split.n_pos, split.n_neg
             else:
-                self._split, self._counts, self._doubled_u = None, counts, _doubled_u_of(counts)
-                self.n_positives, self.n_negatives = int(counts.n_pos), int(counts.n_neg)
+                self._set_counts(counts)
             return
         weights = as_weights("sample_weight", sample_weight)
         check_same_length(y_true=labels.values, sample_weight=weights)
@@ -126,6 +149,10 @@ class Ranking(BaseRanking):
         self._split, self._doubled_u = None, None
         self._counts, self.n_positives = weighted_threshold_counts(labels, scores, weights)
         self.n_negatives = scores.size - self.n_positives
+
+    def _set_counts(self, counts: ThresholdCounts) -> None:
+        self._split, self._counts, self._doubled_u = None, counts, _doubled_u_of(counts)
+        self.n_positives, self.n_negatives = int(counts.n_pos), int(counts.n_neg)
 
     @classmethod
     def from_counts(

@@ -1,0 +1,113 @@
+"""Moments of placements where rows have weights: each is one independent observation, which counts for so much.
+
+A weighted AUC is the mean placement of the positives by weight. Its variance is made of squared weights times squared
+deviations, so that it is the same whatever the unit of weights, and DeLong's where all are alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._frames import Columns, make_columns
+from fastevals._validation.arrays import usual_unit
+from fastevals.counting.ordering import BinaryLabels
+from fastevals.measure.ranking.ranking import Ranking
+from fastevals.results import Frozen
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedMoments(Frozen):
+    """AUCs of weighted rows and their covariance, with the methods of `PlacementMoments`."""
+
+    n_pos: int  # rows of each class, of weight above zero
+    n_neg: int
+    values: tuple[float, ...]  # AUCs
+    table: tuple[tuple[float, ...], ...]  # covariances; empty with fewer than two rows of a class
+
+    def _columns(self) -> Columns:
+        return make_columns({"auc": self.values, "n_pos": self.n_pos, "n_neg": self.n_neg})
+
+    @property
+    def defined(self) -> bool:
+        """Return whether there is a covariance."""
+        return bool(self.table)
+
+    def aucs(self) -> Floats:
+        """Return each model's AUC."""
+        return np.array(self.values)
+
+    def covariance(self) -> Floats:
+        """Return the covariance of the AUCs."""
+        return np.array(self.table) if self.defined else np.full((len(self.values),) * 2, np.nan)
+
+    def effect(self, weights: Sequence[Fraction]) -> Fraction:
+        """Return a weighted sum of the AUCs."""
+        return sum((weight * Fraction(value) for weight, value in zip(weights, self.values, strict=True)), Fraction(0))
+
+    def variance(self, weights: Sequence[Fraction]) -> Fraction:
+        """Return the variance of a weighted sum of the AUCs: that of models that rank alike is 0."""
+        rows = [sum(w * Fraction(value) for w, value in zip(weights, row, strict=True)) for row in self.table]
+        return max(sum((w * row for w, row in zip(weights, rows, strict=True)), Fraction(0)), Fraction(0))
+
+    def differences(self) -> tuple[Floats, Floats]:
+        """Return the AUCs of all other models less that of the first, and the covariance of these differences."""
+        aucs, table = self.aucs(), self.covariance()
+        return aucs[1:] - aucs[0], table[1:, 1:] - table[1:, :1] - table[:1, 1:] + table[0, 0]
+
+
+def weighted_moments(labels: BinaryLabels, scores: Sequence[NDArray[Any]], weights: Floats) -> WeightedMoments:
+    """Return the moments of models on the same rows, of weights above zero."""
+    positive = labels.values == labels.positive
+    sides = np.flatnonzero(~positive), np.flatnonzero(positive)
+    weights = weights * usual_unit(weights, positive)
+    own = [weights[rows] for rows in sides]
+    aucs = [math.nan] * len(scores)
+    if all(rows.size for rows in sides):
+        aucs = [_auc(labels, each, weights) for each in scores]
+    table = np.zeros((len(scores), len(scores)))
+    if min(rows.size for rows in sides) > 1:
+        for which, rows in enumerate(sides):
+            other = sides[1 - which]
+            moved = [own[which] * _deviations(each, rows, other, own[1 - which], own[which]) for each in scores]
+            share = _variance_share(own[which])
+            for a, first in enumerate(moved):
+                for b in range(a + 1):
+                    table[a, b] += (first * moved[b]).sum() / share  # alike, of models that are alike
+        table = np.tril(table) + np.tril(table, -1).T
+    defined = bool(min(rows.size for rows in sides) > 1)
+    rows_of_table = tuple(map(tuple, table.tolist())) if defined else ()
+    return WeightedMoments(sides[1].size, sides[0].size, tuple(aucs), rows_of_table)
+
+
+def _auc(labels: BinaryLabels, values: NDArray[Any], weights: Floats) -> float:
+    return Ranking(labels.values, values, sample_weight=weights, pos_label=labels.positive).roc_auc()
+
+
+def _deviations(
+    values: NDArray[Any], rows: NDArray[np.intp], other: NDArray[np.intp], others: Floats, own: Floats
+) -> Floats:
+    """Return how far the placements of rows, by the share of the other class below them, are from their mean."""
+    ranks = np.unique(values, return_inverse=True)[1]
+    sums = np.bincount(ranks[other] + 1, others, minlength=int(ranks.max()) + 2).cumsum()
+    placements = (sums[ranks[rows]] + sums[ranks[rows] + 1]) / (2 * sums[-1])
+    return np.asarray(placements - np.average(placements, weights=own))
+
+
+def _variance_share(weights: Floats) -> float:
+    """Return what sums of squared, weighted deviations are divided by: n (n - 1) where all weights are 1.
+
+    With total W and sums S2 and S3 of squares and cubes, the deviations of independent values from their weighted mean
+    have the expected sum of ``w**2`` times squares of ``S2 (1 - 2 S3 / (S2 W) + S2 / W**2)`` variances, and the mean
+    the variance ``S2 / W**2``.
+    """
+    total, squares, cubes = (float((weights**power).sum()) for power in (1, 2, 3))
+    return total**2 * (1 - 2 * cubes / (squares * total) + squares / total**2)
