@@ -279,7 +279,7 @@ def progress_bar(total: int, wanted: bool, **options: Any) -> Iterator[Callable[
     """Return a function to call with the number of items done; options are tqdm's."""
     after = _bars_after.get()
     if wanted:
-        tqdm = import_optional("tqdm.auto", "progress=True needs tqdm: pip install 'fastevals[progress]' (or tqdm)")
+        tqdm = import_optional("tqdm.auto", "progress=True needs tqdm: pip install tqdm")
         with tqdm.tqdm(total=total, **options) as bar:
             yield lambda number: bar.update(number - bar.n)
     elif after is None:

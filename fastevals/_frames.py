@@ -27,7 +27,7 @@ Columns = dict[str, Array]  # of one length
 LIBRARIES = ("pandas", "polars")
 NO_LIBRARY = "a frame needs pandas or polars: pip install pandas, or pip install polars"
 NO_LIBRARY_NAMED = "a frame of {0} needs {0}: pip install {0}"
-NO_ARROW = "an Arrow stream needs pyarrow: pip install 'fastevals[files]'"
+NO_ARROW = "an Arrow stream needs pyarrow: pip install pyarrow"
 
 # Units of times that polars and Arrow have, for those of NumPy that they have not; others are text.
 KNOWN = {"ms": "ms", "us": "us", "ns": "ns"}

@@ -63,6 +63,13 @@ def test_extras_that_pages_name_are_extras() -> None:
     assert named - set(project["optional-dependencies"]) == set()
 
 
+def test_no_hint_installs_fastevals_from_an_index() -> None:
+    """The index may have another project of that name: hints name what is missing, and checkouts are paths."""
+    code = sorted((documents.ROOT / "fastevals").rglob("*.py"))
+    hint = re.compile(r"pip install [^\n`]*(?<![./\w])fastevals\b")
+    assert [str(file) for file in (*code, *TEXTS) if hint.search(file.read_text(encoding="utf-8"))] == []
+
+
 def test_a_page_is_written_anew(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(

@@ -21,7 +21,7 @@ prints it), chapter.txt, and each picture as NAME-KIND.png. It needs matplotlib.
 
 --html FILE writes one file of HTML that needs nothing else, pictures included. It needs Jinja2.
 
-The data and the models of train-test are scikit-learn's. For all three: pip install 'fastevals[course]'.
+The data and the models of train-test are scikit-learn's. For all three: pip install scikit-learn jinja2 matplotlib.
 
 exit status: 0; 2 with a line on stderr that says what is wrong; 130 when stopped by Ctrl-C.
 """

@@ -13,7 +13,7 @@ from fastevals.chapter.measures import APART, CLASSES, SCORES
 from fastevals.chapter.pictures import curves, panel
 from fastevals.show.plots.confusion import draw_confusion
 
-NO_SKLEARN = "the data and the models are scikit-learn's: pip install 'fastevals[course]'"
+NO_SKLEARN = "the data and the models are scikit-learn's: pip install scikit-learn"
 SMALL = (4.0, 4.4)  # inches
 
 

@@ -29,7 +29,7 @@ __all__ = [
     "target_summary",
 ]
 
-MISSING = "frames of Dask need dask: pip install 'fastevals[dask]'"
+MISSING = "frames of Dask need dask: pip install 'dask[dataframe,distributed]'"
 FAN = 8  # answers that a worker merges
 SAMPLED = 8  # partitions that a sample is of, where they are large
 RETRIES = 3  # of what fails on a cluster; what is wrong with rows does not fail, but is an answer

@@ -82,7 +82,7 @@ def shipped(version: str) -> tuple[Callable[..., Answer], Callable[[bytes, list[
     same on both sides. Each uses one thread: engines have as many tasks at once as there are cores. What is wrong with
     the rows comes back as an answer too, lest engines try again, and print where it was noticed.
     """
-    advice = "pip install fastevals there, of the version that is here"
+    advice = "install the fastevals that is here there, too"
 
     def safely(sent: bytes, call: Callable[[Any], Any], number: int) -> Answer:
         try:

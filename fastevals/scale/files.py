@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from fastevals._options import did_you_mean, import_optional, listed, show
 
-MISSING = "reading files needs pyarrow: pip install 'fastevals[files]'"
+MISSING = "reading files needs pyarrow: pip install pyarrow"
 FORMATS = {
     ".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".arrows": "ipc", ".feather": "ipc", ".ipc": "ipc",
     ".csv": "csv", ".csv.gz": "csv", ".tsv": "csv", ".tsv.gz": "csv",

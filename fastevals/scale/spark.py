@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 FAN = 32  # answers that a worker merges
-MISSING = "frames of Spark need pyspark: pip install 'fastevals[spark]'"
+MISSING = "frames of Spark need pyspark: pip install pyspark pandas pyarrow"
 SHUFFLED, MOST_SHUFFLED = 1 << 20, 2_000  # rows of a partition by value, as long as there are not more partitions,
 MOST_ROWS = 1 << 24  # and of one at most
 SPARE = 1.2  # times as many rows of a sample as are wanted, since they are drawn one by one
@@ -160,8 +160,8 @@ def _collected(df: Any) -> Any:
         if wrong is None:
             raise
         raise ImportError(
-            f"workers run another Python ({wrong[0]}): set PYSPARK_PYTHON to one that has fastevals[spark], before the "
-            "session starts"
+            f"workers run another Python ({wrong[0]}): set PYSPARK_PYTHON to one that has fastevals, pyspark, pandas and "
+            "pyarrow, before the session starts"
         ) from None
 
 

@@ -426,7 +426,7 @@ def _read(path: Path, form: CsvForm, wanted: Names | None, beside: Names) -> tup
     file_format = _file_format(path)
     if file_format is not _CSV and (options := form.options()):
         raise ValueError(f"{options[0]} goes with a CSV file, but {str(path)!r} is {file_format.title}")
-    import_optional("pyarrow", "reading a file needs pyarrow: pip install 'fastevals[files]'")
+    import_optional("pyarrow", "reading a file needs pyarrow: pip install pyarrow")
     check_file(path)
     with _explain_damage(path):
         known = {**(wanted or {}), **beside}

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, NoReturn
 
 LONG_STEP = 2.0  # seconds
 SUMMARY = ".fe"  # end of the names of files that `fastevals summarize` writes
-NO_JINJA = "pages need Jinja2: pip install 'fastevals[page]'"
+NO_JINJA = "pages need Jinja2: pip install jinja2"
 MOST_PICTURED = 20  # blocks with pictures
 # All other options of a command are arguments of a call, too.
 NOT_CALLED_WITH = ("command", "file", "format", "html", "out", "program", "quiet", "typed")
@@ -134,7 +134,7 @@ def check_beforehand(arguments: argparse.Namespace) -> None:
     if arguments.progress:
         from fastevals._options import import_optional
 
-        import_optional("tqdm.auto", "--progress needs tqdm: pip install 'fastevals[progress]'")
+        import_optional("tqdm.auto", "--progress needs tqdm: pip install tqdm")
 
 
 def _files_read(arguments: argparse.Namespace) -> Iterator[str]:

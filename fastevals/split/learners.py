@@ -207,7 +207,7 @@ class _Attempt:
 
 
 def _parallel(calls: _Attempt, items: Iterable[Any], jobs: int) -> Iterator[Any]:
-    joblib = import_optional("joblib", "n_jobs needs joblib: pip install 'fastevals[parallel]' (or joblib)")
+    joblib = import_optional("joblib", "n_jobs needs joblib: pip install joblib")
     todo = (joblib.delayed(calls)(item) for item in items)
     results: Iterator[Any] = joblib.Parallel(n_jobs=jobs, return_as="generator")(todo)
     return results

@@ -193,11 +193,11 @@ def test_without_scikit_learn(names: list[str], monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setitem(sys.modules, "sklearn", None)
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
     assert main(["train-test"]) == 2
-    assert "pip install 'fastevals[course]'" in capsys.readouterr().err
+    assert "pip install scikit-learn" in capsys.readouterr().err
     solved = {each.name: answer for each, answer in solve().solved}
     assert list(solved) == names
     assert solved["train-test"].sentences == [
-        "Not answered here: the data and the models are scikit-learn's: pip install 'fastevals[course]'"
+        "Not answered here: the data and the models are scikit-learn's: pip install scikit-learn"
     ]
 
 

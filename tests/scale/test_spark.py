@@ -26,7 +26,7 @@ from tests.scale.spark_cluster import ROOT, session, standalone
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
-pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'fastevals[spark]'")
+pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed: pip install pyspark pandas pyarrow")
 if shutil.which("java") is None:
     pytest.skip("Spark needs a Java runtime, such as Debian's openjdk-17-jre-headless", allow_module_level=True)
 

@@ -398,7 +398,7 @@ def test_out_of_predictions(capsys, tmp_path, predictions):
 
 def test_out_needs_matplotlib(capsys, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "pip install 'fastevals[plots]'" in error(capsys, "--out", tmp_path)
+    assert "pip install matplotlib" in error(capsys, "--out", tmp_path)
 
 
 # Errors -----------------------------------------------------------------------------------------------------------

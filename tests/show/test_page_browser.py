@@ -18,7 +18,7 @@ from fastevals.datasets import load_digits_eight
 from tests.show.test_page import CASES, HOSTILE, MODELS, OTHERS, columns, other, page_of
 
 pytest.importorskip("jinja2")
-browsers = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install 'fastevals[browser]'")
+browsers = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install playwright")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 if CHROMIUM is None:
     pytest.skip("pages are tested in Chromium, such as Debian's chromium", allow_module_level=True)

@@ -313,5 +313,5 @@ def test_bad_numbers_of_workers(n_jobs: Any, message: str) -> None:
 
 def test_workers_need_joblib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "joblib", None)
-    with pytest.raises(ImportError, match="n_jobs needs joblib: pip install 'fastevals"):
+    with pytest.raises(ImportError, match="n_jobs needs joblib: pip install joblib"):
         list(run_fits(inverse, [1], describe=str, n_jobs=2))

@@ -48,10 +48,10 @@ model and sample.
 against the variance; "kohavi-wolpert" are shares of votes; "james" is what bias and what variance add to the loss.
 
 --out DIR makes the folder where there is none and writes over files of the same names: bias-variance.json (as --format
-json prints it), bias-variance.txt and bias_variance.png. It needs matplotlib: pip install 'fastevals[plots]'.
+json prints it), bias-variance.txt and bias_variance.png. It needs matplotlib: pip install matplotlib.
 
 --html FILE writes one file of HTML that needs nothing else: which part is most of the loss in words, the picture, and
-tables. It needs Jinja2: pip install 'fastevals[page]'.
+tables. It needs Jinja2: pip install jinja2.
 
 exit status: 0; 2 with a line on stderr that says what is wrong; 130 when stopped by Ctrl-C.
 """

@@ -58,11 +58,11 @@ that belong together need --group, which McNemar's test can't allow for.
 prints it), compare.txt, and as .png, of results critical_difference (Demsar's diagram, and as ranges where there is a
 critical difference), of both pvalues, all of three models or more, and null: the distribution that the first
 test's statistic would have, of two algorithms the sign test's; of predictions intervals and differences, too. With --by
-the pictures of each value, up to the first 20, are in a folder of their own. It needs matplotlib: pip install
-'fastevals[plots]'.
+the pictures of each value, up to the first 20, are in a folder of their own. It needs matplotlib:
+pip install matplotlib.
 
 --html FILE writes one file of HTML that needs nothing else: what is shown in words, the pictures, and tables. It needs
-Jinja2: pip install 'fastevals[page]'.
+Jinja2: pip install jinja2.
 
 exit status: 0, whatever is shown or not; 2 with a line on stderr that says what is wrong; 130 when stopped by Ctrl-C.
 """

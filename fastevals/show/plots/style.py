@@ -37,7 +37,7 @@ LEAST_HIGH = 0.3  # of its place, that axes keep above their legend
 
 def require_matplotlib() -> None:
     """Raise unless matplotlib can be imported."""
-    import_optional("matplotlib", "pictures need matplotlib: pip install 'fastevals[plots]'")
+    import_optional("matplotlib", "pictures need matplotlib: pip install matplotlib")
 
 
 def figure_size(size: tuple[float, float], n_models: int) -> tuple[float, float]:

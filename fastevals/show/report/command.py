@@ -89,11 +89,10 @@ of each class are spread; confusion: the matrices; intervals and differences of 
 marked. Predicted classes have confusion; predicted numbers have errors, within (the share of rows with an error up to a
 size) and means (predicted and observed). With --by the pictures of each value, up to the first 20, are in a folder of
 their own, named by its number, the column and the value, such as 00-fold-0, and groups has the AUC (accuracy, root mean
-squared error) of the values. It needs matplotlib: pip install 'fastevals[plots]'.
+squared error) of the values. It needs matplotlib: pip install matplotlib.
 
 --html FILE writes one file of HTML that needs nothing else: which model is best and how sure that is, all pictures, and
-a threshold, costs and a prior to move, at which it has the counts and rates. It needs Jinja2: pip install
-'fastevals[page]'.
+a threshold, costs and a prior to move, at which it has the counts and rates. It needs Jinja2: pip install jinja2.
 
 exit status: 0; 2 with a line on stderr that says what is wrong; 130 when stopped by Ctrl-C.
 """
