@@ -66,7 +66,7 @@ def test_extras_that_pages_name_are_extras() -> None:
 def test_no_hint_installs_fastevals_from_an_index() -> None:
     """The index may have another project of that name: hints name what is missing, and checkouts are paths."""
     code = sorted((documents.ROOT / "fastevals").rglob("*.py"))
-    hint = re.compile(r"pip install [^\n`]*(?<![./\w])fastevals\b")
+    hint = re.compile(r"pip install [^\n`&]*(?<![./\w])fastevals\b")
     assert [str(file) for file in (*code, *TEXTS) if hint.search(file.read_text(encoding="utf-8"))] == []
 
 
