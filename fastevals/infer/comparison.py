@@ -469,14 +469,14 @@ def compare_numbers(
     largest = np.full(n, -math.inf)
     measured = []
     for i, j in pairs:
-        difference = values[i] - values[j]
+        difference, size = values[i] - values[j], max(abs(values[i]), abs(values[j]))
         with np.errstate(invalid="ignore"):  # of models whose metric is infinite
             deviations = replicates[:, i] - replicates[:, j] - difference
         error = _standard_deviation(deviations)
         statistic = float(side(difference))
-        if n and np.abs(deviations).max() <= ROUNDING * abs(values[i]):  # alike, or as different in all replicates
+        if n and np.abs(deviations).max() <= ROUNDING * size:  # alike, or as different in all replicates
             deviations, error = np.zeros(n), 0.0
-            is_zero = abs(difference) <= ROUNDING * abs(values[i])
+            is_zero = abs(difference) <= ROUNDING * size
             difference, statistic = (0.0, 0.0) if is_zero else (difference, math.copysign(math.inf, statistic))
         else:
             deviations, statistic = side(deviations) / error, statistic / error

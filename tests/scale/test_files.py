@@ -130,6 +130,15 @@ def test_intervals_of_cells_are_those_of_memory(
     assert report(path, resamples=None, score=["a", "b"], **options, memory="200kB") == expected
 
 
+def test_groups_that_are_not_in_memory_have_no_intervals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intervals, "BUDGET", 1000)
+    path = write(tmp_path / "rows.parquet", table_of(2000))
+    found = report(path, resamples=None, score=["a", "b"], group="land", memory="30kB")
+    notes = found["blocks"][0]["intervals"]["notes"]
+    assert notes == ["the data has no intervals: its rows, in groups, are not in memory"]
+    assert found["blocks"][0]["differences"] == []
+
+
 @pytest.mark.parametrize("kind", ["folder", "pattern", "paths", "dataset", "partitions", "arrow"])
 def test_many_files_are_one(kind: str, tmp_path: Path) -> None:
     table = table_of(2000)
@@ -737,6 +746,13 @@ def test_summaries_of_days_are_one_report(tmp_path: Path, capsys: pytest.Capture
     values = [report(day, label=None, score=None)["blocks"][0]["models"][0]["metrics"]["roc_auc"] for day in days]
     assert pair["metrics"]["roc_auc"]["value"] == pytest.approx(values[1] - values[0])
     assert pair["reference"] == "a in 0.fe"
+    probable = {"brier_score", "log_loss", "expected_calibration_error"}
+    for pair, is_probable in zip(against["blocks"][0]["against"], (True, True, False), strict=True):
+        found = probable & set(pair["metrics"])
+        assert found == (probable if is_probable else set())
+        for name in found:
+            low, high = pair["metrics"][name]["interval"]
+            assert low < pair["metrics"][name]["value"] < high
     text = fastevals.report(days[1], against=days[0], resamples=99).to_text()
     assert "a - a in 0.fe" in text
 

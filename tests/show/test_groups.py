@@ -114,6 +114,19 @@ def test_one_value_has_no_mean(capsys, tmp_path):
     assert over(capsys, file, *TWO, "--by", "g")["values"] == ["x", "z"]
 
 
+def test_the_means_of_one_model_have_no_mark(capsys):
+    rows = table(report(capsys, "--by", "fold", "--score", "logistic"), "mean")
+    assert [cell for row in rows for cell in row.split() if "*" in cell] == []
+
+
+@pytest.mark.parametrize(("n_values", "n_blocks"), [(100, 100), (101, 0)])
+def test_up_to_a_hundred_values_have_blocks(capsys, tmp_path, n_values, n_blocks):
+    rows = {"y": [0, 1] * n_values, "a": [0.0, 1.0] * n_values, "g": np.repeat(np.arange(n_values), 2)}
+    output = report_json(capsys, csv(tmp_path, rows), "--label", "y", "--score", "a", "--by", "g", "--resamples", "0")
+    assert len(output["blocks"]) == n_blocks
+    assert len(output["over"]["values"]) == n_values
+
+
 def test_equal_extremes_are_counted(capsys, tmp_path):
     rows = "".join(f"{k % 2},{k % 2},0,{k // part}\n" for part in (10,) for k in range(44))
     file = write(tmp_path, "same.csv", "y,a,b,g\n" + rows)

@@ -21,8 +21,10 @@ from fastevals import Ranking
 from fastevals.datasets import load_digits_eight
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.ranking_metrics import hull
+from fastevals.results import Interval
 from fastevals.show import cli
 from fastevals.show.page import svg
+from fastevals.show.page.page import difference
 from fastevals.show.plots.picture import Picture
 from fastevals.show.report.pictures import KINDS
 from fastevals.show.report.points import candidates, chosen
@@ -55,6 +57,18 @@ def columns(n: int, seed: int = 0, n_models: int = 2) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     y = rng.random(n) < 0.3
     return {"y": y.astype(int)} | {f"m{k}": (rng.normal(size=n) + (1 + 0.1 * k) * y) for k in range(n_models)}
+
+
+# Cells of tables ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "is_marked"),
+    [(0.01, 0.2, True), (-0.2, -0.01, True), (0.0, 0.2, False), (-0.2, 0.0, False), (-0.1, 0.1, False)],
+)
+def test_a_difference_is_marked_where_its_interval_leaves_out_zero(low: float, high: float, is_marked: bool) -> None:
+    cell = difference((low + high) / 2, Interval(low, high), 0.5)
+    assert cell.emphasis == ("shown" if is_marked else "")
 
 
 # The file -------------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from fastevals.measure.bias_variance.bias_variance import bias_variance
 from fastevals.show.page import letters
 from fastevals.show.page.svg import draw
 from fastevals.show.plots.bias_variance import draw_bias_variance
+from fastevals.show.plots.confusion import draw_confusion
 from fastevals.show.plots.critical_difference import draw_critical_difference
 from fastevals.show.plots.drawing import show
 from fastevals.show.plots.null_distribution import draw_null
@@ -188,6 +189,19 @@ def test_squares_have_signs_where_numbers_are_not_written() -> None:
         assert len(dots) == rejected.sum() + 1  # one of the legend
         assert text.count("data-cell") == (0 if n == 60 else 5)
     assert len(drawn(picture_of("p-values of 60"))[0]) < 200_000
+
+
+def test_numbers_are_light_on_dark_squares_alone() -> None:
+    picture = Picture()
+    draw_confusion(picture, np.array([[76, 24], [25, 75]]), ["a", "b"])  # shares of 0.76, 0.24, 0.25 and 0.75
+    _, root = drawn(picture)
+    inks = {each.get("data-cell"): each.get("class") for each in root.iter(f"{SVG}text") if each.get("data-cell")}
+    assert inks == {
+        f"{row} {column} {line}": f"mid on-{'dark' if row == column == 0 else 'light'}"
+        for row in (0, 1)
+        for column in (0, 1)
+        for line in (0, 1)
+    }
 
 
 def test_axes_of_decades_with_zero_are_as_matplotlibs() -> None:

@@ -326,9 +326,11 @@ class SortedRows(NamedTuple):
     weights: NDArray[np.float64] | None = None
 
     def at_the_highest_score(self, times: Times) -> float:
-        """Return how many rows were drawn, or their weight, that share the highest score of those drawn."""
-        drawn = times[: self.scores.size] > 0
-        rows = np.flatnonzero(drawn & (self.scores == self.scores[drawn].max()))
+        """Return how many rows were drawn, or their weight, that share the highest score of those drawn, if any."""
+        drawn = np.flatnonzero(times[: self.scores.size])
+        if not drawn.size:
+            return 0.0
+        rows = drawn[self.scores[drawn] == self.scores[drawn].max()]
         return float((times[rows] * (1.0 if self.weights is None else self.weights[rows])).sum())
 
 
