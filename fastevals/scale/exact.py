@@ -302,8 +302,8 @@ class ExactCurve:
         yield from (np.flatnonzero(steps[1:] != steps[:-1]) + 1).tolist()
 
     def all_points(self, atoms: AtomCounts) -> ThresholdCounts | None:
-        """Return all points, of atoms that are all there are; None where they would be too many."""
-        if atoms.keys.size > MOST_POINTS or int(atoms.positives.sum(dtype=np.int64)) < self.n_pos:
+        """Return all points, of atoms that are all there are; None where they aren't, or would be too many."""
+        if atoms.keys.size > MOST_POINTS or atoms.totals != (self.n_pos, self.n_neg):
             return None
         return joined_points(list(atoms.points(0, 0, self.lowest)))
 
