@@ -193,7 +193,8 @@ def _ks_bounds(cells: ScoreCells) -> tuple[float, float]:
     """Return bounds of the larger of the two one-sided distances."""
     ends = []
     for counts in (cells.worst, cells.best):
-        distance = counts.tps / counts.n_pos - counts.fps / counts.n_neg
+        with np.errstate(invalid="ignore"):  # without a class
+            distance = counts.tps / counts.n_pos - counts.fps / counts.n_neg
         ends.append((float(distance.max()), float(-distance.min())))
     (above_worst, below_worst), (above_best, below_best) = ends
     low, high = max(above_worst, below_best), max(above_best, below_worst)
