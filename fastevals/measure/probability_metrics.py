@@ -195,7 +195,8 @@ class BrierDecomposition(Frozen):
     brier_score : float
         Mean squared difference of probability and label.
     reliability : float
-        Mean squared difference of mean probability and share of positives in a bin; 0 is perfectly calibrated.
+        Mean squared difference of mean probability and share of positives in a bin; 0 is perfectly calibrated. Chance
+        alone adds up to ``k * uncertainty / n`` where n rows are in k bins, and as much to the resolution.
     resolution : float
         Variance of the bins' shares of positives; higher is better.
     uncertainty : float
@@ -238,7 +239,7 @@ class BrierDecomposition(Frozen):
 
 
 def brier_decomposition(
-    counts: ThresholdCounts, *, n_bins: int | None = None, strategy: str = "uniform"
+    counts: ThresholdCounts, *, n_bins: int | None = 10, strategy: str = "quantile"
 ) -> BrierDecomposition:
     """Split the Brier score into parts that add up to it.
 
@@ -246,11 +247,11 @@ def brier_decomposition(
     ----------
     counts : ThresholdCounts
         Of probabilities.
-    n_bins : int, optional
-        Bins, as `CalibrationCurve` has them. By default each distinct probability is one: reliability is then high and
-        resolution too, where few rows share a probability.
-    strategy : {"uniform", "quantile"}
-        How bins are cut.
+    n_bins : int or None
+        Bins, as `CalibrationCurve` has them; with None each distinct probability is one, which suits forecasts that
+        many rows share. Where each row has a probability of its own, None makes the reliability the Brier score itself.
+    strategy : {"quantile", "uniform"}
+        Bins of equal mass, or of equal width. No more than `n_bins` distinct probabilities are a quantile bin each.
 
     Returns
     -------
@@ -282,8 +283,9 @@ def brier_decomposition(
     uncertainty = float(base * ratio(n_neg, n_pos + n_neg))
     if n_bins is not None:
         bins = cut_bins(counts, n_bins, strategy)
-        reliability, resolution, variance, covariance = _binned_parts(counts, bins, base)
-        return BrierDecomposition(score, reliability, resolution, uncertainty, variance, covariance)
+        if strategy != "quantile" or counts.thresholds.size - 1 > n_bins:
+            reliability, resolution, variance, covariance = _binned_parts(counts, bins, base)
+            return BrierDecomposition(score, reliability, resolution, uncertainty, variance, covariance)
 
     def parts(_: slice, groups: Groups) -> tuple[Any, Any]:
         weight = groups.positives + groups.negatives

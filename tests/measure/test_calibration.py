@@ -343,7 +343,8 @@ def test_parts_are_those_by_row_and_add_up(case, n_bins, strategy):
     if case.weights is not None and strategy == "quantile" and set(case.weights) & {0.1, 0.3, 0.7, 1.1, 3.3, 1e-3}:
         strategy = "uniform"  # a share of k / n_bins is then a matter of rounding
     parts = brier_decomposition(counts, n_bins=n_bins, strategy=strategy)
-    slow = reference.brier_parts(None if n_bins is None else edges_of(case, n_bins, strategy), *case)
+    own_bins = n_bins is None or (strategy == "quantile" and counts.thresholds.size - 1 <= n_bins)
+    slow = reference.brier_parts(None if own_bins else edges_of(case, n_bins, strategy), *case)
     for name, value in slow._asdict().items():
         assert getattr(parts, name) == pytest.approx(float(value), rel=1e-13, abs=1e-15), name
     assert parts.brier_score == brier_score(counts)
@@ -378,6 +379,28 @@ def test_a_constant_forecast_has_resolution_0(n_bins, options):
     base = 2 / 3 if not options else 10 / 11
     assert parts.uncertainty == pytest.approx(base * (1 - base), rel=1e-15)
     assert parts.reliability == pytest.approx((base - 0.3) ** 2, rel=1e-15)
+
+
+def test_a_calibrated_model_is_not_said_to_be_unreliable():
+    rng = np.random.default_rng(5)
+    p = rng.beta(1, 5, 4000)
+    y = rng.random(p.size) < p  # each probability is true, so what is not 0 is chance: up to k * uncertainty / n
+    counts = Ranking(y, p).counts
+    parts, finest = brier_decomposition(counts), brier_decomposition(counts, n_bins=None)
+    assert parts.reliability < 2 * 10 * parts.uncertainty / p.size
+    assert parts.resolution == pytest.approx(np.var(p), rel=0.2)  # that of the probabilities, which are the truth
+    assert finest.reliability == pytest.approx(parts.brier_score, rel=1e-12)  # each row is a bin
+    assert parts == brier_decomposition(counts, n_bins=10, strategy="quantile")
+    assert brier_decomposition(counts, n_bins=None) == finest != parts
+    whole = parts.reliability - parts.resolution + parts.uncertainty
+    assert whole + parts.within_bin_variance - parts.within_bin_covariance == pytest.approx(parts.brier_score, abs=1e-15)
+
+
+def test_few_forecasts_are_each_a_bin():
+    y, p = np.tile([0, 0, 1], 40), np.repeat(np.arange(10) / 16, 12)
+    counts = Ranking(y, p).counts
+    assert brier_decomposition(counts) == brier_decomposition(counts, n_bins=None)
+    assert brier_decomposition(counts, strategy="uniform").within_bin_variance > 0
 
 
 def test_the_base_rate_as_forecast_scores_the_uncertainty():
@@ -421,7 +444,7 @@ def test_parts_over_many_distinct_forecasts_survive_unlike_weights():
     counts = Ranking(y, p, sample_weight=w).counts
     total = math.fsum(w)
     assert brier_score(counts) == pytest.approx(math.fsum(w * (p - y) ** 2) / total, rel=1e-12)
-    parts, base = brier_decomposition(counts), math.fsum(w * y) / total
+    parts, base = brier_decomposition(counts, n_bins=None), math.fsum(w * y) / total
     assert parts.reliability == pytest.approx(parts.brier_score, rel=1e-12)  # each forecast is of one row
     assert parts.resolution == pytest.approx(base * (1 - base), rel=1e-12)
 

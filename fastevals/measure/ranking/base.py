@@ -270,22 +270,24 @@ class BaseRanking(ABC):
         """
         return probability_metrics.brier_score(self.counts)
 
-    def brier_decomposition(self, *, n_bins: int | None = None, strategy: str = "uniform") -> BrierDecomposition:
-        """Split the Brier score into parts: reliability - resolution + uncertainty.
+    def brier_decomposition(self, *, n_bins: int | None = 10, strategy: str = "quantile") -> BrierDecomposition:
+        """Split the Brier score into parts: reliability - resolution + uncertainty, and two for what bins hide.
 
         Murphy (1973), doi:10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2.
 
         Parameters
         ----------
-        n_bins : int, optional
-            Compare in bins, as the calibration curve does; by default at each distinct probability.
-        strategy : {"uniform", "quantile"}
-            Of equal width, or of equal mass.
+        n_bins : int or None
+            Bins in which mean probability and share of positives are compared. With None each distinct probability is
+            a bin: where each row has one of its own, the reliability is then the Brier score itself.
+        strategy : {"quantile", "uniform"}
+            Bins of equal mass, or of equal width, as the calibration curve has. No more than `n_bins` distinct
+            probabilities are a quantile bin each.
 
         Returns
         -------
         BrierDecomposition
-            The parts, which add up; with bins two more, for what happens inside them.
+            The parts, which add up. The two for the inside of bins are 0 where each probability is a bin of its own.
 
         Raises
         ------
