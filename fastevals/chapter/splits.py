@@ -111,6 +111,9 @@ def auto() -> Answer:
     }
     a, b, many = of_mpg.values()
     c, d, plain, strata = of_chance.values()
+    of_cars = (mpg - predicted) ** 2, (high - chance) ** 2, (high - better) ** 2
+    mpg_table = _spread(of_mpg, [of_cars[0]] * 3)
+    chance_table = _spread(of_chance, [of_cars[k] for k in (1, 1, 2, 2)])
     return Answer(
         [
             f"(a) {a.value:.2f}, miles a gallon squared; (b) {b.value:.2f}; (c) {c.value:.4f}; (d) {d.value:.4f}.",
@@ -120,13 +123,20 @@ def auto() -> Answer:
             f"({np.mean((mpg - predicted) ** 2):.2f} of mpg). They differ in how far a test set is from it: those of "
             f"10 rows scatter {many.standard_deviation / a.standard_deviation:.1f} times as far as those of 79, and 20 "
             "of them leave the mean uncertain.",
+            "The mean has two kinds of error. The Monte Carlo error is that of drawing only some test sets of these 392 "
+            "cars: more draws make it smaller. The standard error is that of having these cars and no others: "
+            f"{mpg_table['(a) 2,000 of 79'][-1]:.2f} of mpg, however many test sets are drawn.",
             "Stratified test sets all have the same share of each class. That takes one reason to differ away, of (c) "
             "the only one; of chances that tell cars apart, logistic(22 - 0.01 weight), the spread falls from "
             f"{plain.standard_deviation:.4f} to {strata.standard_deviation:.4f}.",
         ],
         tables=[
-            table(f"Squared loss of {target}", ["Test sets", "mean", "spread of one", "standard error"], _spread(found))
-            for target, found in (("mpg", of_mpg), ("mpg01; of (e) by better chances", of_chance))
+            table(
+                f"Squared loss of {target}",
+                ["Test sets", "mean", "spread of one", "Monte Carlo error", "standard error of 392 cars"],
+                rows,
+            )
+            for target, rows in (("mpg", mpg_table), ("mpg01; of (e) by better chances", chance_table))
         ],
         pictures=[("spread", [_spread_panel(of_mpg, "mpg"), _spread_panel(of_chance, "mpg01")])],
     )
@@ -161,10 +171,12 @@ def _forest(found: dict[str, ErrorEstimate], label: str) -> Any:
     return panel(draw_forest, rows, forest_size(len(rows)), label=label)
 
 
-def _spread(found: dict[str, ErrorEstimate]) -> dict[str, list[float]]:
+def _spread(found: dict[str, ErrorEstimate], of_cars: list[Any]) -> dict[str, list[float]]:
+    """Return the mean and spread of test sets, and the mean's error: from drawing them, and from having these cars."""
     return {
         name: [each.value, each.standard_deviation, each.standard_deviation / math.sqrt(each.per_split.size)]
-        for name, each in found.items()
+        + [float(np.std(losses, ddof=1)) / math.sqrt(losses.size)]
+        for (name, each), losses in zip(found.items(), of_cars, strict=True)
     }
 
 

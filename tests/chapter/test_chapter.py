@@ -14,6 +14,7 @@ import pytest
 
 from fastevals.chapter import Chapter, Comparison, Solved, examples, solve
 from fastevals.chapter.command import main
+from fastevals.datasets import load_auto
 
 # What the book, the course and the reference cases print: example, what, figure.
 PRINTED = {
@@ -216,3 +217,15 @@ def test_the_rows_of_a_frame_are_the_figures_beside_printed_ones() -> None:
     assert [*frame["here"]] == [each.here for each in answer.comparisons]
     assert [*frame["agrees"]] == [each.agrees for each in answer.comparisons]
     assert len(solve("exercise-2-1").to_frame("polars")) == 0
+
+
+def test_the_error_of_drawing_test_sets_is_told_from_that_of_the_cars() -> None:
+    cars = load_auto()
+    losses = (cars["mpg"] - (40 - 0.15 * cars["horsepower"])) ** 2
+    [(_, answer)] = solve("auto").solved
+    of_mpg, _ = answer.tables
+    assert list(of_mpg.columns)[-2:] == ["Monte Carlo error", "standard error of 392 cars"]
+    drawn, of_cars = ([float(row.cells[k].exact) for row in of_mpg.rows] for k in (2, 3))
+    assert of_cars == pytest.approx([losses.std(ddof=1) / 392**0.5] * 3)
+    assert of_cars[0] == pytest.approx(1.7462, abs=1e-4)
+    assert drawn[0] < 0.1 < of_cars[0]  # 2,000 draws of the same cars
