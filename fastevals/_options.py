@@ -12,7 +12,7 @@ import operator
 import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType, ModuleType
@@ -306,6 +306,12 @@ def is_splitter(value: Any) -> bool:
     """Return whether a value is a splitter, ours or of scikit-learn's kind, or a class of them: no text or array."""
     other = isinstance(value, (str, bytes)) or hasattr(value, "__array__")  # torch's arrays have a split of their own
     return callable(getattr(value, "split", None)) and not other
+
+
+def holds_pairs(splits: Any) -> bool:
+    """Return whether a list is of pairs (train, test) of row numbers: its first entry is; else of numbers of folds."""
+    first = next(iter(splits), None) if isinstance(splits, (list, tuple)) else None
+    return isinstance(first, (list, tuple)) and len(first) == 2 and all(isinstance(part, Sized) for part in first)
 
 
 def check_instance(name: str, value: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import check_integer, listed, show
+from fastevals._options import check_integer, holds_pairs, listed, show
 from fastevals._validation.arrays import (
     EXACT,
     as_array,
@@ -158,9 +158,14 @@ def check_same_splits(a: Measurements, b: Measurements, names: str = "a and b") 
     first, second = a.splits.splitter, b.splits.splitter
     if is_dataclass(first) and is_dataclass(second) and first != second:  # ours, which say by their seed what they draw
         raise ValueError(f"{names} must be of the same splits, got {show(first)} and {show(second)}, seeds compared")
-    folds = [np.asarray(each) for each in (first, second) if isinstance(each, (list, tuple, np.ndarray))]
-    if len(folds) == 2 and all(each.dtype.kind in "iu" for each in folds) and not np.array_equal(folds[0], folds[1]):
+    rows = [_rows_of_splits(each) for each in (first, second) if isinstance(each, (list, tuple, np.ndarray))]
+    if len(rows) == 2 and not all(map(np.array_equal, *rows)):
         raise ValueError(f"{names} must be of the same splits, but their rows are in other folds")
+
+
+def _rows_of_splits(splits: Any) -> list[NDArray[Any]]:
+    """Return the rows of each part of pairs (train, test), ascending; of fold numbers themselves."""
+    return [np.sort(part) for pair in splits for part in pair] if holds_pairs(splits) else [np.asarray(splits)]
 
 
 def _grid(measured: Measurements) -> str:

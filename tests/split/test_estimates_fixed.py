@@ -410,8 +410,12 @@ FOLDS = [0, 0, 1, 1]
             r"y_pred has 2 rows of predictions \(axis 0\), but splits have 1 repetitions",
         ),
         ((Y, P, [0, 0, 1], "accuracy"), {}, r"splits must have shape \(4,\) or \(n_repeats, 4\)"),
-        ((Y, P, [0.0, 0.0, 1.0, 1.0], "accuracy"), {}, "splits must hold the number of each row's test fold.*float64"),
-        ((Y, P, [True, False, True, False], "accuracy"), {}, "splits must hold the number.*bool"),
+        ((Y, P, [0.0, 0.0, 1.0, 1.0], "accuracy"), {}, "splits must .* the number of each row's test fold.*float64"),
+        ((Y, P, [True, False, True, False], "accuracy"), {}, "splits must be .* the number of .*bool"),
+        ((Y, P, None, "accuracy"), {}, r"splits must be a splitter, pairs \(train, test\) of row numbers, or .* got None"),
+        ((Y, P, [[0, 1], [2]], "accuracy"), {}, "splits must be a splitter, pairs .* test fold, .* got lists of 2, 1 va"),
+        ((Y, P, [([0, 1], [2, 4])], "accuracy"), {}, r"splits\[0\] \(test\) must hold row numbers from 0 to 3, got 4"),
+        ((Y, P, [([0, 1], [2]), [0, 1]], "accuracy"), {}, r"splits\[1\] \(train\) must be 1-D"),
         ((Y, P, [0, 0, -1, 1], "accuracy"), {}, "splits must hold fold numbers from 0 on, got -1"),
         ((Y, P, [0, 0, 9, 1], "accuracy"), {}, "splits must hold fold numbers below the number of rows, 4, got 9"),
         ((Y, P, [0, 0, 2, 2], "accuracy"), {}, "splits: the test set of repetition 0, fold 1 is empty"),
@@ -462,6 +466,17 @@ FOLDS = [0, 0, 1, 1]
 def test_bad_input(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         evaluate_splits(*arguments, **options)
+
+
+@pytest.mark.parametrize("given", [list, tuple, iter])
+def test_pairs_of_rows_are_splits(given: Callable[[Any], Any]) -> None:
+    pairs = [(np.array([0, 1]), np.array([2, 3])), ([1, 2, 3], [0])]
+    found = evaluate_splits(Y, P, given(pairs), "accuracy")["accuracy"]
+    assert found.per_split.tolist() == [[0.5, 1.0]]
+    codes = [([2, 3], [0, 1]), ([0, 1], [2, 3])]
+    (by_pairs, by_folds) = (evaluate_splits(Y, P, each, "accuracy")["accuracy"] for each in (codes, FOLDS))
+    assert_array_equal(by_pairs.per_split, by_folds.per_split)
+    assert by_pairs.micro == by_folds.micro
 
 
 def test_a_fold_of_one_class_has_no_auc() -> None:

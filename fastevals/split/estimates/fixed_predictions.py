@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Sized
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import run
 from fastevals._kernels.fold_counts import count_cells
-from fastevals._options import as_flag, check_instance, is_splitter, show
+from fastevals._options import as_flag, check_instance, holds_pairs, is_splitter, listed, show
 from fastevals._validation.arrays import as_array
 from fastevals.measure.metric_specs import parse_metrics
 from fastevals.results import check_confidence_level
@@ -49,9 +49,9 @@ def evaluate_splits(
         Predicted labels, scores of the positive class, or predicted numbers, as the metrics need; of each row, or of
         each repetition (axis 0; pairs of row numbers are one each) and row, where those of rows that are in none of its
         test sets may be missing.
-    splits : splitter or array-like of int of shape (n_samples,) or (n_repeats, n_samples)
-        A splitter of this package or of scikit-learn's kind; or the number of the fold, from 0 on, in which each row is
-        tested.
+    splits : splitter, sequence of pairs, or array-like of int of shape (n_samples,) or (n_repeats, n_samples)
+        A splitter of this package or of scikit-learn's kind; or pairs (train, test) of row numbers; or the number of the
+        fold, from 0 on, in which each row is tested.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
         As for `estimate_error`: all of labels, all of scores or all of numbers, and functions.
     groups, pos_label, labels, confidence_level
@@ -93,6 +93,8 @@ def evaluate_splits(
     metric_sets, positive = make_split_metrics(
         specs, "y_true", y_true, several=False, pos_label=pos_label, labels=labels
     )
+    if isinstance(splits, Iterator):  # such as split(X, y) gives: it can be gone through once
+        splits = list(splits)
     assignments = _resolve_splits(splits, y_true, groups)
     predicted = _as_fixed_predictions("y_pred", y_pred, assignments.n_samples, assignments.n_repeats)
     fixed = find_fixed_by_design(splits, assignments, y_true)
@@ -112,8 +114,8 @@ def evaluate_splits(
 
 
 def _resolve_splits(splits: Any, y_true: Any, groups: Any) -> FoldAssignments:
-    """Return the splits of a splitter or of an array of fold numbers."""
-    if is_splitter(splits):
+    """Return the splits of a splitter, of pairs of rows, or of an array of fold numbers."""
+    if is_splitter(splits) or holds_pairs(splits):
         check_instance("splits", splits)
         n = check_same_rows(y_true=y_true, groups=groups)
         if getattr(splits, "stratified", False):
@@ -217,9 +219,13 @@ def _as_fixed_predictions(name: str, values: Any, n: int, n_repeats: int) -> NDA
 
 def _as_fold_numbers(name: str, values: Any, n: int) -> tuple[NDArray[Any], int]:
     """Return the fold that each row is tested in, of shape (n_repeats, n_samples), and how many folds there are."""
+    rule = "must be a splitter, pairs (train, test) of row numbers, or hold the number of each row's test fold, from 0 on"
+    sizes = [len(each) for each in values if isinstance(each, Sized)] if isinstance(values, (list, tuple)) else []
+    if len(set(sizes)) > 1:
+        raise ValueError(f"{name} {rule}; got lists of {listed(sizes)} values")
     array = as_array(name, values)
     if array.dtype.kind not in "iu":
-        raise ValueError(f"{name} must hold the number of each row's test fold, from 0 on, got dtype {array.dtype}")
+        raise ValueError(f"{name} {rule}; got {show(values) if array.ndim == 0 else f'dtype {array.dtype}'}")
     if array.ndim not in (1, 2) or array.shape[-1] != n or not array.size:
         raise ValueError(
             f"{name} must have shape ({n},) or (n_repeats, {n}), a fold number for each row (the last axis); "

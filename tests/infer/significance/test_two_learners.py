@@ -168,6 +168,16 @@ def test_estimates_of_other_splits(a: Any, b: Any, options: Any, message: str) -
         fastevals.corrected_resampled_t_test(_estimate(a), _estimate(b), **options)
 
 
+def test_pairs_of_rows_are_compared_by_their_rows() -> None:
+    pairs = [(np.arange(20), np.arange(20, 40)), (np.arange(10, 40), np.arange(10))]
+    turned = [(train[::-1].tolist(), test[::-1]) for train, test in pairs]
+    other = [pairs[0], (np.arange(10, 40), np.arange(1, 11) % 10)], [pairs[0], (np.arange(5, 35), np.arange(40)[-5:])]
+    for same in (pairs, turned, other[0]):
+        assert fastevals.sign_test(_estimate(pairs), _estimate(same)).pvalue == 1
+    with pytest.raises(ValueError, match="a and b must be of the same splits"):
+        fastevals.sign_test(_estimate(pairs), _estimate(other[1]))
+
+
 def test_estimates_of_other_metrics_and_folds() -> None:
     folds = np.arange(40) % 4
     found = evaluate_splits(TRUE, OLD, folds, ["error_rate", "accuracy"])
