@@ -123,8 +123,8 @@ def auto() -> Answer:
             f"({np.mean((mpg - predicted) ** 2):.2f} of mpg). They differ in how far a test set is from it: those of "
             f"10 rows scatter {many.standard_deviation / a.standard_deviation:.1f} times as far as those of 79, and 20 "
             "of them leave the mean uncertain.",
-            "The mean has two kinds of error. The Monte Carlo error is that of drawing only some test sets of these 392 "
-            "cars: more draws make it smaller. The standard error is that of having these cars and no others: "
+            "The mean has two kinds of error. The Monte Carlo error is that of drawing only some test sets of these "
+            "392 cars: more draws make it smaller. The standard error is that of having these cars and no others: "
             f"{mpg_table['(a) 2,000 of 79'][-1]:.2f} of mpg, however many test sets are drawn.",
             "Stratified test sets all have the same share of each class. That takes one reason to differ away, of (c) "
             "the only one; of chances that tell cars apart, logistic(22 - 0.01 weight), the spread falls from "
@@ -173,11 +173,14 @@ def _forest(found: dict[str, ErrorEstimate], label: str) -> Any:
 
 def _spread(found: dict[str, ErrorEstimate], of_cars: list[Any]) -> dict[str, list[float]]:
     """Return the mean and spread of test sets, and the mean's error: from drawing them, and from having these cars."""
-    return {
-        name: [each.value, each.standard_deviation, each.standard_deviation / math.sqrt(each.per_split.size)]
-        + [float(np.std(losses, ddof=1)) / math.sqrt(losses.size)]
-        for (name, each), losses in zip(found.items(), of_cars, strict=True)
-    }
+    rows = {}
+    for (name, each), losses in zip(found.items(), of_cars, strict=True):
+        errors = [
+            each.standard_deviation / math.sqrt(each.per_split.size),
+            np.std(losses, ddof=1) / math.sqrt(losses.size),
+        ]
+        rows[name] = [each.value, each.standard_deviation, *map(float, errors)]
+    return rows
 
 
 def _spread_panel(found: dict[str, ErrorEstimate], target: str) -> Any:

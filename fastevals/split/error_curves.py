@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._frames import Columns, make_columns
 from fastevals._options import show
 from fastevals._random import random_order, seed_key
-from fastevals.results import Frozen
+from fastevals.infer.significance.t_tests import pairwise_t
+from fastevals.results import Frozen, check_confidence_level
 from fastevals.split.checks import (
     as_strata,
     as_values,
@@ -260,6 +261,7 @@ class ErrorCurve(Frozen):
     confidence_level: float
     failures: dict[int, str]
     pos_label: Any = None
+    _test_to_train: float = 0.0  # rows of a test set for one of a training set, which `fits` allows for
 
     @property
     def gap(self) -> Floats:
@@ -285,20 +287,37 @@ class ErrorCurve(Frozen):
     def fits(self) -> tuple[str, ...]:
         """What each value does beside the best.
 
-        "underfits" where both errors are larger than at the best value, "overfits" where the test error is larger and
-        the training error less: more was learned of the training rows than holds of others. "best" at the best value,
-        "" where neither is so. These compare means: see the intervals for what could be chance.
+        "best" at the best value. Of the values whose test error is larger beyond noise, "underfits" where the training
+        error is larger too, and "overfits" where it is less: more was learned of the training rows than holds of
+        others. "" elsewhere: it may be as good as the best.
+
+        Notes
+        -----
+        Beyond noise is what the corrected resampled t-test of a value and the best one rejects on the same splits, at
+        level 1 - `confidence_level` for each value by itself. A single split can't tell.
         """
         if self.maximize is None or np.isnan(self.test.values).all():
             return ("",) * len(self.values)
-        sign = 1 if self.maximize else -1
-        best, test, training = self._best(), sign * self.test.values, sign * self.training.values
+        best, training = self._best(), (1 if self.maximize else -1) * self.training.values
         labels = np.full(len(self.values), "", dtype=object)
-        worse = test < test[best]
+        worse = self._worse_than(best)
         labels[worse & (training < training[best])] = "underfits"
         labels[worse & (training > training[best])] = "overfits"
         labels[best] = "best"
         return tuple(labels.tolist())
+
+    def _worse_than(self, best: int) -> NDArray[np.bool_]:
+        """Return where the test value is worse than the best one, beyond noise."""
+        worse = np.isinf(self.test.values)
+        per_split = self.test.per_split.reshape(len(self.values), -1)
+        others = np.flatnonzero(np.isfinite(self.test.values) & (np.arange(len(self.values)) != best))
+        per_split = per_split[:, np.isfinite(per_split[[*others, best]]).all(axis=0)]
+        if others.size and per_split.shape[1] > 1:
+            pair = per_split[others], np.broadcast_to(per_split[best], per_split[others].shape)
+            _, pvalues, _ = pairwise_t(*pair, "two-sided", self._test_to_train)
+            alpha = check_confidence_level(self.confidence_level)[1]
+            worse[others] = pvalues < alpha
+        return worse
 
     def _columns(self) -> Columns:
         """Return a row for each value."""
@@ -351,6 +370,7 @@ def _make_curve(
 ) -> ErrorCurve:
     outcomes = measured.outcomes(trials, **options)
     raise_if_all_failed(trials, outcomes)
+    splits = next((estimate._splits for estimate, _ in outcomes if estimate._splits is not None), None)
     return ErrorCurve(
         metric=measured.metric,
         parameter=parameter,
@@ -361,6 +381,7 @@ def _make_curve(
         pos_label=measured.pos_label,
         confidence_level=measured.level,
         failures={k: str(failure) for k, (_, failure) in enumerate(outcomes) if failure is not None},
+        _test_to_train=0.0 if splits is None else float(np.sum(splits.n_test) / np.sum(splits.n_train)),
     )
 
 

@@ -393,7 +393,8 @@ def test_a_calibrated_model_is_not_said_to_be_unreliable():
     assert parts == brier_decomposition(counts, n_bins=10, strategy="quantile")
     assert brier_decomposition(counts, n_bins=None) == finest != parts
     whole = parts.reliability - parts.resolution + parts.uncertainty
-    assert whole + parts.within_bin_variance - parts.within_bin_covariance == pytest.approx(parts.brier_score, abs=1e-15)
+    whole += parts.within_bin_variance - parts.within_bin_covariance
+    assert whole == pytest.approx(parts.brier_score, abs=1e-15)
 
 
 def test_few_forecasts_are_each_a_bin():

@@ -4,6 +4,7 @@ import json
 import math
 import pickle
 import re
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -19,7 +20,7 @@ from sklearn.model_selection import learning_curve as their_learning_curve
 from sklearn.model_selection import validation_curve as their_validation_curve
 from sklearn.tree import DecisionTreeClassifier
 
-from fastevals import UndefinedMetricWarning
+from fastevals import UndefinedMetricWarning, corrected_resampled_t_test
 from fastevals.datasets import load_auto
 from fastevals.split.error_curves import learning_curve, validation_curve
 from fastevals.split.splitters.hold_out import HoldOut
@@ -81,8 +82,8 @@ def test_scikit_learn(metric):
     assert_allclose(found.test.per_split[:, 0], test)
     assert found.maximize
     assert found.best() == depths[np.argmax(test.mean(axis=1))]
-    assert found.fits[-1] == "overfits"  # a whole tree learns its training rows by heart
-    assert found.training.values[-1] == 1
+    assert found.training.values[-1] == 1  # a whole tree learns its training rows by heart
+    assert found.fits == fits_by_test(found)
 
     model = LogisticRegression()
     _, training, test = their_learning_curve(model, X, y, train_sizes=[90], cv=cv, scoring=metric)
@@ -100,8 +101,8 @@ def test_auto_shows_the_chapters_picture():
     assert found.test.values[-1] > found.test.values[best]  # and the test error turns up
     assert (found.gap > 0).all()
     assert found.gap[-1] > 2 * found.gap[0]
-    assert set(found.fits[:best]) == {"underfits"}
-    assert set(found.fits[best + 1 :]) == {"overfits"}
+    assert found.fits == ("underfits", *[""] * (best - 1), "best", *[""] * (11 - best))  # degree 2 is as good as any
+    assert found.fits == fits_by_test(found)
 
     # Few rows: a steeper turn.
     few = validation_curve(polynomial, x[::8], y[::8], KFold(10, rng=1), MSE, parameter="degree", values=range(1, 9))
@@ -165,6 +166,33 @@ def test_subsets_are_stratified_where_the_splitter_is(splitter):
             assert_allclose(each, size * np.array([0.6, 0.3, 0.1]), atol=1.5)
 
 
+def fits_by_test(curve):
+    """Return what each value does, from the corrected resampled t-test of 1 / (k - 1) test rows a training row."""
+    best, sign = curve.values.index(curve.best()), 1 if curve.maximize else -1
+    sizes = {"n_train": curve.test.per_split[0].size - 1, "n_test": 1}
+    test, training = curve.test.per_split[:, 0], sign * curve.training.values
+    words = ["best" if k == best else "" for k in range(len(curve.values))]
+    for k in set(range(len(words))) - {best}:
+        if corrected_resampled_t_test(test[k], test[best], **sizes).rejected:
+            words[k] = "overfits" if training[k] > training[best] else "underfits"
+    return tuple(words)
+
+
+def test_only_what_is_worse_beyond_noise_fits_badly():
+    x, y = data(200)
+
+    def nearest(x, y, x_new, k):
+        return np.array([y[np.argsort(abs(x - each))[:k]].mean() for each in x_new])
+
+    found = validation_curve(nearest, x, y, KFold(10, rng=0), MSE, parameter="k", values=[1, 11, 12, 180])
+    assert found.fits == fits_by_test(found)
+    assert (found.fits[0], found.fits[-1]) == ("overfits", "underfits")
+    assert sorted(found.fits[1:3]) == ["", "best"]  # one of them has the larger mean: by chance
+    assert replace(found, confidence_level=1 - 1e-12).fits == tuple(w if w == "best" else "" for w in found.fits)
+    alone = validation_curve(nearest, x, y, HoldOut(0.3, rng=0), MSE, parameter="k", values=[1, 140])
+    assert sorted(alone.fits) == ["", "best"]  # one split tells nothing of noise
+
+
 def test_training_sets_may_have_rows_more_than_once():
     x, y = data(40)
     found = learning_curve(mean, x, y, Twice(), MSE, train_sizes=[0.5, 1.0], rng=0)
@@ -209,12 +237,12 @@ def test_undefined_metrics():
 
 def test_table_and_results():
     x, y = data()
-    found = validation_curve(polynomial, x, y, KFold(5, rng=0), MSE, parameter="degree", values=[1, 2, 9])
+    found = validation_curve(polynomial, x, y, KFold(5, rng=0), MSE, parameter="degree", values=[0, 2, 9])
     lines = found.table().splitlines()
     assert lines[0] == "mean_squared_error on training and test rows over degree, means of 5 splits"
     assert lines[1].split() == ["degree", "training", "sd", "test", "sd", "gap"]
-    assert [line.split()[0] for line in lines[2:]] == ["1", "2", "9"]
-    assert [line.split()[-1] for line in lines[2:]] == ["underfits", "best", "overfits"]
+    assert [line.split()[0] for line in lines[2:]] == ["0", "2", "9"]
+    assert [line.split()[6:] for line in lines[2:]] == [["underfits"], ["best"], []]
     assert lines[2].split()[1] == f"{found.training.values[0]:.4f}"
     value, low, high = found.test.values[1], found.test.low[1], found.test.high[1]
     best = f"best=2: {value:.4g} [{low:.4g}, {high:.4g}]"

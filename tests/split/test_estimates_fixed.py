@@ -412,8 +412,16 @@ FOLDS = [0, 0, 1, 1]
         ((Y, P, [0, 0, 1], "accuracy"), {}, r"splits must have shape \(4,\) or \(n_repeats, 4\)"),
         ((Y, P, [0.0, 0.0, 1.0, 1.0], "accuracy"), {}, "splits must .* the number of each row's test fold.*float64"),
         ((Y, P, [True, False, True, False], "accuracy"), {}, "splits must be .* the number of .*bool"),
-        ((Y, P, None, "accuracy"), {}, r"splits must be a splitter, pairs \(train, test\) of row numbers, or .* got None"),
-        ((Y, P, [[0, 1], [2]], "accuracy"), {}, "splits must be a splitter, pairs .* test fold, .* got lists of 2, 1 va"),
+        (
+            (Y, P, None, "accuracy"),
+            {},
+            r"splits must be a splitter, pairs \(train, test\) of row numbers, or .* got None",
+        ),
+        (
+            (Y, P, [[0, 1], [2]], "accuracy"),
+            {},
+            "splits must be a splitter, pairs .* test fold, .* got lists of 2, 1 va",
+        ),
         ((Y, P, [([0, 1], [2, 4])], "accuracy"), {}, r"splits\[0\] \(test\) must hold row numbers from 0 to 3, got 4"),
         ((Y, P, [([0, 1], [2]), [0, 1]], "accuracy"), {}, r"splits\[1\] \(train\) must be 1-D"),
         ((Y, P, [0, 0, -1, 1], "accuracy"), {}, "splits must hold fold numbers from 0 on, got -1"),

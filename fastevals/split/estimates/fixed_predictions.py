@@ -50,7 +50,7 @@ def evaluate_splits(
         each repetition (axis 0; pairs of row numbers are one each) and row, where those of rows that are in none of its
         test sets may be missing.
     splits : splitter, sequence of pairs, or array-like of int of shape (n_samples,) or (n_repeats, n_samples)
-        A splitter of this package or of scikit-learn's kind; or pairs (train, test) of row numbers; or the number of the
+        A splitter of this package or of scikit-learn's kind; pairs (train, test) of row numbers; or the number of the
         fold, from 0 on, in which each row is tested.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
         As for `estimate_error`: all of labels, all of scores or all of numbers, and functions.
@@ -219,7 +219,9 @@ def _as_fixed_predictions(name: str, values: Any, n: int, n_repeats: int) -> NDA
 
 def _as_fold_numbers(name: str, values: Any, n: int) -> tuple[NDArray[Any], int]:
     """Return the fold that each row is tested in, of shape (n_repeats, n_samples), and how many folds there are."""
-    rule = "must be a splitter, pairs (train, test) of row numbers, or hold the number of each row's test fold, from 0 on"
+    rule = (
+        "must be a splitter, pairs (train, test) of row numbers, or hold the number of each row's test fold, from 0 on"
+    )
     sizes = [len(each) for each in values if isinstance(each, Sized)] if isinstance(values, (list, tuple)) else []
     if len(set(sizes)) > 1:
         raise ValueError(f"{name} {rule}; got lists of {listed(sizes)} values")
