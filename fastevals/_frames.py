@@ -175,7 +175,7 @@ def as_column(values: Sequence[Any] | Array) -> Array:
             return _as_times(values)
         if kind in "biuf" and values.dtype != np.longdouble:
             return values.astype(values.dtype.newbyteorder("="), copy=False)
-        if kind == "U":
+        if kind in "UT":
             return values.astype(object)
         if values.dtype == np.longdouble:
             rounded = values.astype(np.float64)

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from fastevals._options import listed, row_at, show
 
 EXACT = 2**53  # up to here every integer is a float64
+SHORT = 1 << 6  # characters of text that is always kept at a fixed width
+WIDE = 1 << 22  # characters of an array of longer text that is
 USUAL = 2.0**64  # weights as large, or as small, are taken in another unit
 
 
@@ -32,17 +34,45 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
     refuse_summaries(name, values)
     if isinstance(values, (set, frozenset, dict, Iterator)):
         raise ValueError(f"{name} must be an array or sequence, got a {type(values).__name__}")
-    try:
-        array = np.asarray(values)
+    try:  # as objects first: to a fixed width all texts are as long as the longest
+        array = np.array(values, dtype=object) if begins_with_text(values) else np.asarray(values)
     except Exception as error:  # array-likes of other packages raise what they like (a tensor on a GPU, a ragged list)
         raise ValueError(f"{name} can't be read as an array: {error}") from error
     if isinstance(values, (list, tuple)) and array.dtype == np.float64 and (np.abs(array) >= EXACT).any():
         for value in np.array(values, dtype=object).ravel():
             if isinstance(value, int) and float(value) != value:
                 raise ValueError(f"{name} has {value}, which a float64 rounds; pass an array of an integer type")
+    if begins_with_text(values):
+        check_all_strings(name, array.ravel())
+        bytes_too = any(isinstance(each, bytes) for each in array.flat)
+        return np.asarray(values) if bytes_too else text_array(array.flat).reshape(array.shape)
     if isinstance(values, (list, tuple)) and array.dtype.kind in "US":
         check_all_strings(name, np.array(values, dtype=object).ravel())  # NumPy has turned [0, "a"] into ["0", "a"]
     return array
+
+
+def begins_with_text(values: Any) -> bool:
+    """Return whether the first item of a list, or of lists within it, is text."""
+    first = values
+    while isinstance(first, (list, tuple)) and len(first):
+        first = first[0]
+    return first is not values and isinstance(first, (str, bytes))
+
+
+def plain_text(value: Any) -> Any:
+    """Return text of a type of its own (a member of an Enum, say) as a str, any other value as it is.
+
+    NumPy takes what `str` makes of a member, "Mood.NEG", cut to the length of its text.
+    """
+    return str.__str__(value) if isinstance(value, str) and type(value) is not str else value
+
+
+def text_array(texts: Iterable[Any]) -> NDArray[Any]:
+    """Return texts as an array: of fixed width, unless a long one makes that far larger than they are."""
+    plain = [plain_text(each) for each in texts]
+    width = max(map(len, plain), default=0)
+    wide = width > SHORT and width * len(plain) > WIDE
+    return np.array(plain, dtype=np.dtypes.StringDType() if wide else np.str_)
 
 
 def is_summary(value: Any) -> bool:
@@ -272,12 +302,12 @@ def named_columns(name: str, values: Any) -> dict[Any, Any] | None:
         names = list(getattr(values, "column_names", values.columns))  # Arrow's columns are not their names
         if len(set(names)) < len(names):
             raise ValueError(f"{name} must have columns of different names, got {listed(names)}")
-        return {each: values[each] for each in names}
+        return {plain_text(each): values[each] for each in names}
     if not isinstance(values, Mapping):
         return None
-    if len({repr(each) for each in values}) < len(values):  # what messages call them
+    if len({repr(plain_text(each)) for each in values}) < len(values):  # what messages call them
         raise ValueError(f"{name} must have names that can be told apart, got {show(list(values))}")
-    return dict(values)
+    return {plain_text(each): value for each, value in values.items()}
 
 
 def is_frame(values: Any) -> bool:

@@ -17,10 +17,20 @@ from fastevals._validation.arrays import (
     as_vector,
     check_same_length,
     named_columns,
+    plain_text,
     read_only,
     refuse_weighted,
+    text_array,
 )
-from fastevals._validation.text import TextLabels, as_text, encode_column, encode_text, share_names
+from fastevals._validation.text import (
+    TextLabels,
+    as_text,
+    distinct_labels,
+    encode_column,
+    encode_text,
+    is_text,
+    share_names,
+)
 
 SCAN = 1 << 16  # rows looked at together
 MOST_CLASSES = 10_000  # a matrix of so many squared fits memory
@@ -56,7 +66,7 @@ def binary_labels(
     if pos_label is None:
         positive = default_pos_label(distinct)
         if positive is None:
-            if len(distinct) > 1 and sorted_unique(array).size > 2:
+            if len(distinct) > 1 and distinct_labels(array).size > 2:
                 raise_not_binary(name, array)
             raise ValueError(
                 f"{name} has the label{'s' * (len(distinct) > 1)} {listed(distinct)}: {option} must say which is "
@@ -77,21 +87,21 @@ def default_pos_label(distinct: list[Any]) -> Any:
 def matching_label(name: str, array: NDArray[Any], pos_label: Any, option: str = "pos_label") -> Any:
     """Return the label that `pos_label` means: one of two, or, where there is but one, that or another of its type."""
     distinct = distinct_pair(array)
-    like = (str, bytes) if array.dtype.kind == "U" else (numbers.Real, np.bool_)
+    like = (str, bytes) if is_text(array) else (numbers.Real, np.bool_)
     if isinstance(pos_label, like):
         for label in distinct:
             if label == as_text(pos_label):
                 return label
         if len(distinct) == 1:
             return as_text(pos_label)  # one class, and not this one
-    if len(distinct) == 2 and sorted_unique(array).size > 2:
+    if len(distinct) == 2 and distinct_labels(array).size > 2:
         raise_not_binary(name, array)
     raise ValueError(f"{option} must be a label of {name} ({listed(distinct)}), got {show(pos_label)}")
 
 
 def distinct_pair(array: NDArray[Any]) -> list[Any]:
     """Return the first label and the first that differs from it."""
-    first = array[0]
+    first = plain_text(array[0])
     for start in range(0, array.size, SCAN):
         differs = array[start : start + SCAN] != first
         row = int(differs.argmax())
@@ -101,7 +111,7 @@ def distinct_pair(array: NDArray[Any]) -> list[Any]:
 
 
 def _plain(label: Any) -> Any:
-    return label.item() if isinstance(label, np.generic) and label.dtype != np.longdouble else label
+    return label.item() if isinstance(label, np.generic) and label.dtype != np.longdouble else plain_text(label)
 
 
 def raise_not_binary(name: str, array: NDArray[Any]) -> NoReturn:
@@ -111,7 +121,7 @@ def raise_not_binary(name: str, array: NDArray[Any]) -> NoReturn:
         count = int(np.count_nonzero(missing))
         first = row_at(np.argmax(missing))
         raise ValueError(f"{name} has {count} NaN value{'s' * (count > 1)}, the first at {first}")
-    distinct = sorted_unique(as_labels(name, array))
+    distinct = distinct_labels(as_labels(name, array))
     raise ValueError(f"{name} must have two classes, got {distinct.size} labels: {listed(list(distinct))}")
 
 
@@ -168,7 +178,8 @@ def both_classes(positive: Any, negative: Any = None) -> NDArray[Any]:
     """Return the names of two classes, the positive one last; of a negative one that no row has it is made up."""
     if negative is None:
         negative = f"not {positive}" if isinstance(positive, str) else type(positive)(not positive)
-    return read_only("labels", np.array([negative, positive]))
+    names = text_array([negative, positive]) if isinstance(positive, str) else np.array([negative, positive])
+    return read_only("labels", names)
 
 
 def check_positive_known(metric: str, classes: Classes) -> None:
@@ -309,7 +320,7 @@ def check_unweighted(name: str, value: Any, kind: type) -> None:
 def as_true_labels(name: str, values: Any) -> NDArray[Any]:
     """Return true classes as a 1-D array of integers, booleans or strings."""
     labels = as_labels(name, values)
-    return labels if labels.dtype.kind == "U" else as_class_numbers(name, labels)
+    return labels if is_text(labels) else as_class_numbers(name, labels)
 
 
 def as_predicted_labels(

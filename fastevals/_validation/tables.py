@@ -19,6 +19,7 @@ from fastevals._validation.arrays import (
     check_same_length,
     is_frame,
     named_columns,
+    plain_text,
     row_labels,
 )
 
@@ -43,7 +44,7 @@ def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTab
     if columns and is_frame(values):
         first_column = next(iter(columns))
         if _is_text(columns[first_column]):
-            datasets = tuple(str(each) for each in np.asarray(columns.pop(first_column), dtype=object))
+            datasets = tuple(str(plain_text(each)) for each in np.asarray(columns.pop(first_column), dtype=object))
         else:
             datasets = row_labels(values)
     if columns is not None:

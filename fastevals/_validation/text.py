@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain, count
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 from fastevals._distinct import sorted_unique
 from fastevals._execution import BLOCK, blocks, chunks, run
 from fastevals._kernels.labels import enter_keys, note_first, number_keys, number_words
-from fastevals._validation.arrays import check_all_strings
+from fastevals._validation.arrays import SHORT, check_all_strings, plain_text, text_array
 
 Codes = NDArray[Any]
 Ints = NDArray[np.int64]
@@ -22,19 +22,18 @@ INT = np.dtype(np.int64)
 SLOTS = 1 << 10  # of the first table: in cache, with room for all labels but of long-tailed targets
 GROWTH = 1 << 4  # of the next ones; a chunk is begun anew, so the last costs most
 MOSTLY = 15 / 16  # of a block's objects: where more are no object that was there before, all are told apart by value
-SHORT = 1 << 6  # characters of text that is copied to a fixed width
 
 
 class TextLabels:
     """Labels that are text: the code of each row, and the name that each code stands for.
 
-    To what reads it, it is an array of fixed-width text: that it becomes (`numpy.asarray`), its items are strings, and
+    To what reads it, it is an array of text: that it becomes (`numpy.asarray`), its items are strings, and
     slices, masks and comparisons work as an array's do, but on the codes.
 
     Attributes
     ----------
     names : ndarray of shape (n_names,)
-        Fixed-width text, ascending, all different. Not each need occur.
+        Text, ascending, all different. Not each need occur.
     codes : ndarray of integers
         Their places, of any shape.
     """
@@ -99,7 +98,7 @@ class TextLabels:
 
     def code(self, name: str) -> int:
         """Return the code of a name, -1 if it is none."""
-        place = int(np.searchsorted(self.names, np.str_(name)))
+        place = int(np.searchsorted(self.names, np.str_(plain_text(name))))
         return place if place < self.names.size and self.names[place] == name else -1
 
     def occurring(self) -> tuple[NDArray[Any], Codes]:
@@ -108,12 +107,26 @@ class TextLabels:
         return self.names[seen], codes
 
 
+def distinct_labels(labels: Any) -> NDArray[Any]:
+    """Return the distinct values of an array or of text, ascending."""
+    return labels.occurring()[0] if isinstance(labels, TextLabels) else sorted_unique(labels)
+
+
 def unique_inverse(labels: Any) -> tuple[NDArray[Any], Codes]:
     """Return the distinct values of an array or of text, ascending, and each row's place among them."""
     if isinstance(labels, TextLabels):
         return labels.occurring()
     values, places = np.unique(labels, return_inverse=True)
     return values, places
+
+
+def unique_rows(labels: Any) -> tuple[NDArray[Any], NDArray[np.intp], Codes]:
+    """Return the distinct values of an array or of text, ascending, the first row of each, and each row's place."""
+    if isinstance(labels, TextLabels):
+        seen, first, codes = _occurring(labels.codes, labels.names.size)
+        return labels.names[seen], first, codes
+    values, first, places = np.unique(labels, return_index=True, return_inverse=True)
+    return values, first, places
 
 
 def find_sorted(values: NDArray[Any], labels: Any) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
@@ -143,16 +156,24 @@ def _occurring(codes: Codes, n_codes: int) -> tuple[NDArray[np.intp], Ints, Code
     return seen, first[seen], codes if seen.size == n_codes else (np.cumsum(first >= 0) - 1)[codes]
 
 
+def is_text(labels: Any) -> bool:
+    """Return whether an array, or labels, hold text: of fixed width, or of any where one is long."""
+    return labels.dtype.kind in "UT"
+
+
 # Columns that come with codes -----------------------------------------------------------------------------------------
 
 
 def encode_column(name: str, values: Any) -> TextLabels | None:
-    """Return text of a column that has a dictionary, or makes one, in pandas, pyarrow or polars; else None.
+    """Return the text of a list, or of a column of pandas, pyarrow or polars with a dictionary; of others None.
 
-    None too where a value is missing: what the error says needs the values.
+    None too where a column has a missing value: what the error says needs the values.
     """
     if isinstance(values, TextLabels):
         return values
+    if isinstance(values, (list, tuple)):
+        is_flat = len(values) > 0 and isinstance(values[0], (str, bytes))
+        return _encode_objects(name, np.fromiter(values, dtype=object, count=len(values))) if is_flat else None
     encode = _ENCODERS.get(type(values).__module__.partition(".")[0])
     coded = None if encode is None or getattr(values, "ndim", 1) != 1 else encode(values)
     if coded is None:
@@ -232,7 +253,7 @@ def encode_text(name: str, array: NDArray[Any]) -> TextLabels:
 
 def sort_names(names: Sequence[str] | NDArray[Any], codes: Codes) -> TextLabels:
     """Return labels of codes into names in any order, of which two may be the same to NumPy."""
-    text = np.asarray(names, dtype=np.str_)
+    text = names if isinstance(names, np.ndarray) else text_array(names)
     distinct, place = text, np.arange(text.size)
     if not (text[1:] > text[:-1]).all():
         distinct, place = np.unique(text, return_inverse=True)
@@ -249,7 +270,7 @@ def as_text(labels: Any) -> Any:
     if isinstance(labels, bytes):
         return labels.decode("latin-1")
     if not isinstance(labels, np.ndarray) or labels.dtype.kind != "S":
-        return labels
+        return plain_text(labels)
     codes = np.ascontiguousarray(labels)[..., np.newaxis].view(np.uint8).astype(np.uint32)
     return codes.view(f"U{labels.itemsize}")[..., 0]
 
@@ -258,18 +279,25 @@ def _encode_objects(name: str, array: NDArray[Any]) -> TextLabels:
     """Number Python strings: the objects, of which there mostly are few, and then these by value."""
     distinct, codes = _number_objects(array)
     values = array if distinct is None else array[distinct]
-    numbers: defaultdict[Any, int] = defaultdict(count().__next__)  # strings know their hashes
-    try:
-        listed = chain.from_iterable(values[rows].tolist() for rows in blocks(slice(0, values.size)))
-        by_value = np.fromiter(map(numbers.__getitem__, listed), dtype=INT, count=values.size)
-        odd = not all(isinstance(each, (str, bytes)) for each in numbers)
-    except TypeError:  # a value without a hash
-        odd = True
-    if odd:
+    numbered = _number_by_value(values)
+    if numbered is None or not {type(each) for each in numbered[0]} <= {str, bytes}:
         check_all_strings(name, array)
+        numbered = _number_by_value(np.fromiter(map(plain_text, values), dtype=object, count=values.size))
+        assert numbered is not None
+    numbers, by_value = numbered
     names = list(map(as_text, numbers))
     _check_ends(name, names)
     return sort_names(names, by_value if distinct is None else by_value[codes])
+
+
+def _number_by_value(values: NDArray[Any]) -> tuple[Collection[Any], Ints] | None:
+    """Return the distinct values of Python objects, and each one's number; None if a value has no hash."""
+    numbers: defaultdict[Any, int] = defaultdict(count().__next__)  # strings know their hashes
+    listed = chain.from_iterable(values[rows].tolist() for rows in blocks(slice(0, values.size)))
+    try:
+        return numbers.keys(), np.fromiter(map(numbers.__getitem__, listed), dtype=INT, count=values.size)
+    except TypeError:
+        return None
 
 
 def _check_ends(name: str, names: Sequence[str]) -> None:

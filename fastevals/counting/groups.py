@@ -229,10 +229,9 @@ class GroupCodes:
 def code_groups(groups: NDArray[Any]) -> GroupCodes:
     """Number the groups of rows: by the range of the keys where they are integers close together, else by hash."""
     _check_group_rows("groups", groups.size)
-    dtype = groups.dtype.newbyteorder("=")
     if isinstance(groups, TextLabels):
-        return GroupCodes(groups.names.size, None, groups.codes, groups.names, dtype)
-    integers = groups
+        return GroupCodes(groups.names.size, None, groups.codes, groups.names, groups.dtype)
+    dtype, integers = groups.dtype.newbyteorder("="), groups
     if dtype.kind in "mM":
         integers = groups.astype(dtype, copy=False).view(np.int64)
     elif dtype.kind == "b":

@@ -33,6 +33,7 @@ from fastevals._validation.labels import (
     check_comparable_labels,
     check_known_labels,
 )
+from fastevals._validation.text import is_text
 from fastevals.counting.labels import number_labels, rows_by_code
 from fastevals.counting.ordering import LIMIT, STRETCH, Codec, KeyIndex, codec_for, plain_block, sorting_space
 from fastevals.many.columns import Flags, ScoreColumns, batch_values
@@ -148,7 +149,7 @@ def number_classes(values: NDArray[Any], labels: ArrayLike | None, n_columns: in
     given = as_class_names("labels", labels, None)
     if given is not None:
         check_comparable_labels(y_true=rows, labels=given)
-    text = rows.dtype.kind == "U"
+    text = is_text(rows)
     distinct, (codes,) = number_labels("y_true", [rows if text else as_class_numbers("y_true", rows)])
     distinct = distinct if text else distinct.astype(rows.dtype.newbyteorder("="))
     class_labels = distinct if given is None else given

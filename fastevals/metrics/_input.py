@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._options import show
-from fastevals._validation.arrays import as_array, check_all_strings, is_masked
+from fastevals._validation.arrays import as_array, begins_with_text, check_all_strings, is_masked
 from fastevals._validation.labels import as_labels, default_pos_label, distinct_pair
 from fastevals.metrics._parameters import InvalidParameterError, is_array_like, warn
 
@@ -29,6 +29,8 @@ def as_dense(name: str, values: Any) -> NDArray[Any]:
         dense = "; use '.toarray()' to convert sparse data to a dense array" if is_sparse(values) else ""
         raise InvalidParameterError(f"The {name!r} parameter must be an array-like. Got {values!r} instead{dense}.")
     if is_masked(values):
+        return as_array(name, values)
+    if begins_with_text(values):
         return as_array(name, values)
     dtype = getattr(getattr(values, "dtype", None), "numpy_dtype", None)
     return np.asarray(values if dtype is None else values.to_numpy(dtype))

@@ -435,7 +435,7 @@ def _check_samplewise(samplewise: bool) -> None:
 
 def _check_same_label_type(true: NDArray[Any], predicted: NDArray[Any]) -> None:
     """Raise if one target has strings and the other numbers."""
-    if (true.dtype.kind in "OU") != (predicted.dtype.kind in "OU"):
+    if (true.dtype.kind in "OUT") != (predicted.dtype.kind in "OUT"):
         seen = " and ".join(str(sorted_unique(each)) for each in (true, predicted))
         raise ValueError(f"Mix of label input types (string and number); Got {seen}.")
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._validation.arrays import plain_text
 from fastevals._validation.labels import default_pos_label
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.metrics._input import (
@@ -75,7 +76,7 @@ def pos_label_ranking(rows: OneScore, pos_label: Any) -> Ranking:
         return ranking
     if pos_label is None:
         _raise_no_pos_label(kind, rows.labels)
-    return Ranking(rows.labels == pos_label, rows.scores, sample_weight=rows.weights, pos_label=True)
+    return Ranking(rows.labels == plain_text(pos_label), rows.scores, sample_weight=rows.weights, pos_label=True)
 
 
 def greater_label_ranking(rows: OneScore) -> tuple[Ranking | None, str]:

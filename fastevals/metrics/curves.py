@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import BLOCK
+from fastevals._validation.arrays import plain_text
 from fastevals.counting.sweeps import select_rows
 from fastevals.counts import ThresholdCounts
 from fastevals.measure.cells import ratio
@@ -376,7 +377,7 @@ def _check_both_classes(pos_label: Any, y_true: Any) -> None:
         raise ValueError(
             "Only one class is present in y_true. Detection error tradeoff curve is not defined in that case."
         )
-    if pos_label is not None and not (labels == pos_label).any():
+    if pos_label is not None and not (labels == plain_text(pos_label)).any():
         raise ValueError(f"pos_label={pos_label!r} is not a label of y_true, which has {labels_seen} first")
 
 

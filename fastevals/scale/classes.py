@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._distinct import sorted_union
 from fastevals._options import check_number, show
+from fastevals._validation.arrays import text_array
 from fastevals._validation.labels import as_labels
+from fastevals._validation.text import is_text
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.ranking.ranking import Doubt
 from fastevals.scale.payload import Summary
@@ -87,7 +89,7 @@ class ConfusionSummary(Summary):
         self._add(labels[order], np.rint(counts).astype(np.int64))
 
     def _add(self, labels: NDArray[Any], counts: Ints) -> None:
-        if self._labels.size and (self._labels.dtype.kind == "U") != (labels.dtype.kind == "U"):
+        if self._labels.size and is_text(self._labels) != is_text(labels):
             raise ValueError(f"labels must be like {show(self._labels[0])}, as before, got {show(labels[0])}")
         joined = sorted_union(self._labels, labels) if self._labels.size else labels
         total = np.zeros((joined.size, joined.size), dtype=np.int64)
@@ -159,9 +161,9 @@ class ConfusionSummary(Summary):
         if labels:
             if len({isinstance(label, str) for label in labels}) > 1:
                 raise ValueError("its labels are of two types")
-            array = np.array(labels)
+            array = text_array(labels) if isinstance(labels[0], str) else np.array(labels)
             if (
-                array.dtype.kind not in "Uifb"
+                array.dtype.kind not in "UTifb"
                 or (array[1:] <= array[:-1]).any()
                 or float(counts.sum(dtype=float)) > MOST
             ):

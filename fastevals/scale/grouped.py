@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._kernels.cells import join_cells
 from fastevals._options import check_choice, check_integer, show
-from fastevals._validation.arrays import EXACT, check_same_length
+from fastevals._validation.arrays import EXACT, check_same_length, text_array
 from fastevals._validation.labels import Classes, as_groups, both_classes
-from fastevals._validation.text import unique_inverse
+from fastevals._validation.text import is_text, unique_inverse
 from fastevals.counting.ordering import FLOATS, count_by_score
 from fastevals.many.folds import PooledRanking
 from fastevals.many.group_values import GroupValues
@@ -115,9 +115,9 @@ class GroupSummary(Summary):
     def _alike(self, names: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the names of groups and more of them, both of one type that holds them exactly."""
         own = self._names
-        if not own.size or own.dtype.kind == names.dtype.kind:
+        if not own.size or own.dtype.kind == names.dtype.kind or (is_text(own) and is_text(names)):
             return own, names
-        if "U" in (own.dtype.kind, names.dtype.kind):
+        if is_text(own) or is_text(names):
             raise ValueError(f"groups must be like {show(own[0])}, as before, got {show(names[0])}")
         for whole in (each for each in (own, names) if each.dtype.kind == "i"):
             largest = max(int(whole[0]), int(whole[-1]), key=abs)
@@ -221,7 +221,7 @@ class GroupSummary(Summary):
     def _payload(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         self._consolidate()
         atoms = _Atoms.concatenated(self._shards)
-        text = self._names.dtype.kind == "U"
+        text = is_text(self._names)
         head: dict[str, Any] = {"labels": list(self._labels), "most": self._most, "text": text}
         if text:
             packed = BETWEEN.join(name.encode(errors="surrogatepass") for name in self._names.tolist())
@@ -250,7 +250,7 @@ class GroupSummary(Summary):
         if head["text"]:
             packed = arrays["names"].tobytes()[: head["size"]]
             text = [name.decode(errors="surrogatepass") for name in packed.split(BETWEEN)]
-            names = np.array(text if head["n"] else [], dtype=np.str_)
+            names = text_array(text if head["n"] else [])
             if names.size != head["n"]:
                 raise ValueError("its groups are not as many as it says")
         else:
@@ -280,7 +280,7 @@ def as_names(groups: NDArray[Any]) -> NDArray[Any]:
     """Return distinct groups, ascending, as text, 64-bit integers or floats."""
     if groups.dtype.kind == "u" and groups[-1] >= 2**63:
         raise ValueError(f"groups must fit 64-bit signed integers, got {groups[-1]}")
-    if groups.dtype.kind == "U":
+    if is_text(groups):
         return groups
     return groups.astype(np.float64 if groups.dtype.kind == "f" else np.int64) + 0  # no -0.0
 
@@ -311,7 +311,7 @@ class _Rankings(Mapping[Any, PooledRanking]):
         return PooledRanking(counts, int(positives.sum()), int(negatives.sum()), self._classes)
 
     def _is_alike(self, group: Any) -> bool:
-        return isinstance(group, str) == (self._names.dtype.kind == "U")
+        return isinstance(group, str) == is_text(self._names)
 
     def __repr__(self) -> str:
         return f"rankings of {len(self)} groups"

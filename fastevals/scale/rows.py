@@ -14,7 +14,7 @@ from fastevals._kernels.checksums import mix_column, sum_hashes
 from fastevals._options import check_choice, listed, show
 from fastevals._validation.arrays import first_text, holds_numbers
 from fastevals._validation.labels import Classes, binary_labels, both_classes, distinct_pair
-from fastevals._validation.text import TextLabels, encode_column, share_names, unique_inverse
+from fastevals._validation.text import TextLabels, encode_column, is_text, share_names, unique_inverse
 from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.scale.files import Piece, RowFiles, read_piece
@@ -356,7 +356,7 @@ class RowReader(ColumnReader):
             with self._lock:
                 self._learn(values)
             positive, negative = self._labels
-        if isinstance(positive, str) != (values.dtype.kind == "U"):
+        if isinstance(positive, str) != is_text(values):
             row = first_text(values) or 0
             raise ValueError(
                 f"{self.names[self.label]} must have labels of one type, got {show(positive)} in what was read first "
@@ -373,7 +373,7 @@ class RowReader(ColumnReader):
             wanted = None if self._wanted is None else self._parse(self._wanted, sorted(distinct))
             _, positive, negative = binary_labels(name, values, wanted, option=self._option)
             self._like = sorted(distinct)[0]
-        elif isinstance(positive, str) == (values.dtype.kind == "U"):
+        elif isinstance(positive, str) == is_text(values):
             others = [label for label in distinct if label != positive]
             if others and negative is None:
                 if self._wanted is None:  # the positive one was 1 by default, which depends on the other

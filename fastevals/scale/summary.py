@@ -12,8 +12,17 @@ from fastevals._distinct import sorted_union, sorted_unique
 from fastevals._execution import blocks
 from fastevals._kernels.cells import count_infinite, doubt_of, read_cells
 from fastevals._options import check_integer, check_number, row_at, show
-from fastevals._validation.arrays import EXACT, as_scores, as_thresholds, as_weights, check_finite, check_same_length
+from fastevals._validation.arrays import (
+    EXACT,
+    as_scores,
+    as_thresholds,
+    as_weights,
+    check_finite,
+    check_same_length,
+    plain_text,
+)
 from fastevals._validation.labels import Classes, as_labels, binary_labels, both_classes, distinct_pair
+from fastevals._validation.text import is_text
 from fastevals.counting.ordering import FLOATS, BinaryLabels, count_by_score, count_ties
 from fastevals.counts import MOST, as_counts, check_total
 from fastevals.many.folds import PooledRanking
@@ -496,7 +505,7 @@ def as_label(name: str, label: Any) -> Any:
         label = label.item()
     if not isinstance(label, (str, int, float, type(None))) or label != label:
         raise ValueError(f"{name} must be a number, a boolean or a string, got {show(label)}")
-    return label
+    return plain_text(label)
 
 
 def known_labels(known: tuple[Any, Any], y_true: Any) -> BinaryLabels:
@@ -505,7 +514,7 @@ def known_labels(known: tuple[Any, Any], y_true: Any) -> BinaryLabels:
     positive, negative = known
     if positive is None:
         return BinaryLabels(*binary_labels("y_true", values, None))
-    if isinstance(positive, str) != (values.dtype.kind == "U"):
+    if isinstance(positive, str) != is_text(values):
         raise ValueError(f"y_true must have labels like {show(positive)}, as before, got {show(values[0])}")
     others = [label for label in distinct_pair(values) if label != positive]
     return BinaryLabels(values, positive, negative if negative is not None or not others else others[0])

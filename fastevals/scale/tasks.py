@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._options import show
-from fastevals._validation.text import unique_inverse
+from fastevals._validation.text import is_text, unique_inverse
 from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import check_total
@@ -629,7 +629,7 @@ class MeasuredGroups(NamedTuple):
 
     def whole(self) -> GroupValues:
         """Return what is measured of all groups, ascending."""
-        seen = {part.groups.dtype.kind == "U": part.groups[0] for part in self.parts}
+        seen = {is_text(part.groups): part.groups[0] for part in self.parts}
         if len(seen) > 1:
             raise ValueError(
                 f"by must be a column of text or of numbers, not both, got {' and '.join(map(show, seen.values()))}"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._options import check_instance, is_splitter, show
-from fastevals._validation.arrays import as_array
+from fastevals._validation.arrays import as_array, text_array
 from fastevals.split.checks import check_same_rows
 from fastevals.split.splitters.base import Pair, Rows, Splitter
 from fastevals.split.splitters.bootstrap_split import BootstrapSplit
@@ -190,10 +190,12 @@ def find_fixed_by_design(splitter: Any, splits: FoldAssignments, y: Any) -> Fixe
 
 def _class_shares_are_alike(codes: NDArray[Any], splits: FoldAssignments, y: Any) -> bool:
     """Return whether the shares of the classes differ less between test sets than they would by chance."""
-    labels = np.asarray(y)
-    if labels.ndim != 1 or labels.dtype.kind not in "biuOUS":
+    labels = as_array("y", y)
+    if labels.ndim != 1 or labels.dtype.kind not in "biuOUST":
         return False
-    classes, number = np.unique(labels.astype(str) if labels.dtype.kind == "O" else labels, return_inverse=True)
+    classes, number = np.unique(
+        text_array(map(str, labels)) if labels.dtype.kind == "O" else labels, return_inverse=True
+    )
     if not 1 < classes.size <= splits.n_samples / 2:
         return False
     counts = np.array([

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fastevals._execution import progress_bar
 from fastevals._options import check_integer, import_optional, show
+from fastevals._validation.arrays import plain_text
 from fastevals.split.checks import as_fitted_predictions, check_learner, n_rows
 from fastevals.split.splitters.base import Rows
 
@@ -111,7 +112,7 @@ def take_rows(data: Any, rows: NDArray[np.intp] | None) -> Any:
     if type(data).__module__.partition(".")[0] == "pyarrow":  # whose brackets take one number, or a column's name
         return data.take(rows)
     if isinstance(data, Sequence):
-        return [copy.copy(data[row]) for row in rows.tolist()]
+        return [plain_text(copy.copy(data[row])) for row in rows.tolist()]
     if hasattr(data, "tocsr"):  # not all sparse formats can be indexed
         return data.tocsr()[rows]
     return data[rows]

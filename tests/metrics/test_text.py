@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -11,10 +13,24 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from fastevals import ConfusionMatrix, Ranking, bias_variance, grouped_auc, metrics
+from fastevals import (
+    ClassRankings,
+    ConfusionMatrix,
+    KFold,
+    Ranking,
+    bias_variance,
+    delong,
+    friedman_test,
+    grouped_auc,
+    mcnemar_test,
+    metrics,
+    query_metrics,
+    report,
+)
 from fastevals._execution import BLOCK
 from fastevals._validation.labels import as_labels
 from fastevals._validation.text import TextLabels, share_names, unique_inverse
+from fastevals.scale import GroupSummary
 
 NAMES = ["b", "", "long name", "a", "ä"]
 UNUSED = ["zz", *NAMES, "0"]
@@ -148,3 +164,118 @@ def test_missing_text_is_said_to_be_in_the_target_that_lacks_it() -> None:
     text = np.array(["a", None, "b"], dtype=object)
     with pytest.raises(ValueError, match=r"^y_pred has 1 missing value, the first at row 1"):
         metrics.accuracy_score(["a", "b", "b"], text)
+
+
+# Text of a type of its own ------------------------------------------------------------------------------------------
+
+
+class Mood(str, enum.Enum):  # noqa: UP042 (NumPy cuts what str makes of a member, "Mood.NEG", to "Moo")
+    NEG = "neg"
+    POS = "pos"
+
+
+class Shout(str):  # equal to nothing but itself, and without a hash
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+HOLD: dict[str, Callable[[list[Any]], Any]] = {
+    "list": list,
+    "tuple": tuple,
+    "objects": lambda text: np.array(text, dtype=object),
+    "pandas, objects": lambda text: pd.Series(text, dtype=object),
+    "categories": pd.Categorical,
+}
+MEMBERS = [Mood.NEG, Mood.POS, Mood.POS]
+OTHER = [Mood.POS, Mood.NEG, Mood.POS]  # one right of three
+
+
+@pytest.mark.parametrize("hold", HOLD.values(), ids=HOLD)
+def test_members_of_an_enum_are_the_text_that_they_hold(hold: Callable[[list[Any]], Any]) -> None:
+    y, p, score = hold(MEMBERS), hold(OTHER), [0.1, 0.4, 0.9]
+    matrix = ConfusionMatrix.from_predictions(y, p)
+    assert (matrix.labels.tolist(), matrix.counts.tolist()) == (["neg", "pos"], [[0, 1], [1, 1]])
+    assert ConfusionMatrix.from_predictions(y, p, labels=hold([Mood.POS, Mood.NEG])).counts.tolist() == [[1, 1], [1, 0]]
+    assert ConfusionMatrix.from_groups(y, p, p)[0].tolist() == ["neg", "pos"]
+    assert mcnemar_test(y, p, y).table.tolist() == [[1, 0], [2, 0]]
+    assert "p      0.3333" in str(report({"y": y, "p": p}, label="y", pred="p", resamples=0))
+    for positive in ("pos", Mood.POS):
+        assert Ranking(y, score, pos_label=positive).roc_auc() == 1
+        assert grouped_auc(y, score, [1, 1, 1], pos_label=positive).values.tolist() == [1]
+    assert grouped_auc([0, 1, 1, 0], [1, 2, 3, 4], hold([*OTHER, Mood.NEG])).groups.tolist() == ["neg", "pos"]
+    assert ClassRankings(hold([Mood.NEG, Mood.POS]), [[0.9, 0.1], [0.2, 0.8]]).labels.tolist() == ["neg", "pos"]
+    assert bias_variance(y, [p, p], loss="zero_one").bias == 2 / 3
+    folds = [test.tolist() for _, test in KFold(2, stratified=True, rng=0).split(np.zeros(6), hold(MEMBERS + OTHER))]
+    assert all(len({(MEMBERS + OTHER)[row] for row in fold}) == 2 for fold in folds)
+
+
+@pytest.mark.parametrize("hold", HOLD.values(), ids=HOLD)
+def test_members_of_an_enum_are_text_in_place_of_scikit_learn(hold: Callable[[list[Any]], Any]) -> None:
+    y, p, score = hold(MEMBERS), hold(OTHER), [0.1, 0.4, 0.9]
+    assert metrics.accuracy_score(y, p) == 1 / 3
+    assert metrics.confusion_matrix(y, p, labels=hold([Mood.POS, Mood.NEG])).tolist() == [[1, 1], [1, 0]]
+    assert metrics.classification_report(y, p, output_dict=True)["pos"]["recall"] == 0.5
+    for positive in ("pos", Mood.POS):
+        assert metrics.recall_score(y, p, pos_label=positive) == 0.5
+        assert metrics.average_precision_score(y, score, pos_label=positive) == 1
+        assert metrics.brier_score_loss(y, score, pos_label=positive) == pytest.approx((0.01 + 0.36 + 0.01) / 3)
+        assert metrics.auc(*metrics.roc_curve(y, score, pos_label=positive)[:2]) == 1
+    assert metrics.roc_auc_score(y, score) == 1
+
+
+@pytest.mark.parametrize("text", [["neg", "pos"], np.array(["neg", "pos"]), np.array(["neg", "pos"], dtype=object)])
+def test_a_member_of_an_enum_is_the_positive_one_of_text(text: Any) -> None:
+    for score in (metrics.f1_score, metrics.precision_score, metrics.recall_score, metrics.jaccard_score):
+        assert score(text, text, pos_label=Mood.POS) == 1
+    fpr, tpr, _ = metrics.roc_curve([*text, "x"], [0.1, 0.9, 0.2], pos_label=Mood.POS)  # of three labels
+    assert metrics.auc(fpr, tpr) == 1
+    assert ConfusionMatrix.from_predictions(text, text, pos_label=Mood.NEG).labels.tolist() == ["pos", "neg"]
+    assert ConfusionMatrix.from_predictions(text[:1], text[:1], pos_label=Mood.POS).labels.tolist() == ["neg", "pos"]
+
+
+def test_models_and_data_sets_are_called_by_the_text_of_an_enum() -> None:
+    results = {Mood.NEG: [0.1, 0.2, 0.3], Mood.POS: [0.2, 0.4, 0.5], "x": [0.1, 0.3, 0.6]}
+    assert "neg: 2.833, pos: 1.333, x: 1.833" in str(friedman_test(results))
+    assert "AUC of neg " in str(delong([0, 1, 1, 0], {Mood.NEG: [0, 1, 1, 1], Mood.POS: [0, 1, 1, 0]}))
+
+
+def test_text_that_compares_by_itself_is_told_apart_by_its_characters() -> None:
+    text = [Shout("a"), Shout("a"), Shout("b"), np.str_("b"), "a"]
+    for held in (text, np.array(text, dtype=object)):
+        assert np.asarray(as_labels("y", held)).tolist() == ["a", "a", "b", "b", "a"]
+
+
+# One long text -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("hold", [list, np.array, pd.Series], ids=["list", "objects", "pandas"])
+def test_a_long_text_among_many_takes_room_for_itself_alone(hold: Callable[..., Any]) -> None:
+    n, long = 20_000, "x" * 5000  # of one width they would take 400 MB
+    names = [f"g{k}" for k in range(n // 2)]
+    short = np.array([*names, *names], dtype=object)
+    names[7] = long
+    keys = [*names, *names] if hold is list else hold([*names, *names], dtype=object)
+    y, score = np.arange(n) < n // 2, np.arange(n) % 7
+    tracemalloc.start()
+    found, expected = grouped_auc(y, score, keys), grouped_auc(y, score, short)
+    label = ["A"] * (n - 1) + [long]
+    matrix = ConfusionMatrix.from_predictions(label, ["A"] * n)
+    by_query = query_metrics(y, score, keys, "mrr")
+    accuracy = metrics.accuracy_score(label, ["A"] * n)
+    frame = found.to_frame()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 150e6  # where something is compiled
+    order = np.argsort(np.array(names, dtype=object))
+    assert found.groups.tolist() == sorted(names)
+    place = {name: k for k, name in enumerate(expected.groups.tolist())}
+    of_short = [f"g{k}" for k in order.tolist()]
+    assert np.array_equal(found.values, expected.values[[place[name] for name in of_short]], equal_nan=True)
+    assert matrix.counts.tolist() == [[n - 1, 0], [1, 0]]
+    assert accuracy == 1 - 1 / n
+    assert len(frame) == by_query["mrr"].values.size == n // 2
+    summary = GroupSummary()
+    summary.update(y, score, keys)
+    assert list(GroupSummary.from_bytes(summary.to_bytes()).rankings()) == found.groups.tolist()

@@ -28,6 +28,7 @@ from fastevals._kernels.jackknife import draw_groups
 from fastevals._kernels.random import stream_key
 from fastevals._kernels.regression import EPSILON
 from fastevals._validation.labels import check_groups_of_one_class, check_several_groups
+from fastevals._validation.text import unique_rows
 from fastevals.infer.bootstrap.samples import (
     CELLS_PER_TASK,
     GROUPS,
@@ -253,7 +254,7 @@ class SamplingUnits:
             numbers = np.arange(n_rows)
             unit_classes = classes
         else:
-            values, first, numbers = np.unique(groups, return_index=True, return_inverse=True)
+            values, first, numbers = unique_rows(groups)
             check_several_groups("groups", values)
             unit_classes = None if classes is None else classes[first]
             if classes is not None and unit_classes is not None:

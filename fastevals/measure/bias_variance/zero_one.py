@@ -25,7 +25,7 @@ from fastevals._validation.labels import (
     check_comparable_labels,
     text_rows,
 )
-from fastevals._validation.text import TextLabels, find_sorted
+from fastevals._validation.text import TextLabels, find_sorted, is_text
 from fastevals.counting.ordering import plain_block
 from fastevals.measure.bias_variance.decomposition import (
     Decomposition,
@@ -396,18 +396,20 @@ class LabelNumbering:
     def __init__(self, true: NDArray[Any], labels: Any) -> None:
         """Number the true labels, or those of `labels=`."""
         if labels is None:
-            self.labels = distinct(true).astype(true.dtype.newbyteorder("="), copy=False)
+            self.labels = distinct(true)
+            if not is_text(true):
+                self.labels = self.labels.astype(true.dtype.newbyteorder("="), copy=False)
             check_comparable_labels(y_true=self.labels)
             check_class_number("y_true", self.labels)
         else:
             self.labels = np.sort(as_true_labels("labels", as_class_names("labels", labels, None)))
             check_comparable_labels(labels=self.labels, y_true=true)
-        is_text = self.labels.dtype.kind == "U"
-        self._numbers = None if is_text else self.labels.astype(INT)
-        self._bytes = {kind: self._byte_table(kind) for kind in ("" if is_text else "biu")}
+        text = is_text(self.labels)
+        self._numbers = None if text else self.labels.astype(INT)
+        self._bytes = {kind: self._byte_table(kind) for kind in ("" if text else "biu")}
         present = {kind: np.flatnonzero(table >= 0) for kind, table in self._bytes.items()}
         self.bytes = {kind: (at.astype(np.uint8), self._bytes[kind][at]) for kind, at in present.items()}
-        self._searches = is_text or int(self.labels[-1]) - int(self.labels[0]) >= WIDEST
+        self._searches = text or int(self.labels[-1]) - int(self.labels[0]) >= WIDEST
         codes = np.arange(self.labels.size, dtype=np.int32)
         if self._searches:
             self._low, self._table = 0, codes

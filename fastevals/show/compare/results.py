@@ -189,7 +189,7 @@ def compare_result_columns(
     parts: list[tuple[Any, Any]] = [(None, slice(None))]  # each block's value and rows
     if options.by is not None:
         parts = _split_by_value(called[options.by], columns[options.by])
-    texts = (name for name, column in columns.items() if column.dtype.kind in "OU" and name not in called)
+    texts = (name for name, column in columns.items() if column.dtype.kind in "OUT" and name not in called)
     dataset_names = next(iter((*options.dataset, *texts)), None)
     blocks = []
     for value, rows in progressed(parts, "comparing"):

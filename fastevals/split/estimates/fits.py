@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._distinct import sorted_unique
 from fastevals._options import check_not_given
 from fastevals._validation.labels import binary_labels, raise_not_binary
+from fastevals._validation.text import distinct_labels
 from fastevals.measure.kinds import LABELS, SCORES, TARGETS, Kind, MetricSpecs, check_one_kind, metric_kinds
 from fastevals.split.checks import n_rows
 from fastevals.split.designs import SplitDesign
@@ -186,6 +186,6 @@ def estimate_from_counts(
 
 def _check_two_labels_only(name: str, y: NDArray[Any], positive: Any) -> NDArray[np.bool_]:
     """Return which rows are positive; raise if there is a third label."""
-    if sorted_unique(y).size > 2:
+    if distinct_labels(y).size > 2:
         raise_not_binary(name, y)
     return np.asarray(y == positive)

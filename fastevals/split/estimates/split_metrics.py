@@ -29,7 +29,7 @@ from fastevals._validation.labels import (
     as_predicted_labels,
     as_true_labels,
 )
-from fastevals._validation.text import find_sorted, unique_inverse
+from fastevals._validation.text import find_sorted, is_text, unique_inverse
 from fastevals.counts import Cells
 from fastevals.infer.proportions import OUTCOMES
 from fastevals.measure.confusion import ConfusionMatrix
@@ -208,7 +208,7 @@ class LabelMetrics(AdditiveMetrics):
         """Return the numbers of the predicted classes."""
         y = self._y if rows is None else self._y[rows]
         labels = as_predicted_labels(y, {name: predicted}, true_name=self._name)[name]
-        return self._codes(name, labels if labels.dtype.kind == "U" else as_class_numbers(name, labels))
+        return self._codes(name, labels if is_text(labels) else as_class_numbers(name, labels))
 
     def row_terms(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
         """Return the cell of each row."""

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._kernels.splits import shuffle_codes, spread_groups, spread_groups_of_classes
 from fastevals._validation.labels import as_groups, check_groups_of_one_class, check_resampled_rows
+from fastevals._validation.text import unique_rows
 from fastevals.counting.labels import number_labels
 from fastevals.split.checks import as_strata, check_class_units, check_same_rows, check_split_units
 
@@ -210,7 +211,7 @@ def number_classes(y: Any, n_samples: int) -> tuple[NDArray[Any], Ints]:
 
 def _number_groups(groups: NDArray[Any]) -> tuple[Numbers, Ints]:
     """Return the number of each row's group, and the first row of each group."""
-    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
+    _, first, inverse = unique_rows(groups)
     seen = np.argsort(first)
     number = np.empty(seen.size, dtype=np.uint32)
     number[seen] = np.arange(seen.size, dtype=np.uint32)
