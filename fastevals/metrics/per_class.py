@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._validation.arrays import plain_text
 from fastevals.counts import Cells
 from fastevals.measure import cells
 from fastevals.metrics._input import as_reported
@@ -418,7 +417,7 @@ def _labels_to_average(
             )
         if present.size >= 2 and pos_label not in present.tolist():
             raise ValueError(f"pos_label={pos_label} is not a valid label. It should be one of {present}")
-        return [plain_text(pos_label)]
+        return np.array([pos_label], dtype=object)  # itself: as text NumPy cuts a member of an Enum
     if pos_label is not None and pos_label != 1:
         warn(
             f"Note that pos_label (set to {pos_label!r}) is ignored when average != 'binary' (got {average!r}). You "
