@@ -552,7 +552,7 @@ class ConfusionMatrix(Tabular):
         return self._result("matthews", self._agreement().matthews())
 
     def cohen_kappa(self) -> Any:
-        """BeyondChance beyond chance, in [-1, 1] (Cohen 1960, doi:10.1177/001316446002000104).
+        """Agreement beyond chance, in [-1, 1] (Cohen 1960, doi:10.1177/001316446002000104).
 
         Returns
         -------
@@ -739,7 +739,7 @@ def _one_vs_rest(counts: NDArray[Any]) -> Cells:
 
 
 class BeyondChance(NamedTuple):
-    """BeyondChance of truth and prediction beyond chance, their variances, and what disagrees by chance.
+    """Agreement of truth and prediction beyond chance, their variances, and what disagrees by chance.
 
     All are times the same square: whole numbers, Python's where products of others would overflow, or floats.
     """

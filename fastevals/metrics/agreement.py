@@ -220,7 +220,7 @@ def cohen_kappa_score(
     sample_weight: ArrayLike | None = None,
     replace_undefined_by: float = math.nan,
 ) -> float:
-    """BeyondChance of two raters beyond chance, as scikit-learn's `cohen_kappa_score`.
+    """Agreement of two raters beyond chance, as scikit-learn's `cohen_kappa_score`.
 
     Parameters
     ----------
