@@ -71,21 +71,36 @@ def collect_weighted(errors, w, low, high, sums, inside, weights, found):
 def keep_bracketed(values, w, low, high, sums, kept, weights):
     """Write the values from `low` to `high` that have weight, and their weights; give how many they are.
 
-    Adds to sums[3] the weights below `low` and above `high`, and the values. What is written has room for all rows.
+    Adds to the pairs sums[3, 2] the weights below `low` and above `high`, and to the first of the last pair the values.
+    What is written has room for all rows.
     """
-    below, above, total, place = 0.0, 0.0, 0.0, np.uint64(0)
+    below, above, below_low, above_low, total, place = 0.0, 0.0, 0.0, 0.0, 0.0, np.uint64(0)
     for i in range(values.size):
         value, weight = values[i], 1.0 if w is None else w[i]
         is_below, is_above = value < low, value > high
-        below += weight if is_below else 0.0
-        above += weight if is_above else 0.0
+        if w is None:
+            below += is_below
+            above += is_above
+        else:
+            below, below_low = add(below, below_low, weight if is_below else 0.0)
+            above, above_low = add(above, above_low, weight if is_above else 0.0)
         total += value
         kept[place], weights[place] = value, weight  # always written, seldom kept: no branch to mispredict
         place += np.uint64((not is_below) & (not is_above) & (weight > 0.0))
-    sums[0] += below
-    sums[1] += above
-    sums[2] += total
+    accumulate(sums[0], below)
+    accumulate(sums[0], below_low)
+    accumulate(sums[1], above)
+    accumulate(sums[1], above_low)
+    sums[2, 0] += total
     return np.int64(place)
+
+
+@kernel
+def add_up(weights, pair, sums, rests):
+    """Add weights to pair[2], one after another, and write it after each."""
+    for i in range(weights.size):
+        accumulate(pair, weights[i])
+        sums[i], rests[i] = pair[0], pair[1]
 
 
 @kernel

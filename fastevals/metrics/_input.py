@@ -114,8 +114,8 @@ def as_numbers(name: str, values: Any, *, two_d: bool = False, finite: bool = Tr
     return array
 
 
-def as_row_weights(values: Any, n_samples: int) -> NDArray[np.float64] | None:
-    """Return row weights as float64, one number as so many: finite, none negative, not all zero."""
+def as_row_weights(values: Any, n_samples: int, *, all_zero: bool = False) -> NDArray[np.float64] | None:
+    """Return row weights as float64, one number as so many: finite, none negative, all zero only where that is allowed."""
     if values is None:
         return None
     if isinstance(values, numbers.Number):
@@ -133,7 +133,7 @@ def as_row_weights(values: Any, n_samples: int) -> NDArray[np.float64] | None:
     if negative.any():
         row = int(np.argmax(negative))
         raise ValueError(f"sample_weight must not be negative, got {show(weights[row])} at row {row}")
-    if not weights.any():
+    if not all_zero and not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
     return weights
 

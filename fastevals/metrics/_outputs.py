@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastevals._execution import BLOCK, blocks, chunks, run
 from fastevals._kernels.row_errors import add_deviations, adder_of
-from fastevals._validation.arrays import in_usual_unit, power_of_two
+from fastevals._validation.arrays import EXACT, in_usual_unit, power_of_two
 from fastevals.counting.ordering import plain_block
 from fastevals.measure.regression import in_range
 from fastevals.metrics._input import as_numbers, as_row_weights, check_all_finite, check_same_rows
@@ -45,13 +45,33 @@ class Outputs(NamedTuple):
     predicted: NDArray[Any]
     weights: NDArray[np.float64] | None
 
+    def of_weight(self) -> Outputs:
+        """Return the rows of weight: what is infinite in others doesn't count."""
+        if self.weights is None or self.weights.all():
+            return self
+        kept = self.weights > 0
+        return Outputs(self.true[kept], self.predicted[kept], self.weights[kept])
+
     def in_unit(self) -> tuple[Outputs, NDArray[np.float64]]:
         """Return the rows of weight, in units in which squares neither over- nor underflow: powers of two, returned."""
-        counted = slice(None) if self.weights is None else self.weights > 0
-        true, predicted = (each[counted].astype(np.float64) for each in (self.true, self.predicted))
+        rows = self.of_weight()
+        true, predicted = (each.astype(np.float64) for each in (rows.true, rows.predicted))
         largest = np.maximum(np.abs(true).max(axis=0), np.abs(predicted).max(axis=0))
         units = np.array([power_of_two(size) for size in np.atleast_1d(largest).tolist()])
-        return Outputs(true * units, predicted * units, None if self.weights is None else self.weights[counted]), units
+        return Outputs(true * units, predicted * units, rows.weights), units
+
+    def errors_alone(self) -> Outputs:
+        """Return errors as targets of predictions of zero, where those of integers are exact; else the same."""
+        whole = all(each.dtype.kind in "iub" for each in (self.true, self.predicted))
+        if not whole or not (is_long(self.true) or is_long(self.predicted)):
+            return self
+        errors = _difference(self.true, self.predicted)
+        return Outputs(errors, np.broadcast_to(0.0, errors.shape), self.weights)
+
+    def targets_alone(self) -> Outputs:
+        """Return targets as their own predictions; integers less the first, where that is exact."""
+        targets = _difference(self.true, self.true[:1]) if is_long(self.true) else self.true
+        return Outputs(targets, targets, self.weights)
 
     @property
     def n_samples(self) -> int:
@@ -82,6 +102,20 @@ class Outputs(NamedTuple):
         return [Outputs(true, predicted, self.weights) for true, predicted in zip(*both, strict=True)]
 
 
+def is_long(values: NDArray[Any]) -> bool:
+    """Return whether values are integers of which a float64 rounds some."""
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8:
+        return False
+    return max(-int(values.min()), int(values.max())) > EXACT
+
+
+def _difference(values: NDArray[Any], others: NDArray[Any]) -> Floats:
+    """Return differences of integers, rounded once."""
+    differences = values.astype(np.float64) - others.astype(np.float64)
+    exact = (values.astype(np.uint64) - others.astype(np.uint64)).view(np.int64)  # but for multiples of 2**64
+    return np.where(np.abs(differences) < 2.0**62, exact, differences)
+
+
 def targets_of(outputs: Outputs, rows: slice, out: Floats | None) -> NDArray[Any]:
     """Return the targets of some rows; they need no workspace."""
     targets: NDArray[Any] = outputs.true[rows]
@@ -99,12 +133,16 @@ def squares_and_variances(outputs: Outputs, *, from_mean: bool = False) -> tuple
 
     Errors are taken from zero, or from their mean. Both are zero exactly if what they are of is constant.
     """
-    squares, variances = _squares_and_variances(outputs, from_mean)
-    units = np.ones(1)
-    if not (in_range(squares) & in_range(variances)).all():
-        outputs, units = outputs.in_unit()
+    errors, targets = outputs.errors_alone(), outputs.targets_alone()
+    if errors is outputs and not is_long(outputs.true):
         squares, variances = _squares_and_variances(outputs, from_mean)
-    return squares, variances, units
+        if (in_range(squares) & in_range(variances)).all():
+            return squares, variances, np.ones(1)
+    (errors, units_of_errors), (targets, units) = errors.in_unit(), targets.in_unit()
+    squares, variances = _squares_and_variances(errors, from_mean)[0], _squares_and_variances(targets, from_mean)[1]
+    with np.errstate(over="ignore"):
+        factors = np.where((squares > 0) & (variances > 0), units / units_of_errors, 1.0)
+        return squares * factors * factors, variances, units
 
 
 def _squares_and_variances(outputs: Outputs, from_mean: bool) -> Floats:
@@ -148,6 +186,13 @@ def mean_targets(outputs: Outputs) -> Floats:
         return means
     scaled, units = outputs.in_unit()  # the sum is beyond the largest float, the mean is not
     return mean_targets(scaled) / units
+
+
+def mean_errors(outputs: Outputs, loss: Callable[..., float], *parameters: float) -> Floats:
+    """Return each output's mean loss, of errors alone, over the rows of weight; raise where a number is not finite."""
+    errors = outputs.errors_alone()
+    means = mean_losses(errors, loss, *parameters)
+    return means if np.isfinite(means).all() else mean_losses(errors.of_weight(), loss, *parameters)
 
 
 def mean_losses(outputs: Outputs, loss: Callable[..., float], *parameters: float) -> Floats:

@@ -94,7 +94,7 @@ def top_k_accuracy_score(
     two = _check_score_shape(target, scores, names)
     scores = as_column(scores) if two else scores
     check_same_rows(target, scores, sample_weight)
-    weights = as_row_weights(sample_weight, target.size)
+    weights = as_row_weights(sample_weight, target.size, all_zero=not normalize)
     n_classes = 2 if two else scores.shape[1]
     if names is not None:
         _check_sorted_names(names, n_classes)

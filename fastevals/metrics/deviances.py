@@ -22,6 +22,7 @@ from fastevals.metrics._outputs import (
     Outputs,
     as_outputs,
     explained,
+    mean_errors,
     mean_losses,
     mean_targets,
     raise_not_finite,
@@ -202,7 +203,7 @@ def _read(
 def _mean_deviances(outputs: Outputs, power: float, *, known: bool = False) -> Floats:
     """Return the mean deviance of each output; raise where numbers are none that the power takes, if not `known`."""
     if power == 0:
-        return mean_losses(outputs, squared_error)
+        return mean_errors(outputs, squared_error)
     deviance = DEVIANCES.get(power, tweedie_deviance)
     least = -math.inf if power < 0 else 0.0 if power < 2 else LEAST
     parameters = () if power in DEVIANCES else (float(power), least)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +23,7 @@ from fastevals.metrics._input import (
     is_sparse,
     target_type,
 )
-from fastevals.metrics._parameters import ARRAY_OR_NONE, check_parameters
+from fastevals.metrics._parameters import ARRAY_OR_NONE, check_parameters, warn_ill_defined
 from fastevals.metrics._rows import mean_of_rows, write_rows
 
 
@@ -88,6 +89,11 @@ def label_ranking_average_precision_score(
     ValueError
         If an argument is not as described.
 
+    Warns
+    -----
+    UndefinedMetricWarning
+        If all weights are zero; the value is NaN.
+
     Examples
     --------
     >>> from fastevals.metrics import label_ranking_average_precision_score
@@ -95,7 +101,7 @@ def label_ranking_average_precision_score(
     0.41666666666666663
     """
     function = "label_ranking_average_precision_score"
-    return _mean(function, mean_precision, y_true, y_score, sample_weight, sparse=True, one_label=True)
+    return _mean(function, mean_precision, y_true, y_score, sample_weight, sparse=True, one_label=True, all_zero=True)
 
 
 def label_ranking_loss(y_true: Any, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -143,6 +149,7 @@ def _mean(
     two_d: bool = False,
     sparse: bool = False,
     one_label: bool = False,
+    all_zero: bool = False,
 ) -> float:
     """Return the mean of what a kernel makes of each row."""
     check_parameters(function, sample_weight=(sample_weight, ARRAY_OR_NONE))
@@ -152,7 +159,7 @@ def _mean(
     target = as_numbers("y_true", target, two_d=two_d, finite=False)
     scores = as_numbers("y_score", scores, two_d=two_d, finite=False)
     check_same_rows(target, scores, sample_weight)
-    weights = as_row_weights(sample_weight, target.shape[0])
+    weights = as_row_weights(sample_weight, target.shape[0], all_zero=all_zero)
     marks = _as_marks(target, one_label)
     if marks is None:
         check_all_finite("y_true", target)
@@ -160,7 +167,11 @@ def _mean(
         raise ValueError(f"{target_type('y_true', target)} format is not supported")
     if marks.shape != scores.shape:
         raise ValueError(f"y_true and y_score have different shape, {marks.shape} and {scores.shape}")
-    return mean_of_rows(write_rows(kernel, "y_score", as_ranks("y_score", scores), marks), weights)
+    values = write_rows(kernel, "y_score", as_ranks("y_score", scores), marks)
+    if weights is not None and not weights.any():
+        warn_ill_defined(f"{function} is undefined where all sample weights are zero, and set to nan.")
+        return math.nan
+    return mean_of_rows(values, weights)
 
 
 def _as_marks(target: NDArray[Any], one_label: bool) -> NDArray[np.bool_] | None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import BLOCK, blocks, chunks, run
-from fastevals._kernels.median import keep_bracketed
+from fastevals._kernels.median import add_up, keep_bracketed
 from fastevals._kernels.row_errors import pinball_loss
 from fastevals.counting.ordering import plain_block
 from fastevals.metrics._outputs import (
@@ -23,7 +23,7 @@ from fastevals.metrics._outputs import (
     as_outputs,
     errors_of,
     explained,
-    mean_losses,
+    mean_errors,
     over_outputs,
     raise_not_finite,
     targets_of,
@@ -36,7 +36,7 @@ SHARE = Rule(
 )
 SAMPLE = 1 << 13  # rows that bracket a quantile: the pass then keeps some 4 % of all rows
 SIGMAS = 4.0  # half the bracket: a random sample misses a quantile once in 16,000
-EPSILON = 2.0**-52  # weights that miss a quantile by less hit it
+ROUNDED = 2.0**-52  # weights that miss half of all by less of it hit it: as much as they are rounded by
 
 
 def median_absolute_error(
@@ -83,7 +83,7 @@ def median_absolute_error(
     outputs = as_outputs(y_true, y_pred, sample_weight)
     weights = as_output_weights(multioutput, outputs.n_outputs)
 
-    return over_outputs(_quantiles(outputs, _sizes_of_errors, 0.5), multioutput, weights)
+    return over_outputs(_quantiles(outputs.errors_alone(), _sizes_of_errors, 0.5), multioutput, weights)
 
 
 def mean_pinball_loss(
@@ -134,7 +134,7 @@ def mean_pinball_loss(
     )
     outputs = as_outputs(y_true, y_pred, sample_weight)
     weights = as_output_weights(multioutput, outputs.n_outputs)
-    losses = mean_losses(outputs, pinball_loss, float(alpha))
+    losses = mean_errors(outputs, pinball_loss, float(alpha))
     return over_outputs(losses, multioutput, weights)
 
 
@@ -251,21 +251,21 @@ def _d2_pinball(y_true: Any, y_pred: Any, sample_weight: Any, alpha: float, mult
 
 def _pinball_losses(outputs: Outputs, alpha: float) -> list[Floats]:
     """Return each output's pinball loss, and that of the targets' quantile."""
-    quantiles = np.broadcast_to(_quantiles(outputs, targets_of, alpha), outputs.true.shape)
-    both = outputs, outputs._replace(predicted=quantiles)
-    return [mean_losses(each, pinball_loss, alpha) for each in both]
+    targets = outputs.targets_alone()
+    quantiles = np.broadcast_to(_quantiles(targets, targets_of, alpha), targets.true.shape)
+    return [mean_errors(each, pinball_loss, alpha) for each in (outputs, targets._replace(predicted=quantiles))]
 
 
 # Quantiles ---------------------------------------------------------------------------------------------------------
 
 
 class _Kept(NamedTuple):
-    """Values of rows that are within a bracket, their weights, and the weight below and above it."""
+    """Values of rows that are within a bracket, their weights, and the weight below and above it, pairs of floats."""
 
     values: Floats
     weights: Floats | None
-    below: float
-    above: float
+    below: Floats
+    above: Floats
 
 
 def _sizes_of_errors(column: Outputs, rows: slice, out: Floats | None) -> NDArray[Any]:
@@ -280,7 +280,10 @@ def _quantiles(outputs: Outputs, values_of: Values, share: float) -> Floats:
 
 
 def _quantile(values_of: Values, column: Outputs, share: float) -> float:
-    """Return the least value up to which rows have a share of the weight; where they have just that, half the next."""
+    """Return the least value up to which rows have a share of the weight; where they have just that, half the next.
+
+    They have if no more is amiss than what weights are rounded by, so that the unit of weights makes no difference.
+    """
     low, high = _bracket(values_of, column, share)
     found = _at_share(_keep(values_of, column, low, high), share)
     if found is None:
@@ -314,7 +317,7 @@ def _keep(values_of: Values, column: Outputs, low: float, high: float) -> _Kept:
     weights = column.weights
 
     def part(rows: slice, space: Floats) -> tuple[Floats, Floats]:
-        sums = np.zeros(3)
+        sums = np.zeros((3, 2))
         found = []
         for block in blocks(rows):
             values = plain_block(values_of(column, block, space[0, : block.stop - block.start]), DOUBLE)
@@ -333,11 +336,22 @@ def _keep(values_of: Values, column: Outputs, low: float, high: float) -> _Kept:
             ),
             strict=True,
         )
-        below, above, total = np.sum(parts_sums, axis=0).tolist()
+        total = sum(sums[2, 0] for sums in parts_sums)
     if not math.isfinite(total):
         raise_not_finite(column.true, column.predicted)
+    below, above = np.zeros((2, 2))
+    for sums in parts_sums:
+        for pair, more in zip((below, above), sums, strict=False):
+            _add_to(pair, more)
     kept, of_kept = np.hstack(parts)
     return _Kept(kept, None if weights is None else of_kept, below, above)
+
+
+def _add_to(pair: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Add weights to a pair of floats, and return it after each."""
+    sums = np.empty((2, weights.size))
+    add_up(weights, pair, *sums)
+    return sums[0], sums[1]
 
 
 def _at_share(kept: _Kept, share: float) -> float | None:
@@ -346,21 +360,24 @@ def _at_share(kept: _Kept, share: float) -> float | None:
     if not values.size:
         return None
     if kept.weights is None:
-        reached = kept.below + np.arange(1, values.size + 1)
+        reached, rest = kept.below[0] + np.arange(1, values.size + 1), np.zeros(1)
     else:
         order = np.argsort(values)
-        values, reached = values[order], kept.below + np.cumsum(kept.weights[order])
-    # By way of a percentage, as there, so that ties are rounded as there; above zero, so that a row reaches it.
-    wanted = share * 100 / 100 * (reached[-1] + kept.above) or 5e-324
-    at = int(np.searchsorted(reached, wanted))
-    if wanted <= kept.below or (at + 1 >= values.size and kept.above):
+        values = values[order]
+        reached, rest = _add_to(kept.below.copy(), kept.weights[order])
+    whole = np.array([reached[-1], rest[-1]])
+    _add_to(whole, kept.above)
+    beyond = (reached - share * whole[0]) + (rest - share * whole[1])
+    slack = ROUNDED * min(share, 1 - share) * whole[0]
+    at = int(np.count_nonzero(beyond < -slack))
+    is_below = kept.below[0] > 0 and share * whole[0] - kept.below[0] <= slack
+    if is_below or (at + 1 >= values.size and kept.above[0] > 0):
         return None
-    at = min(at, values.size - 1)
     following = min(at + 1, values.size - 1)
     if kept.weights is None:
         values.partition((at, following))
     value, other = float(values[at]), float(values[following])
-    if reached[at] - wanted > EPSILON:
+    if beyond[at] > slack:
         return value
     total = value + other
     return total / 2 if math.isfinite(total) else value / 2 + other / 2

@@ -25,6 +25,7 @@ from fastevals.metrics._outputs import (
     as_output_weights,
     as_outputs,
     explained,
+    mean_errors,
     mean_losses,
     over_outputs,
     raise_not_finite,
@@ -75,7 +76,7 @@ def mean_squared_error(
     0.375
     """
     outputs, weights = _read("mean_squared_error", y_true, y_pred, sample_weight, multioutput)
-    return over_outputs(mean_losses(outputs, squared_error), multioutput, weights)
+    return over_outputs(mean_errors(outputs, squared_error), multioutput, weights)
 
 
 def root_mean_squared_error(
@@ -141,7 +142,7 @@ def mean_absolute_error(
     0.5
     """
     outputs, weights = _read("mean_absolute_error", y_true, y_pred, sample_weight, multioutput)
-    return over_outputs(mean_losses(outputs, absolute_error), multioutput, weights)
+    return over_outputs(mean_errors(outputs, absolute_error), multioutput, weights)
 
 
 def r2_score(
@@ -273,6 +274,8 @@ def mean_absolute_percentage_error(
     """
     outputs, weights = _read("mean_absolute_percentage_error", y_true, y_pred, sample_weight, multioutput)
     means = mean_losses(outputs, relative_error)
+    if not np.isfinite(means).all():
+        means = mean_losses(outputs.of_weight(), relative_error)
     return over_outputs(means, multioutput, weights)
 
 
@@ -370,6 +373,7 @@ def max_error(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     outputs = as_outputs(y_true, y_pred, None)
     if outputs.n_outputs > 1:
         raise ValueError("Multioutput not supported in max_error")
+    outputs = outputs.errors_alone()
 
     def largest(part: slice) -> float:
         return float(np.max([largest_error(*outputs.read(rows)) for rows in outputs.blocks(part)]))
@@ -391,8 +395,8 @@ def _read(
 
 def _root_mean_squares(outputs: Outputs) -> Floats:
     """Return the root mean squared error of each output."""
-    means = mean_losses(outputs, squared_error)
-    return np.sqrt(means) if in_range(means).all() else _roots_in_unit(outputs)
+    means = mean_errors(outputs, squared_error)
+    return np.sqrt(means) if in_range(means).all() else _roots_in_unit(outputs.errors_alone().of_weight())
 
 
 def _roots_in_unit(outputs: Outputs) -> Floats:
@@ -415,7 +419,7 @@ def _log_errors(outputs: Outputs, words: str, root: bool) -> Floats:
         )
     true, predicted = (np.log1p(each, dtype=np.float64) for each in (outputs.true, outputs.predicted))
     logarithms = Outputs(true, predicted, outputs.weights)
-    return _root_mean_squares(logarithms) if root else mean_losses(logarithms, squared_error)
+    return _root_mean_squares(logarithms) if root else mean_errors(logarithms, squared_error)
 
 
 def _explained_variance(

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastevals import metrics, num_threads
+from fastevals._options import UndefinedMetricWarning
 from tests.metrics.test_scores import beside, complaint
 from tests.strategies import BOUNDED, FEWER, LARGEST
 
@@ -204,6 +205,20 @@ COLUMNS = [[0.2, 0.3, 0.5]] * 3
 )
 def test_errors_of_top_k(args, options, words):
     assert complaint("top_k_accuracy_score", *args, **options).count(words) == 2
+
+
+def test_all_weights_are_zero():
+    marks, scores, none = [[0, 1], [1, 0]], [[0.1, 0.2], [0.3, 0.1]], [0, 0]
+    with pytest.warns(UndefinedMetricWarning, match="where all sample weights are zero"):
+        assert math.isnan(metrics.label_ranking_average_precision_score(marks, scores, sample_weight=none))
+    assert metrics.top_k_accuracy_score([0, 1, 2], np.eye(3), sample_weight=[0, 0, 0], normalize=False) == 0.0
+    for call in (
+        lambda: metrics.top_k_accuracy_score([0, 1, 2], np.eye(3), sample_weight=[0, 0, 0]),
+        lambda: metrics.label_ranking_loss(marks, scores, sample_weight=none),
+        lambda: metrics.coverage_error(marks, scores, sample_weight=none),
+    ):
+        with pytest.raises(ValueError, match="Sample weights must contain at least one non-zero number"):
+            call()
 
 
 # Hinge loss -----------------------------------------------------------------------------------------------------------

@@ -94,6 +94,21 @@ def test_errors_at_half_of_the_weight():
     assert median_absolute_error([1, 2, 5], [0, 0, 0], sample_weight=[1e-300, 1e-300, 2e-300]) == 3.5
 
 
+@pytest.mark.parametrize("unit", [1, 0.3, 0.1, 0.7, 0.001, 1 / 3, 3e-300, 7e300])
+def test_the_unit_of_weights_makes_no_difference(unit):
+    assert median_absolute_error([0.0] * 10, range(10), sample_weight=[unit] * 10) == 4.5
+    assert median_absolute_error([1, 2, 5], [0, 0, 0], sample_weight=np.array([1, 2, 3]) * unit) == 3.5
+    rng = np.random.default_rng(7)
+    errors = rng.permutation(40_000) / 8  # in several parts, read by brackets
+    weights = rng.integers(0, 4, errors.size)
+    order = np.argsort(errors)
+    reached = 2 * np.cumsum(weights[order])
+    at, after = (int(np.searchsorted(reached, reached[-1] // 2, side)) for side in ("left", "right"))
+    expected = (errors[order][at] + errors[order][after]) / 2
+    assert median_absolute_error(errors, np.zeros(errors.size), sample_weight=weights * unit) == expected
+    assert median_absolute_error([1, 2, 5], [0, 0, 0], sample_weight=[2**51 - 1, 1, 2**51 - 1]) == 2
+
+
 @pytest.mark.parametrize("alpha", [-0.1, 1.1, "0.5", None, math.nan])
 @pytest.mark.parametrize("name", ALPHA_METRICS)
 def test_no_alpha(name, alpha):

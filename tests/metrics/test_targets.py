@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tracemalloc
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -18,10 +19,15 @@ import fastevals.metrics
 from fastevals import num_threads
 from fastevals.metrics import (
     _outputs,
+    d2_absolute_error_score,
     explained_variance_score,
     max_error,
+    mean_absolute_error,
+    mean_pinball_loss,
     mean_squared_error,
+    median_absolute_error,
     r2_score,
+    root_mean_squared_error,
     root_mean_squared_log_error,
 )
 from tests.metrics.test_scores import beside, complaint
@@ -327,3 +333,70 @@ def test_errors_say_where():
         mean_squared_error([[1, 2], [3, 4]], [[1, 2], [np.nan, 4]])
     with pytest.raises(ValueError, match=r"sample_weight must not be negative, got -1\.0 at row 0"):
         mean_squared_error([1, 2], [1, 2], sample_weight=[-1, 1])
+
+
+LONG = (
+    ([2**53 + 1, 1], [2**53, 1]),
+    ([2**62 + 1, -(2**62), 7], [2**62 - 2, 3 - 2**62, 2**62 + 5]),
+    ([2**63 + 12, 2**63 + 1], [2**63 + 3, 5]),
+    ([-(2**63), 2**63 - 1, 0], [2**63 - 1, -(2**63), 2**53 + 1]),
+)
+
+
+@pytest.mark.parametrize(("true", "predicted"), LONG)
+def test_integers_that_a_float_rounds(true, predicted):
+    rows = [(Fraction(y), Fraction(p)) for y, p in zip(true, predicted, strict=True)]
+    errors = [y - p for y, p in rows]
+    sizes, n = sorted(map(abs, errors)), len(rows)
+    assert max_error(true, predicted) == float(sizes[-1])
+    assert mean_absolute_error(true, predicted) == pytest.approx(float(sum(sizes) / n), rel=1e-15)
+    assert median_absolute_error(true, predicted) == float((sizes[(n - 1) // 2] + sizes[n // 2]) / 2)
+    square = sum(each * each for each in errors) / n
+    assert mean_squared_error(true, predicted) == pytest.approx(float(square), rel=1e-15)
+    assert mean_squared_error([true, true[::-1]], [predicted, predicted[::-1]]) == pytest.approx(float(square))
+    assert root_mean_squared_error(true, predicted, sample_weight=[1] * n) == pytest.approx(float(square) ** 0.5)
+    mean, off = sum(y for y, _ in rows) / n, sum(errors) / n
+    variance = sum((y - mean) ** 2 for y, _ in rows) / n
+    assert r2_score(true, predicted) == pytest.approx(float(1 - square / variance), rel=1e-14)
+    explained = 1 - (square - off * off) / variance
+    assert explained_variance_score(true, predicted) == pytest.approx(float(explained), rel=1e-14)
+    middle = sorted(y for y, _ in rows)[n // 2]
+    spread = sum(abs(y - middle) for y, _ in rows)
+    assert d2_absolute_error_score(true, predicted) == pytest.approx(float(1 - sum(sizes) / spread), rel=1e-14)
+    assert mean_pinball_loss(true, predicted) == pytest.approx(float(sum(sizes) / n / 2), rel=1e-15)
+
+
+def test_times_in_nanoseconds_are_predicted_to_the_nanosecond():
+    true = np.arange(40_000) * 10**6 + 1_700_000_000_000_000_000
+    predicted = true + np.arange(40_000) % 3 - 1
+    assert max_error(true, predicted) == 1
+    assert mean_absolute_error(true, predicted) == pytest.approx(2 / 3, rel=1e-4)
+    assert median_absolute_error(true, predicted) == 1
+    assert 1 - r2_score(true, predicted) == pytest.approx(12 * 2 / 3 / 40_000**2 / 1e12, rel=0.1, abs=1e-16)
+
+
+def test_errors_far_larger_than_targets():
+    for name in ("r2_score", "explained_variance_score"):
+        metric = getattr(fastevals.metrics, name)
+        assert metric([1.0, 2, 3], [1e220, 0, 0]) == -math.inf
+        assert metric([1e220, 0, 0], [1.0, 2, 3]) == pytest.approx(0 if name == "explained_variance_score" else -0.5)
+        raw = metric([[1.0, 1], [2, 2], [3, 3]], [[1e220, 1], [0, 2], [0, 4]], multioutput="raw_values")
+        assert raw.tolist() == [-math.inf, 0.5 if name == "r2_score" else pytest.approx(2 / 3)]
+        assert metric([0.0, 0, 0], [1e-300, 0, 0]) == 0.0  # constant targets, missed
+        assert metric([0.0, 0, 0], [0.0, 0, 0]) == 1.0
+    assert r2_score([1e-200, 2e-200, 3e-200], [1e-200, 2e-200, 4e-200]) == 0.5
+    expected = 1 - 1e40 / 2
+    assert r2_score([1e-200, 2e-200, 3e-200], [1e-200 + 1e-180, 2e-200, 3e-200]) == pytest.approx(expected)
+
+
+def test_rows_without_weight_count_for_nothing():
+    true, predicted, weights = [1.0, 1e200, 1e308], [2.0, 0.0, -1e308], [2.0, 0.0, 0.0]
+    for name in ("mean_squared_error", "root_mean_squared_error", "mean_absolute_error", "median_absolute_error"):
+        assert getattr(fastevals.metrics, name)(true, predicted, sample_weight=weights) == 1.0
+    assert mean_pinball_loss(true, predicted, sample_weight=weights) == 0.5
+    assert root_mean_squared_error([1e-200, 1.0], [0.0, 0.0], sample_weight=[1, 0]) == 1e-200
+    percentage = fastevals.metrics.mean_absolute_percentage_error
+    assert percentage([2.0, 0.0], [1.0, 1e308], sample_weight=[1, 0]) == 0.5
+    assert r2_score([1.0, 3, 1e200], [1.0, 2, 0], sample_weight=[1, 1, 0]) == 0.5
+    assert d2_absolute_error_score([1.0, 3, 1e308], [1.0, 2, -1e308], sample_weight=[1, 1, 0]) == 0.5
+    assert complaint("mean_squared_error", [1.0, math.nan], [1.0, 0.0], sample_weight=[1, 0]).count("contains NaN") == 2
