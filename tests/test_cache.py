@@ -626,3 +626,10 @@ def test_after_warm_up_commands_and_common_calls_compile_nothing() -> None:
         print(json.dumps([[k.__name__, str(k.stats.cache_misses)] for k in kernels if k.stats.cache_misses]))
     """
     assert result(start(code)) == []
+
+
+@pytest.mark.slow
+def test_warm_up_compiles_what_summaries_folds_files_and_snapshots_call() -> None:
+    done = subprocess.run([sys.executable, "-m", "tests.public_calls"], capture_output=True, text=True, timeout=400)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert json.loads(done.stdout) == {}

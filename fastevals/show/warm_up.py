@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from fastevals.show.commands import Parser, print_error, print_text
@@ -114,7 +116,9 @@ def _steps() -> Iterator[tuple[str, Callable[[], object]]]:
     ):
         yield f"fastevals {' '.join(command)}", partial(_command, *command)
     small, large = _Data(SMALL), _Data(LARGE)
-    for calls in (_rankings, _labels, _bootstraps, _comparisons, _groups, _classes, _regressions, _drop_in):
+    several = [_rankings, _labels, _bootstraps, _comparisons, _groups, _classes, _regressions, _drop_in]
+    several += [_folds, _summaries, *([_files] if find_spec("pyarrow") else [])]
+    for calls in several:
         name = calls.__name__.strip("_").replace("_", "-")
         yield f"{name}, few rows", partial(calls, small)
         yield f"{name}, many rows", partial(calls, large)
@@ -197,7 +201,8 @@ def _bootstraps(data: _Data) -> None:
     from fastevals import ConfusionMatrix, Ranking, bootstrap, confidence_band, delong, metric, proportion_interval
 
     metrics = ["roc_auc", "average_precision", "ks_statistic", "equal_error_rate", metric("f1", best="f1")]
-    metrics += [metric("f1", threshold=0.5), metric("precision", recall=0.9)]
+    metrics += [metric("f1", threshold=0.5), metric("precision", recall=0.9), "break_even_point", "pr_auc"]
+    metrics += [metric("roc_auc", max_fpr=0.1)]
     for scores in (data.scores, data.ties):
         ranking = Ranking(data.y, scores)
         for stratified in (False, True):
@@ -208,7 +213,9 @@ def _bootstraps(data: _Data) -> None:
     matrix = ConfusionMatrix.from_predictions(data.classes, data.predicted)
     bootstrap(matrix, metric("f1", average="macro"), n_resamples=FEW, rng=0)
     proportion_interval(matrix, "accuracy")
-    confidence_band(ranking)
+    for curve in ("roc", "precision_recall"):
+        for kind in ("simultaneous", "pointwise"):
+            confidence_band(ranking, curve, kind=kind, n_resamples=FEW, rng=0)
     delong(data.y, {"a": data.scores, "b": data.other}).confidence_interval()
 
 
@@ -246,6 +253,8 @@ def _comparisons(data: _Data) -> None:
 
 
 def _groups(data: _Data) -> None:
+    import numpy as np
+
     from fastevals import (
         batch_auc,
         batch_metrics,
@@ -256,14 +265,17 @@ def _groups(data: _Data) -> None:
         query_metrics,
     )
 
+    names = np.array([str(group) for group in range(data.rows)], dtype=object)
     best, fixed = metric("f1", best="f1"), metric("f1", threshold=0.5)
     metrics = ["average_precision", "ks_statistic", "equal_error_rate", "brier_score", best, fixed]
     grouped_metrics(data.targets, data.fitted, data.groups, ["mean_squared_error", "median_absolute_error"])
     for weights in (None, data.weights):
+        grouped_auc(data.y, data.scores, names[data.groups], sample_weight=weights)
         grouped_auc(data.y, data.scores, data.groups, sample_weight=weights)
         grouped_metrics(data.y, data.scores, data.groups, metrics, sample_weight=weights)
         batch_auc(data.y, [data.scores, data.other, data.ties], sample_weight=weights)
     grouped_auc(data.y, data.scores, data.groups, interval="delong")
+    grouped_auc(data.y, data.scores, data.groups, interval="bootstrap", n_resamples=FEW, rng=0)
     batch_auc(data.y, [data.scores, data.other], standard_errors=True)
     batch_metrics(data.y, [data.scores, data.other], ["roc_auc", "average_precision"])
     batch_metrics(data.classes, [data.predicted, data.classes], ["accuracy", metric("f1", average="macro")])
@@ -280,13 +292,93 @@ def _classes(data: _Data) -> None:
         classes.roc_curve(average="macro")
 
 
+def _folds(data: _Data) -> None:
+    from fastevals import RankingFolds
+
+    for scores in (data.scores, data.ties):
+        for weights in (None, data.weights):
+            folds = RankingFolds.from_scores(data.y, scores, data.groups % 3, sample_weight=weights)
+            _every_curve_and_area(folds.pool())
+            for average in ("micro", "macro", "vertical"):
+                folds.roc_curve(average=average)
+            for average in ("micro", "macro"):
+                folds.precision_recall_curve(average=average), folds.cost_curve(average=average)
+
+
+def _summaries(data: _Data) -> None:
+    from fastevals import bootstrap, delong
+    from fastevals.scale import (
+        ConfusionSummary,
+        GroupSummary,
+        ProbabilitySummary,
+        RankingSummary,
+        ScoreGrid,
+        TargetSummary,
+    )
+
+    labels = data.classes.astype(str), data.predicted.astype(str)
+    whole = (data.weights * 2).astype(int)
+    for weights in (None, whole):
+        for options in ({}, {"cells": 16}, {"grid": ScoreGrid([0.2, 0.5])}, {"at": 0.5}):
+            scores = data.scores.round(3) if "at" in options else data.scores
+            summary = _summed(RankingSummary(**options), data.y, scores, weights)
+            ranking = summary.ranking()
+            ranking.roc_auc(), ranking.average_precision(), ranking.ks_statistic(), ranking.roc_curve()
+            bootstrap(summary, ["roc_auc", "average_precision", "ks_statistic"], n_resamples=FEW, rng=0)
+            delong(summary)
+        _summed(ProbabilitySummary(), data.y, data.scores, weights).metrics()
+        _summed(ConfusionSummary(), *labels, weights).matrix()
+        _summed(TargetSummary(), data.targets, data.fitted, weights).metric("r2")
+        groups = _summed(GroupSummary(), data.y, data.scores, weights, data.groups)
+        groups.auc(interval="delong"), groups.rankings()[0].roc_auc()
+    for cells in (16, 2**18):
+        parts = RankingSummary(cells=cells, largest_weight=2)
+        _summed(parts, data.y, data.scores, data.weights).ranking().roc_auc()
+
+
+def _summed(summary: Any, y: Any, predicted: Any, weights: Any, *groups: Any) -> Any:
+    """Return a summary that was merged with itself, updated by arrays that can't be written to, and read from bytes."""
+    columns = [y, predicted, *groups]
+    summary.update(*columns, sample_weight=weights)
+    merged = summary.merge(summary)
+    columns = [each.copy() for each in columns]
+    for each in columns:
+        each.flags.writeable = False
+    merged.update(*columns, sample_weight=weights)
+    return type(summary).from_bytes(merged.to_bytes())
+
+
+def _files(data: _Data) -> None:
+    import pyarrow as pa
+    from pyarrow.parquet import write_table
+
+    from fastevals import report
+    from fastevals.scale import parquet
+
+    whole = (data.weights * 2).astype(int)
+    columns = {"y": data.y, "p": data.scores, "q": data.ties, "w": whole, "v": data.weights, "g": data.groups % 3}
+    with tempfile.TemporaryDirectory() as folder:
+        file = f"{folder}/rows.parquet"
+        asked: dict[str, Any] = {"label": "y", "score": ["p", "q"]}
+        write_table(pa.table(columns), file)
+        for weight in (None, "w", "v"):
+            for exact in (None, False):
+                for ranking in parquet.ranking(file, **asked, weight=weight, exact=exact).values():
+                    ranking.roc_auc(), ranking.average_precision(), ranking.ks_statistic(), ranking.roc_curve()
+        options: dict[str, Any]
+        for options in ({}, {"by": "g"}, {"weight": "w"}, {"group": "g"}, {"approximate": True}, {"memory": "200KB"}):
+            report(file, **asked, **options, resamples=FEW)
+
+
 def _regressions(data: _Data) -> None:
     from fastevals import bias_variance, regression_metrics
 
     for weights in (None, data.weights):
         regression_metrics(data.targets, {"a": data.fitted, "b": data.targets}, sample_weight=weights)
     bias_variance(data.targets, [data.fitted, data.fitted[::-1], data.targets])
-    bias_variance(data.classes, [data.predicted, data.predicted[::-1], data.classes], loss="zero_one")
+    for dtype in (int, str):
+        classes, predicted = data.classes.astype(dtype), data.predicted.astype(dtype)
+        bias_variance(classes, [predicted, predicted[::-1], classes], loss="zero_one")
 
 
 def _drop_in(data: _Data) -> None:
@@ -321,10 +413,24 @@ def _drop_in(data: _Data) -> None:
 
 
 def _splits(data: _Data) -> None:
-    from fastevals import BootstrapSplit, HoldOut, KFold, LeaveOneOut, estimate_error, evaluate_splits
+    import numpy as np
+
+    from fastevals import (
+        BootstrapSplit,
+        HoldOut,
+        KFold,
+        LeaveOneOut,
+        estimate_error,
+        evaluate_splits,
+        learning_curve,
+        metric,
+    )
 
     def learner(x_train: Any, y_train: Any, x_test: Any) -> Any:
         return x_test[:, 0] > 0.5
+
+    def mean(x_train: Any, y_train: Any, x_test: Any) -> Any:
+        return np.full(len(x_test), y_train.mean())
 
     x = data.scores[:, None]
     plain = [HoldOut(0.2, n_repeats=3, rng=0), KFold(3, rng=0), BootstrapSplit(3, rng=0), LeaveOneOut()]
@@ -333,7 +439,10 @@ def _splits(data: _Data) -> None:
         estimate_error(learner, x, data.y == 1, split, "error_rate")
         evaluate_splits(data.classes, data.predicted, split, "error_rate")
     for split in plain:
-        evaluate_splits(data.targets, data.fitted, split, "mean_squared_error")
+        evaluate_splits(data.targets, data.fitted, split, ["mean_squared_error", "r2"])
+        evaluate_splits(data.classes, data.predicted, split, ["accuracy", metric("f1", average="macro"), "matthews"])
+        evaluate_splits(data.y, data.scores, split, ["roc_auc", "brier_score"])
+    learning_curve(mean, x, data.targets, KFold(3, rng=0), "mean_squared_error", train_sizes=[0.5], rng=0)
 
 
 def _tests(data: _Data) -> None:

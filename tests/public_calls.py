@@ -1,0 +1,224 @@
+"""Calls of all that is public of summaries, folds, files and engines, and of `tests.snapshots`, with few and many rows.
+
+    python -m tests.public_calls  # after warm-up's steps: which kernels each call would compile, as JSON
+
+What a kernel is compiled for is kept in the process, so that it takes no empty cache to find what warm-up lacks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import json
+import pickle
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import fastevals
+from fastevals.scale import CertifiedRanking, RankingSummary
+from fastevals.show import warm_up
+from fastevals.show.cli import main
+from tests import snapshots
+from tests.scale.test_summaries import KINDS
+
+ARGUMENTS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+    "best_threshold": (("f1",), {}),
+    "confidence_interval": (("mean_squared_error",), {}),
+    "confusion_at": (([0.25, 0.5],), {}),
+    "expected_cost": ((0.5,), {}),
+    "metric": (("mean_squared_error",), {}),
+    "net_benefit": ((0.2,), {}),
+    "standard_error": (("mean_squared_error",), {}),
+    "threshold_for": ((), {"recall": 0.9}),
+}
+APART = {
+    "counts",
+    "counts_and_doubts",
+    "from_bytes",
+    "from_cells",
+    "from_counts",
+    "from_scores",
+    "merge",
+    "to_frame",
+    "update",
+}
+OF_PROBABILITIES = frozenset({"brier_decomposition", "brier_score", "calibration_curve", "log_loss"})
+AT_THRESHOLDS = frozenset({"confusion_at", "decision_curve", "expected_cost", "metric", "net_benefit"})
+SIZES = (warm_up.SMALL, warm_up.LARGE)
+
+
+def read_all(found: Any, *, without: frozenset[str] = frozenset()) -> None:
+    """Read each public property, and call each public method: with `ARGUMENTS` where it needs some."""
+    for name in sorted(set(dir(found)) - APART - without):
+        if not name.startswith("_") and not name.isupper():
+            value = getattr(found, name)
+            if callable(value):
+                arguments, options = ARGUMENTS.get(name, ((), {}))
+                value(*arguments, **options)
+
+
+def read_ranking(ranking: Any) -> None:
+    """Read all of a ranking but what is asked of probabilities, or is in doubt at a threshold."""
+    in_doubt = isinstance(ranking, CertifiedRanking)
+    read_all(ranking, without=OF_PROBABILITIES | (AT_THRESHOLDS if in_doubt else frozenset()))
+    if in_doubt:
+        ranking.confusion_at([0.25, 0.5], bounds=True)
+
+
+def of_summaries(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield updates, merges, bytes and readings of each kind of summary."""
+
+    def call(name: str, weights: Any, options: dict[str, Any]) -> None:
+        kind, rng = KINDS[name], np.random.default_rng(0)
+        made, columns = kind.make() if not options else RankingSummary(**options), kind.columns(rng, n)
+        given = {} if weights is None else {"sample_weight": weights}
+        made.update(*columns, **given)
+        half = [column[: n // 2] for column in columns]
+        other = pickle.loads(pickle.dumps(made)).merge(made)
+        other.update(*half, **{key: each[: n // 2] for key, each in given.items()})
+        for summary in (made, other, type(made).from_bytes(other.to_bytes())):
+            read_all(summary, without=frozenset({"ranking", "rankings"}))
+            if isinstance(summary, RankingSummary):
+                read_ranking(summary.ranking())
+                if not options:
+                    fastevals.bootstrap(summary, ["roc_auc", "average_precision", "ks_statistic"], n_resamples=50)
+                    fastevals.delong(summary)
+            if name == "confusion":
+                fastevals.bootstrap(summary, "accuracy", n_resamples=50)
+        if name == "group":
+            read_all(next(iter(made.rankings().values())))
+
+    rng = np.random.default_rng(1)
+    whole, parts = rng.integers(0, 3, n), rng.random(n) + 0.5
+    for name in KINDS:
+        for shown, weights in (("", None), (", weights", whole)):
+            yield f"summary {name}{shown}", partial(call, name, weights, {})
+    for cells in (2**18, 16):
+        yield f"summary in {cells} cells", partial(call, "ranking", None, {"cells": cells})
+        yield (
+            f"summary of parts in {cells} cells",
+            partial(call, "ranking", parts, {"cells": cells, "largest_weight": 2}),
+        )
+    yield "summary of cells", lambda: read_all(RankingSummary.from_cells([0.1, 0.5], [0.2, 0.6], [3, 4], [5, 1]))
+
+
+def of_folds(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield curves and areas of folds, averaged in each way."""
+    rng = np.random.default_rng(0)
+    y, s, folds = rng.integers(0, 2, n), rng.random(n), np.arange(n) % 5
+
+    def call(scores: Any, weights: Any) -> None:
+        made = fastevals.RankingFolds.from_scores(y, scores, folds, sample_weight=weights)
+        read_all(made.pool())
+        for name in dir(made):
+            if name.endswith("_curve"):
+                for average in ("micro", "macro", "vertical"):
+                    with contextlib.suppress(ValueError):  # not each curve has all
+                        getattr(made, name)(average=average)
+
+    for scores in (s, s.round(2), s.astype(np.float32)):
+        for weights in (None, rng.random(n)):
+            yield f"folds of {scores.dtype}", partial(call, scores, weights)
+
+
+def of_files(n: int, folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield rankings and reports of files, and of what was counted of them; and the same of an engine's partitions."""
+    import pyarrow as pa
+    from pyarrow.parquet import write_table
+
+    from fastevals.scale import parquet
+    from tests.scale.local_frames import LOCAL, LocalFrame, rows
+
+    columns = rows(n)
+    table = pa.table(columns)
+    file, out = str(folder / f"{n}.parquet"), str(folder / f"{n}.fe")
+    write_table(table, file, row_group_size=max(n // 3, 1))
+    both: dict[str, Any] = {"label": "y", "score": ["p", "q"]}
+    for options in (
+        {}, {"exact": False}, {"exact": False, "cells": 64}, {"weight": "w"}, {"weight": "v"}, {"memory": 36 * n // 50},
+        {"memory": 36 * n // 50, "weight": "w"},
+    ):  # fmt: skip
+
+        def call(options: dict[str, Any] = options) -> None:
+            for ranking in parquet.ranking(file, **both, **options).values():
+                read_ranking(ranking)
+
+        yield f"ranking of a file {options}", call
+    given = ["--label", "y", "--score", "p", "--score", "q"]
+    ask = [*given, "--resamples", "60"]
+    for more in ([], ["--by", "day"], ["--weight", "w"], ["--approximate"], ["--group", "user"], ["--memory", "200KB"]):
+        yield f"report {' '.join(more)}", partial(command, "report", file, *ask, *more)
+    for more in (["--weight", "v"], ["--by", "day", "--weight", "w"], []):
+        yield f"summarize {' '.join(more)}", partial(command, "summarize", file, *given, *more, "--out", out)
+        yield f"report of what was summarized {' '.join(more)}", partial(command, "report", out, "--resamples", "60")
+    yield "report against a summary", partial(command, "report", out, "--against", out, "--resamples", "60")
+    frame = LocalFrame([table.slice(0, n // 2), table.slice(n // 2)])
+    for weight in (None, "w"):
+        calls: dict[str, dict[str, Any]] = {
+            "ranking": both, "ranking_summary": both, "summarize": both,
+            "confusion_summary": {"label": "class", "predicted": "guess"},
+            "target_summary": {"target": "target", "predicted": "fitted"},
+            "probability_summary": {"label": "y", "score": "p"},
+            "group_summary": {"label": "y", "score": "p", "by": "user"},
+            "grouped_auc": {"label": "y", "score": "p", "by": "user", "interval": "delong"},
+            "grouped_metrics": {"metrics": "average_precision", "label": "y", "score": "p", "by": "user"},
+        }  # fmt: skip
+        public = {name for name, _ in inspect.getmembers(LOCAL, inspect.ismethod) if not name.startswith("_")}
+        assert set(calls) == public
+        for name, options in calls.items():
+            yield f"frames: {name}", partial(getattr(LOCAL, name), frame, weight=weight, **options)
+        yield "frames: exact", partial(LOCAL.ranking, frame, weight=weight, exact=True, by="day", **both)
+
+
+def command(*arguments: str) -> None:
+    """Run a command that must succeed."""
+    assert main([*arguments]) == 0, arguments
+
+
+def all_calls(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield all calls, with their names."""
+    for name, case in snapshots.CASES.items():
+        yield f"snapshots: {name}", case
+    for n in SIZES:
+        for calls in (of_summaries(n), of_folds(n), of_files(n, folder)):
+            for name, call in calls:
+                yield f"{name}, {n} rows", call
+
+
+def compiled() -> set[str]:
+    """Return what kernels are compiled, or loaded, for, so far."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("fastevals._kernels.")]
+    kernels = {value for module in modules for value in vars(module).values() if hasattr(value, "py_func")}
+    return {
+        f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}{signature}"
+        for kernel in kernels
+        for signature in kernel.signatures
+    }
+
+
+def missing() -> dict[str, list[str]]:
+    """Return what calls compile that warm-up's steps don't, by the call."""
+    found: dict[str, list[str]] = {}
+    with contextlib.redirect_stdout(io.StringIO()), tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _, step in warm_up._steps():
+            step()
+        known = compiled()
+        for name, call in all_calls(Path(folder)):
+            call()
+            if more := compiled() - known:
+                found[name] = sorted(more)
+                known |= more
+    return found
+
+
+if __name__ == "__main__":
+    json.dump(missing(), sys.stdout, indent=1)
