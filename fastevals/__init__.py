@@ -12,7 +12,7 @@ __version__ = "0.4.0"
 # `import fastevals` loads no numba or SciPy. `__init__.pyi`, for type checkers, is made of it by `tests.snapshots`.
 _NAMES = {
     "_execution": "get_num_threads num_threads set_num_threads",
-    "_options": "UndefinedMetricWarning",
+    "_options": "DependentSplitsWarning UndefinedMetricWarning",
     "counts": "ThresholdCounts",
     "infer.bands": "ConfidenceBand confidence_band",
     "infer.bootstrap.bootstrap": "BootstrapResult Estimate bootstrap",

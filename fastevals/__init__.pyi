@@ -24,6 +24,7 @@ from fastevals.measure.curves.cost import CostEnvelope as CostEnvelope
 from fastevals.measure.curves.cost import CostOverPrior as CostOverPrior
 from fastevals.measure.curves.decision import DecisionCurve as DecisionCurve
 from fastevals.infer.delong.delong import DelongResult as DelongResult
+from fastevals._options import DependentSplitsWarning as DependentSplitsWarning
 from fastevals.measure.curves.roc import DetCurve as DetCurve
 from fastevals.infer.comparison import Difference as Difference
 from fastevals.measure.bias_variance.zero_one import DomingosDecomposition as DomingosDecomposition

@@ -58,6 +58,10 @@ class UndefinedMetricWarning(UserWarning):
     """A metric has no value on this data (one class, an empty denominator) and is NaN; or its interval has no width."""
 
 
+class DependentSplitsWarning(UserWarning):
+    """A test that assumes independent measurements was given those of splits of one data set, which share rows."""
+
+
 def warn_undefined(metric: str, reason: str) -> None:
     """Warn that `metric` is NaN, at the first line outside this package."""
     _warn(f"{metric} is undefined (NaN): {reason}")
@@ -276,6 +280,19 @@ def as_flag(name: str, value: Any) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be True or False, got {show(value)}")
     return bool(value)
+
+
+def as_direction(name: str, metric: str, value: Any, known: bool | None) -> bool | None:
+    """Return whether a greater value is better: what is `known` of the metric, or else what the user says, if anything.
+
+    Raise if the user says otherwise than is known.
+    """
+    if value is None:
+        return known
+    direction = as_flag(name, value)
+    if known is not None and direction != known:
+        raise ValueError(f"{name} must be {known} or left out for {metric}, got {direction}")
+    return direction
 
 
 def check_exactly_one(options: dict[str, Any]) -> tuple[str, Any]:

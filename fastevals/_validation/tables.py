@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import check_integer, holds_pairs, listed, show
+from fastevals._options import (
+    DependentSplitsWarning,
+    as_direction,
+    as_flag,
+    check_integer,
+    holds_pairs,
+    listed,
+    show,
+    warn_outside,
+)
 from fastevals._validation.arrays import (
     EXACT,
     as_array,
@@ -28,15 +37,30 @@ class ResultTable(NamedTuple):
     """Results of algorithms (columns) on data sets (rows), float64 and finite.
 
     Names are those of a mapping's or frame's columns, else the columns' numbers; of rows, where a frame names them.
+    Where results are estimates, `measured` are the first algorithm's: all are of its metric and its splits.
     """
 
     values: NDArray[np.float64]
     algorithms: tuple[Any, ...]
     datasets: tuple[Any, ...] | None
+    measured: Measurements | None = None
+
+    def higher_is_better(self, given: bool | None) -> bool:
+        """Return the direction of results: what is known of the metric of estimates, what is given, or by default True.
+
+        Raise if the two differ, or neither is there of estimates.
+        """
+        if self.measured is None:
+            return given is None or as_flag("higher_is_better", given)
+        metric = self.measured.metric or "a function"
+        direction = as_direction("higher_is_better", metric, given, self.measured.greater_is_better)
+        if direction is None:
+            raise ValueError(f"higher_is_better must be given, True or False, for results of {metric}")
+        return direction
 
 
 def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTable:
-    """Return a table of results: a 2-D array, a mapping of names to columns, or a frame.
+    """Return a table of results: a 2-D array, a mapping of names to columns or to estimates, or a frame.
 
     A frame's first column names the rows if it holds strings, and so does a pandas index other than 0, 1, 2, ...
     """
@@ -47,7 +71,9 @@ def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTab
             datasets = tuple(str(plain_text(each)) for each in np.asarray(columns.pop(first_column), dtype=object))
         else:
             datasets = row_labels(values)
+    measured = _as_estimates(name, columns or {})
     if columns is not None:
+        columns |= {key: each.values for key, each in measured.items()}
         if not columns:
             raise ValueError(f"{name} is empty: it must have at least two algorithms")
         arrays = {key: as_scores(f"{name}[{key!r}]", column) for key, column in columns.items()}
@@ -75,7 +101,18 @@ def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTab
     if table.shape[0] < least_rows:
         raise ValueError(f"{name} must have at least {least_rows} data sets (rows), got {table.shape[0]}")
     _check_cells(name, table, algorithms, datasets)
-    return ResultTable(np.array(table, order="C"), algorithms, datasets)
+    return ResultTable(np.array(table, order="C"), algorithms, datasets, next(iter(measured.values()), None))
+
+
+def _as_estimates(name: str, columns: Mapping[Any, Any]) -> dict[Any, Measurements]:
+    """Return the measurements of columns by name where one holds estimates, all of the same splits; else none."""
+    if not any(map(_holds_estimates, columns.values())):
+        return {}
+    measured = {key: as_measurements(f"{name}[{key!r}]", each) for key, each in columns.items()}
+    first, *others = measured
+    for key in others:
+        check_same_splits(measured[first], measured[key], f"{name}[{first!r}] and {name}[{key!r}]")
+    return measured
 
 
 def _as_floats(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
@@ -110,24 +147,31 @@ def _check_cells(
 
 
 class Measurements(NamedTuple):
-    """A learner's measurements, 1-D, float64 and finite; their shape, and the splits that they are of, where known."""
+    """A learner's measurements, 1-D, float64 and finite, and their shape.
+
+    Of estimates, the splits that they are of, unless each is of another data set, and the metric and its direction,
+    None of a function.
+    """
 
     values: NDArray[np.float64]
     shape: tuple[int, ...]
     splits: Any = None
+    metric: str | None = None
+    greater_is_better: bool | None = None
 
 
 def as_measurements(name: str, values: Any, *, least: int = 1, flat: bool = True) -> Measurements:
-    """Check a learner's measurements, at least so many: an `ErrorEstimate`, or an array of shape (n,) or (1, n).
+    """Check a learner's measurements, at least so many.
 
-    Where they need not be `flat`, an array of two axes is taken as it is.
+    They are an `ErrorEstimate`, a list of such, one for each data set, or an array of shape (n,) or (1, n). Where they
+    need not be `flat`, an array of two axes is taken as it is.
     """
-    if isinstance(values, Mapping) and values and all(hasattr(each, "per_split") for each in values.values()):
-        if len(values) > 1:
-            first = next(iter(values))
-            raise ValueError(f"{name} must be of one metric, got {listed(values)}: give {name}[{first!r}], say")
-        (values,) = values.values()
-    splits, per_split = getattr(values, "_splits", None), getattr(values, "per_split", None)
+    splits = per_split = None
+    if _holds_estimates(values):
+        if isinstance(values, (list, tuple)):
+            return _over_datasets(name, values, least)
+        estimate = _of_one_metric(name, values)
+        splits, per_split = estimate._splits, estimate.per_split
     array = as_array(name, values if per_split is None else per_split)
     shape = array.shape
     if per_split is not None and (undefined := int(np.count_nonzero(np.isnan(array)))):
@@ -138,16 +182,47 @@ def as_measurements(name: str, values: Any, *, least: int = 1, flat: bool = True
     check_finite(name, array)
     if array.size < least:
         raise ValueError(f"{name} must have at least {least} measurements, got {array.size}")
-    return Measurements(array, shape, splits)
+    return Measurements(array, shape, splits, *([] if splits is None else [splits.metric, splits.greater_is_better]))
+
+
+def _holds_estimates(values: Any) -> bool:
+    """Return whether values are an `ErrorEstimate`, a mapping of metrics to such, or a list of either."""
+    if isinstance(values, Mapping):
+        return bool(values) and all(hasattr(each, "per_split") for each in values.values())
+    if isinstance(values, (list, tuple)):
+        return bool(values) and not isinstance(values[0], (list, tuple)) and _holds_estimates(values[0])
+    return hasattr(values, "per_split")
+
+
+def _of_one_metric(name: str, values: Any) -> Any:
+    """Return an `ErrorEstimate`, as it is or as the only one of a mapping."""
+    if not isinstance(values, Mapping):
+        return values
+    if len(values) > 1:
+        first = next(iter(values))
+        raise ValueError(f"{name} must be of one metric, got {listed(values)}: give {name}[{first!r}], say")
+    return next(iter(values.values()))
+
+
+def _over_datasets(name: str, values: Sequence[Any], least: int) -> Measurements:
+    """Return the values of a learner's estimates, each of another data set."""
+    odd = next((k for k, each in enumerate(values) if not _holds_estimates(each)), None)
+    if odd is not None:
+        raise ValueError(f"{name} must hold estimates alone, one for each data set, got {show(values[odd])} at {odd}")
+    estimates = [_of_one_metric(f"{name}[{k}]", each) for k, each in enumerate(values)]
+    each_of = [(None, None) if each._splits is None else each._splits[-2:] for each in estimates]
+    if len(set(each_of)) > 1:
+        raise ValueError(f"{name} must be of one metric, got {listed(dict.fromkeys(m for m, _ in each_of))}")
+    array = np.array([each.value for each in estimates], dtype=np.float64)
+    return as_measurements(name, array, least=least)._replace(metric=each_of[0][0], greater_is_better=each_of[0][1])
 
 
 def check_same_splits(a: Measurements, b: Measurements, names: str = "a and b") -> None:
-    """Raise if two learners were measured on different splits."""
+    """Raise if two learners were measured by different metrics, or on different splits."""
+    if None not in (a.metric, b.metric) and a.metric != b.metric:
+        raise ValueError(f"{names} must be of the same metric, got {a.metric} and {b.metric}")
     if a.splits is None or b.splits is None:
         return
-    metrics = a.splits.metric, b.splits.metric
-    if None not in metrics and metrics[0] != metrics[1]:
-        raise ValueError(f"{names} must be of the same metric, got {metrics[0]} and {metrics[1]}")
     if a.shape != b.shape:
         raise ValueError(f"{names} must be of the same splits, got {_grid(a)} and {_grid(b)}")
     for field in ("n_train", "n_test"):
@@ -209,9 +284,25 @@ def find_name(argument: str, value: Any, names: tuple[Any, ...]) -> int:
     raise ValueError(f"{argument} must be one of {listed(names)}; got {show(value)}")
 
 
-def as_measurement_pair(a: Any, b: Any, *, least: int = 1) -> tuple[Measurements, Measurements]:
-    """Check the measurements of two learners, in pairs, at least so many."""
+def as_measurement_pair(a: Any, b: Any, *, least: int = 1, independent: str = "") -> tuple[Measurements, Measurements]:
+    """Check the measurements of two learners, in pairs, at least so many.
+
+    `independent` is the name of a test that assumes that they are.
+    """
     pair = as_measurements("a", a, least=least), as_measurements("b", b, least=least)
     check_same_splits(*pair)
     check_same_length(a=pair[0].values, b=pair[1].values)
+    if independent:
+        warn_if_dependent(independent, pair, "corrected_resampled_t_test")
     return pair
+
+
+def warn_if_dependent(test: str, measured: Iterable[Measurements | None], instead: str) -> None:
+    """Warn if measurements that a test takes for independent are of splits of one data set."""
+    for each in measured:
+        if each is not None and each.splits is not None and each.values.size > 1:
+            return warn_outside(
+                f"{test} assumes independent measurements, but {_grid(each)} of one data set share rows: equally good "
+                f"learners seem to differ too often. Use {instead}",
+                DependentSplitsWarning,
+            )

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._frames import Columns, make_columns
-from fastevals._options import as_flag, show, warn_undefined
+from fastevals._options import as_direction, as_flag, show, warn_undefined
 from fastevals.measure.kinds import MetricSpecs
 from fastevals.measure.metric_specs import is_greater_better, parse_metric
 from fastevals.results import Frozen, check_confidence_level
@@ -181,7 +181,7 @@ class Measurement:
         metric_sets, positive = make_split_metrics(
             {name: one}, "y", y, several=False, pos_label=pos_label, labels=labels
         )
-        direction = _as_direction("maximize", name, maximize, is_greater_better(one))
+        direction = as_direction("maximize", name, maximize, is_greater_better(one))
         task = FitTask(X, y, metric_sets, positive, training)
         return cls(name, direction, level, alpha, groups, n, {name: one}, task)
 
@@ -292,13 +292,3 @@ def _as_named_learners(name: str, candidates: Any, grid: Any) -> dict[str, tuple
         learners[key] = value if isinstance(value, tuple) else (value, None)
         check_learner(f"{name}[{key!r}]", learners[key][0])
     return learners
-
-
-def _as_direction(name: str, metric: str, maximize: Any, known: bool | None) -> bool | None:
-    """Return whether a greater value is better: what is `known` of the metric, or else what the user says."""
-    if maximize is None:
-        return known
-    direction = as_flag(name, maximize)
-    if known is not None and direction != known:
-        raise ValueError(f"{name} must be {known} or left out for {metric}, got {direction}")
-    return direction

@@ -749,6 +749,11 @@ def test_a_forest_has_a_row_an_estimate():
     assert colors == [to_rgb(COLORS[k]) for k in (1, 0, 0)]  # what leaves zero out is another colour
     estimate = fastevals.bootstrap(fawcett(), "roc_auc", n_resamples=199, rng=0)["roc_auc"]
     assert marks(plots.plot_forest({"mine": estimate}, ax=axes())) == [(estimate.value, 0.0)]
+    folds = fastevals.evaluate_splits([0, 1] * 10, [0] * 8 + [1] * 12, fastevals.KFold(4, rng=0), "accuracy")
+    for given in (folds, {"accuracy": folds}, {"accuracy": folds["accuracy"]}):
+        ax = plots.plot_forest(given, ax=axes())
+        assert marks(ax) == [(folds["accuracy"].value, 0.0)]
+        assert [text.get_text() for text in ax.get_yticklabels()] == ["accuracy"]
     for value, message in (
         ({}, "estimates must be a mapping of names to estimates, with one at least"),
         ({"a": 3}, r"estimates\['a'\] must be an Estimate of one number or \(value, low, high\), got 3"),

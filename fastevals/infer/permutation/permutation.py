@@ -190,8 +190,8 @@ def paired_permutation_test(
 
     Parameters
     ----------
-    a, b : array-like of shape (n,) or (1, n), or ErrorEstimate
-        Measurements of two learners on the same rows, folds or data sets: losses, error rates, scores.
+    a, b : array-like of shape (n,) or (1, n), list of ErrorEstimate, or ErrorEstimate
+        Measurements of two learners on the same rows or data sets: losses, error rates, scores.
     n_resamples : int
         Number of permutations; all 2^m are gone through where they are no more than that, or than 65536, of m
         differences that are not zero.
@@ -211,6 +211,11 @@ def paired_permutation_test(
     ------
     ValueError
         If an argument is not as described.
+
+    Warns
+    -----
+    DependentSplitsWarning
+        If measurements are those of splits of one data set, which are not independent.
 
     Notes
     -----
@@ -239,7 +244,7 @@ def paired_permutation_test(
     plan = PermutationPlan.check(n_resamples, rng, progress)
     keep = as_flag("keep_distribution", keep_distribution)
     first, second = as_pair_of_names(names, ("a", "b"))
-    pair = [each.values for each in as_measurement_pair(a, b)]
+    pair = [each.values for each in as_measurement_pair(a, b, independent="paired_permutation_test")]
     values, exponent = nonzero_differences(*pair)
     tested = permute_signs(values, plan)._replace(in_unit=lambda sums: scaled_mean(sums, pair[0].size, exponent))
     what = f"the mean of {first} less that of {second}"

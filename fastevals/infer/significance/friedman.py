@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fastevals._execution import run
 from fastevals._options import as_flag, check_choice, warn_degenerate, warn_undefined
 from fastevals._text import printable
-from fastevals._validation.tables import as_result_table
+from fastevals._validation.tables import as_result_table, warn_if_dependent
 from fastevals.infer.significance.decision import check_alpha, decide
 from fastevals.results import Null, SignificanceResult
 
@@ -21,6 +21,10 @@ Floats = NDArray[np.float64]
 STATISTICS = ("F", "chi-square")
 WORK = 1 << 22  # comparisons of one task
 SHOWN = 6  # algorithms named in a repr
+OF_SPLITS = (
+    "pairwise_tests(results, test='corrected-resampled-t'), or give each learner a list of estimates, one for each of "
+    "several data sets"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -61,23 +65,25 @@ def friedman_test(
     *,
     statistic: str = "F",
     tie_correction: bool = True,
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     confidence_level: float = 0.95,
 ) -> FriedmanResult:
     """Test whether all algorithms do equally well on a number of data sets, by their ranks on each.
 
     Parameters
     ----------
-    results : array-like of shape (n_datasets, n_algorithms), mapping of name to array-like, or frame
+    results : array-like of shape (n_datasets, n_algorithms), mapping of name to array-like or estimates, or frame
         A row for each data set, a column for each algorithm, finite. A frame's first column may name the data sets.
-        Results are tied where equal as floats.
+        Results are tied where equal as floats. Estimates are a list for each algorithm, of what `estimate_error` gives
+        for one metric on each data set; or a single one, whose splits are the rows.
     statistic : {"F", "chi-square"}
         That of Iman and Davenport, F with k - 1 and (k - 1)(N - 1) degrees of freedom; or Friedman's, chi-square with
         k - 1, which rejects too seldom where data sets are few.
     tie_correction : bool
         Divide Friedman's statistic by what ties leave of its variance.
-    higher_is_better : bool
-        Whether the largest result has rank 1 (accuracy), or the smallest (error rate).
+    higher_is_better : bool, optional
+        Whether the largest result has rank 1 (accuracy), or the smallest (error rate). Estimates know it of their
+        metric, unless that is a function; of numbers it is True by default.
     confidence_level : float in (0, 1)
         The test is at level ``1 - confidence_level``.
 
@@ -97,6 +103,8 @@ def friedman_test(
     -----
     UndefinedMetricWarning
         If F is asked for and infinite, or NaN for one data set alone.
+    DependentSplitsWarning
+        If results are those of splits of one data set, which are not independent.
 
     Notes
     -----
@@ -127,7 +135,8 @@ def friedman_test(
     corrected = as_flag("tie_correction", tie_correction)
     alpha = check_alpha(confidence_level, "two-sided")
     table = as_result_table("results", results)
-    ranks = rank_sums(table.values, as_flag("higher_is_better", higher_is_better))
+    ranks = rank_sums(table.values, table.higher_is_better(higher_is_better))
+    warn_if_dependent("friedman_test", [table.measured], OF_SPLITS)
     n, k = table.values.shape
     chi_square, f_statistic, concordance = _statistics(ranks, n, corrected)
     value, null = {

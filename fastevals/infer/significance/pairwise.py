@@ -15,13 +15,11 @@ from fastevals._frames import Columns, as_column, make_columns
 from fastevals._options import check_choice, check_options, show, warn_degenerate
 from fastevals._text import format_column, format_pvalue, format_tables, select_pairs, shorten_names, wrap_text
 from fastevals._validation.tables import (
-    Measurements,
     ResultTable,
-    as_measurements,
     as_result_table,
-    check_same_splits,
     find_name,
     test_to_train_ratio,
+    warn_if_dependent,
 )
 from fastevals.infer.permutation.signs import pairwise_permutation, permutation_options
 from fastevals.infer.significance.corrections import adjust_pvalues
@@ -259,6 +257,7 @@ class _PairTest(NamedTuple):
     least: int = 1
     only: int | None = None
     value: float = 0.0
+    independent: bool = False  # whether it assumes that rows are
     two_sided_alone: bool = False
     cost: Callable[..., float] = lambda n, **options: n
 
@@ -273,7 +272,7 @@ def _numerator(*, numerator: str = "first") -> dict[str, Any]:
 
 
 TESTS = {
-    "paired-t": _PairTest("the paired t-test", "the difference of the means", pairwise_t, least=2),
+    "paired-t": _PairTest("the paired t-test", "the difference of the means", pairwise_t, least=2, independent=True),
     "corrected-resampled-t": _PairTest(
         "the corrected resampled t-test", "the difference of the means", pairwise_t, _resampled, least=2
     ),
@@ -292,14 +291,16 @@ TESTS = {
         "the pseudomedian of the differences",
         pairwise_wilcoxon,
         wilcoxon_options,
+        independent=True,
         cost=lambda n, method, **options: n**3 / 16 if method == "exact" else 16 * n,
     ),
-    "sign": _PairTest("the sign test", "the share of wins", pairwise_sign, value=0.5),
+    "sign": _PairTest("the sign test", "the share of wins", pairwise_sign, value=0.5, independent=True),
     "permutation": _PairTest(
         "the permutation test",
         "the difference of the means",
         pairwise_permutation,
         permutation_options,
+        independent=True,
         cost=lambda n, n_resamples, **options: n * n_resamples / 16,
     ),
 }
@@ -322,7 +323,8 @@ def pairwise_tests(
     results : array-like of shape (n_rows, n_models), mapping of name to array-like, or frame
         Results of models (columns) on the same data sets or folds (rows); a frame's first column may name the rows. For
         "5x2cv-t" and "5x2cv-f" ten rows: two folds of the first repetition, two of the second, and so on. Or a mapping
-        of names to what `estimate_error` gives of one metric, on the same splits.
+        of names to what `estimate_error` gives for one metric, on the same splits; or to a list of that, one for each
+        data set.
     test : str
         "wilcoxon", "sign", "paired-t", "corrected-resampled-t" (with ``n_train=`` and ``n_test=``; estimates know
         theirs), "5x2cv-t" (with ``numerator=``), "5x2cv-f" or "permutation" (with ``n_resamples=`` and ``rng=``; the
@@ -352,6 +354,9 @@ def pairwise_tests(
     -----
     UndefinedMetricWarning
         If differences of a pair have no variance: t is infinite.
+    DependentSplitsWarning
+        If results are those of splits of one data set, and the test assumes independent ones ("wilcoxon", "sign",
+        "paired-t", "permutation"): take "corrected-resampled-t".
 
     References
     ----------
@@ -369,19 +374,19 @@ def pairwise_tests(
     pair_test = TESTS[test]
     if pair_test.two_sided_alone:
         check_choice(f"alternative of {test}", alternative, ("two-sided",))
-    measured = _as_estimates(results)
-    if measured and test == "corrected-resampled-t" and not options:  # they know their sizes
-        splits = next(iter(measured.values())).splits
+    table = as_result_table("results", results, least_rows=pair_test.least)
+    splits = table.measured.splits if table.measured else None
+    if splits is not None and test == "corrected-resampled-t" and not options:  # they know their sizes
         options = {"n_train": int(np.sum(splits.n_train)), "n_test": int(np.sum(splits.n_test))}
     check_options(f"test={test!r}", pair_test.options, options)
     checked = pair_test.options(**options)
-    values = {name: each.values for name, each in measured.items()} if measured else results
-    table = as_result_table("results", values, least_rows=pair_test.least)
     _check_row_number("results", table, pair_test.only, f"test={test!r}")
-    if pair_test.only and measured and (shape := next(iter(measured.values())).shape) != FIVE_BY_TWO:
+    if pair_test.only and splits is not None and (shape := splits.n_test.shape) != FIVE_BY_TWO:
         raise ValueError(
             f"results must be of five times two folds for test={test!r}, got {shape[0]} x {shape[1]} splits"
         )
+    if pair_test.independent:
+        warn_if_dependent(f"test={test!r}", [table.measured], "test='corrected-resampled-t'")
     pairs = compared_pairs(table.algorithms, reference)
     columns = np.ascontiguousarray(table.values.T)
     size = max(1, int(WORK / pair_test.cost(columns.shape[1], **checked)))
@@ -405,22 +410,6 @@ def pairwise_tests(
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
-def _as_estimates(results: Any) -> dict[Any, Measurements]:
-    """Return the measurements of estimates by name, of the same splits; none of other results."""
-    if not isinstance(results, Mapping) or not any(map(_is_estimate, results.values())):
-        return {}
-    measured = {name: as_measurements(f"results[{name!r}]", each) for name, each in results.items()}
-    first, *others = measured
-    for name in others:
-        check_same_splits(measured[first], measured[name], f"results[{first!r}] and results[{name!r}]")
-    return measured
-
-
-def _is_estimate(value: Any) -> bool:
-    several = [*value.values()] if isinstance(value, Mapping) else [value]
-    return bool(several) and all(hasattr(each, "per_split") for each in several)
-
-
 def _check_row_number(name: str, table: ResultTable, only: int | None, option: str) -> None:
     """Raise unless a table has as many rows as are needed, where that is a number."""
     if only is not None and len(table.values) != only:

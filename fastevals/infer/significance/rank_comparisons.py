@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._frames import Columns
-from fastevals._options import as_flag, check_choice, show
-from fastevals._validation.tables import as_result_table
+from fastevals._options import check_choice, show
+from fastevals._validation.tables import as_result_table, warn_if_dependent
 from fastevals.infer.significance.corrections import CORRECTIONS, PER_TEST_ALPHA
 from fastevals.infer.significance.decision import check_alpha
-from fastevals.infer.significance.friedman import format_ranks, rank_sums
+from fastevals.infer.significance.friedman import OF_SPLITS, format_ranks, rank_sums
 from fastevals.infer.significance.paired import compared_pairs
 from fastevals.infer.significance.pairwise import PairwiseResult, build_pairwise_result
 
@@ -90,15 +90,17 @@ class RankComparison(PairwiseResult):
         return f"RankComparison({self.test}, {shown}{critical}, {rejected}, correction={self.correction!r})"
 
 
-def nemenyi_test(results: Any, *, higher_is_better: bool = True, confidence_level: float = 0.95) -> RankComparison:
+def nemenyi_test(
+    results: Any, *, higher_is_better: bool | None = None, confidence_level: float = 0.95
+) -> RankComparison:
     """Compare each two algorithms by their mean ranks over data sets, by the largest difference there would be.
 
     Parameters
     ----------
-    results : array-like of shape (n_datasets, n_algorithms), mapping of name to array-like, or frame
+    results : array-like of shape (n_datasets, n_algorithms), mapping of name to array-like or estimates, or frame
         As for `friedman_test`.
-    higher_is_better : bool
-        Whether the largest result has rank 1 (accuracy), or the smallest (error rate).
+    higher_is_better : bool, optional
+        As for `friedman_test`.
     confidence_level : float in (0, 1)
         All tests together are at level ``1 - confidence_level``.
 
@@ -113,6 +115,11 @@ def nemenyi_test(results: Any, *, higher_is_better: bool = True, confidence_leve
     ------
     ValueError
         If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    DependentSplitsWarning
+        If results are those of splits of one data set, which are not independent.
 
     Notes
     -----
@@ -134,7 +141,7 @@ def nemenyi_test(results: Any, *, higher_is_better: bool = True, confidence_leve
     from scipy import stats
     from scipy.special import ndtri
 
-    compared = _compare_ranks("the Nemenyi test", results, "none", higher_is_better, confidence_level)
+    compared = _compare_ranks("nemenyi_test", "the Nemenyi test", results, "none", higher_is_better, confidence_level)
     k, n_pairs = len(compared.names), len(compared)
     sizes, place = np.unique(np.abs(compared.statistic), return_inverse=True)
     pvalue = stats.studentized_range.sf(math.sqrt(2) * sizes, k, math.inf)[place]
@@ -152,18 +159,18 @@ def nemenyi_test(results: Any, *, higher_is_better: bool = True, confidence_leve
 
 
 def bonferroni_dunn_test(
-    results: Any, control: Any, *, higher_is_better: bool = True, confidence_level: float = 0.95
+    results: Any, control: Any, *, higher_is_better: bool | None = None, confidence_level: float = 0.95
 ) -> RankComparison:
     """Compare each algorithm with a control by their mean ranks over data sets, at level alpha / (k - 1) each.
 
     Parameters
     ----------
-    results : array-like of shape (n_datasets, n_algorithms), mapping of name to array-like, or frame
+    results : array-like of shape (n_datasets, n_algorithms), mapping of name to array-like or estimates, or frame
         As for `friedman_test`.
     control : name or int
         The algorithm to compare with, chosen before the results were seen; the number of a column without names.
-    higher_is_better : bool
-        Whether the largest result has rank 1 (accuracy), or the smallest (error rate).
+    higher_is_better : bool, optional
+        As for `friedman_test`.
     confidence_level : float in (0, 1)
         All tests together are at level ``1 - confidence_level``.
 
@@ -176,6 +183,11 @@ def bonferroni_dunn_test(
     ------
     ValueError
         If an argument is not as described; the message names it, the rule and the value seen.
+
+    Warns
+    -----
+    DependentSplitsWarning
+        If results are those of splits of one data set, which are not independent.
 
     References
     ----------
@@ -190,7 +202,13 @@ def bonferroni_dunn_test(
     """
     _check_control(control)
     return _compare_ranks(
-        "the Bonferroni-Dunn test", results, "bonferroni", higher_is_better, confidence_level, control
+        "bonferroni_dunn_test",
+        "the Bonferroni-Dunn test",
+        results,
+        "bonferroni",
+        higher_is_better,
+        confidence_level,
+        control,
     )
 
 
@@ -199,22 +217,22 @@ def rank_comparison_test(
     *,
     control: Any = None,
     correction: str = "holm",
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = None,
     confidence_level: float = 0.95,
 ) -> RankComparison:
     """Compare algorithms by their mean ranks over data sets, with any correction for the number of pairs.
 
     Parameters
     ----------
-    results : array-like of shape (n_datasets, n_algorithms), mapping of name to array-like, or frame
+    results : array-like of shape (n_datasets, n_algorithms), mapping of name to array-like or estimates, or frame
         As for `friedman_test`.
     control : name or int, optional
         The algorithm that each other is compared with, chosen before the results were seen; by default all pairs are
         compared.
     correction : str
         As for `adjust_pvalues`. "holm" and "hochberg" reject all that "bonferroni" rejects, and more.
-    higher_is_better : bool
-        Whether the largest result has rank 1 (accuracy), or the smallest (error rate).
+    higher_is_better : bool, optional
+        As for `friedman_test`.
     confidence_level : float in (0, 1)
         All tests together are at level ``1 - confidence_level``.
 
@@ -229,6 +247,11 @@ def rank_comparison_test(
     ValueError
         If an argument is not as described; the message names it, the rule and the value seen.
 
+    Warns
+    -----
+    DependentSplitsWarning
+        If results are those of splits of one data set, which are not independent.
+
     References
     ----------
     Demsar (2006), "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 7, 1-30; the corrections' as
@@ -242,14 +265,18 @@ def rank_comparison_test(
     array([0.1116, 0.016 ])
     """
     check_choice("correction", correction, CORRECTIONS)
-    return _compare_ranks("the test of mean ranks", results, correction, higher_is_better, confidence_level, control)
+    return _compare_ranks(
+        "rank_comparison_test", "the test of mean ranks", results, correction, higher_is_better, confidence_level,
+        control,
+    )  # fmt: skip
 
 
 def _compare_ranks(
+    call: str,
     test: str,
     results: Any,
     correction: str,
-    higher_is_better: bool,
+    higher_is_better: bool | None,
     confidence_level: float,
     control: Any = None,
 ) -> RankComparison:
@@ -257,8 +284,9 @@ def _compare_ranks(
     from scipy.special import ndtr, ndtri
 
     alpha = check_alpha(confidence_level, "two-sided")
-    higher = as_flag("higher_is_better", higher_is_better)
     table = as_result_table("results", results)
+    higher = table.higher_is_better(higher_is_better)
+    warn_if_dependent(call, [table.measured], OF_SPLITS)
     n, k = table.values.shape
     ranks = rank_sums(table.values, higher)
     pairs = compared_pairs(table.algorithms, control, argument="control")

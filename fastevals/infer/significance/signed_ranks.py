@@ -48,7 +48,7 @@ def wilcoxon_test(
 
     Parameters
     ----------
-    a, b : array-like of shape (n,) or (1, n), or ErrorEstimate
+    a, b : array-like of shape (n,) or (1, n), list of ErrorEstimate, or ErrorEstimate
         Measurements of the two, in pairs. Differences are tied where equal as floats, and 0.9 - 0.8 is not
         0.8 - 0.7: pass integers (numbers of errors), or differences rounded beforehand with zeros as `b`.
     names : (str, str), optional
@@ -79,6 +79,11 @@ def wilcoxon_test(
     ValueError
         If an argument is not as described; the message names it, the rule and the value seen.
 
+    Warns
+    -----
+    DependentSplitsWarning
+        If measurements are those of splits of one data set, which are not independent.
+
     Notes
     -----
     It assumes differences that are independent and, if the learners don't differ, as likely to be d as -d. Given the
@@ -102,7 +107,7 @@ def wilcoxon_test(
     alpha = check_alpha(confidence_level, alternative)
     first, second = as_pair_of_names(names, ("a", "b"))
     options = wilcoxon_options(method=method, zeros=zeros, continuity_correction=continuity_correction)
-    signed = rank_signed_differences(*_as_one_pair(a, b), **options)
+    signed = rank_signed_differences(*_as_one_pair("wilcoxon_test", a, b), **options)
     largest = float(signed.largest[0])
     low = wilcoxon_critical_value(signed, tail_probability(alpha, alternative))
     return build_result(
@@ -128,7 +133,7 @@ def sign_test(
 
     Parameters
     ----------
-    a, b : array-like of shape (n,) or (1, n), or ErrorEstimate
+    a, b : array-like of shape (n,) or (1, n), list of ErrorEstimate, or ErrorEstimate
         Measurements of the two, in pairs; `a` wins where it is the larger. Equal ones are left out.
     names : (str, str), optional
         What the conclusion calls the two; "a" and "b" by default.
@@ -148,6 +153,11 @@ def sign_test(
     ValueError
         If an argument is not as described; the message names it, the rule and the value seen.
 
+    Warns
+    -----
+    DependentSplitsWarning
+        If measurements are those of splits of one data set, which are not independent.
+
     References
     ----------
     Dixon and Mood (1946), doi:10.1080/01621459.1946.10501898. Clopper and Pearson (1934), doi:10.1093/biomet/26.4.404.
@@ -160,7 +170,7 @@ def sign_test(
     """
     alpha = check_alpha(confidence_level, alternative)
     winner, loser = as_pair_of_names(names, ("a", "b"))
-    first, second = _as_one_pair(a, b)
+    first, second = _as_one_pair("sign_test", a, b)
     wins, pvalue, share = (float(each[0]) for each in pairwise_sign(first, second, alternative))
     n = int(np.count_nonzero(first != second))
     interval = Interval(0.0, 1.0)
@@ -218,9 +228,9 @@ def pairwise_sign(a: Floats, b: Floats, alternative: str) -> tuple[Floats, Float
     return wins.astype(np.float64), fair_pvalues(wins, losses, alternative), share
 
 
-def _as_one_pair(a: Any, b: Any) -> tuple[Floats, Floats]:
+def _as_one_pair(test: str, a: Any, b: Any) -> tuple[Floats, Floats]:
     """Return the measurements of two learners as those of one pair of many."""
-    first, second = as_measurement_pair(a, b)
+    first, second = as_measurement_pair(a, b, independent=test)
     return first.values[np.newaxis], second.values[np.newaxis]
 
 

@@ -112,7 +112,7 @@ def paired_t_test(
 
     Parameters
     ----------
-    a, b : array-like of shape (n,) or (1, n), or ErrorEstimate
+    a, b : array-like of shape (n,) or (1, n), list of ErrorEstimate, or ErrorEstimate
         Error rates, or any other measurements, of the two: n of at least 2, in pairs.
     names : (str, str), optional
         What the conclusion calls the two; "a" and "b" by default.
@@ -137,6 +137,8 @@ def paired_t_test(
     -----
     UndefinedMetricWarning
         If the difference has no variance.
+    DependentSplitsWarning
+        If measurements are those of splits of one data set, which are not independent.
 
     Notes
     -----
@@ -154,7 +156,7 @@ def paired_t_test(
     >>> fastevals.paired_t_test([0.20, 0.31, 0.12, 0.22], [0.25, 0.36, 0.13, 0.29])
     SignificanceResult(statistic=-3.576, pvalue=0.03739, effect=-0.045, rejected=True)
     """
-    pair = as_measurement_pair(a, b, least=2)
+    pair = as_measurement_pair(a, b, least=2, independent="paired_t_test")
     return _t_test(pair, 0.0, "the paired t-test", names, alternative, confidence_level)
 
 

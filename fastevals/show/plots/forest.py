@@ -14,6 +14,7 @@ from fastevals.show.plots import style
 from fastevals.show.plots.drawing import picture_on, show
 from fastevals.show.plots.models import label_of
 from fastevals.show.plots.picture import COLORS, AxisScale, Look, Picture, Span
+from fastevals.split.estimates.results import ErrorEstimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +26,7 @@ Row = tuple[str, float, float, float]  # name, value, low, high
 
 
 def plot_forest(
-    estimates: Mapping[str, Estimate | Sequence[float]],
+    estimates: Mapping[str, Estimate | ErrorEstimate | Mapping[str, ErrorEstimate] | Sequence[float]],
     *,
     ax: Axes | None = None,
     title: str | None = None,
@@ -36,8 +37,9 @@ def plot_forest(
 
     Parameters
     ----------
-    estimates : mapping of str to Estimate, or to (value, low, high)
-        By name: metrics of models or of groups, or differences. A NaN end is no interval, a NaN value an empty row.
+    estimates : mapping of str to Estimate, to ErrorEstimate, or to (value, low, high)
+        By name: metrics of models, learners or groups, or differences. What `bootstrap` or `estimate_error` gives for
+        one metric is its estimate. A NaN end is no interval, a NaN value an empty row.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
     title : str, optional
@@ -110,7 +112,8 @@ def _as_rows(name: str, estimates: Any) -> list[Row]:
         raise ValueError(f"{name} must be a mapping of names to estimates, with one at least, got {shown(estimates)}")
     rows: list[Row] = []
     for key, each in estimates.items():
-        values = (each.value, *each.confidence_interval) if isinstance(each, Estimate) else each
+        one = next(iter(each.values())) if isinstance(each, Mapping) and len(each) == 1 else each
+        values = (one.value, *one.confidence_interval) if isinstance(one, (Estimate, ErrorEstimate)) else one
         if not isinstance(values, Iterable) or np.shape(numbers := np.asarray(list(values), dtype=object)) != (3,):
             raise ValueError(
                 f"{name}[{key!r}] must be an Estimate of one number or (value, low, high), got {shown(each)}"

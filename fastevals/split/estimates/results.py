@@ -17,7 +17,7 @@ from fastevals.infer.significance.decision import critical_value
 from fastevals.infer.significance.paired import scale_to_unit
 from fastevals.infer.significance.t_tests import corrected_t_margin
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.metric_specs import metric_bounds
+from fastevals.measure.metric_specs import is_greater_better, metric_bounds
 from fastevals.results import NOWHERE, ByMetric, Frozen, Interval, Null
 from fastevals.split.designs import FixedByDesign
 from fastevals.split.estimates.corrections import BootstrapErrors
@@ -127,13 +127,14 @@ class ErrorEstimate(Frozen):
 class MeasuredSplits(NamedTuple):
     """The rows of training and of test sets, of shape (n_repeats, n_folds), what made the splits, and what is measured.
 
-    The last two are None where they are not known; of what is measured, a function.
+    The last three are None where they are not known: the metric and its direction are not of a function.
     """
 
     n_train: NDArray[np.int64]
     n_test: NDArray[np.int64]
     splitter: Any = None
     metric: str | None = None
+    greater_is_better: bool | None = None
 
 
 def make_estimates(
@@ -165,8 +166,11 @@ def make_estimates(
         if training is not None:
             seen = _without_interval(f"{name} of training rows", training[0][m].reshape(shape), training[1][m], missing)
             estimate = replace(estimate, training=seen)
-        known = None if callable(specs[name]) else str(specs[name])
-        estimates[name] = replace(estimate, _splits=None if splits is None else splits._replace(metric=known))
+        if splits is not None:
+            known = None if callable(specs[name]) else str(specs[name])
+            own = splits._replace(metric=known, greater_is_better=is_greater_better(specs[name]))
+            estimate = replace(estimate, _splits=own)
+        estimates[name] = estimate
     return estimates
 
 

@@ -228,7 +228,7 @@ def test_names_of_axes() -> None:
         ([[1.0, math.nan], [1.0, 2.0]], {}, "row 0, column 1"),
         ([[1.0, 2.0]], {"statistic": "f"}, "statistic must be one of 'F', 'chi-square'; got 'f'"),
         ([[1.0, 2.0]], {"tie_correction": "yes"}, "tie_correction must be True or False"),
-        ([[1.0, 2.0]], {"higher_is_better": None}, "higher_is_better must be True or False"),
+        ([[1.0, 2.0]], {"higher_is_better": 1}, "higher_is_better must be True or False"),
         ([[1.0, 2.0]], {"confidence_level": 0}, "confidence_level"),
     ],
 )

@@ -206,6 +206,7 @@ def test_bad_input(table: Any, options: dict[str, Any], message: str) -> None:
         pairwise_tests(table, **options)
 
 
+@pytest.mark.filterwarnings("ignore::fastevals.DependentSplitsWarning")
 def test_estimates_are_taken_as_they_are() -> None:
     rng = np.random.default_rng(5)
     y = rng.integers(0, 2, 60)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,16 @@ import numpy as np
 import pytest
 
 import fastevals
-from fastevals import BootstrapSplit, HoldOut, KFold, LeaveOneOut, SignificanceResult, estimate_error, evaluate_splits
+from fastevals import (
+    BootstrapSplit,
+    DependentSplitsWarning,
+    HoldOut,
+    KFold,
+    LeaveOneOut,
+    SignificanceResult,
+    estimate_error,
+    evaluate_splits,
+)
 from fastevals.infer import significance
 from fastevals.infer.significance.pairwise import TESTS
 
@@ -93,6 +103,7 @@ def _both(splits: Any, metrics: Any = "error_rate") -> tuple[Any, Any]:
     return found[0], found[1]
 
 
+@pytest.mark.filterwarnings("ignore::fastevals.DependentSplitsWarning")
 @pytest.mark.parametrize(
     "splits", [KFold(10, rng=1), KFold(4, n_repeats=3, rng=1), HoldOut(0.3, n_repeats=9, rng=1), np.arange(40) % 10]
 )
@@ -139,6 +150,62 @@ def test_estimates_of_learners_that_are_fitted() -> None:
     assert tuple(fastevals.corrected_resampled_t_test(*found)) == tuple(expected)
 
 
+ASSUME_INDEPENDENCE = [
+    fastevals.wilcoxon_test, fastevals.sign_test, fastevals.paired_t_test, fastevals.paired_permutation_test
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("test", ASSUME_INDEPENDENCE)
+@pytest.mark.parametrize("splits", [KFold(10, n_repeats=2, rng=1), KFold(5, rng=1), HoldOut(0.3, n_repeats=9, rng=1)])
+def test_splits_of_one_data_set_are_not_taken_as_independent_without_a_word(test: Any, splits: Any) -> None:
+    one, other = (each["error_rate"] for each in _both(splits))
+    rows = r"assumes independent measurements, but \d+ x \d+ splits of one data set share rows: .*"
+    with pytest.warns(DependentSplitsWarning, match=f"{test.__name__} {rows} Use corrected_resampled_t_test") as seen:
+        test(one, other)
+    assert len(seen) == 1
+    assert Path(seen[0].filename) == Path(__file__)
+    test(one.per_split.ravel(), other.per_split.ravel())  # arrays: whoever passes them knows what they are of
+    fastevals.corrected_resampled_t_test(one, other)
+
+
+def test_estimates_of_several_data_sets_are_independent() -> None:
+    several = [HoldOut(0.3, n_repeats=9, rng=1), KFold(4, rng=1), KFold(5, rng=1)]
+    old, new = ([_both(splits)[k] for splits in several] for k in (0, 1))
+    values = [[each["error_rate"].value for each in found] for found in (old, new)]
+    for test in ASSUME_INDEPENDENCE:
+        assert tuple(test(old, new)) == tuple(test(*values))
+        assert tuple(test(values[0], [each["error_rate"] for each in new])) == tuple(test(*values))
+    with pytest.raises(ValueError, match=r"a must hold estimates alone, one for each data set, got 0\.5 at 2"):
+        fastevals.sign_test([*old[:2], 0.5], new)
+    with pytest.raises(ValueError, match="a must be of one metric, got 'error_rate', 'accuracy'"):
+        fastevals.sign_test([*old[:2], _both(several[0], "accuracy")[0]], new)
+    with pytest.raises(ValueError, match="a and b must be of the same metric, got error_rate and accuracy"):
+        fastevals.sign_test(old, [_both(each, "accuracy")[1] for each in several])
+
+
+@pytest.mark.slow
+def test_ten_by_ten_folds_tell_equally_good_learners_apart_where_they_are_taken_as_independent() -> None:
+    def cut_at_the_middle(column: int) -> Any:
+        def learner(X: Any, y: Any, X_new: Any) -> Any:
+            low, high = (X[y == label, column].mean() for label in (0, 1))
+            return ((X_new[:, column] - (low + high) / 2) * (high - low) > 0).astype(int)
+
+        return learner
+
+    rng, y, n = np.random.default_rng(0), np.arange(100) % 2, 150
+    tests = [*ASSUME_INDEPENDENCE, fastevals.corrected_resampled_t_test]
+    rejected = np.zeros(len(tests))
+    for number in range(n):
+        X = rng.normal(size=(100, 2)) + y[:, np.newaxis]  # both columns are worth the same
+        folds = KFold(10, n_repeats=10, rng=number)
+        pair = [estimate_error(cut_at_the_middle(k), X, y, folds, "error_rate") for k in (0, 1)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DependentSplitsWarning)
+            rejected += [test(*pair).rejected for test in tests]
+    assert (rejected[:-1] / n > 0.3).all()  # 51, 41, 51, 51 %
+    assert rejected[-1] / n < 0.1  # 4 %
+
+
 def _estimate(splits: Any) -> Any:
     return evaluate_splits(TRUE, OLD, splits, "error_rate")
 
@@ -168,6 +235,7 @@ def test_estimates_of_other_splits(a: Any, b: Any, options: Any, message: str) -
         fastevals.corrected_resampled_t_test(_estimate(a), _estimate(b), **options)
 
 
+@pytest.mark.filterwarnings("ignore::fastevals.DependentSplitsWarning")
 def test_pairs_of_rows_are_compared_by_their_rows() -> None:
     pairs = [(np.arange(20), np.arange(20, 40)), (np.arange(10, 40), np.arange(10))]
     turned = [(train[::-1].tolist(), test[::-1]) for train, test in pairs]
@@ -178,6 +246,7 @@ def test_pairs_of_rows_are_compared_by_their_rows() -> None:
         fastevals.sign_test(_estimate(pairs), _estimate(other[1]))
 
 
+@pytest.mark.filterwarnings("ignore::fastevals.DependentSplitsWarning")
 def test_estimates_of_other_metrics_and_folds() -> None:
     folds = np.arange(40) % 4
     found = evaluate_splits(TRUE, OLD, folds, ["error_rate", "accuracy"])
