@@ -21,8 +21,12 @@ BIAS = 1023
 
 
 @fused_kernel
-def log_ratio(a, b, difference):
-    """Logarithm of a / b, positive and between 2**-1022 and 2**1023; a - b is given, since it may be known better."""
+def log_terms(a, b, difference):
+    """Terms of the logarithm of a / b, positive and between 2**-1022 and 2**1023; a - b may be known better.
+
+    It is power * LN2 + (2 * s + rest). Within sqrt(2) of 1 the power is 0, and 2 * s, with s = (a - b) / (a + b), is
+    the logarithm but for terms in the third power of s.
+    """
     bits = np.float64(a / b).view(np.uint64) + ABOVE
     power = np.uint64((bits >> SHIFT) | WHOLE).view(np.float64) - (2.0**52 + BIAS)
     ratio = np.uint64((bits & FRACTION) + ROOT_HALF).view(np.float64)  # a / b over 2**power: within sqrt(2) of 1
@@ -33,13 +37,19 @@ def log_ratio(a, b, difference):
     z4 = z2 * z2
     last = (1 / 11 + z * (1 / 13)) + z2 * (1 / 15 + z * (1 / 17)) + z4 * (1 / 19 + z * (1 / 21))
     tail = (1 / 3 + z * (1 / 5)) + z2 * (1 / 7 + z * (1 / 9)) + z4 * last
-    twice = s + s
-    return power * LN2 + (twice + (twice * z * tail + power * LN2_LOW))
+    return power, s, (s + s) * z * tail + power * LN2_LOW
+
+
+@fused_kernel
+def log_ratio(a, b, difference):
+    """Logarithm of a / b, as `log_terms` takes it."""
+    power, s, rest = log_terms(a, b, difference)
+    return power * LN2 + ((s + s) + rest)
 
 
 @fused_kernel
 def exponential(x):
-    """Exponential of x, within 700 of zero, and what it is less 1, which has digits of its own near zero."""
+    """Exponential of x, within 700 of zero; less 1; and less 1 + x: each has digits of its own near zero."""
     shifted = x * LOG2_E + ROUND
     power = shifted - ROUND
     r = (x - power * LN2) - power * LN2_LOW
@@ -47,6 +57,8 @@ def exponential(x):
     r4 = r2 * r2
     last = (1 / 3628800 + r * (1 / 39916800)) + r2 * (1 / 479001600 + r * (1 / 6227020800))
     tail = (1 / 720 + r * (1 / 5040)) + r2 * (1 / 40320 + r * (1 / 362880)) + r4 * last
-    rise = r + r2 * ((1 / 2 + r * (1 / 6)) + r2 * (1 / 24 + r * (1 / 120)) + r4 * tail)
+    curved = r2 * ((1 / 2 + r * (1 / 6)) + r2 * (1 / 24 + r * (1 / 120)) + r4 * tail)
+    rise = r + curved
     scale = np.uint64((np.float64(shifted).view(np.uint64) + np.uint64(BIAS)) << SHIFT).view(np.float64)
-    return scale + scale * rise, (scale - 1.0) + scale * rise
+    less_one = (scale - 1.0) + scale * rise
+    return scale + scale * rise, less_one, curved if power == 0.0 else less_one - x

@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from fastevals._kernels.jit import fused_kernel, kernel, kernel_maker
-from fastevals._kernels.logarithms import exponential, log_ratio
+from fastevals._kernels.logarithms import LN2, exponential, log_ratio, log_terms
 from fastevals._kernels.regression import EPSILON
 
 TINY, HUGE = 1e-300, 1e300
@@ -99,11 +99,24 @@ def squared_log_error(y, p):
 
 
 @fused_kernel
+def log_beyond(y, less, power, s, rest):
+    """Return y log(y / p) - (y - p) of the terms of the logarithm: near y = p it is in the second power of s."""
+    return (s * less if power == 0.0 else y * (power * LN2 + (s + s)) - less) + y * rest
+
+
+@fused_kernel
+def beyond_log(relative, power, s, rest):
+    """Return (y - p) / p - log(y / p) of the terms of the logarithm: near y = p it is in the second power of s."""
+    return (s * relative if power == 0.0 else relative - (power * LN2 + (s + s))) - rest
+
+
+@fused_kernel
 def poisson_deviance(y, p):
     """Half the deviance: y log(y / p) - (y - p)."""
     ratio, less = y / p, y - p
     known = (p > 0.0) & (p < HUGE) & ((ratio > TINY) | (y == 0.0)) & (ratio < HUGE)
-    return y * log_ratio(y, p, less) - less if known else math.nan
+    power, s, rest = log_terms(y, p, less)
+    return log_beyond(y, less, power, s, rest) if known else math.nan
 
 
 @fused_kernel
@@ -111,7 +124,8 @@ def gamma_deviance(y, p):
     """Half the deviance: (y - p) / p - log(y / p)."""
     ratio, less = y / p, y - p
     known = (p > 0.0) & (p < HUGE) & (ratio > TINY) & (ratio < HUGE)
-    return less / p - log_ratio(y, p, less) if known else math.nan
+    power, s, rest = log_terms(y, p, less)
+    return beyond_log(less / p, power, s, rest) if known else math.nan
 
 
 @fused_kernel
@@ -130,20 +144,41 @@ def root_deviance(y, p):
 
 
 @fused_kernel
-def tweedie_deviance(y, p, power, least):
-    """Half the deviance: p^a ((y / p)^a - 1 - a (y - p) / p), over a (1 - power), with a = 2 - power.
+def low_tweedie_deviance(y, p, power, least):
+    """Half the deviance with a power up to 1.5: p^b (y (exp(b l) - 1 - b l) + b times that with power 1) / (b + b b).
 
-    Targets are `least` or more; the a-th power of those below zero is taken to be zero.
+    Here b = 1 - power and l = log(y / p). Targets are `least` or more; the (2 - power)-th power of those below zero is
+    taken to be zero.
     """
-    a = 2.0 - power
-    factor = 1.0 / (a * (1.0 - power))  # here and below: few divisions, which take most of the time
+    b = 1.0 - power
+    factor = 1.0 / (b * (1.0 + b))  # few divisions, which take most of the time
     positive = y > 0.0
     above = y if positive else p
-    ratio, less = above / p, y - p
-    rise = a * log_ratio(above, p, less if positive else 0.0)
+    less, ratio = above - p, above / p
+    exponent, s, rest = log_terms(above, p, less)
+    rise = b * (exponent * LN2 + ((s + s) + rest))
+    size = b * log_ratio(p, 1.0, p - 1.0)
+    known = (p > TINY) & (p < HUGE) & (y >= least) & (abs(size) < FAR) & (abs(rise) < FAR)
+    known &= (ratio > TINY) & (ratio < HUGE)
+    terms = above * exponential(rise)[2] + b * log_beyond(above, less, exponent, s, rest)
+    return (terms if positive else b * p - (1.0 + b) * y) * exponential(size)[0] * factor if known else math.nan
+
+
+@fused_kernel
+def high_tweedie_deviance(y, p, power, least):
+    """Half the deviance with a power above 1.5: p^a ((exp(a l) - 1 - a l) - a times that with power 2) / (a a - a).
+
+    Here a = 2 - power and l = log(y / p). Targets are `least` or more. No term is much larger than what is left.
+    """
+    a = 2.0 - power
+    factor = 1.0 / (a * (a - 1.0))
+    positive = y > 0.0
+    above = y if positive else p
+    less, ratio = above - p, above / p
+    exponent, s, rest = log_terms(above, p, less)
+    rise = a * (exponent * LN2 + ((s + s) + rest))
     size = a * log_ratio(p, 1.0, p - 1.0)
     known = (p > TINY) & (p < HUGE) & (y >= least) & (abs(size) < FAR) & (abs(rise) < FAR)
     known &= (ratio > TINY) & (ratio < HUGE)
-    risen = exponential(rise)[1] if positive else -1.0
-    deviance = (risen - a * (less / p)) * exponential(size)[0] * factor
-    return deviance if known else math.nan
+    terms = exponential(rise)[2] - a * beyond_log(less / p, exponent, s, rest)
+    return (terms if positive else a - 1.0) * exponential(size)[0] * factor if known else math.nan

@@ -115,7 +115,7 @@ def as_numbers(name: str, values: Any, *, two_d: bool = False, finite: bool = Tr
 
 
 def as_row_weights(values: Any, n_samples: int, *, all_zero: bool = False) -> NDArray[np.float64] | None:
-    """Return row weights as float64, one number as so many: finite, none negative, all zero only where that is allowed."""
+    """Return row weights as float64, one number as so many: finite, none negative, not all zero unless allowed."""
     if values is None:
         return None
     if isinstance(values, numbers.Number):

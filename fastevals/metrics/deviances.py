@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fastevals._kernels.row_errors import (
+    adder_of,
     gamma_deviance,
+    high_tweedie_deviance,
     inverse_gaussian_deviance,
+    low_tweedie_deviance,
     poisson_deviance,
     root_deviance,
     squared_error,
-    tweedie_deviance,
 )
 from fastevals.metrics._outputs import (
     Floats,
@@ -204,32 +207,49 @@ def _mean_deviances(outputs: Outputs, power: float, *, known: bool = False) -> F
     """Return the mean deviance of each output; raise where numbers are none that the power takes, if not `known`."""
     if power == 0:
         return mean_errors(outputs, squared_error)
-    deviance = DEVIANCES.get(power, tweedie_deviance)
+    deviance = DEVIANCES.get(power, low_tweedie_deviance if power < 1.5 else high_tweedie_deviance)
     least = -math.inf if power < 0 else 0.0 if power < 2 else LEAST
     parameters = () if power in DEVIANCES else (float(power), least)
     means = mean_losses(outputs, deviance, *parameters)
     if not np.isfinite(means).all():
         if not known:
             _check_domain(outputs, power)
-        deviances, weights = _plain_deviances(outputs, power), outputs.weights
-        with np.errstate(all="ignore"):
-            means = np.atleast_1d(deviances.mean() if weights is None else weights @ deviances / weights.sum())
+        means = _mean_of_any_size(outputs.of_weight(), power, deviance, parameters)
     return 2 * means
 
 
-def _plain_deviances(outputs: Outputs, power: float) -> Floats:
-    """Return half the deviances of rows of any size."""
-    a = 2.0 - power
+def _mean_of_any_size(outputs: Outputs, power: float, deviance: Callable[..., float], parameters: Any) -> Floats:
+    """Return half the mean deviance of rows, some of them too large, too small or too far apart for a kernel."""
+
+    def by_kernel(y: Floats, p: Floats) -> Floats:
+        found = np.zeros((1, max(y.size, 1)))
+        adder_of(deviance)(y, p, None, found, *parameters)
+        return found[0, : y.size]
+
     y, p = (each.astype(np.float64) for each in (outputs.true, outputs.predicted))
-    deviances: Floats
     with np.errstate(all="ignore"):
-        if power == 1:
-            deviances = y * (np.log(np.where(y > 0, y, p)) - np.log(p)) - y + p
-        elif power == 2:
-            deviances = np.log(p) - np.log(y) + y / p - 1
-        else:
-            deviances = np.maximum(y, 0.0) ** a / ((1 - power) * a) - y * p ** (1 - power) / (1 - power) + p**a / a
-    return deviances
+        found = by_kernel(y, p)
+        lost = np.flatnonzero(~np.isfinite(found))
+        exponents = np.frexp(p[lost])[1]
+        near_one = by_kernel(np.ldexp(y[lost], -exponents), np.ldexp(p[lost], -exponents))
+        places = np.modf(exponents * (2.0 - power))
+        found[lost] = np.ldexp(near_one * np.exp2(places[0]), places[1].clip(-4096, 4096).astype(np.int64))
+        lost = np.flatnonzero(~np.isfinite(found))
+        found[lost] = _deviances_far_apart(y[lost], p[lost], power)
+        weights = outputs.weights
+        return np.atleast_1d(found.mean() if weights is None else weights @ found / weights.sum())
+
+
+def _deviances_far_apart(y: Floats, p: Floats, power: float) -> Floats:
+    """Return half the deviances of rows whose targets are nowhere near the predictions."""
+    a = 2.0 - power
+    if power == 1:
+        deviances = y * (np.log(np.where(y > 0, y, p)) - np.log(p)) - y + p
+    elif power == 2:
+        deviances = np.log(p) - np.log(y) + y / p - 1
+    else:
+        deviances = np.maximum(y, 0.0) ** a / ((1 - power) * a) - y * p ** (1 - power) / (1 - power) + p**a / a
+    return np.asarray(deviances)
 
 
 def _check_domain(outputs: Outputs, power: float) -> None:

@@ -44,6 +44,12 @@ def test_log_ratios_at_the_ends():
 @pytest.mark.parametrize("scale", [1e-12, 1e-3, 0.3, 3.0, 50.0, 699.0])
 def test_exponentials(scale):
     x = np.random.default_rng(2).uniform(-scale, scale, 5000)
-    for found, exact in zip(zip(*map(exponential, x), strict=True), (np.exp, np.expm1), strict=True):
-        assert ulps(found, exact(x.astype(np.longdouble))) < 4
-    assert exponential(0.0) == (1.0, 0.0)
+    long = x.astype(np.longdouble)
+    curved = np.expm1(long) - long
+    if scale < 0.1:
+        curved = long**2 / 2 * (1 + long / 3 * (1 + long / 4 * (1 + long / 5 * (1 + long / 6 * (1 + long / 7)))))
+    for found, exact in zip(
+        zip(*map(exponential, x), strict=True), (np.exp(long), np.expm1(long), curved), strict=True
+    ):
+        assert ulps(found, exact) < (12 if exact is curved else 4)
+    assert exponential(0.0) == (1.0, 0.0, 0.0)

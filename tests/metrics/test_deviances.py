@@ -19,6 +19,7 @@ from fastevals.metrics import (
     mean_tweedie_deviance,
 )
 from tests.metrics.test_scores import beside, complaint
+from tests.reference import regression as reference
 from tests.strategies import BOUNDED
 
 POWERS = (-3, -1.5, -1, 0, 1, 1.01, 1.3, 1.5, 1.7, 1.99, 2, 2.5, 3, 7.0)
@@ -79,32 +80,35 @@ def test_units(power):
         assert mean_tweedie_deviance(true * unit, predicted * unit, power=power) == pytest.approx(expected, rel=1e-11)
 
 
-def test_small_deviances_keep_their_digits():
-    true = np.array([1.0, 7.0, 1e5])
-    predicted = true * (1 + 1e-6)
-    relative = (true - predicted) / predicted
-    second, third = np.mean(relative**2), np.mean(relative**3)
-    assert mean_gamma_deviance(true, predicted) == pytest.approx(second - 2 / 3 * third, rel=1e-9)
-    exact = np.mean(predicted * (relative**2 - relative**3 / 3))
-    assert mean_poisson_deviance(true, predicted) == pytest.approx(exact, rel=1e-8)
+@pytest.mark.parametrize("power", [*POWERS, 1 + 1e-9, 1.499, 2 - 1e-9, 2 + 1e-9])
+def test_deviances_to_their_last_digits(power):
+    rng = np.random.default_rng(5)
+    for p in (1.0, 0.3, 7e5, 4e-9):
+        for off in (1e-15, 1e-9, 1e-5, 0.01, 0.2, 0.41, 0.42, 0.5, 3.0, 1e9):
+            for ratio in (1 + off, 1 / (1 + off), 1 + off * rng.random()):
+                y = p * ratio
+                exact = reference.deviance(y, p, power)
+                digits = 1 + abs(2 - power) * abs(math.log(p)) + abs(2 - power) * abs(math.log(ratio))
+                assert mean_tweedie_deviance([y], [p], power=power) == pytest.approx(exact, rel=4e-15 * digits)
+    assert mean_poisson_deviance([1.0], [1 + 1e-9]) == pytest.approx(1.0000001643e-18, rel=1e-9)
 
 
-@pytest.mark.parametrize("power", [1, 1.3, 1.5, 2, 2.5, 3])
+@pytest.mark.parametrize("power", [1, 1.3, 1.5, 1.7, 2, 2.5, 3])
 def test_numbers_of_all_sizes(power):
-    """Ratios that are past the floats, or nearly: what is at hand from logarithms of each."""
-    true = np.array([1e-200, 1e-3, 1e150, 1.0, 5e-324, 1e300])
-    predicted = np.array([1e200, 1e3, 1e-150, 1.0, 1e-300, 1e305])
-    for y, p in zip(true, predicted, strict=True):
-        found = mean_tweedie_deviance([y], [p], power=power)
-        if power == 1:
-            exact = 2 * (y * (math.log(y) - math.log(p)) - y + p)
-        elif power == 2:
-            exact = 2 * (math.log(p) - math.log(y) + y / p - 1) if y / p < math.inf else math.inf
-        else:
-            with np.errstate(all="ignore"):
-                a = 2 - power
-                exact = 2 * (y**a / ((1 - power) * a) - y * np.float64(p) ** (1 - power) / (1 - power) + p**a / a)
-        assert found == pytest.approx(exact, rel=1e-9, nan_ok=True)
+    """Ratios that are past the floats, or nearly, and neighbours near the ends."""
+    true = [1e-200, 1e-3, 1e150, 1.0, 5e-324, 1e300, 1e300, 1e-305, 1.7e308, 1e300, 0.0]
+    predicted = [1e200, 1e3, 1e-150, 1.0, 1e-300, 1e305, 1e300 * (1 + 1e-9), 1.001e-305, 1e-300, 1e100, 1e-320]
+    rows = [(y, p) for y, p in zip(true, predicted, strict=True) if y or power < 2]
+    exact = [reference.deviance(y, p, power) for y, p in rows]
+    for (y, p), each in zip(rows, exact, strict=True):
+        assert mean_tweedie_deviance([y], [p], power=power) == pytest.approx(each, rel=2e-12)
+    for some in (rows[:2], [(2.0, 2.0 + 2**-40), (5e-324, 1e-300)]):
+        weights = [1.0, 2.0]
+        expected = sum(w * reference.deviance(*row, power) for row, w in zip(some, weights, strict=True)) / 3
+        y, p = zip(*some, strict=True)
+        assert mean_tweedie_deviance(y, p, power=power, sample_weight=weights) == pytest.approx(expected, rel=2e-12)
+    far = mean_tweedie_deviance([2.0, 1e300], [2.0 + 2**-40, 1e-300], power=power, sample_weight=[1, 0])
+    assert far == pytest.approx(reference.deviance(2.0, 2.0 + 2**-40, power), rel=1e-14)
     whole = mean_poisson_deviance([0.0, 1e-320, 3.0], [1e-320, 2.0, 1e10])
     assert whole == pytest.approx(mean_poisson_deviance([0.0, 0.0, 3.0], [0.0 + 5e-324, 2.0, 1e10]), rel=1e-12)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
 EPSILON = Fraction(1, 2**52)
@@ -55,3 +56,19 @@ def median_absolute_error(
     lower = next(e for i, (e, _) in enumerate(rows) if sum(w for _, w in rows[: i + 1]) >= half)
     upper = next(e for i, (e, _) in reversed(list(enumerate(rows))) if sum(w for _, w in rows[i:]) >= half)
     return (lower + upper) / 2
+
+
+def deviance(y: float, p: float, power: float) -> float:
+    """Deviance of the Tweedie family from its definition, in 100 digits, of which what is nearly equal leaves half."""
+    with localcontext(Context(prec=100, Emin=-(10**6), Emax=10**6)):
+        true, predicted, d = Decimal(y), Decimal(p), Decimal(power)
+        if d == 0:
+            return float((true - predicted) ** 2)
+        if d == 1:
+            half = (true * (true / predicted).ln() if true else 0) - true + predicted
+        elif d == 2:
+            half = -(true / predicted).ln() + true / predicted - 1
+        else:
+            first = true ** (2 - d) / ((1 - d) * (2 - d)) if true > 0 else Decimal(0)
+            half = first - true * predicted ** (1 - d) / (1 - d) + predicted ** (2 - d) / (2 - d)
+        return float(2 * half)
