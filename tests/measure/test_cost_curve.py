@@ -298,6 +298,33 @@ def test_one_kind_of_error_is_free(fawcett, cost_fp, cost_fn, normalize):
     assert fawcett.at(prior=0.5, cost_fp=cost_fp, cost_fn=cost_fn).value == 0
 
 
+def test_at_a_tie_the_range_is_that_of_the_higher_threshold():
+    y, scores = [1] * 4 + [0] + [1] * 3 + [0] * 28 + [1] * 4, list(range(40, 0, -1))
+    ranking = Ranking(y, scores)
+    over = ranking.cost_curve().over_prior(cost_fp=3.0, cost_fn=1.0)
+    # Thresholds 37 and 33 cost the same where p (3 / 11) = 3 (1 - p) / 29.
+    assert ranking.best_threshold("expected_cost", cost_fp=3.0).threshold == over.at(11 / 40).threshold == 37
+    assert over.holds(11 / 40) == (0, pytest.approx(11 / 40, rel=1e-14))
+    assert over.holds(0.276) == (pytest.approx(11 / 40, rel=1e-14), pytest.approx(0.888, abs=1e-3))
+
+
+@BOUNDED
+@given(exact_cases, st.sampled_from([(3.0, 1.0), (1.0, 1.0), (2.0, 7.0)]))
+def test_the_range_is_that_of_the_best_threshold_for_the_rows(case, costs):
+    ranking = Ranking(case.y_true, case.y_score)
+    prior = ranking.n_positives / ranking.n_samples
+    if prior in (0, 1):
+        return
+    over = ranking.cost_curve().over_prior(cost_fp=costs[0], cost_fn=costs[1])
+    best = ranking.best_threshold("expected_cost", cost_fp=costs[0], cost_fn=costs[1]).threshold
+    assert over.at(prior).threshold == best
+    low, high = over.holds(prior)
+    assert low <= prior <= high
+    if low < high:
+        between = over.at((low + high) / 2).threshold
+        assert between == best
+
+
 @BOUNDED
 @given(exact_cases, costs, st.floats(0.001, 0.999))
 def test_a_threshold_holds_just_inside_its_range_and_not_outside(case, costs, prior):

@@ -23,6 +23,8 @@ from fastevals.measure.curves import rates
 from fastevals.measure.curves.base import ROUNDING, Curve, Polyline, area_under, limits
 from fastevals.results import Frozen, Interval, OperatingPoint, number_or_array
 
+ROUNDING_OF_PLACE = 8 * np.finfo(np.float64).eps  # relative; what PC(+) of a prior and costs can be off
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CostCurve(Curve):
@@ -129,13 +131,13 @@ class CostCurve(Curve):
         """
         name, values = check_exactly_one({"probability_cost": probability_cost, "prior": prior})
         cost_fp, cost_fn, _ = check_costs(cost_fp, cost_fn)
-        place = as_shares(name, values)
+        place, rounding = as_shares(name, values), 0.0
         if name == "prior":
-            place = compute_probability_cost(place, cost_fp, cost_fn)
+            place, rounding = compute_probability_cost(place, cost_fp, cost_fn), ROUNDING_OF_PLACE
         else:
             _check_default_costs(name, cost_fp, cost_fn)
         if threshold is None:
-            return self.lower_envelope.least_at(place)
+            return self.lower_envelope.least_at(place, rounding)
         fpr, fnr = self._error_rates_at(threshold)
         return OperatingPoint(number_or_array((1 - place) * fpr + place * fnr), float(threshold))
 
@@ -314,14 +316,17 @@ class CostEnvelope(Frozen):
         """
         return self.least_at(as_shares("probability_cost", probability_cost))
 
-    def least_at(self, place: NDArray[np.float64]) -> OperatingPoint:
+    def least_at(self, place: NDArray[np.float64], rounding: float = 0.0) -> OperatingPoint:
         """Return what `at` does, for places that are already checked or NaN."""
-        fpr, fnr, threshold = self.lines_at(place)
+        fpr, fnr, threshold = self.lines_at(place, rounding)
         return OperatingPoint(number_or_array((1 - place) * fpr + place * fnr), number_or_array(threshold))
 
-    def lines_at(self, place: NDArray[np.float64]) -> tuple[NDArray[Any], ...]:
-        """Return FPR, FNR and threshold of the lowest line at each place; of two, that of the higher threshold."""
-        piece = np.searchsorted(self.probability_cost[1:-1], place, side="left")
+    def lines_at(self, place: NDArray[np.float64], rounding: float = 0.0) -> tuple[NDArray[Any], ...]:
+        """Return FPR, FNR and threshold of the lowest line at each place; of two, that of the higher threshold.
+
+        Places may be off by a share `rounding`: so near to where two lines meet both are lowest.
+        """
+        piece = np.searchsorted(self.probability_cost[1:-1], place * (1 - rounding), side="left")
         # At 0, or where nothing costs, "predict none" is free.
         threshold = np.where((place > 0) | np.isnan(self.cost[0]), self.thresholds[piece], np.inf)
         return self.fpr[piece], self.fnr[piece], threshold
@@ -444,7 +449,7 @@ class CostOverPrior(Frozen):
         """
         place = as_shares("prior", prior)
         probability_cost = compute_probability_cost(place, self.cost_fp, self.cost_fn)
-        fpr, fnr, threshold = self.envelope.lines_at(probability_cost)
+        fpr, fnr, threshold = self.envelope.lines_at(probability_cost, ROUNDING_OF_PLACE)
         cost_fp, cost_fn = _scale_costs(self.cost_fp, self.cost_fn) if self.normalize else (self.cost_fp, self.cost_fn)
         cost = place * cost_fn * fnr + (1 - place) * cost_fp * fpr
         if self.normalize:
@@ -472,12 +477,17 @@ class CostOverPrior(Frozen):
             If the prior is out of range.
         """
         prior = check_number("prior", prior, low=0, high=1)
+        return self._where_best(self.at(prior).threshold, prior)
+
+    def _where_best(self, threshold: Any, prior: float) -> Interval:
+        """Return the range of priors in which a threshold that is best at one prior stays the best."""
         if not self.defined:
             return Interval(math.nan, math.nan)
-        piece = int(np.searchsorted(self.prior[1:-1], prior, side="left"))
-        if self.at(prior).threshold > self.thresholds[piece]:  # positives count for nothing: predicting none is free
-            return Interval(0.0, prior)
-        return Interval(float(self.prior[piece]), float(self.prior[piece + 1]))
+        piece = int(np.count_nonzero(self.thresholds > threshold))
+        low = high = float(self.prior[piece])
+        if piece < self.thresholds.size and self.thresholds[piece] == threshold:  # else it is best at one place only
+            high = float(self.prior[piece + 1])
+        return Interval(min(low, prior), max(high, prior))  # where two are as good, the prior is an end but for rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

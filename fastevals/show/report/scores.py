@@ -676,7 +676,7 @@ def _measure_model(
     holds = operating_range = None
     if best == "expected_cost":
         over = CostCurve(counts).over_prior(cost_fp=costs["cost_fp"], cost_fn=costs["cost_fn"])
-        holds = over.holds(costs.get("prior", counts.n_pos / (counts.n_pos + counts.n_neg)))
+        holds = over._where_best(threshold, costs.get("prior", counts.n_pos / (counts.n_pos + counts.n_neg)))
         operating_range = over.operating_range()
     shown = _format_threshold(threshold, counts)
     numbers = ModelNumbers(name, threshold, shown, plain, metrics, holds, operating_range)
