@@ -118,7 +118,7 @@ def worth(rule, tp, fp, n_pos, n_neg, first, second, of_rates):
     elif rule == WITH_TPR:
         allowed, value = tp / n_pos >= first, -float(fp)
     else:
-        allowed, value = tp + fp <= first, float(tp)
+        allowed, value = tp + fp <= first, float(tp + fp)
     return (value, abs(value)) if allowed else (-np.inf, 0.0)
 
 

@@ -142,17 +142,10 @@ def with_tpr(positives, negatives, tied, n_pos, n_neg, limit):
 
 @kernel
 def within_n_predicted(positives, negatives, tied, n_pos, n_neg, limit):
-    """Where recall is largest and at most so many rows are predicted positive: steps are to tell positives apart."""
+    """Where as many rows are predicted positive as a limit allows: steps are to tell thresholds apart."""
     tp, fp = n_pos * 0, n_pos * 0
-    if n_pos == 0:
-        return tp - 1, fp - 1
-    best_tp, best_fp = tp, fp
     for step in range(tied.size):
-        tp += positives[step]
-        ahead = fp + wide(negatives[step]) * tied[step]
-        fp += negatives[step]
-        if tp + ahead > limit:
+        if tp + positives[step] + fp + negatives[step] > limit:
             break
-        if tp > best_tp:
-            best_tp, best_fp = tp, ahead
-    return best_tp, best_fp
+        tp, fp = tp + positives[step], fp + negatives[step]
+    return tp, fp

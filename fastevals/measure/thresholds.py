@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -83,8 +84,15 @@ def checked_limit(name: str, limit: Any) -> float:
 
 
 def row_within(counts: ThresholdCounts, name: str, limit: float) -> int | None:
-    """Return the row where the other rate is best while a rate is within its limit; None where no row keeps to it."""
-    rate, bound, best, sign, _, _ = CONSTRAINTS[name]
+    """Return the row where the other rate is best while a rate is within its limit; None where no row keeps to it.
+
+    A quota is filled whatever it gains: the row is the one with the most rows predicted positive.
+    """
+    rate, bound, best, sign, *_ = CONSTRAINTS[name]
+    if name == QUOTA:
+        rows = range(counts.thresholds.size)
+        last = bisect_right(rows, limit, key=lambda row: rate(counts.cells(row))) - 1
+        return bisect_left(rows, rate(counts.cells(last)), key=lambda row: rate(counts.cells(row)))
 
     def other_rate(at: Cells) -> Any:
         return np.where(bound * rate(at) >= bound * limit, sign * best(at), np.nan)
@@ -153,6 +161,9 @@ def _n_predicted(at: Cells) -> Any:
     return at.tp + at.fp
 
 
+QUOTA = "n_predicted"
+
+
 class Constraint(NamedTuple):
     """What a constraint bounds, and what is best under it."""
 
@@ -171,8 +182,8 @@ CONSTRAINTS: dict[str, Constraint] = {
     "tpr": Constraint(
         cells.recall, 1, cells.false_positive_rate, -1, 1.0, ReplicateKernel("with_tpr", Detail.POSITIVES)
     ),
-    "n_predicted": Constraint(
-        _n_predicted, -1, cells.recall, 1, math.inf, ReplicateKernel("within_n_predicted", Detail.POSITIVES)
+    QUOTA: Constraint(
+        _n_predicted, -1, cells.recall, 1, math.inf, ReplicateKernel("within_n_predicted", Detail.THRESHOLDS)
     ),
 }
 

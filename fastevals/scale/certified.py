@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._frames import Columns, make_columns
-from fastevals._options import as_flag, check_choice, check_costs, check_exactly_one, check_number, warn_undefined
+from fastevals._options import as_flag, check_choice, check_costs, check_exactly_one, warn_undefined
 from fastevals._validation.arrays import as_thresholds
 from fastevals._validation.labels import Classes
 from fastevals.counting.ordering import FLOATS
-from fastevals.counts import ThresholdCounts
+from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure import ranking_metrics
 from fastevals.measure import thresholds as at_thresholds
 from fastevals.measure.confusion import ConfusionMatrix
@@ -83,19 +83,23 @@ class Certified(Frozen):
         return "Certified({}, the rows' own within [{}, {}])".format(*numbers)
 
 
-def certify(cells: ScoreCells, spec: MetricSpec, rounding: float = 0.0) -> float | Certified:
+def certify(cells: ScoreCells, spec: MetricSpec, rounding: float = 0.0, *, unit: float = 1.0) -> float | Certified:
     """Return a metric of all data sets that cells stand for: a number where they share it, else with its bounds.
 
-    Rows may have been counted with weights that differ from their own by a share `rounding`. Raises ValueError for a
-    metric that is in doubt and no bounds are known for.
+    Rows may have been counted with weights that differ from their own by a share `rounding`; a weight of 1 is `unit` of
+    the counts. Raises ValueError for a metric that is in doubt and no bounds are known for.
     """
-    metric = ranking_metric(spec)
+    metric = ranking_metric(spec, unit=unit)
     if cells.detail >= metric.detail and not rounding:
         return float(metric.of_counts(cells.middle))
     value = metric.of_counts(cells.middle)
     own = _OWN_BOUNDS.get(spec.name) if not spec.options else None
     if own is not None:
         low, high = own(cells)
+    elif at_thresholds.QUOTA in spec.options and METRICS[spec.name].monotone and not rounding:
+        assert metric.of_cells is not None
+        ends = _cells_within_quota(cells, *metric.parameters)
+        low, high = (float(metric.of_cells(at)) for at in ends[:: 1 if METRICS[spec.name].greater_is_better else -1])
     elif is_monotone(spec):
         low, high = sorted(
             ranking_metric(each).of_counts(counts)
@@ -151,7 +155,30 @@ def is_monotone(spec: MetricSpec) -> bool:
     if where == ["best"]:  # the best over all thresholds of what is better at each
         return entry.monotone and spec.options["best"] == spec.name
     # The best other rate, where the rate that is bounded does not get worse either.
-    return len(where) == 1 and where[0] != "n_predicted" and at_thresholds.CONSTRAINTS[where[0]].best is entry.function
+    return (
+        len(where) == 1
+        and where[0] != at_thresholds.QUOTA
+        and at_thresholds.CONSTRAINTS[where[0]].best is entry.function
+    )
+
+
+def _cells_within_quota(cells: ScoreCells, limit: float) -> tuple[Cells, Cells]:
+    """Return the worst and the best confusion cells that there may be where a quota is filled.
+
+    It is filled at the lowest cut that keeps to it, or among the rows from there down to the next one.
+    """
+    cuts = cells.at_cuts
+    row = at_thresholds.row_within(cuts, at_thresholds.QUOTA, limit)
+    assert row is not None
+    tp, fp, n_pos, n_neg = (int(each) for each in (cuts.tps[row], cuts.fps[row], cuts.n_pos, cuts.n_neg))
+    more_tp = more_fp = 0
+    if row + 1 < cuts.thresholds.size:
+        first, last = np.searchsorted(cells.low, FLOATS.encode(cuts.thresholds[[row + 1, row]]))
+        if last - first > 1 or cells.low[first] < cells.high[first]:  # rows of one score are predicted alike
+            spare = math.floor(limit - tp - fp)
+            more_tp, more_fp = min(int(cuts.tps[row + 1]) - tp, spare), min(int(cuts.fps[row + 1]) - fp, spare)
+    most_tp, most_fp = tp + more_tp, fp + more_fp
+    return Cells(tp, most_fp, n_pos - tp, n_neg - most_fp), Cells(most_tp, fp, n_pos - most_tp, n_neg - fp)
 
 
 # Metrics with bounds of their own -----------------------------------------------------------------------------------
@@ -297,7 +324,8 @@ class CertifiedRanking:
     def metric(self, spec: MetricSpec) -> float | Certified:
         """Return any metric of scores with its certificate; warn where it is undefined."""
         known = None if spec.options else self._known.get(spec.name)
-        value = certify(self.cells, spec, self._rounding) if known is None else known
+        unit = 1 / (self._unit or 1.0)
+        value = certify(self.cells, spec, self._rounding, unit=unit) if known is None else known
         if math.isnan(float(value)):
             missing = [side for side, n in (("positives", self.n_positives), ("negatives", self.n_negatives)) if not n]
             warn_undefined(str(spec), f"y_true has no {missing[0]}" if missing else "it is 0 / 0")
@@ -409,11 +437,15 @@ class CertifiedRanking:
             best = entry.bounds[int(greater)]
             if entry.monotone and greater == entry.greater_is_better:
                 best = float(at_thresholds.best_threshold(self.cells.best, metric, maximize, costs))
-        return self._attained(value, threshold, best, greater)
+        return self._attained(value, threshold, best, greater, exact=self._is_exact)
 
-    def _attained(self, value: float, threshold: float, best: float, greater: bool) -> OperatingPoint:
+    @property
+    def _is_exact(self) -> bool:
+        """Whether nothing is in doubt of what is best over all thresholds."""
+        return self.cells.detail >= Detail.POLYLINE and not self._rounding
+
+    def _attained(self, value: float, threshold: float, best: float, greater: bool, *, exact: bool) -> OperatingPoint:
         """Return the best value at a cut, and how much better it may be elsewhere."""
-        exact = self.cells.detail >= Detail.POLYLINE and not self._rounding
         if exact or math.isnan(value) or best == value:
             return OperatingPoint(value, threshold)
         ends = (value, max(best, value)) if greater else (min(best, value), value)
@@ -432,14 +464,15 @@ class CertifiedRanking:
         """Find the cut that keeps a constraint and is best otherwise: arguments as `Ranking.threshold_for`."""
         constraints = {"precision": precision, "recall": recall, "fpr": fpr, "tpr": tpr, "n_predicted": n_predicted}
         name, limit = check_exactly_one(constraints)
-        if name == "n_predicted" and self._unit is not None:
-            limit = check_number(name, limit, low=0) / self._unit
+        if name == at_thresholds.QUOTA:
+            limit = at_thresholds.checked_limit(name, limit) / (self._unit or 1.0)
+            value, threshold = at_thresholds.threshold_for(self.cells.at_cuts, name, limit)
+            best = float(METRICS["recall"](_cells_within_quota(self.cells, limit)[1]))
+            return self._attained(value, threshold, best, greater=True, exact=best == value and not self._rounding)
         value, threshold = at_thresholds.threshold_for(self.cells.at_cuts, name, limit)
         greater = at_thresholds.CONSTRAINTS[name].sign > 0
-        best = 1.0 if greater else 0.0
-        if name != "n_predicted":
-            best = float(at_thresholds.threshold_for(self.cells.best, name, limit))
-        return self._attained(value, threshold, best, greater)
+        best = float(at_thresholds.threshold_for(self.cells.best, name, limit))
+        return self._attained(value, threshold, best, greater, exact=self._is_exact)
 
     def expected_cost(
         self, threshold: float, *, cost_fp: float = 1.0, cost_fn: float = 1.0, prior: float | None = None

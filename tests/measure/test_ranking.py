@@ -21,8 +21,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 
-from fastevals import OperatingPoint, Ranking, UndefinedMetricWarning
+from fastevals import OperatingPoint, Ranking, UndefinedMetricWarning, metric
+from fastevals.datasets import load_digits_eight
 from fastevals.measure import ranking_metrics
+from fastevals.measure.metric_specs import ranking_metric
 from fastevals.measure.registry import SCORE_METRICS
 from tests.reference import ranking as reference
 from tests.strategies import (
@@ -274,7 +276,35 @@ def test_threshold_for_is_the_best_within_the_constraint(constraint, case, limit
         with pytest.warns(UndefinedMetricWarning, match=f"threshold_for is undefined .*{constraint}"):
             assert all(map(math.isnan, ranking.threshold_for(**{constraint: limit})))
         return
+    if expected.value is None:  # a quota is filled without positives, too
+        with pytest.warns(UndefinedMetricWarning, match="threshold_for is undefined .*no positives"):
+            value, threshold = ranking.threshold_for(**{constraint: limit})
+        assert math.isnan(value)
+        assert threshold == expected.threshold
+        return
     assert tuple(ranking.threshold_for(**{constraint: limit})) == (float(expected.value), expected.threshold)
+
+
+def test_a_quota_is_filled_whether_or_not_its_last_rows_add_recall():
+    ranking = Ranking([1, 1, 0, 1, 0], [99, 98, 97, 96, 95])
+    assert tuple(ranking.threshold_for(n_predicted=3)) == (2 / 3, 97)
+    assert ranking.confusion_at(97).counts.sum(axis=0).tolist() == [2, 3]
+    assert ranking_metric(metric("precision", n_predicted=3)).of_counts(ranking.counts) == 2 / 3
+    tied = Ranking([1, 1, 0, 0, 0, 1], [5, 4, 3, 3, 3, 1])
+    assert tuple(tied.threshold_for(n_predicted=4)) == (2 / 3, 4)
+    assert tied.threshold_for(n_predicted=5).threshold == 3
+    assert tuple(tied.threshold_for(n_predicted=0)) == (0, math.inf)
+    assert tuple(tied.threshold_for(n_predicted=math.inf)) == (1, 1)
+    weighted = Ranking([1, 0, 0], [3, 2, 1], sample_weight=[0.5, 0.25, 1])
+    assert tuple(weighted.threshold_for(n_predicted=0.75)) == (1, 2)
+
+
+def test_a_quota_of_the_digits_is_filled():
+    digits = load_digits_eight()
+    ranking = Ranking(digits["label"], digits["logistic"])
+    predicted = ranking.confusion_at(ranking.threshold_for(n_predicted=300).threshold).counts[:, 1].sum()
+    assert np.unique(digits["logistic"]).size == digits["logistic"].size  # no ties
+    assert predicted == 300
 
 
 ASKED = (-math.inf, -1.0, -0.0, 0.05, 0.25, 0.5, 0.9, 1.0, 1e300, math.inf)

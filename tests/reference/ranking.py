@@ -322,6 +322,10 @@ def threshold_for(constraint: str, limit: float, y_true: Any, y_score: Any, weig
         "tpr": ("recall", "false_positive_rate"),
         "n_predicted": (None, "recall"),
     }[constraint]
+    if constraint == "n_predicted":  # filled, whatever it gains
+        within = [(cell[0] + cell[1], threshold, cell) for threshold, cell in cells(y_true, y_score, weights)]
+        _, threshold, cell = max(each for each in within if each[0] <= limit)
+        return Crossing(CELL_METRICS["recall"](*cell), threshold)
     best = None
     for threshold, cell in cells(y_true, y_score, weights):
         value = cell[0] + cell[1] if held is None else CELL_METRICS[held](*cell)

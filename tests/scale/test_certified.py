@@ -7,11 +7,12 @@ import pytest
 from numpy.typing import NDArray
 
 from fastevals import Ranking, metric
+from fastevals._validation.labels import Classes
 from fastevals.counting.ordering import FLOATS
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.registry import METRICS
 from fastevals.scale.cells import ScoreCells
-from fastevals.scale.certified import Certified, certify, is_monotone
+from fastevals.scale.certified import Certified, CertifiedRanking, certify, is_monotone
 
 KNOWN = ("average_precision", "ks_statistic")  # have bounds of their own
 WHOLE = [
@@ -25,6 +26,7 @@ AT_BEST = [
 LIMITED = [
     metric("recall", precision=0.5), metric("precision", recall=0.6), metric("recall", fpr=0.3),
     metric("false_positive_rate", tpr=0.7), metric("roc_auc", max_fpr=0.4), metric("roc_auc", max_fpr=0.6, min_tpr=0.3),
+    metric("recall", n_predicted=5), metric("precision", n_predicted=4), metric("error_rate", n_predicted=7),
 ]  # fmt: skip
 SPECS = [*WHOLE, *AT_BEST, *LIMITED]
 
@@ -73,6 +75,22 @@ def test_the_rows_own_value_is_within(spec: MetricSpec) -> None:
     rng = np.random.default_rng(7)
     doubtful = [assert_certified(Rows(rng), spec) for _ in range(60)]
     assert 4 < sum(doubtful) < 60
+
+
+@pytest.mark.parametrize("quota", [0, 3, 6])
+def test_a_quota_at_cuts_has_the_recall_of_the_rows_within(quota: int) -> None:
+    rng, plain = np.random.default_rng(11), 0
+    for _ in range(80):
+        rows = Rows(rng)
+        expected = Ranking(rows.labels, rows.scores).threshold_for(n_predicted=quota)
+        found = CertifiedRanking(rows.cells, Classes((0, 1), 1)).threshold_for(n_predicted=quota)
+        value = found.value
+        if isinstance(value, Certified):
+            assert value.low <= expected.value <= value.high
+        else:
+            assert value == expected.value
+            plain += 1
+    assert plain > 4
 
 
 @pytest.mark.parametrize("spec", [*filter(is_monotone, WHOLE)], ids=str)

@@ -716,9 +716,11 @@ def _of_chosen(rule: int, metric: RankingMetric, steps: Steps) -> tuple[Any, Any
     n_pos, n_neg = totals(*steps.sizes)
     first, second, of_rates = (*metric.parameters, 0.0, False)[:3]
     room = np.empty((3, steps.tied.size), dtype=np.int64)
+    # A quota ends behind the negatives of a threshold, of which each is a step, any other rule ahead of them.
+    tied = np.ones_like(steps.tied) if rule == jackknife.WITHIN_N_PREDICTED else steps.tied
     all_values, all_rows = [], []
     for of in (0, 1):
-        n = jackknife.chosen_thresholds(*steps.sizes, steps.tied, n_pos, n_neg, of, rule, first, second, of_rates, room)
+        n = jackknife.chosen_thresholds(*steps.sizes, tied, n_pos, n_neg, of, rule, first, second, of_rates, room)
         tp, fp, rows = room[:, :n].copy()
         allowed = tp >= 0
         tp, fp = tp * allowed, fp * allowed

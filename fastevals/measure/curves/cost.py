@@ -487,7 +487,7 @@ class CostOverPrior(Frozen):
         low = high = float(self.prior[piece])
         if piece < self.thresholds.size and self.thresholds[piece] == threshold:  # else it is best at one place only
             high = float(self.prior[piece + 1])
-        return Interval(min(low, prior), max(high, prior))  # where two are as good, the prior is an end but for rounding
+        return Interval(min(low, prior), max(high, prior))  # an end may be the prior itself, but for rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -427,7 +427,8 @@ class BaseRanking(ABC):
         tpr : float in [0, 1], optional
             At least this true positive rate; the best (lowest) false positive rate.
         n_predicted : float, optional
-            A quota: at most so many rows (or weight) predicted positive, as many as ties allow; the recall there.
+            A quota: at most so many rows (or weight) predicted positive, and as many as ties allow, whether or not the
+            last of them add recall; the recall there.
 
         Returns
         -------
