@@ -417,10 +417,11 @@ def join_neighbours(low, high, counts, part, last_part, most, joined_low, joined
 
 
 @kernel
-def count_around(keys, weights, atoms, at, between):
+def count_around(keys, weights, atoms, at, between, least):
     """Count ascending keys by the ascending atoms they lie at, or between: before the first, ..., after the last.
 
-    Without weights each counts 1. From one key to the next the atom is looked for in steps that double.
+    The least key between two atoms is kept. Without weights each counts 1. From one key to the next the atom is looked
+    for in steps that double.
     """
     i = 0
     n = atoms.size
@@ -440,6 +441,7 @@ def count_around(keys, weights, atoms, at, between):
             at[i] += units
         else:
             between[i] += units
+            least[i] = min(least[i], key)
 
 
 @kernel

@@ -10,12 +10,14 @@ import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._distinct import sorted_union
 from fastevals._execution import get_num_threads, run
 from fastevals._options import as_flag, check_choice, check_integer, show
 from fastevals._validation.labels import Classes
@@ -27,7 +29,7 @@ from fastevals.results import check_confidence_level
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.classes import ConfusionSummary
-from fastevals.scale.exact import AtomCounts, ExactCurve, ExactRanking, atoms_beside
+from fastevals.scale.exact import HUNDREDTHS, AtomCounts, ExactCurve, ExactRanking, Keys, atoms_beside
 from fastevals.scale.files import RowFiles
 from fastevals.scale.grouped import GroupSummary
 from fastevals.scale.parquet import threshold_keys
@@ -56,6 +58,7 @@ from fastevals.scale.tasks import (
     RankingColumns,
     SweepRanges,
     Task,
+    Where,
     changed,
     opened,
     rows_of,
@@ -817,15 +820,29 @@ def _exact_rankings(
     counting = CountNegatives(columns, {where: each.keys for where, each in atoms.items()})
     counted: CountedNegatives = frame.do(counting)
     found: dict[Any, dict[str, PooledRanking | CertifiedRanking]] = {}
-    for where, (at, between) in zip(atoms, counted.counts, strict=True):
+    for where, negatives in zip(atoms, counted.counts, strict=True):
         each, known = atoms[where], gathered[where]
-        whole = AtomCounts(each.keys, each.positives, at, between)
+        whole = AtomCounts(each.keys, each.positives, *negatives)
         _check_same(frame, whole.totals, known.totals, counted.checksums == checksums)
-        curve = ExactCurve(*known.totals, known.lowest)
+        curve = ExactCurve(*known.totals)
         curve.add(whole)
         value, name = where
-        found.setdefault(value, {})[name] = ExactRanking(whole, curve, *known.totals, classes)
+        recount = partial(_recount, frame, columns, where, [*atoms], checksums)
+        found.setdefault(value, {})[name] = ExactRanking(whole, curve, *known.totals, classes, recount)
     return found
+
+
+def _recount(
+    frame: Frame, columns: RankingColumns, where: Where, others: list[Where], checksums: list[int], keys: Keys
+) -> AtomCounts:
+    """Return the negatives of a value and model about other atoms, from the first to the last of these."""
+    none = keys[:0]
+    counted: CountedNegatives = frame.do(CountNegatives(columns, dict.fromkeys(others, none) | {where: keys}))
+    if counted.checksums != checksums:
+        raise changed(frame.title, OTHER_ROWS)
+    at, between, least = counted.counts[others.index(where)]
+    between[[0, -1]] = 0
+    return AtomCounts(keys, np.zeros(keys.size, np.int64), at, between, least)
 
 
 def _check_same(frame: Frame, now: tuple[int, int], before: tuple[int, int], are_same: bool) -> None:
@@ -855,6 +872,6 @@ def _ranking_of_ranges(
         if any(below.high >= each.low for each, below in pairwise(ranges)):
             raise ValueError(f"{frame.title} was not brought in ranges of {score!r} that don't overlap")
         _check_same(frame, (tp, fp), known.totals, joined_checksums([[each.checksum] for each in ranges]) == [checksum])
-        sweep = SweepRanges(columns, above, known, thresholds)
+        sweep = SweepRanges(columns, above, known, sorted_union(thresholds, HUNDREDTHS))
         curve = sweep.whole(ranged.do(sweep))
     return CertifiedRanking(curve.cells(known.highest), classes, known=curve.metrics)

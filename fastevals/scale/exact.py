@@ -1,14 +1,16 @@
 """Exact counts of rows that don't fit in memory: by the distinct scores of the positives, and between them.
 
-Between two distinct scores of positives it is of no account where negatives are: no curve and no metric of a ranking
-tells. So a first scan gathers the scores of the positives, and a second counts the negatives at and between them: 20
-bytes for each distinct one. Where that is too much memory, ranges of scores are gathered and counted one after another.
+The order of negatives between two adjacent positive scores affects no curve and no metric of a ranking. So a first scan
+gathers the scores of the positives, and a second counts the negatives at and between them: 28 bytes for each distinct
+one. Where that is too much memory, ranges of scores are gathered and counted one after another. A threshold among
+negatives, where a quota ends for instance, takes further scans.
 """
 
 from __future__ import annotations
 
 import math
 import threading
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -25,7 +27,7 @@ from fastevals._kernels import areas
 from fastevals._kernels.cells import count_around, join_equal
 from fastevals._kernels.sorting import sort_keys
 from fastevals._memory import lend
-from fastevals._options import show
+from fastevals._options import check_exactly_one, show
 from fastevals._validation.arrays import EXACT, power_of_two
 from fastevals._validation.labels import Classes
 from fastevals.counting.ordering import FLOATS, MAX_CELLS
@@ -35,6 +37,8 @@ from fastevals.infer.delong.placements import PlacementMoments, sum_placements
 from fastevals.many.folds import PooledRanking
 from fastevals.measure.ranking_metrics import WON_PAIRS, hull, share_of_gains
 from fastevals.measure.registry import SCORE_METRICS
+from fastevals.measure.thresholds import QUOTA, checked_limit
+from fastevals.results import OperatingPoint
 from fastevals.scale.cells import HIGHEST, LOWEST, ScoreCells
 from fastevals.scale.files import Piece
 from fastevals.scale.rows import RowReader, Rows
@@ -43,8 +47,9 @@ Keys = NDArray[np.uint64]
 Ints = NDArray[Any]
 
 FULL = 1 << 20  # keys of negatives that are sorted together, then counted: the more, the fewer atoms are stepped over
+TOLD_APART = 1 << 18  # ranges that a range of negatives' scores is divided into, where a threshold is among them
 BLOCK = 1 << 19  # atoms whose points are swept together
-POSITIVE_BYTES = 36  # of memory for each positive while its score is gathered, sorted and counted
+POSITIVE_BYTES = 44  # of memory for each positive while its score is gathered, sorted and counted
 NONE = np.empty(0, np.int64)
 NO_KEYS = np.empty(0, np.uint64)
 
@@ -79,12 +84,15 @@ class AtomCounts:
         Negative ones of the same score.
     between : ndarray of shape (n_atoms + 1,)
         Negative ones below the first atom, between each two, and above the last.
+    least : ndarray of uint64 of shape (n_atoms + 1,)
+        Key of the lowest of these, where there are any.
     """
 
     keys: Keys
     positives: Ints
     at: Ints
     between: Ints
+    least: Keys
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
@@ -109,10 +117,16 @@ class AtomCounts:
             places = np.searchsorted(keys, also)
             new = np.searchsorted(keys, also, side="right") == places
             keys, positives = np.insert(keys, places[new], also[new]), np.insert(positives, places[new], 0)
-        return cls(keys, positives, np.zeros(keys.size, dtype), np.zeros(keys.size + 1, dtype))
+        return cls.uncounted(keys, positives)
+
+    @classmethod
+    def uncounted(cls, keys: Keys, positives: Ints) -> AtomCounts:
+        """Return atoms without negatives yet."""
+        at, between = np.zeros(keys.size, positives.dtype), np.zeros(keys.size + 1, positives.dtype)
+        return cls(keys, positives, at, between, np.full(between.size, np.iinfo(np.uint64).max))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return AtomCounts, (self.keys, self.positives, self.at, self.between)  # a lock is none of the counts
+        return AtomCounts, (self.keys, self.positives, self.at, self.between, self.least)  # without the lock
 
     def count(self, keys: Keys, units: Ints | None) -> None:
         """Count negatives, in any order; `keys` are sorted in place."""
@@ -122,7 +136,18 @@ class AtomCounts:
             order = np.argsort(keys)
             keys, units = keys[order], units[order]
         with self._lock:
-            count_around(keys, NONE if units is None else units, self.keys, self.at, self.between)
+            count_around(keys, NONE if units is None else units, self.keys, self.at, self.between, self.least)
+
+    def refined(self, gap: int, finer: AtomCounts) -> AtomCounts:
+        """Return these with more atoms, between two that are neighbours."""
+
+        def joined(mine: NDArray[Any], its: NDArray[Any], replaced: int = 0) -> NDArray[Any]:
+            return np.concatenate((mine[:gap], its, mine[gap + replaced :]))
+
+        return AtomCounts(
+            joined(self.keys, finer.keys), joined(self.positives, finer.positives), joined(self.at, finer.at),
+            joined(self.between, finer.between, 1), joined(self.least, finer.least, 1),
+        )  # fmt: skip
 
     @property
     def totals(self) -> tuple[int, int]:
@@ -131,28 +156,25 @@ class AtomCounts:
             self.at.sum(dtype=np.int64) + self.between.sum(dtype=np.int64)
         )
 
-    def points(self, tp: int, fp: int, lowest: int, block: int = BLOCK) -> Iterator[ThresholdCounts]:
+    def points(self, tp: int, fp: int, block: int = BLOCK) -> Iterator[ThresholdCounts]:
         """Yield counts from the highest atom down, in blocks: each begins with the last point of the one before.
 
         Parameters
         ----------
         tp, fp : int
             Positives and negatives above all of these.
-        lowest : int
-            Key of the lowest score of all rows.
         """
         last = (np.inf, tp, fp)
         for stop in range(self.keys.size, 0, -block):
             start = max(stop - block, 0)
             rows = slice(start, stop)
-            keys = np.stack((self.keys[rows] + np.uint64(1), self.keys[rows]), axis=1)[::-1]  # of a gap, and its atom
+            keys = np.stack((self.least[start + 1 : stop + 1], self.keys[rows]), axis=1)[::-1]  # of a gap, and its atom
             negatives = np.stack((self.between[start + 1 : stop + 1], self.at[rows]), axis=1)[::-1].astype(np.int64)
             positives = np.stack((np.zeros(stop - start, np.int64), self.positives[rows].astype(np.int64)), axis=1)
             yield (piece := _counts_below(last, keys.ravel(), positives[::-1].ravel(), negatives.ravel()))
             last = (piece.thresholds[-1], int(piece.tps[-1]), int(piece.fps[-1]))
         if self.between[0]:
-            keys = np.array([max(lowest, LOWEST)], np.uint64)
-            yield _counts_below(last, keys, np.zeros(1, np.int64), self.between[:1].astype(np.int64))
+            yield _counts_below(last, self.least[:1], np.zeros(1, np.int64), self.between[:1].astype(np.int64))
 
 
 HUNDREDTHS = FLOATS.encode(np.arange(101) / 100)
@@ -223,8 +245,6 @@ class ExactCurve:
     ----------
     n_pos, n_neg : int
         Rows in all, or units of weight.
-    lowest : int
-        Key of the lowest score of all rows.
     keep : callable, optional
         Of a block's counts, with those of all rows behind them, gives one more row that is kept.
     at : ndarray of uint64
@@ -237,12 +257,11 @@ class ExactCurve:
         self,
         n_pos: int,
         n_neg: int,
-        lowest: int,
         keep: Callable[[ThresholdCounts], int | None] | None = None,
         at: Keys = NO_KEYS,
         above: tuple[int, int] = (0, 0),
     ) -> None:
-        self.n_pos, self.n_neg, self.lowest, self.keep = n_pos, n_neg, lowest, keep
+        self.n_pos, self.n_neg, self.keep = n_pos, n_neg, keep
         self._at = FLOATS.decode(at)
         self._placements = (0, 0, 0)
         self.scales = {"fp": power_of_two(n_neg), "tp": power_of_two(n_pos)}
@@ -259,7 +278,7 @@ class ExactCurve:
 
     def add(self, atoms: AtomCounts) -> None:
         """Add the points of the next lower range."""
-        for piece in atoms.points(*self._last, self.lowest):
+        for piece in atoms.points(*self._last):
             for name, (kernel, scales) in SUMS.items():
                 self.sums[name] += sum_steps(kernel, piece, *(self.scales[scale] for scale in scales))
             placed = sum_placements(piece.tps, piece.fps, self.n_pos, self.n_neg)
@@ -305,7 +324,7 @@ class ExactCurve:
         """Return all points, of atoms that are all there are; None where they aren't, or would be too many."""
         if atoms.keys.size > MOST_POINTS or atoms.totals != (self.n_pos, self.n_neg):
             return None
-        return joined_points(list(atoms.points(0, 0, self.lowest)))
+        return joined_points(list(atoms.points(0, 0)))
 
     @cached_property
     def counts(self) -> ThresholdCounts:
@@ -556,6 +575,20 @@ class ExactScans:
         left = [(key, buffer) for space in made for key, buffer in space.items() if buffer.n]
         run(lambda each: counts[each[0][0]][each[0][1]].count(*each[1].empty()), left)
 
+    def recount(self, block: BlockRows, k: int, keys: Keys) -> AtomCounts:
+        """Return the negatives of a model about other atoms, from the first to the last of these, in one scan more."""
+        atoms = AtomCounts.uncounted(keys, np.zeros(keys.size, np.int64))
+        within = KeyRange(int(keys[0]), int(keys[-1]))
+
+        def visit(rows: Rows, its: BlockRows, _: Place) -> None:
+            if its is block:
+                negative = ~rows.flags.view(np.bool_)
+                units = None if rows.weights is None else exact_units(rows.weights, self.reader)[negative]
+                atoms.count(*within.take(FLOATS.encode(rows.scores[k][negative] + 0.0), units))
+
+        self.scan(visit)
+        return atoms
+
     # Scanning ---------------------------------------------------------------------------------------------------------
 
     def scan(self, visit: Callable[..., None], workspace: Callable[[], Any] | None = None) -> None:
@@ -638,20 +671,20 @@ def ends(scores: NDArray[Any]) -> tuple[int, int]:
 
 
 class AtomPoints(ThresholdCounts):
-    """Counts at atoms, and just above each: there the negatives between two of them are counted, wherever they are."""
+    """Counts at atoms, and at the lowest of the negatives between two of them, wherever the others are."""
 
-    __slots__ = ("keys",)
+    __slots__ = ("atoms",)
 
-    keys: Keys  # of the atoms, ascending
+    atoms: AtomCounts
 
     @classmethod
-    def of(cls, atoms: AtomCounts, lowest: int) -> AtomPoints:
+    def of(cls, atoms: AtomCounts) -> AtomPoints:
         """Return the points of all atoms."""
-        points = joined_points(list(atoms.points(0, 0, lowest)))
-        return _atom_points(points.thresholds, points.tps, points.fps, atoms.keys)
+        points = joined_points(list(atoms.points(0, 0)))
+        return _atom_points(points.thresholds, points.tps, points.fps, atoms)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _atom_points, (self.thresholds, self.tps, self.fps, self.keys)
+        return _atom_points, (self.thresholds, self.tps, self.fps, self.atoms)
 
     def take(self, rows: NDArray[np.intp]) -> ThresholdCounts:  # type: ignore[override]
         """Keep some of the points, as those of any curve."""
@@ -659,29 +692,31 @@ class AtomPoints(ThresholdCounts):
 
     def rows_at_least(self, thresholds: NDArray[Any]) -> NDArray[np.intp]:
         """Return the row that holds the counts at each threshold; raise where it is among negatives."""
-        rows = super().rows_at_least(thresholds)
-        below = np.minimum(rows + 1, self.thresholds.size - 1)
-        doubtful = (self.fps[below] > self.fps[rows]) & (self.thresholds[rows] != thresholds)
-        for threshold, row in zip(thresholds[doubtful].tolist(), below[doubtful].tolist(), strict=True):
-            key = FLOATS.encode(np.array([threshold + 0.0]))
-            place = int(np.searchsorted(self.keys, key)[0])
-            if self.keys[place : place + 1] != key:
-                between = self.fps[row] - self.fps[row - 1]
-                raise ValueError(
-                    f"counts at the threshold {threshold:.17g} are not known: {between:,} negatives are between the "
-                    f"known ones around it, {self.thresholds[row]:.17g} and {self.thresholds[row - 1]:.17g}. "
-                    "Name it beforehand (at=)"
-                )
+        rows, keys = super().rows_at_least(thresholds), FLOATS.encode(thresholds.astype(np.float64).ravel() + 0.0)
+        gaps = np.searchsorted(self.atoms.keys, keys)
+        is_atom = np.searchsorted(self.atoms.keys, keys, side="right") > gaps
+        doubtful = ~is_atom & (self.atoms.between[gaps] > 1) & (keys > self.atoms.least[gaps])
+        if doubtful.any():
+            place = int(np.argmax(doubtful))
+            row = int(rows.ravel()[place])
+            raise ValueError(
+                f"counts at the threshold {thresholds.ravel()[place]:.17g} are not known: "
+                f"{self.atoms.between[gaps[place]]:,} negatives are between the known ones around it, "
+                f"{self.thresholds[row + 1]:.17g} and {self.thresholds[row]:.17g}. Name it beforehand (at=)"
+            )
         return rows
 
     def _require_each_score(self, what: str) -> NoReturn:
         """Raise: those of negatives are not kept."""
-        raise ValueError(f"scores of negatives, which tell {what}, are not kept: count it with a ProbabilitySummary")
+        raise ValueError(
+            f"scores of negatives, which tell {what}, are not kept: take it of rows in memory, or what is asked of "
+            "probabilities of a ProbabilitySummary"
+        )
 
 
-def _atom_points(thresholds: Any, tps: Any, fps: Any, keys: Keys) -> AtomPoints:
+def _atom_points(thresholds: Any, tps: Any, fps: Any, atoms: AtomCounts) -> AtomPoints:
     counts = AtomPoints._unchecked(thresholds, tps, fps)
-    object.__setattr__(counts, "keys", keys)
+    object.__setattr__(counts, "atoms", atoms)
     return counts
 
 
@@ -689,23 +724,43 @@ class ExactRanking(PooledRanking):
     """A ranking of rows in files: its areas are known, its points are made when asked for, 48 bytes a positive.
 
     Negatives are counted between the scores of positives, the thresholds that were asked for, and hundredths from 0 to
-    1. So what is best, and all curves and areas are exact, as are counts at these scores; other thresholds, and what is
-    asked of probabilities, raise an error.
+    1. So what is best, and all curves and areas are exact, as are counts at these scores. Where the threshold of a
+    break-even point, an equal error rate or a quota is among negatives, they are counted in further scans. Counts at
+    other thresholds, and what is asked of probabilities, raise an error.
+
+    Parameters
+    ----------
+    atoms : AtomCounts
+    curve : ExactCurve
+    n_positives, n_negatives : int
+    classes : Classes
+    recount : callable
+        Gives the negatives about other atoms, from the first to the last, of keys. A copy, or what was pickled, is
+        without it.
     """
 
-    __slots__ = ("_atoms", "_curve")
+    __slots__ = ("_atoms", "_curve", "_recount")
 
     def __init__(
-        self, atoms: AtomCounts, curve: ExactCurve, n_positives: int, n_negatives: int, classes: Classes
+        self,
+        atoms: AtomCounts,
+        curve: ExactCurve,
+        n_positives: int,
+        n_negatives: int,
+        classes: Classes,
+        recount: Callable[[Keys], AtomCounts] | None = None,
     ) -> None:
-        self._atoms, self._curve, self._names = atoms, curve, classes
+        self._atoms, self._curve, self._names, self._recount = atoms, curve, classes, recount
         self._counts, self.n_positives, self.n_negatives = None, n_positives, n_negatives  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ExactRanking, (self._atoms, self._curve, self.n_positives, self.n_negatives, self._names)
 
     @property
     def counts(self) -> ThresholdCounts:
-        """Counts at each distinct score of a positive, and other atoms, and just above it."""
+        """Counts at each distinct score of a positive, at other atoms, and at the lowest negative between two."""
         if self._counts is None:
-            self._counts = AtomPoints.of(self._atoms, self._curve.lowest)
+            self._counts = AtomPoints.of(self._atoms)
         return self._counts
 
     def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
@@ -714,3 +769,49 @@ class ExactRanking(PooledRanking):
         return (
             (round(curve.sums["roc_auc"] / Fraction(curve.scales["fp"] * curve.scales["tp"])), pairs) if pairs else None
         )
+
+    def break_even_point(self) -> OperatingPoint:
+        """As `Ranking.break_even_point`."""
+        self._tell_apart(lambda tp, fp: tp + fp >= self.n_positives)
+        return super().break_even_point()
+
+    def equal_error_rate(self, *, on_hull: bool = False) -> OperatingPoint:
+        """As `Ranking.equal_error_rate`."""
+        n_pos, n_neg = self.n_positives, self.n_negatives
+        if not on_hull:  # whose vertices are at scores of positives
+            self._tell_apart(lambda tp, fp: tp * n_neg + fp * n_pos >= n_pos * n_neg)
+        return super().equal_error_rate(on_hull=on_hull)
+
+    def threshold_for(self, *, n_predicted: float | None = None, **others: float | None) -> OperatingPoint:
+        """As `Ranking.threshold_for`."""
+        name, limit = check_exactly_one({**others, QUOTA: n_predicted})
+        if name == QUOTA:
+            most = checked_limit(name, limit)
+            self._tell_apart(lambda tp, fp: tp + fp > most)
+        return super().threshold_for(**{name: limit})
+
+    def _tell_apart(self, is_reached: Callable[[int, int], bool]) -> None:
+        """Count negatives apart until the score is known at which a condition of true and false positives is met.
+
+        Once it is met, it is at all lower thresholds.
+        """
+        while True:
+            counts, atoms = self.counts, self._atoms
+
+            def is_reached_at(row: int, counts: ThresholdCounts = counts) -> bool:
+                return is_reached(int(counts.tps[row]), int(counts.fps[row]))
+
+            row = bisect_left(range(counts.thresholds.size), True, key=is_reached_at)
+            key = FLOATS.encode(counts.thresholds[row : row + 1])
+            gap = int(np.searchsorted(atoms.keys, key)[0]) if key.size else atoms.keys.size
+            if gap == atoms.keys.size or atoms.keys[gap] == key or atoms.between[gap] <= 1:
+                return
+            if self._recount is None:
+                raise ValueError(
+                    f"the threshold is that of one of {atoms.between[gap]:,} negatives, which a copy can't count: ask "
+                    "the ranking that it was made of before, or rank the rows again"
+                )
+            low, high = int(atoms.least[gap]), int(atoms.keys[gap]) - 1
+            step = -(-(high - low + 1) // TOLD_APART)
+            finer = np.append(np.arange(low, high, step, dtype=np.uint64), np.uint64(high))
+            self._atoms, self._counts = atoms.refined(gap, self._recount(finer)), None  # type: ignore[assignment]

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._distinct import sorted_unique
+from fastevals._distinct import sorted_union, sorted_unique
 from fastevals._limits import free_bytes
 from fastevals._options import as_bytes, as_flag, check_integer
 from fastevals._validation.arrays import as_thresholds, check_finite
 from fastevals.counting.ordering import FLOATS
 from fastevals.many.folds import PooledRanking
 from fastevals.scale.certified import CertifiedRanking
-from fastevals.scale.exact import AtomCounts, BlockRows, ExactCurve, ExactRanking, ExactScans, NotWholeError
+from fastevals.scale.exact import HUNDREDTHS, AtomCounts, BlockRows, ExactCurve, ExactRanking, ExactScans, NotWholeError
 from fastevals.scale.files import open_rows
 from fastevals.scale.grid import exact_floats
 from fastevals.scale.rows import RowReader
@@ -66,9 +67,10 @@ def ranking(
         Ranges of scores, about, where it is not exact.
     at : float or array-like, optional
         Thresholds at which counts are known in any case. Those of an exact ranking are known at 0, 0.01, ..., 1 and at
-        scores of positives as well; elsewhere counts are an error, or have bounds.
+        scores of positives as well (these where memory holds them all at once); elsewhere counts are an error, or have
+        bounds.
     memory : int or str, optional
-        Bytes, such as ``"1GB"``, that the scores of positives may take, 36 for each: where they are more they are
+        Bytes, such as ``"1GB"``, that the scores of positives may take, 44 for each: where they are more they are
         counted in several ranges, by a scan each. By default a quarter of what is free.
     on_invalid : {"raise", "drop"}
         Whether a row without a label, a weight or a finite score is an error, or left out.
@@ -143,12 +145,14 @@ def exact_rankings(
     scans = ExactScans(reader, thresholds, memory, progress)
     (block,) = scans.first()
     found: dict[str, PooledRanking | CertifiedRanking] = {}
-    curves = {k: ExactCurve(*block.weight, block.lowest[k], at=thresholds) for k in range(len(reader.scores))}
+    known = sorted_union(thresholds, HUNDREDTHS)
+    curves = {k: ExactCurve(*block.weight, at=known) for k in range(len(reader.scores))}
 
     def done(block: BlockRows, k: int, atoms: AtomCounts) -> None:
         curves[k].add(atoms)
         if scans.n_ranges == 1:
-            found[reader.scores[k]] = ExactRanking(atoms, curves[k], *block.weight, reader.classes)
+            recount = partial(scans.recount, block, k)
+            found[reader.scores[k]] = ExactRanking(atoms, curves[k], *block.weight, reader.classes, recount)
 
     scans.count([block], done)
     for k, name in enumerate(reader.scores):

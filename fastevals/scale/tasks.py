@@ -283,15 +283,14 @@ class PositiveScores(NamedTuple):
         Of the distinct scores of positives, ascending; none where they are too many.
     units : ndarray of int64
         Rows, or units of weight, of each.
-    lowest, highest : int
-        Keys of the least and the greatest score of all rows.
+    highest : int
+        Key of the greatest score of all rows.
     totals : tuple of int
         Positives and negatives.
     """
 
     keys: Keys
     units: NDArray[np.int64]
-    lowest: int
     highest: int
     totals: tuple[int, int]
 
@@ -303,8 +302,8 @@ class PositiveScores(NamedTuple):
         atoms = AtomCounts.of_positives([part.keys for part in parts], units, none, large=True)
         totals = tuple(sum(part.totals[k] for part in parts) for k in (0, 1))
         check_total("sample_weight", *totals)
-        lowest, highest = min(part.lowest for part in parts), max(part.highest for part in parts)
-        return cls(atoms.keys, atoms.positives.astype(np.int64), lowest, highest, (totals[0], totals[1]))
+        highest = max(part.highest for part in parts)
+        return cls(atoms.keys, atoms.positives.astype(np.int64), highest, (totals[0], totals[1]))
 
     def without_keys(self) -> PositiveScores:
         """Return what is known beside the scores."""
@@ -365,10 +364,11 @@ class _Gathering:
 
 
 class NegativeCounts(NamedTuple):
-    """Negatives at each of some scores, and between these."""
+    """Negatives at each of some scores and between these, and the lowest of the latter: as `AtomCounts`."""
 
     at: NDArray[np.int64]
     between: NDArray[np.int64]
+    least: Keys
 
     def __reduce__(self) -> tuple[Any, ...]:
         return NegativeCounts._unpacked, (pack("negatives", {}, self._asdict()),)
@@ -376,7 +376,7 @@ class NegativeCounts(NamedTuple):
     @classmethod
     def _unpacked(cls, data: bytes) -> NegativeCounts:
         _, arrays = unpack(data, "negatives")
-        return cls(arrays["at"].view(np.int64), arrays["between"].view(np.int64))
+        return cls(arrays["at"].view(np.int64), arrays["between"].view(np.int64), arrays["least"])
 
 
 class CountedNegatives(NamedTuple):
@@ -410,7 +410,7 @@ class GatherPositives(Task):
             totals = int(units[positive].sum()), int(units[~positive].sum())
             for name, scores in zip(self.columns.scores, part.scores, strict=True):
                 keys = FLOATS.encode(scores[positive] + 0.0)
-                gathering.add((value, name), PositiveScores(keys, units[positive], *ends(scores), totals))
+                gathering.add((value, name), PositiveScores(keys, units[positive], ends(scores)[1], totals))
         return Gathered(gathering.join(), reader.labels, gathering.are_too_many, reader.checksums)
 
     def merge(self, answers: Iterable[Gathered]) -> Gathered:
@@ -435,11 +435,7 @@ class CountNegatives(Task):
 
     def answer(self, reader: RowReader) -> CountedNegatives:
         """Return the counts of a partition."""
-        none = np.empty(0, np.int64)
-        counts = {
-            where: AtomCounts(keys, none, np.zeros(keys.size, np.int64), np.zeros(keys.size + 1, np.int64))
-            for where, keys in self.keys.items()
-        }
+        counts = self._uncounted()
         waiting: dict[Where, WaitingKeys] = {where: WaitingKeys() for where in counts}
         for value, part in rows_by_value(reader):
             negative = ~part.flags.view(np.bool_)
@@ -453,18 +449,24 @@ class CountNegatives(Task):
         for where, left in waiting.items():
             if left.n:
                 counts[where].count(*left.empty())
-        return CountedNegatives([NegativeCounts(each.at, each.between) for each in counts.values()], reader.checksums)
+        found = [NegativeCounts(each.at, each.between, each.least) for each in counts.values()]
+        return CountedNegatives(found, reader.checksums)
 
     def merge(self, answers: Iterable[CountedNegatives]) -> CountedNegatives:
         """Return those of all rows."""
-        whole = [NegativeCounts(np.zeros(n, np.int64), np.zeros(n + 1, np.int64)) for n in map(len, self.keys.values())]
+        whole = list(self._uncounted().values())
         parts = []
         for counts, checksums in answers:
             parts.append(checksums)
             for mine, its in zip(whole, counts, strict=True):
-                for total, more in zip(mine, its, strict=True):
-                    total += more
-        return CountedNegatives(whole, joined_checksums(parts))
+                mine.at += its.at
+                mine.between += its.between
+                np.minimum(mine.least, its.least, out=mine.least)
+        found = [NegativeCounts(each.at, each.between, each.least) for each in whole]
+        return CountedNegatives(found, joined_checksums(parts))
+
+    def _uncounted(self) -> dict[Where, AtomCounts]:
+        return {where: AtomCounts.uncounted(keys, np.zeros(keys.size, np.int64)) for where, keys in self.keys.items()}
 
 
 OTHER_ROWS = "its scores, labels or weights are others than when they were first read"
@@ -564,7 +566,7 @@ class SweepRanges(Task):
         tp, fp, checksum = self.above.get(low, (0, 0, None))
         if reader.checksums != [checksum]:
             raise changed(reader.files.title, OTHER_ROWS)
-        curve = ExactCurve(*self.known.totals, low, at=self.at, above=(tp, fp))
+        curve = ExactCurve(*self.known.totals, at=self.at, above=(tp, fp))
         curve.add(atoms)
         return [(low, curve)]
 
@@ -574,7 +576,7 @@ class SweepRanges(Task):
 
     def whole(self, answer: list[tuple[int, ExactCurve]]) -> ExactCurve:
         """Return the curve of all rows."""
-        whole = ExactCurve(*self.known.totals, self.known.lowest, at=self.at)
+        whole = ExactCurve(*self.known.totals, at=self.at)
         for _, curve in sorted(answer, key=lambda each: -each[0]):
             whole.append(curve)
         return whole

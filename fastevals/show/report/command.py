@@ -70,7 +70,7 @@ weights that are whole numbers; they say how sure the mean of these values is, n
 the mean of more than 100 values is of a bootstrap of whole values, and speaks of others too.
 
 Files of any size: those that take more than --memory (by default half of what is free) are read in two scans or more,
-to the same numbers; the scores of positives must fit, 36 bytes each, or there are more scans. --approximate reads them
+to the same numbers; the scores of positives must fit, 44 bytes each, or there are more scans. --approximate reads them
 once and counts scores in ranges: JSON then has bounds of each number, between which that of the rows is for certain.
 So it is with standard input.
 

@@ -259,7 +259,7 @@ class ExactStream:
                 with np.errstate(divide="ignore", invalid="ignore"):
                     return best_row_by(counts, metric, options)
 
-        return ExactCurve(*block.weight, block.lowest[k], keep)
+        return ExactCurve(*block.weight, keep)
 
     def _rows(self, parts: list[tuple[Place, Rows]]) -> ScoredRows:
         """Return rows in the order of the files."""
