@@ -533,7 +533,7 @@ def _find_group(key: Any, groups: NDArray[Any]) -> int:
     """Find a key among those of groups, ascending."""
     try:
         if groups.dtype.kind in "mM":
-            wanted = _as_time(key, groups.dtype)
+            wanted = as_time(key, groups.dtype)
             place = int(np.searchsorted(groups, wanted))
             present = place < groups.size and groups[place] == wanted
         else:  # Python's numbers are compared exactly, whatever their types; NumPy's as floats
@@ -547,7 +547,7 @@ def _find_group(key: Any, groups: NDArray[Any]) -> int:
     raise KeyError(f"no group has the key {show(key)}; there are {groups.size}")
 
 
-def _as_time(key: Any, dtype: np.dtype[Any]) -> Any:
+def as_time(key: Any, dtype: np.dtype[Any]) -> Any:
     """Return a date, time or span in the unit of groups; raise if it is something else or not whole in it."""
     if getattr(key, "tzinfo", None) is not None:
         raise ValueError("groups have no time zone")

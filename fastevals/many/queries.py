@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._frames import Columns, as_column, make_columns
 from fastevals._kernels.groups_bootstrap import weighted_mean
+from fastevals._kernels.queries import IDEAL
 from fastevals._options import (
     as_flag,
     check_choice,
@@ -34,6 +35,7 @@ from fastevals.infer.significance.paired import compared_pairs
 from fastevals.many.group_bootstrap import NO_INTERVAL, bootstrap_mean
 from fastevals.many.groups import MetricsByGroup, ValuesByKey
 from fastevals.many.query_sums import TO_THE_END, Queries, as_ranks, sum_by_query
+from fastevals.many.relevant_documents import RelevantDocuments
 from fastevals.measure.kinds import MetricSpecs
 from fastevals.measure.metric_specs import MetricSpec, parse_metrics
 from fastevals.measure.query_metrics import QuerySums
@@ -61,7 +63,7 @@ class QueryMetric(ValuesByKey):
     values : ndarray of shape (n_queries,)
         NaN where the metric is undefined: no document is relevant.
     n_documents, n_relevant : ndarray of int64 of shape (n_queries,)
-        Documents of each query, and those of them that are relevant.
+        Documents of each query, and its relevant ones: those among the documents, or as many as were given.
     mean : float
         Mean of the values that are defined, each query weighing the same; NaN if there is none.
     standard_error : float or None
@@ -118,6 +120,7 @@ def query_metrics(
     queries: ArrayLike | None = None,
     metrics: Any = USUAL,
     *,
+    n_relevant: Any = None,
     gain: str = "linear",
     undefined: float = math.nan,
     interval: str | None = "t",
@@ -175,7 +178,10 @@ def query_metrics(
     Where scores tie, a value is the mean over all orders of the documents that do, in closed form [1]_: that of
     scikit-learn's `ndcg_score`. Where they don't, values are those of trec_eval: discounts are log2(rank + 1),
     precision is over k also where there are fewer documents, and average precision is over all relevant documents
-    of the query (among its rows), also those past k.
+    of the query, also those past k.
+
+    Documents that a query should have found but did not have no row. Without `n_relevant` they are unknown: recall,
+    average precision and nDCG then are those among the retrieved documents, and too high.
 
     A query of up to 192 relevant documents is not sorted: it is counted how many scores are above each.
 
@@ -195,12 +201,18 @@ def query_metrics(
     (array([0.5 , 0.75]), array([0.48 , 0.815]))
     >>> found["mrr"].mean
     0.625
+
+    A query found one of its five relevant documents, at the first rank:
+
+    >>> found = fastevals.query_metrics([1], [9.0], ["q"], ["ndcg@10", "recall@10"], n_relevant={"q": 5}, interval=None)
+    >>> round(found["ndcg@10"]["q"], 4), found["recall@10"]["q"]
+    (0.3392, 0.2)
     """
     check_choice("interval", interval, INTERVALS)
     _, alpha = check_confidence_level(confidence_level)
     n_resamples = check_integer("n_resamples", n_resamples, low=1, high=MAX_RESAMPLES)
     specs = parse_metrics(metrics, of_queries=True)
-    task = _Task(y_true, queries, specs, gain, undefined)
+    task = _Task(y_true, queries, specs, gain, undefined, n_relevant)
     values = task.measure("y_score", y_score)
     task.warn(values)
     undefined_queries = (task.n_relevant == 0).any()
@@ -241,6 +253,7 @@ def compare_query_metrics(
     queries: ArrayLike | None = None,
     metrics: Any = USUAL,
     *,
+    n_relevant: Any = None,
     reference: Any = None,
     gain: str = "linear",
     undefined: float = math.nan,
@@ -258,7 +271,7 @@ def compare_query_metrics(
 
     Parameters
     ----------
-    y_true, queries, metrics, gain, undefined
+    y_true, queries, metrics, n_relevant, gain, undefined
         As for `query_metrics`.
     y_score : mapping of name to array-like, array-like of shape (n_systems, ...), or frame
         Finite scores of two systems or more, an entry, a row or a column each, of the shape of `y_true`.
@@ -299,7 +312,7 @@ def compare_query_metrics(
     systems: Mapping[Any, Any] = dict(enumerate(as_array("y_score", y_score))) if columns is None else columns
     check_two_models("y_score", tuple(systems))
     pairs = compared_pairs(tuple(systems), reference)
-    task = _Task(y_true, queries, specs, gain, undefined)
+    task = _Task(y_true, queries, specs, gain, undefined, n_relevant)
     values = np.stack([task.measure(f"y_score[{name!r}]", each) for name, each in systems.items()], axis=1)
     task.warn(values[:, 0])
     return compare_models(_QuerySample(values), specs, list(systems), pairs, settings, keep, progress)
@@ -352,7 +365,9 @@ class _QuerySample(UnitSample):
 class _Task:
     """Relevance of documents by query, and what is to be measured of the systems that rank them."""
 
-    def __init__(self, y_true: Any, queries: Any, specs: MetricSpecs, gain: Any, undefined: Any) -> None:
+    def __init__(
+        self, y_true: Any, queries: Any, specs: MetricSpecs, gain: Any, undefined: Any, n_relevant: Any
+    ) -> None:
         check_choice("gain", gain, GAINS)
         if not (isinstance(undefined, numbers.Real) and math.isnan(undefined)):
             undefined = check_number("undefined", undefined, low=0, high=1)
@@ -376,6 +391,15 @@ class _Task:
         self.n_documents = np.diff(self.queries.starts)
         self.n_relevant = np.zeros(self.n_documents.size, dtype=np.int64)
         self._discounts = 1 / np.log2(np.arange(self.n_documents.max()) + 2)
+        self._known = n_relevant is not None
+        self._wants_ideal = any(entry.name == "ndcg" for entry in self.entries)
+        if self._known:
+            all_relevant = RelevantDocuments.read(n_relevant, self.queries.keys, GAINS[gain], table=queries is None)
+            together, _ = self.queries.gather(self._relevance, self._relevance)
+            all_relevant.check_retrieved(together, self.n_documents)
+            self.n_relevant = all_relevant.counts
+            if self._wants_ideal:
+                self._ideal = all_relevant.ideal_gains(together, self._cuts, self._worth)
 
     def measure(self, name: str, y_score: Any) -> Floats:
         """Return each metric of each query, of shape (n_metrics, n_queries)."""
@@ -390,25 +414,33 @@ class _Task:
                 _raise_not_relevance(self._relevance, self._gain)
             if not _are_finite(scores):
                 raise_not_finite(name, given)
-            if self._gain == "linear":
-                return relevance
-            return np.where(relevance < 1, np.expm1(relevance * math.log(2)), np.exp2(relevance) - 1)
+            return self._worth(relevance)
 
         def use(span: slice, relevant: Ints, sums: Floats) -> None:
-            self.n_relevant[span] = relevant
+            if not self._known:
+                self.n_relevant[span] = relevant
+            elif self._wants_ideal:
+                sums[:, IDEAL] = self._ideal[:, span]
+            counts = self.n_relevant[span].astype(np.float64)
             by_cut = [
-                QuerySums(self.n_documents[span] if cut == TO_THE_END else cut, relevant.astype(np.float64), *own)
+                QuerySums(self.n_documents[span] if cut == TO_THE_END else cut, counts, *own)
                 for cut, own in zip(self._cuts.tolist(), sums, strict=True)
             ]
             for k, (entry, cut) in enumerate(zip(self.entries, self._cut_of, strict=True)):
                 values[k, span] = entry.function(by_cut[cut])
 
-        ideal = any(entry.name == "ndcg" for entry in self.entries)
+        ideal = self._wants_ideal and not self._known
         rows = self.queries.gather(self._relevance, as_ranks(name, given))
         sum_by_query(self.queries.starts, *rows, self._cuts, self._discounts, use, read=read, ideal=ideal)
         if self._undefined == self._undefined:
             values[np.isnan(values)] = self._undefined
         return values
+
+    def _worth(self, relevance: Floats) -> Floats:
+        """Return the gains of documents."""
+        if self._gain == "linear":
+            return relevance
+        return np.where(relevance < 1, np.expm1(relevance * math.log(2)), np.exp2(relevance) - 1)
 
     def warn(self, values: Floats) -> None:
         """Warn of the queries that leave metrics undefined, and name these."""

@@ -65,6 +65,66 @@ def test_values_are_means_over_all_orders_of_ties(rows, gain):
         ]
 
 
+@BOUNDED
+@given(
+    documents(), st.sampled_from(["linear", "exponential"]), st.lists(st.sampled_from([0.5, 1, 2, 3, 70]), max_size=6)
+)
+def test_relevant_documents_that_were_not_retrieved(rows, gain, missed):
+    relevance, scores, queries = rows
+    lacked = dict(zip(sorted(set(queries)), (missed, missed[:1], []), strict=False))
+    known = {query: [*own_rows(query, *rows)[0], *each] for query, each in lacked.items()}
+    counts = {query: sum(y > 0 for y in each) for query, each in known.items()}
+    found = measured(relevance, scores, queries, EVERY, gain=gain, n_relevant=known)
+    rest = [spec for spec in EVERY if spec.name != "ndcg"]
+    counted = measured(relevance, scores, queries, rest, gain=gain, n_relevant=counts)
+    binary = measured(np.sign(relevance), scores, queries, EVERY, gain=gain, n_relevant=pd.Series(counts))
+    for spec in EVERY:
+        name, k = spec.name, spec.options.get("k")
+        assert found[str(spec)].n_relevant.tolist() == list(counts.values())
+        for query, value in found[str(spec)]:
+            own = own_rows(query, *rows)
+            expected = reference.value(name, k, *own, gain, lacked[query])
+            assert value == pytest.approx(expected, rel=1e-12, nan_ok=True), (spec, query)
+            if spec in rest:
+                assert counted[str(spec)][query] == pytest.approx(value, nan_ok=True)
+            expected = reference.value(name, k, np.sign(own[0]), own[1], gain, np.sign(lacked[query]))
+            assert binary[str(spec)][query] == pytest.approx(expected, rel=1e-12, nan_ok=True), (spec, query)
+
+
+def test_one_of_five_relevant_documents_was_retrieved():
+    expected = 1 / sum(1 / math.log2(rank + 1) for rank in range(1, 6))
+    options = {"metrics": ["ndcg@10", "ndcg", "map", "recall@10", "mrr", "ndcg@1"], "n_relevant": {"q": 5}}
+    found = measured([1], [9.0], ["q"], **options)
+    assert [each.mean for each in found.values()] == [pytest.approx(expected)] * 2 + [0.2, 0.2, 1.0, 1.0]
+    missed = measured([0, 0], [9.0, 3.0], ["q", "q"], **options)  # all five: zero, where nothing is relevant NaN
+    assert [each.mean for each in missed.values()] == [0.0] * 6
+    with pytest.warns(UndefinedMetricWarning, match="1 of 1 queries have no relevant document"):
+        assert math.isnan(query_metrics([0], [9.0], ["q"], "map", n_relevant={"q": 0}, interval=None)["map"].mean)
+    days = np.array(["2024-01-02", "2024-01-01"], dtype="datetime64[D]")
+    by_day = measured([1, 1], [1, 2], days, "recall@1", n_relevant={days[0]: 4, pd.Timestamp(days[1]): 2})
+    assert by_day["recall@1"].values.tolist() == [0.5, 0.25]
+    table = measured([[1, 0], [1, 1]], [[1, 2], [3, 4]], None, "recall@1", n_relevant=np.array([4, 2]))
+    assert table["recall@1"].values.tolist() == [0.0, 0.5]
+
+
+def test_systems_are_compared_by_all_relevant_documents():
+    systems = {"a": [3, 2, 1, 2, 1], "b": [1, 2, 3, 1, 2]}
+    options = {"n_resamples": 99, "rng": 0}
+    relevance, queries = [1, 0, 0, 0, 1], list("xxxyy")
+    plain, known = (
+        compare_query_metrics(relevance, systems, queries, ["map", "ndcg@2"], n_relevant=each, **options)
+        for each in (None, {"x": 2, "y": 3})
+    )
+    assert [each.value for each in plain["map"].estimates.values()] == [
+        pytest.approx((1 + 1 / 2) / 2),
+        pytest.approx((1 / 3 + 1) / 2),
+    ]
+    assert [each.value for each in known["map"].estimates.values()] == [
+        pytest.approx((1 / 2 + 1 / 6) / 2),
+        pytest.approx((1 / 6 + 1 / 3) / 2),
+    ]
+
+
 def ranked_table(n_queries: int, n_documents: int, *, values: int | None, seed: int = 0) -> tuple[Any, Any]:
     """Give graded relevance, and scores of so many values, or without ties."""
     rng = np.random.default_rng([seed, n_documents])
@@ -403,6 +463,28 @@ Y, S, Q = [1, 0, 2], [0.1, 0.2, 0.3], [1, 1, 2]
         ((Y, S, Q), {"undefined": pd.NA}, "undefined must be a number, got <NA>"),
         ((Y, S, Q), {"interval": "delong"}, "interval must be one of None, 't', 'bootstrap'; got 'delong'"),
         ((Y, S, Q), {"confidence_level": 1}, "confidence_level must be in (0, 1), got 1"),
+        ((Y, S, Q), {"n_relevant": {1: 0, 2: 1}}, "n_relevant[1] must count all relevant documents of the query, also"),
+        ((Y, S, Q), {"n_relevant": {1: 1}}, "n_relevant must have every query, but 2 is not in it"),
+        ((Y, S, Q), {"n_relevant": {1: 1, 2: 1, 3: 1}}, "n_relevant must have no query but those of the rows, got 3"),
+        ((Y, S, Q), {"n_relevant": [1, 2]}, "n_relevant must be a mapping of each query to its number"),
+        ((Y, S, Q), {"n_relevant": 3}, "to their relevance; of a table a sequence of these will do, got 3"),
+        ((Y, S, Q), {"n_relevant": {1: 1.5, 2: 1}}, "n_relevant[1] must be an integer, got 1.5"),
+        ((Y, S, Q), {"n_relevant": {1: 1, 2: -1}}, "n_relevant[2] must be an integer from 0 to 2147483648, got -1"),
+        ((Y, S, Q), {"n_relevant": {1: [1, -2], 2: 2}}, "n_relevant[1] must hold relevance, numbers from 0 to 1e+100"),
+        ((Y, S, Q), {"n_relevant": {1: [math.nan], 2: 2}}, "numbers from 0 to 1e+100, got nan"),
+        (
+            (Y, S, Q),
+            {"n_relevant": {1: [1], 2: [1, 1]}},
+            "n_relevant[2] must have the relevance of all relevant documents of the query, also of those among the "
+            "rows: one of relevance 2.0 is not in it",
+        ),
+        (
+            (Y, S, Q),
+            {"n_relevant": {1: 4, 2: 4}},
+            "n_relevant must give the relevance of each relevant document, not their number, for nDCG where y_true has "
+            "relevance other than 0 and 1, such as 2",
+        ),
+        (([Y], [S], None), {"n_relevant": [1, 2]}, "n_relevant must have an entry for each of the 1 queries, got 2"),
     ],
 )
 def test_bad_input(arguments, options, said):

@@ -15,32 +15,32 @@ def orders(relevance: Sequence[float], scores: Sequence[float]) -> Iterator[list
         yield [y for tie in order for y in tie]
 
 
-def dcg(ranked: Sequence[float], k: int) -> float:
+def dcg(ranked: Sequence[float], k: int, known: Sequence[float] = ()) -> float:
     return sum(y / math.log2(rank + 1) for rank, y in enumerate(ranked[:k], 1))
 
 
-def ndcg(ranked: Sequence[float], k: int) -> float:
-    return dcg(ranked, k) / dcg(sorted(ranked, reverse=True), k)
+def ndcg(ranked: Sequence[float], k: int, known: Sequence[float]) -> float:
+    return dcg(ranked, k) / dcg(sorted(known, reverse=True), k)
 
 
-def mrr(ranked: Sequence[float], k: int) -> float:
+def mrr(ranked: Sequence[float], k: int, known: Sequence[float]) -> float:
     return next((1 / rank for rank, y in enumerate(ranked[:k], 1) if y > 0), 0.0)
 
 
-def map(ranked: Sequence[float], k: int) -> float:
-    precisions = [precision_at_k(ranked, rank) for rank, y in enumerate(ranked[:k], 1) if y > 0]
-    return sum(precisions) / relevant(ranked)
+def map(ranked: Sequence[float], k: int, known: Sequence[float]) -> float:
+    precisions = [relevant(ranked[:rank]) / rank for rank, y in enumerate(ranked[:k], 1) if y > 0]
+    return sum(precisions) / relevant(known)
 
 
-def recall_at_k(ranked: Sequence[float], k: int) -> float:
-    return relevant(ranked[:k]) / relevant(ranked)
+def recall_at_k(ranked: Sequence[float], k: int, known: Sequence[float]) -> float:
+    return relevant(ranked[:k]) / relevant(known)
 
 
-def precision_at_k(ranked: Sequence[float], k: int) -> float:
+def precision_at_k(ranked: Sequence[float], k: int, known: Sequence[float]) -> float:
     return relevant(ranked[:k]) / k
 
 
-def hit_rate(ranked: Sequence[float], k: int) -> float:
+def hit_rate(ranked: Sequence[float], k: int, known: Sequence[float]) -> float:
     return float(relevant(ranked[:k]) > 0)
 
 
@@ -51,12 +51,24 @@ def relevant(ranked: Sequence[float]) -> int:
 METRICS = {each.__name__: each for each in (ndcg, dcg, mrr, map, recall_at_k, precision_at_k, hit_rate)}
 
 
-def value(name: str, k: int | None, relevance: Sequence[float], scores: Sequence[float], gain: str = "linear") -> float:
-    """Return a metric of one query, NaN where it needs a relevant document and there is none."""
-    if not any(relevance) and name not in ("dcg", "precision_at_k"):
+def value(
+    name: str,
+    k: int | None,
+    relevance: Sequence[float],
+    scores: Sequence[float],
+    gain: str = "linear",
+    missed: Sequence[float] = (),
+) -> float:
+    """Return a metric of one query, NaN where it needs a relevant document and there is none.
+
+    Relevant documents that were `missed` have no rank.
+    """
+    known = [*relevance, *missed]
+    if not any(known) and name not in ("dcg", "precision_at_k"):
         return math.nan
     if gain == "exponential" and name.endswith("dcg"):
-        relevance = [2**y - 1 for y in relevance]
-    k = len(scores) if k is None else k
-    values = [METRICS[name](ranked, k) for ranked in orders(relevance, scores)]
+        relevance, known = ([2**y - 1 for y in each] for each in (relevance, known))
+    if k is None:
+        k = len(scores) if name == "precision_at_k" else len(known)
+    values = [METRICS[name](ranked, k, known) for ranked in orders(relevance, scores)]
     return sum(values) / len(values)
