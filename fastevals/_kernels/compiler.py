@@ -14,6 +14,7 @@ from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
 
 from fastevals._kernels.cache import KernelCache
+from fastevals._kernels.interpreted import interpreted
 
 PATIENCE = 60.0  # seconds that a fork waits for another thread's compilation; the longest here takes ten on a slow core
 SOON = 0.01  # seconds
@@ -22,9 +23,10 @@ SOON = 0.01  # seconds
 def dispatcher_of(function: Callable[..., Any], options: Mapping[str, Any]) -> Callable[..., Any]:
     """Make a function one that is compiled when called: serial, without the GIL, with IEEE division, cached on disk."""
     compiled = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
-    if compiled is not function:  # the JIT is not switched off
-        compiled._cache = KernelCache(compiled)
-        compiled.compile = _patient(compiled.compile)
+    if compiled is function:  # the JIT is switched off
+        return interpreted(function)
+    compiled._cache = KernelCache(compiled)
+    compiled.compile = _patient(compiled.compile)
     return compiled  # type: ignore[no-any-return]
 
 

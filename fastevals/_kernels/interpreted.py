@@ -1,0 +1,54 @@
+"""Kernels without the compiler (NUMBA_DISABLE_JIT): Python that computes with narrow integers as compiled code does.
+
+numba adds up two items of 8, 16 or 32 bits as 64-bit integers; NumPy's scalars of these types wrap around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+
+class Items(np.ndarray[Any, Any]):
+    """An array of narrow integers or booleans: its items are Python's, and it keeps the low bits of what it gets."""
+
+    def __getitem__(self, key: Any) -> Any:
+        item = super().__getitem__(key)
+        return item if isinstance(item, np.ndarray) else item.item()
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(value, (int, np.integer)) and self.dtype.kind in "iu":
+            value = np.array(int(value) & (2**64 - 1), dtype=np.uint64).astype(self.dtype)
+        super().__setitem__(key, value)
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self.__getitem__, range(len(self)))
+
+
+def interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel's function as one that computes with its arguments as compiled code would."""
+
+    @wraps(function)
+    def call(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return _plain(function(*map(_wide, arguments)))
+
+    return call
+
+
+def _wide(value: Any) -> Any:
+    """Return a narrow integer, or the items of an array of them, as Python's; anything else as it is."""
+    narrow = isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biu" and value.dtype.itemsize < 8
+    if not narrow:
+        return value
+    return value.view(Items) if isinstance(value, np.ndarray) else value.item()
+
+
+def _plain(result: Any) -> Any:
+    """Return what a kernel returns with plain arrays in it."""
+    if isinstance(result, tuple):
+        return tuple(map(_plain, result))
+    return np.asarray(result) if isinstance(result, Items) else result
