@@ -163,7 +163,8 @@ with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
             eval(code)
             sys.setprofile(None)
         root = fastevals.__path__[0]
-        found[name] = sorted(each[len(root) + 1:] for each in files if each.startswith(root))
+        names = (each[len(root) + 1:] for each in files if each.startswith(root))
+        found[name] = sorted(each for each in names if each != "_kernels/interpreted.py")  # in the compiler's place
 print(json.dumps(found))
 """
 
