@@ -343,6 +343,9 @@ def is_number(text: Any) -> bool:
     return True
 
 
-def first_text(values: Iterable[Any]) -> int | None:
+def first_text(values: Iterable[Any], decimal: str = ".") -> int | None:
     """Return the row of the first value that is there and no number; None where each could be one."""
+    sign = str.maketrans(f".{decimal}", "?.")
+    if decimal != ".":
+        values = (value.translate(sign) if isinstance(value, str) else value for value in values)
     return next((row for row, value in enumerate(values) if value is not None and not is_number(value)), None)

@@ -33,6 +33,7 @@ class Piece(NamedTuple):
     n_bytes: int
     read: Callable[[list[str]], Iterator[Any]]  # of columns, their record batches
     place: Callable[[int], str] = "row {}".format  # what messages call a row
+    decimal: str = "."  # of numbers in text
 
 
 @dataclass
@@ -451,7 +452,7 @@ def _open_csv_files(
         if set(file.names) != set(files[0].names):
             raise ValueError(f"{path!r} has other columns than {paths[0]!r}: {listed(file.names)}")
     pieces = [
-        Piece(repr(path), None, states[path][0], file.stream, file.line)
+        Piece(repr(path), None, states[path][0], file.stream, file.line, file.decimal)
         for path, file in zip(paths, files, strict=True)
     ]
     return RowFiles(

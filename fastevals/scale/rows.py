@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,8 +21,10 @@ from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.scale.files import Piece, RowFiles, read_piece
 from fastevals.scale.grid import exact_floats
+from fastevals.scale.values import hint_on_number, name_values, nearest_floats, numbers_of
 
 ON_INVALID = ("raise", "drop")
+DROPPING = "; on_invalid='drop' leaves such rows out"
 
 
 class Rows(NamedTuple):
@@ -64,6 +68,35 @@ class Rows(NamedTuple):
         return cls(flags, scores, *others)
 
 
+class LeftOut(NamedTuple):
+    """Rows that are left out since they can't be counted, in all and by the columns that lack a value.
+
+    A row may lack several: `alone` are those that lack the one.
+    """
+
+    n_rows: int = 0
+    by_column: Mapping[str, int] = MappingProxyType({})
+    alone: Mapping[str, int] = MappingProxyType({})
+
+    @classmethod
+    def of(cls, wrong: Mapping[str, NDArray[np.bool_]]) -> LeftOut:
+        """Return the rows of a batch that are wrong in some column."""
+        times = np.sum(list(wrong.values()), axis=0)
+        by_column = {name: int(np.count_nonzero(each)) for name, each in wrong.items()}
+        alone = {name: int(np.count_nonzero(each & (times == 1))) for name, each in wrong.items()}
+        return cls(int(np.count_nonzero(times)), by_column, alone)
+
+    @classmethod
+    def total(cls, parts: Iterable[LeftOut]) -> LeftOut:
+        """Return the rows of parts together."""
+        n_rows, by_column, alone = 0, Counter[str](), Counter[str]()
+        for part in parts:
+            n_rows += part.n_rows
+            by_column.update(part.by_column)
+            alone.update(part.alone)
+        return cls(n_rows, dict(by_column), dict(alone))
+
+
 class ColumnReader:
     """Reads columns of pieces of files, batch by batch, by any number of threads.
 
@@ -76,6 +109,8 @@ class ColumnReader:
         Whether a row without a value in one of them is an error, or left out and counted.
     names : mapping of str to str, optional
         What messages call each column.
+    hint : str
+        The end of a message on missing values.
     """
 
     def __init__(
@@ -86,24 +121,30 @@ class ColumnReader:
         *,
         on_invalid: str = "raise",
         names: Mapping[str, str] | None = None,
+        hint: str = DROPPING,
     ) -> None:
         check_choice("on_invalid", on_invalid, ON_INVALID)
-        self.files, self.on_invalid = files, on_invalid
+        self.files, self.on_invalid, self._hint = files, on_invalid, hint
         self.columns = list(dict.fromkeys([*keys, *numbers]))
         self.names = {name: f"column {name!r}" for name in self.columns} if names is None else dict(names)
         files.check_columns(self.names)
         self._numbers = frozenset(numbers)
         self._lock = threading.Lock()
-        self._dropped: dict[str, int] = {}  # rows of each piece
+        self._dropped: dict[str, LeftOut] = {}  # of each piece
 
     @property
     def n_dropped(self) -> int:
         """Rows left out since they can't be counted."""
-        return sum(self._dropped.values())
+        return self.left_out.n_rows
 
-    def dropped(self, pieces: Iterable[Piece]) -> int:
+    @property
+    def left_out(self) -> LeftOut:
+        """Rows left out since they can't be counted, by the columns that lack a value."""
+        return LeftOut.total(self._dropped.values())
+
+    def dropped(self, pieces: Iterable[Piece]) -> LeftOut:
         """Return the rows of pieces that are left out since they can't be counted."""
-        return sum(self._dropped.get(piece.name, 0) for piece in pieces)
+        return LeftOut.total(self._dropped[piece.name] for piece in pieces if piece.name in self._dropped)
 
     def batches(self, piece: Piece) -> Iterator[tuple[Batch, dict[str, NDArray[Any]]]]:
         """Yield where each batch is, and its columns: numbers, booleans or text."""
@@ -118,15 +159,16 @@ class ColumnReader:
 
     def _arrays(self, piece: Piece) -> Iterator[tuple[Batch, dict[str, Any]]]:
         """Yield where each batch is, and its columns, of rows that can be counted."""
-        n_dropped = 0
+        dropped: list[LeftOut] = []
         for start, batch in read_piece(piece, self.columns):
             if not batch.num_rows:
                 continue
             place = Batch(piece, start)
             arrays = {name: batch.column(k) for k, name in enumerate(self.columns)}
-            valid = self._valid(arrays, place)
-            if valid is not None:
-                n_dropped += batch.num_rows - int(np.count_nonzero(valid))
+            wrong = self._wrong(arrays, place)
+            if wrong:
+                dropped.append(LeftOut.of(wrong))
+                valid = ~np.any(list(wrong.values()), axis=0)
                 if not valid.any():
                     continue
                 arrays = {name: array.filter(_as_arrow(valid)) for name, array in arrays.items()}
@@ -134,7 +176,7 @@ class ColumnReader:
             self._check_numbers(batch, place)
             yield place, arrays
         with self._lock:  # only of what was read to its end
-            self._dropped[piece.name] = n_dropped
+            self._dropped[piece.name] = LeftOut.total(dropped)
 
     def _check_numbers(self, batch: Any, place: Batch) -> None:
         """Raise if a column of numbers has another type; name its first value that is none, which may come later."""
@@ -147,18 +189,19 @@ class ColumnReader:
             row, value = place.start, batch.column(self.columns.index(name))[0].as_py()
             for start, each in batches:
                 values = each.column(0).to_pylist()
-                first = first_text(values)
+                first = first_text(values, place.piece.decimal)
                 if first is not None:
                     row, value = start + first, values[first]
                     break
             where = place._replace(start=0, kept=None).row(row)
             raise ValueError(
                 f"{self.names[name]} must hold numbers, but has type {dtype} (with the value {show(value)} at {where})"
+                f"{hint_on_number(value)}"
             )
 
-    def _valid(self, arrays: Mapping[str, Any], place: Batch) -> NDArray[np.bool_] | None:
-        """Return which rows are to be kept, None for all; raise where one that can't be counted is an error."""
-        valid: NDArray[np.bool_] | None = None
+    def _wrong(self, arrays: Mapping[str, Any], place: Batch) -> dict[str, NDArray[np.bool_]]:
+        """Return which rows can't be counted, by column, of those that have some; raise where these are an error."""
+        found: dict[str, NDArray[np.bool_]] = {}
         for name, array in arrays.items():
             wrong, what = _missing(array), "missing value"
             if wrong is None and _is_float(array.type):
@@ -169,11 +212,13 @@ class ColumnReader:
             if self.on_invalid == "raise":
                 count = int(np.count_nonzero(wrong))
                 where = place.row(int(wrong.argmax()))
-                raise ValueError(f"{self.names[name]} has {count} {what}{'s' * (count > 1)}, the first at {where}")
+                raise ValueError(
+                    f"{self.names[name]} has {count} {what}{'s' * (count > 1)}, the first at {where}{self._hint}"
+                )
             if array.null_count and _is_float(array.type):
                 wrong = wrong | ~np.isfinite(array.fill_null(np.nan).to_numpy(zero_copy_only=False))
-            valid = ~wrong if valid is None else valid & ~wrong
-        return valid
+            found[name] = wrong
+        return found
 
 
 class RowReader(ColumnReader):
@@ -196,6 +241,8 @@ class RowReader(ColumnReader):
         What messages call each column.
     option : str
         What messages call `pos_label`.
+    hint : str
+        The end of a message on missing values.
     parse : callable, optional
         Of `pos_label` and the first labels, gives that which is meant.
     labels : tuple, optional
@@ -215,12 +262,13 @@ class RowReader(ColumnReader):
         on_invalid: str = "raise",
         names: Mapping[str, str] | None = None,
         option: str = "pos_label",
+        hint: str = DROPPING,
         parse: Callable[[Any, list[Any]], Any] = lambda wanted, labels: wanted,
         labels: tuple[Any, Any] = (None, None),
     ) -> None:
         keys = [name for name in (label, by, group) if name is not None]
         numbers = [name for name in (*scores, weight) if name is not None]
-        super().__init__(files, keys, numbers, on_invalid=on_invalid, names=names)
+        super().__init__(files, keys, numbers, on_invalid=on_invalid, names=names, hint=hint)
         self.label, self.scores, self.weight, self.by, self.group = label, tuple(scores), weight, by, group
         self._wanted, self._parse, self._option = pos_label, parse, option
         self._labels = labels  # positive and negative, as far as they are known
@@ -272,6 +320,14 @@ class RowReader(ColumnReader):
     def classes(self) -> Classes:
         """The names of the two classes."""
         return named_classes(self._labels)
+
+    def value_names(self, values: Iterable[Any]) -> dict[Any, Any]:
+        """Return what values that part rows stand for, ascending, by how they are read: as text of CSV files."""
+        found = list(values)
+        if self.by is None or not self.files.is_csv:
+            return {value: value for value in (found if self.by is None else sorted(found))}
+        named = dict(zip(found, name_values(self.names[self.by], found), strict=True))
+        return dict(sorted(named.items(), key=lambda pair: pair[1]))
 
     def learn(self) -> None:
         """Read the labels of the first rows: what is wrong with others doesn't depend on which come first."""
@@ -461,15 +517,6 @@ def _is_float(dtype: Any) -> bool:
     return bool(types.is_floating(dtype))
 
 
-def numbers_of(piece: Any) -> NDArray[Any]:
-    """Return an array of Arrow's without missing values; its own `to_numpy` imports pandas, a third of a second."""
-    from pyarrow import types, uint8
-
-    is_boolean = types.is_boolean(piece.type)
-    values = np.from_dlpack(piece.cast(uint8()) if is_boolean else piece)
-    return values.view(np.bool_) if is_boolean else values
-
-
 def _values(shown: str, array: Any, place: Batch, *, numeric: bool = False) -> NDArray[Any]:
     """Return an array without missing values as numbers, booleans or text."""
     import pyarrow as pa
@@ -478,7 +525,7 @@ def _values(shown: str, array: Any, place: Batch, *, numeric: bool = False) -> N
     if types.is_dictionary(array.type) and (numeric or not types.is_string(array.type.value_type)):
         array = array.dictionary_decode()
     if types.is_decimal(array.type):
-        array = array.cast(pa.float64())
+        array = nearest_floats(array)
     if types.is_integer(array.type) or types.is_floating(array.type) or types.is_boolean(array.type):
         return numbers_of(array)
     try:

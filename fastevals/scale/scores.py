@@ -19,7 +19,7 @@ from fastevals.scale.files import BATCH, Piece
 from fastevals.scale.grid import ScoreGrid, atoms_of_rows, fit_grid
 from fastevals.scale.payload import Summary, as_json, from_json
 from fastevals.scale.probabilities import ProbabilitySummary
-from fastevals.scale.rows import RowReader, Rows
+from fastevals.scale.rows import LeftOut, RowReader, Rows
 from fastevals.scale.summary import MOST_CELLS, SAMPLE, RankingSummary, joint_labels, whole_units
 
 SAMPLED_PIECES = 16  # that a grid is fitted to
@@ -105,8 +105,10 @@ class ScoresSummary(Summary):
         The positive and the negative label; None where it is not known.
     blocks : dict of label to CountedBlock
         By value, ascending; of None where rows are not parted.
-    n_dropped, n_weightless : int
-        Rows left out: since they can't be counted, and since their weight is zero.
+    left_out : LeftOut
+        Rows left out since they can't be counted.
+    n_weightless : int
+        Rows left out since their weight is zero.
     pieces : dict of str to int
         Of what is not all counted yet: what is, and its rows.
     """
@@ -119,7 +121,7 @@ class ScoresSummary(Summary):
     by: str | None = None
     labels: tuple[Any, Any] = (None, None)
     blocks: dict[Any, CountedBlock] = field(default_factory=dict)
-    n_dropped: int = 0
+    left_out: LeftOut = field(default_factory=LeftOut)
     n_weightless: int = 0
     pieces: dict[str, int] = field(default_factory=dict)
     settings: list[Any] = field(default_factory=list)  # of the run that was stopped
@@ -128,6 +130,11 @@ class ScoresSummary(Summary):
     def n_samples(self) -> int:
         """Rows."""
         return sum(block.n_samples for block in self.blocks.values())
+
+    @property
+    def n_dropped(self) -> int:
+        """Rows left out since they can't be counted."""
+        return self.left_out.n_rows
 
     def __repr__(self) -> str:
         return f"ScoresSummary({self.n_samples} rows, {', '.join(self.models)})"
@@ -142,15 +149,18 @@ class ScoresSummary(Summary):
             labels = joint_labels(labels, other.labels)
         everything = (self, *others)
         blocks = {}
-        values = {value for each in everything for value in each.blocks}
-        if len({isinstance(value, str) for value in values}) > 1:
-            raise ValueError(f"summaries must have values of {self.by!r} of one type, got text and numbers")
+        by_value = [each.blocks for each in everything]
+        if (
+            len({isinstance(value, str) for each in by_value for value in each}) > 1
+        ):  # text has numbers as they are shown
+            by_value = [{_as_text(value): block for value, block in each.items()} for each in by_value]
+        values = {value for each in by_value for value in each}
         for value in sorted(values) if self.by is not None else values:
-            first, *more = (each.blocks[value] for each in everything if value in each.blocks)
+            first, *more = (each[value] for each in by_value if value in each)
             blocks[value] = first.merge(*more)
         return ScoresSummary(
             self.label, self.models, self.weight, self.by, labels, blocks,
-            sum(each.n_dropped for each in everything), sum(each.n_weightless for each in everything),
+            LeftOut.total(each.left_out for each in everything), sum(each.n_weightless for each in everything),
             {name: rows for each in everything for name, rows in each.pieces.items()},
         )  # fmt: skip
 
@@ -190,7 +200,8 @@ class ScoresSummary(Summary):
             "values": as_json(self.blocks),
             "has_probabilities": all(block.probabilities for block in self.blocks.values()),
             "rows": [[block.n_samples, block.n_positives] for block in self.blocks.values()],
-            "left_out": [self.n_dropped, self.n_weightless],
+            "left_out": [self.left_out.n_rows, self.n_weightless],
+            "lacking": [dict(self.left_out.by_column), dict(self.left_out.alone)],
             "pieces": self.pieces,
             "settings": self.settings,
             "sizes": [len(data) for data in stored],
@@ -221,9 +232,14 @@ class ScoresSummary(Summary):
             blocks[value] = CountedBlock(n_samples, n_positives, *found)
         positive, negative = head["labels"]
         n_dropped, n_weightless = map(int, head["left_out"])
+        by_column, alone = ({str(name): int(n) for name, n in each.items()} for each in head.get("lacking", ({}, {})))
         names = (head["label"], tuple(models), head["weight"], head["by"])
         parts = dict(head["pieces"]), list(head["settings"])
-        return cls(*names, (positive, negative), blocks, n_dropped, n_weightless, *parts)
+        return cls(*names, (positive, negative), blocks, LeftOut(n_dropped, by_column, alone), n_weightless, *parts)
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else repr(value).lower()
 
 
 # Counting -------------------------------------------------------------------------------------------------------------
@@ -294,7 +310,7 @@ class Counting:
         whole = parts[0].merge(*parts[1:])
         whole.pieces = {piece.name: reader.n_rows.get(piece.name, 0) for piece in pieces}
         whole.labels = reader.labels
-        whole.n_dropped, whole.n_weightless = reader.dropped(pieces), reader.weightless(pieces)
+        whole.left_out, whole.n_weightless = reader.dropped(pieces), reader.weightless(pieces)
         return whole
 
 
@@ -364,6 +380,7 @@ def count_scores(
     if whole is None or not whole.n_samples:
         raise reader.no_rows()
     whole.share_labels()
+    whole.blocks = {value: whole.blocks[read] for read, value in reader.value_names(whole.blocks).items()}
     return whole
 
 

@@ -160,8 +160,8 @@ def _collected(df: Any) -> Any:
         if wrong is None:
             raise
         raise ImportError(
-            f"workers run another Python ({wrong[0]}): set PYSPARK_PYTHON to one that has fastevals, pyspark, pandas and "
-            "pyarrow, before the session starts"
+            f"workers run another Python ({wrong[0]}): set PYSPARK_PYTHON to one that has fastevals, pyspark, pandas "
+            "and pyarrow, before the session starts"
         ) from None
 
 

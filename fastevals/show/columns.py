@@ -33,6 +33,7 @@ from fastevals._validation.labels import as_groups, as_labels, check_several_gro
 from fastevals._validation.text import encode_column, encode_text, unique_inverse
 from fastevals.counting.labels import code_labels
 from fastevals.scale.files import arrow_batches, column_named, open_parquet
+from fastevals.scale.values import hint_on_number, name_values, nearest_floats, numbers_of
 from fastevals.show.commands import SUMMARY, CsvForm, option
 from fastevals.show.csv_files import CsvFile
 
@@ -44,11 +45,28 @@ MOST_UNPACKED, MOST_TIMES = 1 << 30, 100  # bytes of columns of a .gz file, and 
 
 
 class NamedColumns(dict[str, NDArray[Any]]):
-    """A file's columns by name, and what messages call a row: the file's line, where it has lines."""
+    """A file's columns by name, and what messages call a row: the file's line, where it has lines.
 
-    def __init__(self, columns: Mapping[str, NDArray[Any]], line: Callable[[int], str] = "row {}".format) -> None:
+    Those `as_written` are text of a CSV file, which may stand for numbers.
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, NDArray[Any]],
+        line: Callable[[int], str] = "row {}".format,
+        as_written: Collection[str] = (),
+    ) -> None:
         super().__init__(columns)
         self.line = line
+        self.as_written = frozenset(as_written)
+
+    def encode_values(self, shown: str, name: str) -> tuple[list[Any], NDArray[np.intp]]:
+        """Return a column's values, ascending, and the place of each row's among them."""
+        return encode_values(shown, self[name], as_written=name in self.as_written)
+
+    def encode_groups(self, shown: str, name: str) -> NDArray[np.intp]:
+        """Return the groups of rows as numbers; there must be several."""
+        return encode_groups(shown, self[name], as_written=name in self.as_written)
 
 
 def read_data(
@@ -56,15 +74,19 @@ def read_data(
     wanted: Names | None,
     *,
     numeric: Collection[str] = (),
+    names: Collection[str] = (),
     beside: Names = MappingProxyType({}),
     form: CsvForm = CsvForm(),  # noqa: B008 (which nothing changes)
+    hint: str = "",
 ) -> NamedColumns:
     """Return some columns of a file, or of a frame or mapping of names to array-likes; arguments as `read_columns`.
 
     Raise as `read_columns` does; also if columns are of different lengths.
     """
     if isinstance(data, (str, os.PathLike)):
-        return read_columns(os.fsdecode(data), wanted, numeric=numeric, beside=beside, form=form)
+        return read_columns(
+            os.fsdecode(data), wanted, numeric=numeric, names=names, beside=beside, form=form, hint=hint
+        )
     table = named_columns("data", data)
     if table is None:
         raise ValueError(f"data must be a path, a frame or a mapping of names to columns, got {show(data)}")
@@ -105,8 +127,10 @@ def read_columns(
     wanted: Names | None,
     *,
     numeric: Collection[str] = (),
+    names: Collection[str] = (),
     beside: Names = MappingProxyType({}),
     form: CsvForm = CsvForm(),  # noqa: B008 (which nothing changes)
+    hint: str = "",
 ) -> NamedColumns:
     """Read some columns of a file.
 
@@ -118,10 +142,14 @@ def read_columns(
         Names of the columns, and what messages call each (``--label 'y'``); None for all.
     numeric : collection of str
         Those of `wanted` that must hold numbers.
+    names : collection of str
+        Those that name groups or classes: of a CSV file they are text as it is written.
     beside : mapping of str to str
         Of all columns, those that messages call otherwise.
     form : CsvForm
         What is known of a CSV file.
+    hint : str
+        The end of a message on missing values.
 
     Returns
     -------
@@ -137,10 +165,13 @@ def read_columns(
     ImportError
         Without pyarrow.
     """
-    columns, called, source = _read(Path(path), form, wanted, beside)
+    columns, called, source = _read(Path(path), form, wanted, beside, names)
     # Each is let go for its array: not all are held twice.
-    arrays = {name: columns.pop(name).as_numpy(shown, name in numeric, source) for name, shown in called.items()}
-    return NamedColumns(arrays, source.line)
+    arrays = {
+        name: columns.pop(name).as_numpy(shown, name in numeric, source, coded=name in source.as_text, hint=hint)
+        for name, shown in called.items()
+    }
+    return NamedColumns(arrays, source.line, source.as_text)
 
 
 def read_numbers(path: str | Path, beside: Names, form: CsvForm) -> tuple[NamedColumns, list[str]]:
@@ -205,8 +236,16 @@ def check_columns(data: str, names: list[str], wanted: Names, hint: str = "") ->
 # Rows that share a value: the blocks of --by, the groups of --group; the class of --pos-label ------------------------
 
 
-def encode_values(shown: str, column: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return a column's values, ascending, and the place of each row's among them."""
+def encode_values(shown: str, column: NDArray[Any], *, as_written: bool = False) -> tuple[list[Any], NDArray[np.intp]]:
+    """Return a column's values, ascending, and the place of each row's among them.
+
+    Text of a CSV file, `as_written`, is numbers where each is written as its number is shown.
+    """
+    if as_written:
+        names, codes = unique_inverse(as_groups(shown, column))
+        named = name_values(shown, names.tolist())
+        order = sorted(range(len(named)), key=named.__getitem__)
+        return [named[k] for k in order], np.argsort(order)[codes]
     if column.dtype.kind in "ib":
         labels, (codes,) = code_labels([column])
         return labels.astype(column.dtype).tolist(), codes
@@ -216,11 +255,11 @@ def encode_values(shown: str, column: NDArray[Any]) -> tuple[list[Any], NDArray[
     return values.tolist(), codes
 
 
-def encode_groups(shown: str, column: NDArray[Any]) -> NDArray[np.intp]:
+def encode_groups(shown: str, column: NDArray[Any], *, as_written: bool = False) -> NDArray[np.intp]:
     """Return the groups of rows as numbers; there must be several."""
-    groups, codes = unique_inverse(as_groups(shown, column))
-    check_several_groups(shown, groups)
-    return codes
+    named = encode_values(shown, column, as_written=True) if as_written else unique_inverse(as_groups(shown, column))
+    check_several_groups(shown, np.asarray(named[0]))
+    return named[1]
 
 
 def parse_label(text: str | None, labels: Sequence[Any]) -> Any:
@@ -255,6 +294,8 @@ class _Source(Protocol):
     """An open file."""
 
     names: list[str]  # of its columns
+    as_text: frozenset[str]  # columns that are text as it is written
+    decimal: str  # point or comma
     n_rows: int | None  # where the file says it
     hint: str  # the end of a message on a column that is not there
 
@@ -269,6 +310,8 @@ class _Batches:
     """A Parquet or Arrow file, read in batches, which may be far larger than they are in the file."""
 
     hint = ""
+    as_text: frozenset[str] = frozenset()
+    decimal = "."
 
     def __init__(
         self,
@@ -332,7 +375,7 @@ class _Format(NamedTuple):
     """What a suffix means: a name for messages, and how to open a file."""
 
     title: str
-    open: Callable[[Path, CsvForm, set[str] | None], _Source]
+    open: Callable[[Path, CsvForm, set[str] | None, Collection[str]], _Source]
 
 
 _CSV, _PARQUET, _ARROW = _Format("CSV", CsvFile), _Format("Parquet", _open_parquet), _Format("Arrow", _open_arrow)
@@ -421,7 +464,9 @@ TEXT, PACKED = 2, 10  # bytes of rows for each byte of a CSV file, and of that f
 # Reading ----------------------------------------------------------------------------------------------------------
 
 
-def _read(path: Path, form: CsvForm, wanted: Names | None, beside: Names) -> tuple[dict[str, _Column], Names, _Source]:
+def _read(
+    path: Path, form: CsvForm, wanted: Names | None, beside: Names, names: Collection[str] = ()
+) -> tuple[dict[str, _Column], Names, _Source]:
     """Read columns, or all with None; return also what messages call each, and the open file."""
     file_format = _file_format(path)
     if file_format is not _CSV and (options := form.options()):
@@ -430,7 +475,7 @@ def _read(path: Path, form: CsvForm, wanted: Names | None, beside: Names) -> tup
     check_file(path)
     with _explain_damage(path):
         known = {**(wanted or {}), **beside}
-        source = file_format.open(path, form, set(known) or None)
+        source = file_format.open(path, form, set(known) or None, names)
     if wanted is None:
         wanted = {name: f"column {name!r}" for name in source.names}
     wanted = {**wanted, **beside}
@@ -543,7 +588,7 @@ class _Column:
         if self.most_rows is None or self.pieces or piece.null_count or not _is_number(piece.type):
             self.pieces.append(piece)
         else:
-            values = _numbers_of(piece)
+            values = numbers_of(piece)
             if self.numbers is None:
                 self.numbers = _allocate(self.most_rows, values.dtype)
             if rows.stop > self.most_rows:
@@ -557,15 +602,18 @@ class _Column:
         """Return whether its type is one of numbers."""
         return self.numbers is not None or holds_numbers(self.pieces[0].type)
 
-    def as_numpy(self, shown: str, numeric: bool, source: _Source) -> NDArray[Any]:
-        """Return numbers, booleans or strings; raise if a value is missing."""
+    def as_numpy(
+        self, shown: str, numeric: bool, source: _Source, *, coded: bool = False, hint: str = ""
+    ) -> NDArray[Any]:
+        """Return numbers, booleans or strings, these if `coded` as `TextLabels`; raise if a value is missing."""
         if not self.pieces:
             assert self.numbers is not None
             return self.numbers[: self.n_rows]
-        return _as_numpy(shown, self.pieces, self.n_rows, numeric, source)
+        column = _as_plain(shown, self.pieces, self.n_rows, numeric, source, hint)
+        return encode_column(shown, column) if coded else np.asarray(column.to_numpy())  # type: ignore[return-value]
 
 
-def _as_numpy(shown: str, pieces: list[Any], n_rows: int, numeric: bool, source: _Source) -> NDArray[Any]:
+def _as_plain(shown: str, pieces: list[Any], n_rows: int, numeric: bool, source: _Source, hint: str) -> Any:
     """Return the pieces of a column, the last of so many rows, as numbers, booleans or strings."""
     import pyarrow as pa
     from pyarrow import types
@@ -576,19 +624,22 @@ def _as_numpy(shown: str, pieces: list[Any], n_rows: int, numeric: bool, source:
     dtype, missing = column.type, column.is_null().to_numpy()
     if count := int(np.count_nonzero(missing)):
         line = source.line(n_rows - missing.size + int(missing.argmax()))
-        raise ValueError(f"{shown} has {count} missing value{'s' * (count > 1)}, the first at {line}")
+        raise ValueError(f"{shown} has {count} missing value{'s' * (count > 1)}, the first at {line}{hint}")
     if types.is_decimal(dtype):
-        column = column.cast(pa.float64())
+        column = nearest_floats(column)
     elif not holds_numbers(dtype):
         if numeric:
-            row = first_text(column.to_pylist()) or 0
+            row = first_text(column.to_pylist(), source.decimal) or 0
             value, line = column[row].as_py(), source.line(row)
-            raise ValueError(f"{shown} must hold numbers, but has type {dtype} (with the value {value!r} at {line})")
+            hint = hint_on_number(value)
+            raise ValueError(
+                f"{shown} must hold numbers, but has type {dtype} (with the value {value!r} at {line}){hint}"
+            )
         try:
             column = column.cast(pa.string())
         except pa.ArrowException:
             raise ValueError(f"{shown} must hold numbers, booleans or strings, but has type {dtype}") from None
-    return np.asarray(column.to_numpy())
+    return column
 
 
 def _is_number(dtype: Any) -> bool:
@@ -602,12 +653,3 @@ def _allocate(n_rows: int, dtype: np.dtype[Any]) -> NDArray[Any]:
         return np.empty(n_rows, dtype=dtype)
     except (MemoryError, ValueError) as error:
         raise EOFError(f"it says that it holds {n_rows} rows, which no memory does") from error
-
-
-def _numbers_of(piece: Any) -> NDArray[Any]:
-    """Return an array of Arrow's without missing values; its own `to_numpy` imports pandas, a third of a second."""
-    from pyarrow import types, uint8
-
-    is_boolean = types.is_boolean(piece.type)
-    values = np.from_dlpack(piece.cast(uint8()) if is_boolean else piece)
-    return values.view(np.bool_) if is_boolean else values

@@ -55,6 +55,11 @@ def option(name: str, value: Any = None, *, placeholder: str | None = None) -> s
     return dashed if shown is None else f"{dashed} {shown}"
 
 
+def dropping() -> str:
+    """Return the end of a message on missing values: which option leaves their rows out."""
+    return f"; {option('on_invalid', 'drop')} leaves such rows out"
+
+
 # Printing -----------------------------------------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ import io
 import itertools
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from fastevals._options import import_optional
 from fastevals._validation.arrays import is_number
 from fastevals.scale.files import MISSING, Piece, RowFiles, explained, open_stream
+from fastevals.scale.values import MISSING_WORDS, NULLS, are_missing
 from fastevals.show.commands import CsvForm, option
 
 HEAD = 1 << 20  # bytes that are looked at
@@ -32,6 +33,7 @@ PACKED = {  # what else a file's first bytes may say it is
     b"PK\x03\x04": ("a ZIP archive or a workbook, of Excel for instance", "unpack it, or save it as CSV"),
 }
 ONE_BYTE = "latin-1"  # stands for all encodings that have ASCII in one byte: what is ASCII is the same in each
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 EXACT = 2**53  # up to here every integer is a float64
 
 
@@ -43,6 +45,7 @@ class _Dialect(NamedTuple):
     header: bool
     decimal: str  # point or comma
     is_guess: bool  # of the encoding: columns are certain, their text is not
+    skipped: int  # lines before the header: Excel's sep=;
     hint: str  # for a message on a column that is not there
 
 
@@ -50,35 +53,45 @@ class CsvFile:
     """An open CSV file, with the `names` of its columns, and a `hint` for a message on one that is not there.
 
     The end of the path says whether it is compressed, and what separates columns where the first lines don't say it;
-    `form` is what is known, `wanted` the names of columns that are to be read, None for all. Where it is not certain
-    what separates columns, or whether the first line names them, the error says which option tells it.
+    `form` is what is known, `wanted` the names of columns that are to be read, None for all, `as_text` those whose
+    values are read as they are written. `nulls` stand for a missing value: among numbers, and if `drops` also as text.
+    Where it is not certain what separates columns, or whether the first line names them, the error says which option
+    tells it.
     """
 
-    def __init__(self, path: Path, form: CsvForm, wanted: set[str] | None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        form: CsvForm,
+        wanted: Collection[str] | None,
+        as_text: Collection[str] = (),
+        *,
+        drops: bool = False,
+    ) -> None:
         from pyarrow import csv as arrow
 
         self.path = path
+        self.as_text = frozenset(as_text)
+        self.nulls: Sequence[str] = MISSING_WORDS if drops else NULLS
+        self.no_text: Sequence[str] = MISSING_WORDS if drops else ("",)
         self.n_rows: int | None = None
         head = self._head()
         for mark, (kind, rule) in PACKED.items():
             if head.startswith(mark):
                 raise ValueError(f"{str(path)!r} can't be read as CSV: it is {kind}; {rule}")
-        self.dialect = _detect_dialect(path, head, form, wanted)
-        self.hint = self.dialect.hint
+        self.dialect = _detect_dialect(path, head, form, None if wanted is None else set(wanted))
+        self.hint, self.decimal = self.dialect.hint, self.dialect.decimal
         self.parse = arrow.ParseOptions(delimiter=self.dialect.separator, newlines_in_values=True)
-        self.options = arrow.ReadOptions(
-            encoding=self.dialect.encoding, autogenerate_column_names=not self.dialect.header
-        )
+        self.options = self._read_options(autogenerate_column_names=not self.dialect.header)
         with self._name_lines():
             reader = arrow.open_csv(
                 self._stream(),
-                read_options=arrow.ReadOptions(
-                    encoding=self.dialect.encoding,
+                read_options=self._read_options(
                     autogenerate_column_names=not self.dialect.header,
                     block_size=HEAD // 8,  # so that of a pipe's first bytes, whose last row is cut, a block is whole
                 ),
                 parse_options=self.parse,
-                convert_options=arrow.ConvertOptions(decimal_point=self.dialect.decimal),
+                convert_options=self._convert_options(),
             )
             self.names, self._guesses = list(reader.schema.names), list(reader.schema.types)
             reader.close()
@@ -86,7 +99,17 @@ class CsvFile:
         self._as_text: dict[str, list[Any]] = {}  # those read as text, and the types that their values may have
         if not self.dialect.header:
             self.names = [str(k + 1) for k in range(len(self.names))]
-            self.options = arrow.ReadOptions(encoding=self.dialect.encoding, column_names=self.names)
+            self.options = self._read_options(column_names=self.names)
+
+    def _read_options(self, **options: Any) -> Any:
+        from pyarrow import csv as arrow
+
+        return arrow.ReadOptions(encoding=self.dialect.encoding, skip_rows=self.dialect.skipped, **options)
+
+    def _convert_options(self, **options: Any) -> Any:
+        from pyarrow import csv as arrow
+
+        return arrow.ConvertOptions(decimal_point=self.dialect.decimal, null_values=list(self.nulls), **options)
 
     def _head(self) -> bytes:
         """Return the first bytes of the content."""
@@ -109,10 +132,11 @@ class CsvFile:
 
     def read(self, columns: list[str], watch: Callable[[int], None]) -> list[Any]:
         """Read columns in batches; numbers are exact, and a string that is missing or empty is null."""
-        from pyarrow import ArrowInvalid, Table, compute, float64, int64, types, uint64
+        from pyarrow import ArrowInvalid, Table, binary, float64, int64, types, uint64
         from pyarrow import csv as arrow
 
-        options = arrow.ConvertOptions(include_columns=columns, decimal_point=self.dialect.decimal)
+        as_written = {name: binary() for name in columns if name in self.as_text}
+        options = self._convert_options(include_columns=columns, column_types=as_written)
 
         def read(as_text: list[str] | None = None) -> Any:
             if as_text is not None:
@@ -131,40 +155,40 @@ class CsvFile:
                 raise
             # Types are guessed from the first rows, and a later one does not fit: read text, then try types on all.
             table = read(columns)
-            arrays = {name: self._parse_column(name, table[name], options.null_values, numbers) for name in columns}
+            arrays = {
+                name: self._parse_column(name, table[name], [] if name in as_written else numbers) for name in columns
+            }
         rounded = [name for name, column in arrays.items() if _may_be_rounded(column)]
         if rounded:
             text = read(rounded)
             for name in rounded:
-                arrays[name] = self._parse_column(name, text[name], options.null_values, numbers)
+                arrays[name] = self._parse_column(name, text[name], numbers)
                 _check_not_rounded(name, text[name], arrays[name])
         for name, column in arrays.items():
             column = self._decode_column(name, column) if types.is_binary(column.type) else column
             if types.is_string(column.type):
-                self._check_encoding_known(name, column)
-                column = compute.if_else(compute.equal(column, ""), None, column)
+                column = self._text(name, column)
+                if name in as_written:
+                    missing = are_missing([each for each in column.unique().to_pylist() if each is not None])
+                    column = _without(column, missing) if missing else column
             arrays[name] = column
         return Table.from_arrays(list(arrays.values()), names=columns).to_batches()  # type: ignore[no-any-return]
 
     def stream(self, columns: list[str]) -> Iterator[Any]:
         """Read columns batch by batch; they have the types and values that `read` gives them."""
-        from pyarrow import RecordBatch, binary, compute, types
-        from pyarrow import csv as arrow
+        from pyarrow import RecordBatch, binary, types
 
         self._learn_types(columns)
-        nulls, start = arrow.ConvertOptions().null_values, 0
+        start = 0
         known = {name: binary() if name in self._as_text else self._types[name] for name in columns}
         for batch in self._batches(known):
             arrays = []
             for name, column in zip(columns, batch.columns, strict=True):
                 if types.is_binary(column.type):
-                    text, column = column, self._parse_column(name, column, nulls, self._as_text.get(name, []), start)
+                    text, column = column, self._parse_column(name, column, self._as_text.get(name, []), start)
                     if _may_be_rounded(column):
                         _check_not_rounded(name, text, column)
-                if types.is_string(column.type):
-                    self._check_encoding_known(name, column, start)
-                    column = compute.if_else(compute.equal(column, ""), None, column)
-                arrays.append(column)
+                arrays.append(self._text(name, column, start) if types.is_string(column.type) else column)
             start += batch.num_rows
             yield RecordBatch.from_arrays(arrays, names=columns)
 
@@ -175,13 +199,9 @@ class CsvFile:
         with self._name_lines():
             yield from arrow.open_csv(
                 self._stream(),
-                read_options=arrow.ReadOptions(
-                    encoding=self.dialect.encoding, column_names=self.options.column_names, block_size=BLOCK
-                ),
+                read_options=self._read_options(column_names=self.options.column_names, block_size=BLOCK),
                 parse_options=self.parse,
-                convert_options=arrow.ConvertOptions(
-                    include_columns=list(known), decimal_point=self.dialect.decimal, column_types=known
-                ),
+                convert_options=self._convert_options(include_columns=list(known), column_types=known),
             )
 
     def _learn_types(self, columns: list[str]) -> None:
@@ -191,7 +211,9 @@ class CsvFile:
         """
         from pyarrow import ArrowInvalid, float64, uint64
 
-        found = {name: self._guesses[self.names.index(name)] for name in columns if name not in self._types}
+        self._as_text.update({name: [] for name in columns if name in self.as_text})
+        left = [name for name in columns if name not in self.as_text and name not in self._types]
+        found = {name: self._guesses[self.names.index(name)] for name in left}
         exact: set[str] = set()  # floats of which integers would be rounded: they are read as text
         while found:
             large: set[str] = set()
@@ -215,7 +237,7 @@ class CsvFile:
         self._types.update(found)
         self._as_text.update({name: [float64()] for name in exact})
 
-    def _parse_column(self, name: str, text: Any, nulls: list[str], dtypes: list[Any], start: int = 0) -> Any:
+    def _parse_column(self, name: str, text: Any, dtypes: list[Any], start: int = 0) -> Any:
         """Return a column of bytes, the first of row `start`, as the first type that fits all its values, or text."""
         import pyarrow as pa
         from pyarrow import compute
@@ -223,9 +245,9 @@ class CsvFile:
         column = self._decode_column(name, text, start)
         if not dtypes:
             return column
-        missing = compute.is_in(column, value_set=pa.array(nulls))
-        whole = compute.if_else(missing, None, compute.ascii_trim(column, " \t"))
-        point = whole if self.dialect.decimal == "." else compute.replace_substring(whole, self.dialect.decimal, ".")
+        whole = point = compute.ascii_trim(_without(column, self.nulls), " \t")
+        if self.dialect.decimal != ".":  # then a point is none
+            point = compute.replace_substring(compute.replace_substring(whole, ".", "?"), self.dialect.decimal, ".")
         for dtype in dtypes:
             with suppress(pa.ArrowInvalid):
                 return (point if pa.types.is_floating(dtype) else whole).cast(dtype)
@@ -245,6 +267,11 @@ class CsvFile:
             except UnicodeDecodeError:
                 raise ValueError(self._not_utf8(name, value, start + row)) from None
         return column
+
+    def _text(self, name: str, column: Any, start: int = 0) -> Any:
+        """Return strings, the first of row `start`, checked, those that are missing null."""
+        self._check_encoding_known(name, column, start)
+        return _without(column, self.no_text)
 
     def _check_encoding_known(self, name: str, column: Any, start: int = 0) -> None:
         """Raise if text would be other text in another encoding that the file may have."""
@@ -290,7 +317,9 @@ class CsvFile:
         opened = gzip.open if self.path.name.lower().endswith(".gz") else open
         with opened(self.path, "rt", encoding=encoding, errors="replace", newline="") as file:
             reader = csv.reader(file, delimiter=self.dialect.separator)
-            line = 1
+            for _ in range(self.dialect.skipped):
+                next(reader, None)
+            line = 1 + self.dialect.skipped
             try:
                 for record in reader:
                     if record:  # pyarrow leaves out empty lines, too
@@ -303,11 +332,20 @@ class CsvFile:
 class CsvStream(CsvFile):
     """CSV from a pipe, which is read once."""
 
-    def __init__(self, stream: Any, title: str, form: CsvForm, wanted: set[str] | None) -> None:
+    def __init__(
+        self,
+        stream: Any,
+        title: str,
+        form: CsvForm,
+        wanted: Collection[str] | None,
+        as_text: Collection[str] = (),
+        *,
+        drops: bool = False,
+    ) -> None:
         self.first = stream.read(HEAD)
         self.rest = stream
         self.is_open = False
-        super().__init__(Path(title), form, wanted)
+        super().__init__(Path(title), form, wanted, as_text, drops=drops)
         self.is_open = True
 
     def _head(self) -> bytes:
@@ -333,7 +371,7 @@ class CsvStream(CsvFile):
 
         for name in columns:
             guess = self._guesses[self.names.index(name)]
-            are_numbers = guess in (null(), int64(), bool_(), float64())
+            are_numbers = name not in self.as_text and guess in (null(), int64(), bool_(), float64())
             self._as_text[name] = [int64(), uint64(), bool_(), float64()] if are_numbers else []
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
@@ -354,7 +392,9 @@ class _Chained(io.RawIOBase):
         return found or bytes(self.rest.read(size))
 
 
-def open_stdin(form: CsvForm, wanted: set[str] | None) -> RowFiles:
+def open_stdin(
+    form: CsvForm, wanted: Collection[str] | None, as_text: Collection[str] = (), *, drops: bool = False
+) -> RowFiles:
     """Open standard input: CSV, or a stream of Arrow."""
     pa = import_optional("pyarrow", MISSING)
     if sys.stdin is None:
@@ -372,8 +412,8 @@ def open_stdin(form: CsvForm, wanted: set[str] | None) -> RowFiles:
         with explained(STDIN, quoted=True):
             return open_stream(pa.ipc.open_stream(pa.PythonFile(stream, mode="r")), STDIN)
     with explained(STDIN, quoted=True):
-        file = CsvStream(stream, STDIN, form, wanted)
-    piece = Piece(STDIN, None, 0, file.stream, file.line)
+        file = CsvStream(stream, STDIN, form, wanted, as_text, drops=drops)
+    piece = Piece(STDIN, None, 0, file.stream, file.line, file.decimal)
     return RowFiles(STDIN, file.names, [piece], can_repeat=False, hint=file.hint, is_csv=True)
 
 
@@ -386,9 +426,18 @@ def _detect_dialect(path: Path, head: bytes, form: CsvForm, wanted: set[str] | N
     """Return how a file is written, from its first bytes; raise where it may be this or that."""
     text, encoding, is_guess = _decode_head(path, head, form.encoding)
     if "\0" in text and form.encoding is None:
-        raise ValueError(
-            f"{str(path)!r} can't be read as CSV: it has zero bytes, as text in {option('encoding', 'utf-16-le')} has"
+        of_two_bytes = text.count("\0") > len(text) // 4
+        where = f"line {1 + len(text[: text.index(chr(0))].splitlines()[:-1])}"
+        what = (
+            f"as text in {option('encoding', 'utf-16-le')} has"
+            if of_two_bytes
+            else f"the first in {where}: no text has"
         )
+        raise ValueError(f"{str(path)!r} can't be read as CSV: it has zero bytes, {what}")
+    told = re.match(r"sep=([^\r\n])(\r\n?|\n)", text)
+    if told is not None:
+        text = text[told.end() :]
+        form = form._replace(separator=form.separator or told[1])
     is_whole = len(head) < HEAD
     usual = "\t" if path.name.lower().removesuffix(".gz").endswith(".tsv") else ","
     separator = form.separator or _separator(path, text, is_whole, usual, None if form.header is False else wanted)
@@ -411,7 +460,7 @@ def _detect_dialect(path: Path, head: bytes, form: CsvForm, wanted: set[str] | N
     elif is_guess and not text.isascii():
         hint = f"; it is not UTF-8, and {option('encoding')} says what it is, such as latin-1 or cp1252"
     decimal = "," if separator != "," and _has_decimal_commas(others if header else records) else "."
-    return _Dialect(separator, encoding, header, decimal, is_guess, hint)
+    return _Dialect(separator, encoding, header, decimal, is_guess, int(told is not None), hint)
 
 
 def _decode_head(path: Path, head: bytes, encoding: str | None) -> tuple[str, str, bool]:
@@ -465,15 +514,23 @@ def _looks_like_data(names: list[str]) -> list[str]:
 
 
 def _has_decimal_commas(records: list[list[str]]) -> bool:
-    """Return whether numbers have a decimal comma: some must, none a point; 1,234 may also be a thousand."""
+    """Return whether numbers have a decimal comma: some must, none a point; 1,234 and 1.234 may also be thousands."""
     commas = False
     for value in itertools.chain.from_iterable(records):
-        if "." in value and is_number(value):
+        if "." in value and is_number(value) and not THOUSANDS.fullmatch(value.strip()):
             return False
         whole, comma, part = value.strip().lstrip("+-").partition(",")
         if comma and part[:1].isdigit() and is_number(f"{whole}.{part}"):
             commas = commas or len(part) != 3 or whole in ("", "0") or len(whole) > 3
     return commas
+
+
+def _without(column: Any, words: Sequence[str]) -> Any:
+    """Return strings, some words null."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    return compute.if_else(compute.is_in(column, value_set=pa.array(words)), None, column)
 
 
 # Types of columns -----------------------------------------------------------------------------------------------------

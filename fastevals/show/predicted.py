@@ -13,7 +13,8 @@ from fastevals._validation.arrays import as_scores, check_finite
 from fastevals._validation.labels import Classes, as_classes, as_predicted_labels, as_true_labels
 from fastevals._validation.text import unique_inverse
 from fastevals.measure.metric_specs import MetricSpec, metric
-from fastevals.show.columns import parse_label
+from fastevals.scale.values import class_columns
+from fastevals.show.columns import NamedColumns, parse_label
 from fastevals.show.commands import option
 
 # What tables have of predictions, by what their columns are called.
@@ -54,14 +55,18 @@ class PredictedClasses(NamedTuple):
     pos_label: Any  # as it was given, for what reads the same rows
 
 
-def read_classes(
-    columns: Mapping[str, NDArray[Any]], label: str, models: Sequence[str], pos_label: Any = None
-) -> PredictedClasses:
+def read_classes(columns: NamedColumns, label: str, models: Sequence[str], pos_label: Any = None) -> PredictedClasses:
     """Return the columns of true and predicted classes, checked; raise if one doesn't hold classes."""
     name = f"{option('label')} {label!r}"
-    true = as_true_labels(name, columns[label])
-    columns_by_name = {f"{option('pred')} {model!r}": columns[model] for model in models}
-    predicted = as_predicted_labels(true, columns_by_name, true_name=name)
+    found: Mapping[str, Any] = {name: columns[label]} | {
+        f"{option('pred')} {model!r}": columns[model] for model in models
+    }
+    if label in columns.as_written:
+        found = class_columns(found)
+    true = as_true_labels(name, found[name])
+    predicted = as_predicted_labels(
+        true, {shown: column for shown, column in found.items() if shown != name}, true_name=name
+    )
     labels = sorted_unique(np.concatenate([unique_inverse(column)[0] for column in (true, *predicted.values())]))
     wanted = parse_label(pos_label, labels.tolist()) if isinstance(pos_label, str) else pos_label
     classes = as_classes(name, labels, None, wanted, option=option("pos_label"))

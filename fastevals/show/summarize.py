@@ -88,6 +88,10 @@ def run(arguments: argparse.Namespace) -> None:
     """Count, write, and print what was counted."""
     import json
 
+    from fastevals.show.report.json import left_out_values
+    from fastevals.show.report.scores import ColumnRoles
+    from fastevals.show.report.text import describe_left_out
+
     check_beforehand(argparse.Namespace(out=None, progress=arguments.progress))
     summary = summarize(arguments)
     counted = {
@@ -95,17 +99,19 @@ def run(arguments: argparse.Namespace) -> None:
         "n_samples": summary.n_samples,
         "n_positives": sum(block.n_positives for block in summary.blocks.values()),
         "n_dropped": summary.n_dropped,
+        "dropped": left_out_values(summary.left_out),
         "models": list(summary.models),
         "bytes": os.path.getsize(arguments.out),
     }
     if arguments.format == "json":
         print_text(json.dumps(counted, indent=2) + "\n")
         return
-    dropped = f" ({summary.n_dropped} dropped)" if summary.n_dropped else ""
+    roles = ColumnRoles(summary.label, summary.models, summary.weight, summary.by)
+    dropped = f"dropped {describe_left_out(summary.left_out, roles.lacking)}\n" if summary.n_dropped else ""
     models = ", ".join(summary.models)
     print_text(
-        f"written to {arguments.out}, {counted['bytes'] / 1e6:.2f} MB: {counted['n_samples']} rows{dropped}, "
-        f"{counted['n_positives']} positive; scores of {models}\n"
+        f"written to {arguments.out}, {counted['bytes'] / 1e6:.2f} MB: {counted['n_samples']} rows, "
+        f"{counted['n_positives']} positive; scores of {models}\n{dropped}"
     )
 
 

@@ -207,7 +207,7 @@ def test_csv_whose_first_block_has_another_type(
         (b"1,abc", r"the value 'abc' at line 402 of '.*a\.csv'"),
         (b"1,0.\xff5", r"'.*a\.csv' is not UTF-8: column 'a' has b'0\.\\xff5' at line 402"),
         (b"1,inf", r"has 1 NaN or infinite value, the first at line 402 of '.*a\.csv'"),
-        (b"1,", r"has 1 missing value, the first at line 402 of '.*a\.csv'"),
+        (b"1,", r"has 1 missing value, the first at line 402 of '.*a\.csv'; on_invalid='drop' leaves such rows out"),
         (b"1,9007199254740993.0", None),
         (b"1,9007199254740993", "holds 9007199254740993, which a float rounds"),
     ],

@@ -77,8 +77,8 @@ def error(capsys, *arguments):
 def test_embedded_data(capsys):
     report_dict = report_json(capsys)
     assert list(report_dict) == [
-        "fastevals", "data", "label", "pos_label", "weight", "by", "n_dropped", "operating_point", "costs", "intervals",
-        "over", "blocks",
+        "fastevals", "data", "label", "pos_label", "weight", "by", "n_dropped", "dropped", "operating_point",
+        "costs", "intervals", "over", "blocks",
     ]  # fmt: skip
     assert (report_dict["fastevals"], report_dict["data"]) == (__version__, "digits_eight (embedded)")
     assert (report_dict["label"], report_dict["pos_label"], report_dict["weight"], report_dict["by"]) == (
@@ -399,7 +399,11 @@ def test_bad_columns(capsys, small, arguments, said):
     ("arguments", "rows", "said"),
     [
         ([], "0,.1\n1,\n1,NaN\n", "--score 'a' has 2 missing values, the first at line 3"),
-        ([], "0,.1\n,.2\n", "--label 'y' has 1 missing value, the first at line 3"),
+        (
+            [],
+            "0,.1\n,.2\n",
+            "--label 'y' has 1 missing value, the first at line 3; --on-invalid drop leaves such rows out",
+        ),
         ([], "0,.1\n1,inf\n", "--score 'a' must be finite, but has 1 infinite value, the first at line 3"),
         ([], "0,.1\n1,x\n", "--score 'a' must hold numbers, but has type string (with the value 'x' at line 3)"),
         (["--pos-label", "n"], "n,.1\n,.1\n", "--label 'y' has 1 missing value, the first at line 3"),

@@ -120,14 +120,15 @@ def compare(
             beside = {
                 name: f"{option(role)} {name!r}" for role, names in roles.items() for name in names if name is not None
             }
-            columns = read_data(data, None, beside=beside, form=form)
+            naming = [name for name in (*datasets, by) if name is not None]
+            columns = read_data(data, None, names=naming, beside=beside, form=form)
         comparison = ComparisonOptions(datasets, algorithms, by, control, posthoc, not lower_is_better, confidence)
         with naming_rows(columns.line):
             return compare_result_columns(columns, comparison, EMBEDDED if data is None else data_name(data))
     wanted = columns_by_role(
         [(option("label"), label), *((option("pred"), name) for name in models), (option("group"), group)]
     )
-    columns = read_data(data, wanted, form=form)
+    columns = read_data(data, wanted, names=wanted, form=form)
     with naming_rows(columns.line):
         return compare_prediction_columns(
             columns, label, models, group=group, method=method or "exact",

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from numpy.typing import NDArray
 
 from fastevals import __version__
 from fastevals._frames import Columns
@@ -34,7 +32,7 @@ from fastevals.infer.significance.mcnemar import (
     pairwise_mcnemar_tests,
 )
 from fastevals.results import MAX_RESAMPLES, Interval, as_json
-from fastevals.show.columns import encode_groups
+from fastevals.show.columns import NamedColumns, encode_groups
 from fastevals.show.commands import option
 from fastevals.show.predicted import class_metrics, read_classes
 from fastevals.show.report.intervals import Intervals, metric_title, read_intervals
@@ -212,7 +210,7 @@ class PredictionsComparison(TextResult):
 
 
 def compare_prediction_columns(
-    columns: Mapping[str, NDArray[Any]],
+    columns: NamedColumns,
     label: str,
     models: Sequence[str],
     *,

@@ -39,7 +39,7 @@ from fastevals.infer.significance.rank_comparisons import (
 )
 from fastevals.infer.significance.signed_ranks import sign_test, wilcoxon_test
 from fastevals.results import SignificanceResult, as_json
-from fastevals.show.columns import check_columns, columns_by_role, encode_values
+from fastevals.show.columns import NamedColumns, check_columns, columns_by_role
 from fastevals.show.commands import option
 from fastevals.show.text_result import TextResult
 
@@ -170,9 +170,7 @@ class ResultsComparison(TextResult):
         return results_page(self)
 
 
-def compare_result_columns(
-    columns: Mapping[str, NDArray[Any]], options: ComparisonOptions, data: str
-) -> ResultsComparison:
+def compare_result_columns(columns: NamedColumns, options: ComparisonOptions, data: str) -> ResultsComparison:
     """Compare the algorithms whose results are columns; those of text name data sets. `data` is where they are from.
 
     Raise if a column is missing or has no numbers, or the options don't go together.
@@ -188,7 +186,7 @@ def compare_result_columns(
         check_finite(shown, as_scores(shown, columns[name]))
     parts: list[tuple[Any, Any]] = [(None, slice(None))]  # each block's value and rows
     if options.by is not None:
-        parts = _split_by_value(called[options.by], columns[options.by])
+        parts = _split_by_value(called[options.by], columns, options.by)
     texts = (name for name, column in columns.items() if column.dtype.kind in "OUT" and name not in called)
     dataset_names = next(iter((*options.dataset, *texts)), None)
     blocks = []
@@ -267,9 +265,9 @@ def _are_ranks(columns: list[NDArray[Any]]) -> bool:
     return differ and bool((np.sum(columns, axis=0, dtype=np.float64) == k * (k + 1) / 2).all())
 
 
-def _split_by_value(shown: str, column: NDArray[Any]) -> list[tuple[Any, NDArray[np.intp]]]:
+def _split_by_value(shown: str, columns: NamedColumns, name: str) -> list[tuple[Any, NDArray[np.intp]]]:
     """Return each value of a column, ascending, and its rows; messages call the column `shown`."""
-    values, codes = encode_values(shown, column)
+    values, codes = columns.encode_values(shown, name)
     if len(values) > MOST_BLOCKS:
         raise ValueError(f"{shown} has {len(values)} values; a block each is made for at most {MOST_BLOCKS}")
     return list(zip(values, rows_by_code(codes, len(values)), strict=True))

@@ -34,6 +34,8 @@ hive partitions, such as day=1, are columns), a quoted pattern ('scores/*.parque
 as one, and - is standard input, CSV or an Arrow stream. Without FILE the report is on embedded data: three
 classifiers' scores for "the digit is an 8", with a fold column.
 
+In CSV what --by and --group name is text, unless each value is written as its number is shown: 7 and 007 are two.
+
 Instead of scores there may be what models predict (--pred): with --label classes, of two or many, with --target
 numbers.
 """
@@ -125,7 +127,7 @@ def add_options(parser: Parser) -> None:
         "--on-invalid",
         choices=("raise", "drop"),
         default="raise",
-        help="rows without label or finite score: raise, drop",
+        help="rows without a value that they need, such as a label: raise, drop",
     )
     add("--against", metavar="FILE.fe", help="compare with other rows, which `fastevals summarize` has counted")
     add("--progress", action="store_true", help="show a bar on stderr")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fastevals import __version__
 from fastevals.many.groups import GroupedMetric
 from fastevals.results import Interval, as_json
+from fastevals.scale.rows import LeftOut
 from fastevals.show.report.intervals import (
     BCA,
     CELLS,
@@ -39,6 +40,7 @@ def report_values(report: Report) -> dict[str, Any]:
             "weight": report.roles.weight,
             "by": report.roles.by,
             "n_dropped": report.n_dropped,
+            "dropped": left_out_values(report.left_out),
             "operating_point": point,
             "costs": report.costs,
             "intervals": _plan(report),
@@ -49,6 +51,13 @@ def report_values(report: Report) -> dict[str, Any]:
     if report.over is not None:
         values["over"] = _over(report, report.over)
     return values
+
+
+def left_out_values(left_out: LeftOut) -> dict[str, dict[str, int]]:
+    """Return by column how many rows were left out since they lack its value, and how many lack nothing else."""
+    return {
+        name: {"rows": rows, "alone": left_out.alone.get(name, 0)} for name, rows in sorted(left_out.by_column.items())
+    }
 
 
 def _plan(report: Report) -> dict[str, Any] | None:

@@ -21,7 +21,7 @@ from fastevals import __version__
 from fastevals._distinct import sorted_unique
 from fastevals._execution import progressed
 from fastevals._frames import Columns
-from fastevals._options import UndefinedMetricWarning, naming_rows, show
+from fastevals._options import UndefinedMetricWarning, check_choice, naming_rows, show
 from fastevals._text import WIDTH, format_label, format_number, format_tables, printable
 from fastevals._validation.arrays import as_weights
 from fastevals._validation.labels import Classes
@@ -34,18 +34,18 @@ from fastevals.measure.kinds import LABELS, TARGETS
 from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.results import Interval, as_json, check_confidence_level
 from fastevals.scale.classes import ConfusionSummary
+from fastevals.scale.rows import LeftOut
 from fastevals.scale.targets import TargetSummary
 from fastevals.show.columns import (
+    ON_INVALID,
     STDIN,
     column_name,
     column_names,
     columns_by_role,
     data_name,
-    encode_groups,
-    encode_values,
     read_data,
 )
-from fastevals.show.commands import MOST_PICTURED, CsvForm, option
+from fastevals.show.commands import MOST_PICTURED, CsvForm, dropping, option
 from fastevals.show.predicted import NUMBER_METRICS, class_metrics, read_classes, read_targets
 from fastevals.show.report.intervals import (
     BCA,
@@ -56,13 +56,16 @@ from fastevals.show.report.intervals import (
     metric_title,
     read_intervals,
 )
-from fastevals.show.report.json import interval_values, pair_values
+from fastevals.show.report.json import interval_values, left_out_values, pair_values
 from fastevals.show.report.over_values import MOST_BLOCKS
+from fastevals.show.report.streams import read_complete_rows
 from fastevals.show.report.text import (
+    describe_left_out,
     difference_table,
     heading,
     interval_cautions,
     interval_rows,
+    left_out_cautions,
     marked_number,
     note_lines,
 )
@@ -101,6 +104,13 @@ class PredictionRoles(NamedTuple):
     weight: str | None
     by: str | None
     group: str | None
+
+    @property
+    def lacking(self) -> dict[str, str]:
+        """What rows lack that have no value in a column, in words."""
+        found = {self.truth: f"a value of {printable(self.truth)}"}
+        found |= {name: f"a prediction of {printable(name)}" for name in self.models}
+        return found if self.weight is None else found | {self.weight: "a finite weight"}
 
 
 class ErrorShape(NamedTuple):
@@ -172,6 +182,8 @@ class PredictionReport(TextResult):
         Rows of weight zero, left out.
     not_measured : tuple of str
         What is not, and why.
+    left_out : LeftOut
+        Rows without a value that they need, by the columns that lack it.
     """
 
     data: str
@@ -184,6 +196,7 @@ class PredictionReport(TextResult):
     over: ValueTable | None = None
     n_weightless: int = 0
     not_measured: tuple[str, ...] = ()
+    left_out: LeftOut = field(default_factory=LeftOut)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as strict JSON: NaN is None, what is infinite "Infinity"."""
@@ -197,6 +210,8 @@ class PredictionReport(TextResult):
             "pos_label": None if self.classes is None else self.classes.pos_label,
             "weight": roles.weight,
             "by": roles.by,
+            "n_dropped": self.left_out.n_rows,
+            "dropped": left_out_values(self.left_out),
             "not_measured": self.not_measured,
             "intervals": None
             if plan is None
@@ -303,6 +318,8 @@ def describe(report: PredictionReport) -> dict[str, str]:
     if roles.weight is not None:
         left_out = f", {report.n_weightless} of weight zero left out" if report.n_weightless else ""
         entries["weight"] = printable(roles.weight) + left_out
+    if report.left_out.n_rows:
+        entries["dropped"] = describe_left_out(report.left_out, roles.lacking)
     if roles.by is None:
         entries["in all"] = describe_rows(report.blocks[0])
     elif not report.blocks:
@@ -333,7 +350,9 @@ def describe_rows(block: PredictionBlock) -> str:
 
 def cautions(report: PredictionReport, block: PredictionBlock) -> list[str]:
     """Return why a block has no intervals, or what is to be thought of those it has."""
-    return interval_cautions(report, block, [("row", "s", block.n_samples)])
+    first = block is report.blocks[0]
+    taken = left_out_cautions(report.left_out, report.roles.models, "a prediction") if first else []
+    return taken + interval_cautions(report, block, [("row", "s", block.n_samples)])
 
 
 def _undefined(block: PredictionBlock, metrics: Iterable[str]) -> list[str]:
@@ -431,6 +450,7 @@ def report_predictions(
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    on_invalid: str = "raise",
     progress: bool = False,
     n_pictured: int = MOST_PICTURED,
 ) -> PredictionReport:
@@ -467,7 +487,14 @@ def report_predictions(
     named = [(option(role), truth), *((option("pred"), name) for name in models)]
     called = columns_by_role([*named, *((option(name), value) for name, value in _beside(roles).items())])
     numeric = [] if kind == CLASSES else [truth, *models]
-    columns = read_data(data, called, numeric=[*numeric, *filter(None, [weight])], form=form)
+    numeric += [] if weight is None else [weight]
+    check_choice(option("on_invalid"), on_invalid, ON_INVALID)
+    left_out = LeftOut()
+    if on_invalid == "raise":
+        names = set(called) - set(numeric)
+        columns = read_data(data, called, numeric=numeric, names=names, form=form, hint=dropping())
+    else:
+        columns, left_out = read_complete_rows(data, called, numeric, form)
     with naming_rows(columns.line):
         classes = None
         if kind == CLASSES:
@@ -476,8 +503,8 @@ def report_predictions(
         else:
             true, predicted = read_targets(columns, truth, models)
         weights = None if weight is None else as_weights(called[weight], columns[weight])
-        groups = None if group is None else encode_groups(called[group], columns[group])
-        values, codes = ([None], None) if by is None else encode_values(called[by], columns[by])
+        groups = None if group is None else columns.encode_groups(called[group], group)
+        values, codes = ([None], None) if by is None else columns.encode_values(called[by], by)
     rows, n_weightless = _PredictedRows(true, predicted, weights, groups), 0
     if weights is not None and not weights.all():
         kept = weights != 0
@@ -504,7 +531,7 @@ def report_predictions(
     over = None if codes is None or len(values) < 2 else measure.over(values, codes, rows)
     return PredictionReport(
         data_name(data), kind, roles, classes, tuple(metrics), tuple(blocks), plan, over, n_weightless,
-        tuple(not_measured),
+        tuple(not_measured), left_out,
     )  # fmt: skip
 
 

@@ -89,7 +89,8 @@ def report(
     approximate : bool
         Read files once, count scores in ranges, and give numbers with bounds that hold for certain.
     on_invalid : {"raise", "drop"}
-        Whether a row of files without a label, a weight or a finite score is an error, or left out and counted.
+        Whether a row of files without a value in one of its columns, or without a finite score, prediction, target or
+        weight, is an error or left out and counted. With "drop" None, ?, NA and the like are missing, too.
     against : path or paths, optional
         Where `data` are files of ``fastevals summarize``: others, of rows that are in none of these. Each model's
         differences from what it was on them have intervals, each by itself.

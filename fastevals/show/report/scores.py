@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from fastevals._execution import progressed
 from fastevals._frames import Columns
 from fastevals._options import UndefinedMetricWarning, check_costs, check_number, naming_rows, show
+from fastevals._text import printable
 from fastevals._validation.arrays import as_scores, as_weights, check_finite, raise_not_finite
 from fastevals._validation.labels import binary_labels, distinct_pair
 from fastevals.counting.labels import rows_by_code
@@ -41,7 +42,7 @@ from fastevals.results import Interval
 from fastevals.scale.certified import Certified
 from fastevals.scale.coarse import CoarseRanking, probability_cells
 from fastevals.scale.exact import NotWholeError
-from fastevals.scale.rows import RowReader
+from fastevals.scale.rows import LeftOut, RowReader
 from fastevals.scale.scores import ScoresSummary
 from fastevals.show.columns import (
     NamedColumns,
@@ -52,12 +53,11 @@ from fastevals.show.columns import (
     column_names,
     columns_by_role,
     data_name,
-    encode_groups,
     encode_values,
     parse_label,
     read_data,
 )
-from fastevals.show.commands import MOST_PICTURED, CsvForm, check_required_columns, option
+from fastevals.show.commands import MOST_PICTURED, CsvForm, check_required_columns, dropping, option
 from fastevals.show.report.intervals import (
     IntervalPlan,
     Intervals,
@@ -129,8 +129,8 @@ class Report(TextResult):
         How intervals were made; None where none are wanted.
     over : OverValues or None
         Metrics over the values of the --by column, where it has two or more.
-    n_dropped : int
-        Rows without a label, a weight or a finite score, left out.
+    left_out : LeftOut
+        Rows without a value that they need, such as a label or a finite score, by the columns that lack it.
     """
 
     data: str
@@ -143,7 +143,12 @@ class Report(TextResult):
     blocks: tuple[ReportBlock, ...]
     plan: IntervalPlan | None = None
     over: OverValues | None = field(default=None, compare=False)
-    n_dropped: int = 0
+    left_out: LeftOut = field(default_factory=LeftOut)
+
+    @property
+    def n_dropped(self) -> int:
+        """Rows left out since they can't be counted."""
+        return self.left_out.n_rows
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as strict JSON: NaN is None, an infinite threshold "Infinity"."""
@@ -229,6 +234,18 @@ class ColumnRoles:
         return columns_by_role((option(role), name) for role, name in roles)
 
     @property
+    def lacking(self) -> dict[str, str]:
+        """What rows lack that have no value in a column, in words."""
+        found = {self.label: "a label"} | {name: f"a finite score of {printable(name)}" for name in self.scores}
+        found |= {name: f"a value of {printable(name)}" for name in self.naming}
+        return found if self.weight is None else found | {self.weight: "a finite weight"}
+
+    @property
+    def naming(self) -> tuple[str, ...]:
+        """Columns that name groups of rows."""
+        return tuple(name for name in (self.by, self.group) if name is not None)
+
+    @property
     def numeric(self) -> tuple[str, ...]:
         """Columns that must hold numbers."""
         return self.scores if self.weight is None else (*self.scores, self.weight)
@@ -302,12 +319,12 @@ def report_scores(
         plan = as_plan(resamples, confidence, seed)
         rule = _threshold_rule(threshold, best, _costs(cost_fp, cost_fn, prior))
         measure = _Measure(roles, rule, plan, n_pictured, progress)
-        n_dropped = 0
+        left_out = LeftOut()
         if summary is not None:
             summary = summary.of_models(roles.label, scores)
             reference = None if against is None else read_reference(against, summary)
             measured = measure.summary(summary, reference, against)
-            positive, n_weightless, n_dropped = summary.labels[0], summary.n_weightless, summary.n_dropped
+            positive, n_weightless, left_out = summary.labels[0], summary.n_weightless, summary.left_out
         elif reader is not None and not reading.fits(reader.files, len(scores)):
             one_scan = reading.approximate or not reader.files.can_repeat
             try:
@@ -317,14 +334,15 @@ def report_scores(
             positive, n_weightless = reader.positive, reader.n_weightless
         elif reader is not None:
             read = read_rows(reader)
-            values, codes = _parted(roles, read.values)
+            values, codes = _parted(roles, read.values, as_written=reader.files.is_csv)
             measured = measure.rows(scored_rows(read, reader), values, codes)
             positive, n_weightless = reader.positive, reader.n_weightless
         else:
             rows, positive = (
                 _counted_rows(data, roles.scores[0]) if is_counted else _scored_rows(columns, roles, pos_label)
             )
-            values, codes = _parted(roles, None if roles.by is None else columns[roles.by])
+            by_column = None if roles.by is None else columns[roles.by]
+            values, codes = _parted(roles, by_column, as_written=roles.by in columns.as_written)
             n_weightless = 0 if rows.weights is None else int(np.count_nonzero(rows.weights == 0))
             if n_weightless:
                 kept = rows.weights != 0
@@ -334,11 +352,11 @@ def report_scores(
                     values = [values[k] for k in present.tolist()]
             measured = measure.rows(rows, values, codes)
         if reader is not None:
-            n_dropped = reader.n_dropped
+            left_out = reader.left_out
     title = EMBEDDED if data is None else data_name(data) if reader is None else reader.files.name
     title = title if summary is None else summary_name(data)
     blocks, plan, over = measured
-    return Report(title, roles, positive, *rule, n_weightless, tuple(blocks), plan, over, n_dropped)
+    return Report(title, roles, positive, *rule, n_weightless, tuple(blocks), plan, over, left_out)
 
 
 class _Measure(NamedTuple):
@@ -380,6 +398,8 @@ class _Measure(NamedTuple):
         grouped = "DeLong's don't hold for rows in groups" if reader.group is not None else None
         why_none = "" if plan is None else grouped
         streamed = stream.count(plan, metrics)
+        values = reader.value_names(block.totals.value for block in streamed)
+        streamed.sort(key=lambda block: list(values).index(block.totals.value))
         models = [
             self.streamed_models(block, reader, k < self.n_pictured, why_none) for k, block in enumerate(streamed)
         ]
@@ -387,14 +407,14 @@ class _Measure(NamedTuple):
         joint = {} if plan is None else stream.joint_sums(zip(streamed, defined, strict=True))
         blocks: list[ReportBlock] = []
         for block, measured, specs in zip(streamed, models, defined, strict=True):
-            value = block.totals.value
+            value = values[block.totals.value]
             if block.rows is not None:
                 blocks.append(self.block(value, block.rows, metrics, plan, len(blocks), why_none is None))
                 continue
             numbers = {model.name: {label: model.metrics[label] for label in specs} for model in measured}
             intervals = None
             if plan is not None:
-                intervals = streamed_intervals(plan, specs, block, numbers, joint.get(value))
+                intervals = streamed_intervals(plan, specs, block, numbers, joint.get(block.totals.value))
             blocks.append(_report_block(value, _block_totals(block.ranking(0)), measured, intervals))
         over = gather_over_blocks(blocks, plan, why_none) if len(blocks) > 1 else None
         return Measured(blocks, plan, over)
@@ -493,11 +513,13 @@ class Measured(NamedTuple):
     over: OverValues | None
 
 
-def _parted(roles: ColumnRoles, column: NDArray[Any] | None) -> tuple[list[Any], NDArray[np.intp] | None]:
+def _parted(
+    roles: ColumnRoles, column: NDArray[Any] | None, *, as_written: bool
+) -> tuple[list[Any], NDArray[np.intp] | None]:
     """Return the values of the blocks, and the place of each row's among them."""
     if column is None:
         return [None], None
-    return encode_values(roles.message_names()[str(roles.by)], column)
+    return encode_values(roles.message_names()[str(roles.by)], column, as_written=as_written)
 
 
 # Columns and rows -------------------------------------------------------------------------------------------------
@@ -507,7 +529,7 @@ def _read_columns(data: Any, roles: ColumnRoles, form: CsvForm) -> NamedColumns:
     """Return the columns of the data, or of the embedded scores."""
     names = roles.message_names()
     if data is not None:
-        return read_data(data, names, numeric=roles.numeric, form=form)
+        return read_data(data, names, numeric=roles.numeric, names=roles.naming, form=form, hint=dropping())
     columns = load_digits_eight()
     check_columns(EMBEDDED, list(columns), names)
     return NamedColumns(columns)
@@ -522,7 +544,7 @@ def _scored_rows(columns: NamedColumns, roles: ColumnRoles, pos_label: Any) -> t
         scores[name] = as_scores(names[name], columns[name])
         check_finite(names[name], scores[name])
     weights = None if roles.weight is None else as_weights(names[roles.weight], columns[roles.weight])
-    groups = None if roles.group is None else encode_groups(names[roles.group], columns[roles.group])
+    groups = None if roles.group is None else columns.encode_groups(names[roles.group], roles.group)
     return ScoredRows(positive, scores, weights, groups), positive_label
 
 

@@ -13,7 +13,8 @@ import math
 import os
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,11 +38,11 @@ from fastevals.scale.files import RowFiles, open_rows
 from fastevals.scale.paired import JointSums
 from fastevals.scale.parquet import threshold_keys
 from fastevals.scale.probabilities import ProbabilitySummary
-from fastevals.scale.rows import RowReader, Rows
+from fastevals.scale.rows import ColumnReader, LeftOut, RowReader, Rows, joined_columns
 from fastevals.scale.scores import CountedBlock, ScoresSummary, count_scores
 from fastevals.scale.summary import joint_labels
-from fastevals.show.columns import STDIN, Reading, encode_groups, is_path, parse_label
-from fastevals.show.commands import CsvForm, option
+from fastevals.show.columns import STDIN, NamedColumns, Reading, encode_groups, is_path, parse_label
+from fastevals.show.commands import CsvForm, dropping, option
 from fastevals.show.csv_files import CsvFile, open_stdin
 from fastevals.show.report.intervals import (
     PROBABILITY_COLUMNS,
@@ -66,16 +67,15 @@ Key = tuple[Any, int]  # a block's value, and the number of a model
 def open_reader(data: Any, roles: Any, form: CsvForm, pos_label: Any, reading: Reading) -> RowReader | None:
     """Return a reader of files; None of other data, such as a frame or columns."""
     names = roles.message_names()
-    if is_path(data):
-        files = open_stdin(form, set(names)) if data == STDIN else _open_files(data, form, names)
-    elif _are_files(data):
-        files = _open_files(data, form, names)
-    else:
+    if not (is_path(data) or _are_files(data)):
         _check_not_of_files(data, reading)
         return None
+    open_files = open_stdin if is_path(data) and data == STDIN else partial(_open_files, data)
+    files = open_files(form, names, roles.naming, drops=reading.on_invalid == "drop")
     return RowReader(
         files, roles.label, roles.scores, weight=roles.weight, by=roles.by, group=roles.group, pos_label=pos_label,
         on_invalid=reading.on_invalid, names=names, option=option("pos_label"),
+        hint=dropping(),
         parse=lambda wanted, labels: parse_label(wanted, labels) if isinstance(wanted, str) else wanted,
     )  # fmt: skip
 
@@ -99,8 +99,28 @@ def _check_not_of_files(data: Any, reading: Reading) -> None:
             raise ValueError(f"{option(name)} goes with files, but data is {shown}")
 
 
-def _open_files(data: Any, form: CsvForm, names: Mapping[str, str]) -> RowFiles:
-    files = open_rows(data, csv=lambda path: CsvFile(path, form, set(names)))
+def read_complete_rows(
+    data: Any, names: Mapping[str, str], numbers: Sequence[str], form: CsvForm
+) -> tuple[NamedColumns, LeftOut]:
+    """Return the columns of those rows of files that have a value in each, and how many haven't.
+
+    `names` is what messages call each column, `numbers` those that must hold finite ones.
+    """
+    if not (is_path(data) or _are_files(data)):
+        _check_not_of_files(data, Reading(None, False, "drop"))
+    keys = [name for name in names if name not in numbers]
+    files = _open_files(data, form, names, keys, drops=True)
+    reader = ColumnReader(files, keys, numbers, on_invalid="drop", names=names)
+    pieces = run(lambda piece: [columns for _, columns in reader.batches(piece)], files.pieces)
+    parts = [columns for piece in pieces for columns in piece]
+    if not parts:
+        raise ValueError(f"{files.title} has no rows" + (" that can be counted" if reader.n_dropped else ""))
+    columns = {name: joined_columns([part[name] for part in parts]) for name in reader.columns}
+    return NamedColumns(columns, as_written=keys if files.is_csv else ()), reader.left_out
+
+
+def _open_files(data: Any, form: CsvForm, names: Collection[str], as_text: Collection[str], *, drops: bool) -> RowFiles:
+    files = open_rows(data, csv=lambda path: CsvFile(path, form, names, as_text, drops=drops))
     if not files.is_csv and (options := form.options()):
         raise ValueError(f"{options[0]} goes with a CSV file, but {files.title} is none")
     return files
@@ -463,7 +483,11 @@ class _ByThread:
 def scored_rows(rows: Rows, reader: RowReader) -> ScoredRows:
     """Return rows as those of any other data are measured."""
     scores = dict(zip(reader.scores, rows.scores, strict=True))
-    groups = None if rows.groups is None else encode_groups(reader.names[str(reader.group)], rows.groups)
+    groups = (
+        None
+        if rows.groups is None
+        else encode_groups(reader.names[str(reader.group)], rows.groups, as_written=reader.files.is_csv)
+    )
     return ScoredRows(rows.flags.view(np.bool_), scores, rows.weights, groups)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,7 @@ from fastevals._text import (
 from fastevals.many.groups import GroupedMetric
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import Interval
+from fastevals.scale.rows import LeftOut
 from fastevals.show.commands import option
 from fastevals.show.report.intervals import (
     AUC,
@@ -100,9 +101,8 @@ def describe(report: Report) -> dict[str, str]:
         rows = "1 row" if report.n_weightless == 1 else f"{report.n_weightless} rows"
         left_out = f", {rows} of weight zero left out" if report.n_weightless else ""
         entries["weight"] = printable(report.roles.weight) + left_out
-    if report.n_dropped:
-        rows = "1 row" if report.n_dropped == 1 else f"{report.n_dropped} rows"
-        entries["dropped"] = f"{rows} without a label, a weight or a finite score"
+    if report.left_out.n_rows:
+        entries["dropped"] = describe_left_out(report.left_out, report.roles.lacking)
     doubt = max((bounds.high - bounds.low for bounds in _auc_bounds(report)), default=0.0)
     if doubt:
         entries["in doubt"] = (
@@ -126,6 +126,26 @@ def describe(report: Report) -> dict[str, str]:
     if len(report.roles.scores) > 1:
         entries["*"] = "the best of its column"
     return entries
+
+
+def describe_left_out(left_out: LeftOut, lacking: Mapping[str, str]) -> str:
+    """Return how many rows were left out, and what they lack; `lacking` has the words for each column."""
+    rows = f"{left_out.n_rows:,} row{'s' * (left_out.n_rows != 1)}"
+    counts = sorted(left_out.by_column.items(), key=lambda each: (-each[1], each[0]))
+    reasons = [f"{count:,} without {lacking.get(name, f'a value of {printable(name)}')}" for name, count in counts]
+    several = " (some lack several)" if sum(left_out.by_column.values()) > left_out.n_rows else ""
+    return f"{rows}: {', '.join(reasons)}{several}" if reasons else f"{rows} that can't be counted"
+
+
+def left_out_cautions(left_out: LeftOut, models: Sequence[str], what: str) -> list[str]:
+    """Return which models took rows from the others: rows that lack their score or prediction alone."""
+    taking = [(name, left_out.alone.get(name, 0)) for name in models] if len(models) > 1 else []
+    return [
+        f"{count:,} row{'s' * (count != 1)} that {'lack' if count != 1 else 'lacks'} {what} of {printable(name)} alone "
+        f"{'are' if count != 1 else 'is'} left out for all models"
+        for name, count in taking
+        if count
+    ]
 
 
 def _auc_bounds(report: Report) -> Iterable[Interval]:
@@ -358,7 +378,10 @@ def _undefined_notes(report: Report, block: ReportBlock, columns: Iterable[str])
 def block_cautions(report: Report, block: ReportBlock) -> list[str]:
     """Return why a block has no intervals, or what is to be thought of those it has; JSON has them, too."""
     counts = [("positive", "s", block.n_positives), ("negative", "s", block.n_negatives)]
-    return interval_cautions(report, block, counts)
+    taken = (
+        left_out_cautions(report.left_out, report.roles.scores, "a finite score") if block is report.blocks[0] else []
+    )
+    return taken + interval_cautions(report, block, counts)
 
 
 def interval_cautions(report: Any, block: Any, counts: list[tuple[str, str, int]]) -> list[str]:

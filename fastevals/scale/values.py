@@ -1,0 +1,133 @@
+"""Arrow's values as NumPy's, exactly: numbers, decimals, and what a CSV file writes for names of groups and classes.
+
+Columns of names are read as text. They become numbers only where nothing is lost by it: groups where each value is
+written as its number is shown, classes where each is written as a plain number.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._validation.text import TextLabels
+
+# What stands for a missing value: what pyarrow takes as such among numbers, and more where rows without are left out.
+NULLS = (
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "N/A", "NA", "NULL",
+    "NaN", "n/a", "nan", "null",
+)  # fmt: skip
+MISSING_WORDS = (*NULLS, "None", "none", "NONE", "?", "-", "--", ".", "<NA>", "NaT")
+PLAIN = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d+)?")  # a number without zeros before it, and without an exponent
+BOOLEANS = {"true": True, "false": False}
+
+
+def numbers_of(piece: Any) -> NDArray[Any]:
+    """Return an array of Arrow's without missing values; its own `to_numpy` imports pandas, a third of a second."""
+    from pyarrow import types, uint8
+
+    is_boolean = types.is_boolean(piece.type)
+    values = np.from_dlpack(piece.cast(uint8()) if is_boolean else piece)
+    return values.view(np.bool_) if is_boolean else values
+
+
+def nearest_floats(decimals: Any) -> Any:
+    """Return decimals of Arrow's as the floats nearest to them: its own cast is a digit or two off."""
+    import pyarrow as pa
+
+    return decimals.cast(pa.string()).cast(pa.float64())
+
+
+# Names in CSV files ---------------------------------------------------------------------------------------------------
+
+
+def name_values(shown: str, names: Sequence[str]) -> list[Any]:
+    """Return the values that names in a file stand for, of one type: no two are the same, none changes.
+
+    They are whole numbers, decimals or booleans where each is written as these are shown, and else text: 7 and 007,
+    100000 and 1E5 are four groups. What stands for a missing value is missing among numbers, and a name among text.
+    """
+    given = [name for name in names if name not in NULLS]
+    for parse in (int, float, BOOLEANS.__getitem__):
+        values = _parsed(parse, given)
+        if values is not None and all(repr(value).lower() == name for value, name in zip(values, given, strict=True)):
+            missing = next((name for name in names if name in NULLS), None)
+            if missing is not None:
+                raise ValueError(f"{shown} must not be missing, got {missing!r} among numbers")
+            return values
+    return list(names)
+
+
+def are_missing(names: Sequence[str]) -> list[str]:
+    """Return those of the distinct names of a column that stand for a missing value: some among numbers alone."""
+    missing = [name for name in names if name in NULLS]
+    return missing if missing and plain_values([name for name in names if name not in NULLS]) is not None else []
+
+
+def class_columns(columns: Mapping[str, TextLabels]) -> dict[str, Any]:
+    """Return columns of classes as numbers or booleans, where all are; else as text, where they share classes.
+
+    Numbers are plain ones: codes with a zero before them, or an exponent, are text.
+
+    Parameters
+    ----------
+    columns : mapping of str to TextLabels
+        As they are written, by what messages call them.
+    """
+    names = {shown: np.asarray(column.names).tolist() for shown, column in columns.items()}
+    values = {shown: plain_values(each) for shown, each in names.items()}
+    of_text = {name for shown, each in names.items() if values[shown] is None for name in each}
+    if all(each is None or of_text.intersection(names[shown]) for shown, each in values.items()):
+        _check_written_alike(names)
+        return dict(columns)
+    return {
+        shown: columns[shown] if each is None else np.array(each)[columns[shown].codes]
+        for shown, each in values.items()
+    }
+
+
+def plain_values(names: Sequence[str]) -> list[Any] | None:
+    """Return names as numbers or booleans, where all are plain ones; None of others."""
+    values = _parsed(lambda name: BOOLEANS[name.lower()], names)
+    if values is None and all(PLAIN.fullmatch(name) for name in names):
+        values = _parsed(int, names) or _parsed(float, names)
+    return values
+
+
+def _parsed(parse: Callable[[str], Any], names: Sequence[str]) -> list[Any] | None:
+    """Return names parsed, of which there must be some; None where one can't be, or is no number of 64 bits."""
+    try:
+        values = [parse(name) for name in names]
+    except (ValueError, KeyError):
+        return None
+    fit = all(math.isfinite(value) and (isinstance(value, float) or -(2**63) <= value < 2**64) for value in values)
+    return values if values and fit and not (min(values) < 0 and max(values) >= 2**63) else None
+
+
+def _check_written_alike(names: Mapping[str, Sequence[str]]) -> None:
+    """Raise if columns of text write the same number in two ways: they would be two classes."""
+    written: dict[float, tuple[str, str]] = {}
+    for shown, each in names.items():
+        for name in filter(PLAIN.fullmatch, each):
+            first, where = written.setdefault(float(name), (name, shown))
+            if first != name:
+                raise ValueError(
+                    f"classes that are text must be written alike, got {first!r} in {where} and {name!r} in {shown}"
+                )
+
+
+# Hints ----------------------------------------------------------------------------------------------------------------
+
+
+def hint_on_number(text: Any) -> str:
+    """Return the end of a message on text that should be a number: what it may mean, where that can be seen."""
+    given = text.strip() if isinstance(text, str) else ""
+    if re.fullmatch(r"[+-]?\d{1,3}(?:([.,' \u2019\u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d+)?", given):
+        return "; what stands between thousands is to be left out"
+    if re.fullmatch(r"[+-]?\d*,\d+", given):
+        return "; a comma is a decimal one where columns are separated by something else"
+    return ""
