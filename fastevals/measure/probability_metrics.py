@@ -56,8 +56,8 @@ def brier_score(counts: ThresholdCounts) -> float:
     """
     counts._require_each_score("the Brier score")
     require_probabilities(counts)
-    if are_whole(counts) and (mean := _exact_mean(counts, squared_losses)) > LEAST:
-        return min(mean, 1.0)
+    if are_whole(counts):
+        return min(_exact_mean(counts, squared_losses), 1.0)
     return min(mean_over_rows(counts, sweep_groups(counts, lambda _, groups: _squares(groups))), 1.0)
 
 
@@ -78,8 +78,8 @@ def log_loss(counts: ThresholdCounts) -> float:
     """
     counts._require_each_score("the log loss")
     require_probabilities(counts)
-    if are_whole(counts) and (mean := _exact_mean(counts, log_losses)) > LEAST:
-        return mean
+    if are_whole(counts):
+        return _exact_mean(counts, log_losses)
 
     def logs(_: slice, groups: Groups) -> Any:
         with np.errstate(divide="ignore", invalid="ignore"):  # 0 log(0) is 0: no row was wrong
@@ -95,7 +95,8 @@ def log_loss(counts: ThresholdCounts) -> float:
 # Sums over whole rows, exact: the same in whatever order, and of whatever parts ---------------------------------------
 
 FRACTION = 156  # bits behind the point
-LEAST = 2.0**-96  # mean, below which too much is cut off
+REST = 6 * FRACTION  # bits behind these, in which all floats end
+FEW = 2 ** (FRACTION - 59)  # sum, up to which the mean of 2**37 rows may be so small that what is cut off counts
 LARGE = 2**36  # rows, above which sums of limbs would be past 64 bits
 
 
@@ -124,35 +125,49 @@ def sum_exactly(values: Floats, times: NDArray[Any]) -> int:
     return total
 
 
-def sum_losses(p: Floats, positives: NDArray[Any], negatives: NDArray[Any], losses: Losses) -> tuple[int, int]:
-    """Return the sum of losses, in units of 2**-156, and how many rows have an infinite one."""
-    total = infinite = 0
+def sum_rests(values: Floats, times: NDArray[Any]) -> int:
+    """Return the sum of what `sum_exactly` cuts off, in units of 2**-(156 + REST)."""
+    total = 0
+    for _ in range(REST // FRACTION):
+        values = np.ldexp(values, FRACTION) % 1.0
+        total = (total << FRACTION) + sum_exactly(values, times)
+    return total
+
+
+def sum_losses(p: Floats, positives: NDArray[Any], negatives: NDArray[Any], losses: Losses) -> NDArray[Any]:
+    """Return the sum of losses in units of 2**-156, how many are infinite, and, of small sums, what is cut off."""
+    total = infinite = rest = 0
     for values, times in zip(losses(p), (positives, negatives), strict=True):
         if not np.isfinite(values.max(initial=0.0)):
             endless = np.isinf(values)
             infinite += int(times[endless].sum())
             values = np.where(endless, 0.0, values)
-        total += sum_exactly(values, times)
-    return total, infinite
+        more = sum_exactly(values, times)
+        total += more
+        rest += sum_rests(values, times) if more <= FEW else 0
+    return np.array([total, infinite, rest], dtype=object)
 
 
-def mean_loss(total: int, infinite: int, n: int) -> float:
+def mean_loss(total: int, infinite: int, rest: int, n: int) -> float:
     """Return the mean of what `sum_losses` added up over n rows, rounded once."""
-    return math.inf if infinite else float(Fraction(total, n << FRACTION))
+    if infinite:
+        return math.inf
+    exact = (total << REST) + (rest if total <= FEW else 0)
+    return float(Fraction(exact, n << (FRACTION + REST)))
 
 
 def _exact_mean(counts: ThresholdCounts, losses: Losses) -> float:
-    def block_sum(rows: slice) -> tuple[int, int]:
-        sums = []
+    def block_sum(rows: slice) -> NDArray[Any]:
+        sums = np.zeros(3, dtype=object)
         for block in blocks(rows):
             steps = slice(block.start, block.stop + 1)
             p = counts.thresholds[steps][1:].astype(np.float64, copy=False)
-            sums.append(sum_losses(p, np.diff(counts.tps[steps]), np.diff(counts.fps[steps]), losses))
-        return sum(total for total, _ in sums), sum(infinite for _, infinite in sums)
+            sums += sum_losses(p, np.diff(counts.tps[steps]), np.diff(counts.fps[steps]), losses)
+        return sums
 
-    sums = run(block_sum, chunks(counts.thresholds.size - 1))
+    sums = sum(run(block_sum, chunks(counts.thresholds.size - 1)), np.zeros(3, dtype=object))
     n = int(counts.n_pos + counts.n_neg)
-    return mean_loss(sum(total for total, _ in sums), sum(infinite for _, infinite in sums), n) if n else math.nan
+    return mean_loss(sums[0], sums[1], sums[2], n) if n else math.nan
 
 
 # Terms of a positive and of a negative, for bootstrap replicates: NaN unless all scores are probabilities -------------

@@ -65,7 +65,7 @@ class ProbabilitySummary(Summary):
         self._labels: tuple[Any, Any] = (pos_label, None)
         self._edges = np.arange(n_bins + 1) / n_bins
         self._extremes = (math.inf, -math.inf)
-        self._losses = [0, 0, 0]  # sums of squared and of logarithmic ones, and how many of these are infinite
+        self._losses = [0] * 5  # sums of squared and of logarithmic ones, how many are infinite, what both cut off
         self._bins = np.zeros(2 * n_bins, dtype=np.int64)
         self._ends = np.tile([np.inf, -np.inf], n_bins)
         self._sums = [0] * n_bins
@@ -113,9 +113,9 @@ class ProbabilitySummary(Summary):
             times = np.ones(p.size, dtype=np.int64) if units is None else np.ascontiguousarray(units[block])
             self._count_cells(flags[block], p, times)
             positives = times * flags[block]
-            squares, _ = sum_losses(p, positives, times - positives, squared_losses)
-            logs, infinite = sum_losses(p, positives, times - positives, log_losses)
-            for k, more in enumerate((squares, logs, infinite)):
+            squares, _, rest = sum_losses(p, positives, times - positives, squared_losses)
+            logs, infinite, rest_of_logs = sum_losses(p, positives, times - positives, log_losses)
+            for k, more in enumerate((squares, logs, infinite, rest, rest_of_logs)):
                 self._losses[k] += more
 
     def _count_cells(self, flags: Flags, p: NDArray[Any], times: NDArray[np.int64]) -> None:
@@ -156,16 +156,18 @@ class ProbabilitySummary(Summary):
 
     def brier_score(self) -> float:
         """Return the mean squared difference of probability and label, as `Ranking.brier_score`; NaN without rows."""
-        return min(self._mean("brier_score", self._losses[0], 0), 1.0)
+        squares, _, _, rest, _ = self._losses
+        return min(self._mean("brier_score", squares, 0, rest), 1.0)
 
     def log_loss(self) -> float:
         """Return the mean of -log(probability of the true label), as `Ranking.log_loss`; NaN without rows."""
-        return self._mean("log_loss", self._losses[1], self._losses[2])
+        _, logs, infinite, _, rest = self._losses
+        return self._mean("log_loss", logs, infinite, rest)
 
-    def _mean(self, name: str, total: int, infinite: int) -> float:
+    def _mean(self, name: str, total: int, infinite: int, rest: int) -> float:
         n = self.n_positives + self.n_negatives
         if self.are_probabilities and n:
-            return mean_loss(total, infinite, n)
+            return mean_loss(total, infinite, rest, n)
         warn_undefined(name, "a score is outside [0, 1]" if n else "there are no rows")
         return math.nan
 
@@ -189,7 +191,7 @@ class ProbabilitySummary(Summary):
         """Return the mean distance of a bin's share of positives from its mean probability, by rows."""
         if self.are_probabilities:
             return self.calibration_curve().expected_calibration_error
-        return self._mean("expected_calibration_error", 0, 0)
+        return self._mean("expected_calibration_error", 0, 0, 0)
 
     def metrics(self) -> dict[str, float]:
         """Return all metrics of probabilities, by the registry's names; NaN where they are none."""
@@ -256,7 +258,8 @@ class ProbabilitySummary(Summary):
             "bins": self._edges.size - 1,
             "labels": list(self._labels),
             "extremes": [each.hex() for each in self._extremes],
-            "losses": [hex(each) for each in self._losses],
+            "losses": [hex(each) for each in self._losses[:3]],
+            "rests": [hex(each) for each in self._losses[3:]],
             "sums": [hex(each) for each in self._sums],
         }
         arrays = {"bins": self._bins, "ends": self._ends, "places": places, "cells": self._cells[places],
@@ -266,7 +269,8 @@ class ProbabilitySummary(Summary):
     @classmethod
     def _from_payload(cls, head: dict[str, Any], arrays: dict[str, NDArray[np.uint64]]) -> Self:
         summary = cls(n_bins=head["bins"])
-        summary._losses = [int(each, 16) for each in head["losses"]]
+        rests = head.get("rests", ["0x0", "0x0"])  # which 0.3.0 didn't keep
+        summary._losses = [int(each, 16) for each in (*head["losses"], *rests)]
         summary._sums = [int(each, 16) for each in head["sums"]]
         low, high = (float.fromhex(each) for each in head["extremes"])
         positive, negative = head["labels"]
@@ -276,7 +280,7 @@ class ProbabilitySummary(Summary):
         sizes = (len(summary._losses), len(summary._sums), bins.size, ends.size, *(each.size for each in whole))
         n_bins = summary._edges.size - 1
         labels = (positive, negative)
-        damaged = sizes != (3, n_bins, 2 * n_bins, 2 * n_bins, places.size, places.size)
+        damaged = sizes != (5, n_bins, 2 * n_bins, 2 * n_bins, places.size, places.size)
         damaged = damaged or (places.size > 0 and (places[0] < 0 or places[-1] >= 8 * CELLS))
         damaged = damaged or bool((places[1:] <= places[:-1]).any() or any((each < 0).any() for each in (bins, *whole)))
         damaged = damaged or min(*summary._losses, *summary._sums) < 0 or math.isnan(low) or math.isnan(high)

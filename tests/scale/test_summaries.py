@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import pickle
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -168,6 +170,24 @@ def test_losses_are_those_of_memory_to_the_bit(seed: int) -> None:
     cells = summary.counts()
     assert (cells.n_pos, cells.n_neg) == (ranking.counts.n_pos, ranking.counts.n_neg)
     assert ((cells.thresholds[1:] >= 0) & (cells.thresholds[1:] <= 1)).all()
+
+
+@pytest.mark.parametrize("p", [1e-300, 5e-324, 1e-20, 3e-150, 1e-10, 0.0])
+def test_losses_that_are_nearly_none(p: float) -> None:
+    one, other = ProbabilitySummary(), ProbabilitySummary()
+    one.update([0, 0], [p, p / 2])
+    other.update([0, 1], [p / 4, 1.0])
+    merged = ProbabilitySummary.from_bytes(one.merge(other).to_bytes())
+    values = [Fraction(each) for each in (p, p / 2, p / 4, 0.0)]
+    assert merged.log_loss() == pytest.approx(
+        float(sum(Fraction(-math.log1p(-each)) for each in values) / 4), rel=1e-15
+    )
+    ranking = Ranking([0, 0, 0, 1], [p, p / 2, p / 4, 1.0])
+    assert (merged.log_loss(), merged.brier_score()) == (ranking.log_loss(), ranking.brier_score())
+    squares = sum(Fraction(float(each) ** 2) for each in values) / 4
+    assert merged.brier_score() == float(squares)
+    merged.update([1], [0.25])  # and now none of it counts
+    assert merged.brier_score() == Ranking([0, 0, 0, 1, 1], [p, p / 2, p / 4, 1.0, 0.25]).brier_score()
 
 
 def test_losses_without_end_and_scores_that_are_no_probabilities() -> None:
