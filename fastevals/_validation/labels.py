@@ -397,13 +397,15 @@ def as_group_keys(name: str, values: Any) -> NDArray[Any]:
 
 
 def _as_dates(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """Return Python's dates, or its times without a zone, as NumPy's."""
-    kind = type(array[0])
+    """Return Python's dates, or its times without a zone, as NumPy's; times of a zone as text."""
+    kind, zoned = type(array[0]), getattr(array[0], "tzinfo", None) is not None
     for row, value in enumerate(array):
-        if kind not in DATES or type(value) is not kind or getattr(value, "tzinfo", None) is not None:
+        if kind not in DATES or type(value) is not kind or (getattr(value, "tzinfo", None) is not None) != zoned:
             raise ValueError(
-                f"{name} must hold dates or times of one type, without zones; got {show(value)} at row {row}"
+                f"{name} must hold dates or times of one type, all of a zone or none; got {show(value)} at row {row}"
             )
+    if zoned:
+        return np.array([f"{value:%Y-%m-%d %H:%M:%S.%f%z}" for value in array], dtype=object)
     return array.astype("M8[us]" if kind is datetime.datetime else "M8[D]")
 
 

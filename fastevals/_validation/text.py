@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain, count
 from typing import Any
 
@@ -192,6 +192,11 @@ def _encode_pandas(values: Any) -> tuple[Any, Codes] | None:
         names, codes = column.categories, np.asarray(column.codes)
     elif getattr(dtype, "type", None) is str:
         codes, names = values.factorize()
+    elif getattr(getattr(dtype, "pyarrow_dtype", None), "tz", None) is not None:
+        return _encode_arrow(getattr(values, "array", values).__arrow_array__())
+    elif (zone := getattr(dtype, "tz", None)) is not None:
+        codes, moments = values.factorize()
+        names = _local_times(moments.tz_localize(None).to_numpy(), moments.strftime("%z"), zone)
     else:
         return None
     return None if codes.size and codes.min() < 0 else (names.tolist(), codes)
@@ -203,7 +208,8 @@ def _encode_arrow(values: Any) -> tuple[Any, Codes] | None:
     kind = getattr(values, "type", None)
     if not hasattr(values, "dictionary_encode") or values.null_count:
         return None
-    if types.is_string(kind) or types.is_large_string(kind):
+    values = values.cast("string") if getattr(kind, "tz", None) is not None else values  # local times, and offsets
+    if types.is_string(values.type) or types.is_large_string(values.type):
         values = values.dictionary_encode()
     elif not types.is_dictionary(kind):
         return None
@@ -215,12 +221,25 @@ def _encode_arrow(values: Any) -> tuple[Any, Codes] | None:
 def _encode_polars(values: Any) -> tuple[Any, Codes] | None:
     import polars
 
+    if getattr(getattr(values, "dtype", None), "time_zone", None) is not None and not values.null_count():
+        moments = values.unique(maintain_order=True)
+        names = _local_times(
+            moments.dt.replace_time_zone(None).to_numpy(), moments.dt.to_string("%z"), values.dtype.time_zone
+        )
+        return names, number_values([values.to_physical().to_numpy()])[1][0]
     if getattr(values, "dtype", None) not in (polars.String, polars.Categorical, polars.Enum) or values.null_count():
         return None
     values = values.cast(polars.Categorical) if values.dtype == polars.String else values
     codes = values.to_physical().to_numpy()
     _, first, codes = _occurring(codes, int(codes.max()) + 1 if codes.size else 0)
     return values[first].to_list(), codes
+
+
+def _local_times(times: NDArray[Any], offsets: Iterable[str], zone: Any) -> NDArray[Any]:
+    """Return times of a zone as the text that Arrow makes of them: NumPy's have none, and may be of another day."""
+    texts = np.char.replace(np.datetime_as_string(times), "T", " ")
+    ends = ["Z"] * texts.size if str(zone) == "UTC" else list(offsets)
+    return np.char.add(texts, np.array(ends, dtype=np.str_))
 
 
 _ENCODERS: dict[str, Callable[[Any], tuple[Any, Codes] | None]] = {

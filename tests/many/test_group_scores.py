@@ -276,8 +276,14 @@ def test_bad_keys() -> None:
         (["a", None, "b", "c"], "groups has 1 missing value, the first at row 1"),
         ([1, "a", 2, 3], "groups must have a dtype of numbers"),
         ([[1, 2], [3, 4]], "groups must be 1-D"),
-        ([datetime.date(2020, 1, 1), 3, 4, 5], "groups must hold dates or times of one type, without zones; got 3"),
-        (pd.date_range("2020", periods=4, tz="UTC"), "groups must hold dates or times of one type, without zones"),
+        (
+            [datetime.date(2020, 1, 1), 3, 4, 5],
+            "groups must hold dates or times of one type, all of a zone or none; got 3",
+        ),
+        (
+            [datetime.datetime(2020, 1, day, tzinfo=datetime.UTC if day < 4 else None) for day in (1, 2, 3, 4)],
+            "groups must hold dates or times of one type, all of a zone or none; got datetime.* at row 3",
+        ),
     ):
         for call in (grouped_auc, lambda y, s, g: ConfusionMatrix.from_groups(y, y, g)):
             with pytest.raises(ValueError, match=message):

@@ -279,3 +279,41 @@ def test_a_long_text_among_many_takes_room_for_itself_alone(hold: Callable[..., 
     summary = GroupSummary()
     summary.update(y, score, keys)
     assert list(GroupSummary.from_bytes(summary.to_bytes()).rankings()) == found.groups.tolist()
+
+
+# Times of a zone ------------------------------------------------------------------------------------------------------
+
+PARIS = pd.Series(pd.to_datetime(["2024-01-01", "2024-07-02"] * 4).tz_localize("Europe/Paris")).dt.as_unit("us")
+MIDNIGHTS = ["2024-01-01 00:00:00.000000+0100", "2024-07-02 00:00:00.000000+0200"]  # in UTC they are of the day before
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        PARIS,
+        pd.DatetimeIndex(PARIS),
+        PARIS.array,
+        PARIS.astype(pd.ArrowDtype(pa.timestamp("us", "Europe/Paris"))),
+        pl.from_pandas(PARIS),
+        pa.array(PARIS),
+        pa.chunked_array([pa.array(PARIS[:3]), pa.array(PARIS[3:])]),
+        PARIS.dt.to_pydatetime(),
+        PARIS.dt.to_pydatetime().tolist(),
+    ],
+    ids=["Series", "Index", "pandas array", "Arrow in pandas", "polars", "Arrow", "chunks", "objects", "list"],
+)
+def test_times_keep_their_zone_as_groups(column: Any) -> None:
+    y, score = [0, 0, 1, 1] * 2, [1, 2, 3, 4, 4, 3, 2, 1]
+    assert grouped_auc(y, score, column).groups.tolist() == MIDNIGHTS
+    assert list(query_metrics(y, score, column, "mrr")["mrr"].queries) == MIDNIGHTS
+    assert ConfusionMatrix.from_groups(y, y, column)[0].tolist() == MIDNIGHTS
+    if not isinstance(column, list) and getattr(column, "dtype", None) != np.dtype(object):
+        shown = report({"y": y, "s": score, "day": column}, label="y", score="s", by="day", resamples=0)
+        assert [block.value for block in shown.blocks] == MIDNIGHTS
+
+
+def test_times_in_utc_end_with_a_z() -> None:
+    utc = pd.Series(pd.date_range("2024-01-01", periods=2, tz="UTC", unit="us"))
+    for column in (utc, pl.from_pandas(utc), pa.array(utc)):
+        found = as_labels("groups", column)
+        assert np.asarray(found).tolist() == ["2024-01-01 00:00:00.000000Z", "2024-01-02 00:00:00.000000Z"]
