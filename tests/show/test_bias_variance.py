@@ -385,6 +385,18 @@ def test_damaged_arrays(capsys, folder):
     assert "'several.npy' holds several arrays" in error(capsys, "several.npy", "--truth", "y.npy")
 
 
+@pytest.mark.filterwarnings("ignore")  # of Python's, about what a header says
+def test_any_byte_of_a_header_may_be_damaged(capsys, folder):
+    whole = (folder / "p.npy").read_bytes()
+    rng = np.random.default_rng(0)
+    for at in range(10, whole.index(b"\n")):
+        damaged = bytearray(whole)
+        damaged[at] = int(rng.choice([0, 39, 40, 41, 92, 123, 125, 255]))  # a quote, parentheses, a backslash, braces
+        (folder / "p.npy").write_bytes(damaged)
+        status = cli.main(["bias-variance", "p.npy", "--truth", "y.npy"])
+        assert (status, capsys.readouterr().err.count("\n")) in ((0, 0), (2, 1))
+
+
 def test_values_that_are_not_finite_are_named(capsys, folder):
     odd, truth = PREDICTIONS.copy(), TRUTH.copy()
     odd[3, 7], truth[5] = np.nan, np.inf

@@ -320,7 +320,9 @@ def _open_array(shown: str, path: str) -> NDArray[Any]:
     check_file(Path(path))
     try:
         array = np.lib.format.open_memmap(path, mode="r")
-    except (ValueError, EOFError, TypeError, OverflowError) as error:  # the header may say anything
+    except OSError:
+        raise
+    except Exception as error:  # the header may say anything, which NumPy reads as Python's own text
         with open(path, "rb") as file:
             if file.read(2) == b"PK":
                 raise ValueError(f"{shown} holds several arrays (.npz): save one as .npy") from None
