@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from fastevals._validation.labels import as_labels
 from fastevals._validation.text import is_text
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.ranking.ranking import Doubt
+from fastevals.scale.fields import Fields, is_label
 from fastevals.scale.payload import Summary
 from fastevals.scale.summary import UNITS, whole_units
 
@@ -151,23 +153,21 @@ class ConfusionSummary(Summary):
         return head, {"counts": self._counts.ravel()}
 
     @classmethod
-    def _from_payload(cls, head: dict[str, Any], arrays: dict[str, NDArray[np.uint64]]) -> Self:
-        labels, largest = head["labels"], head["largest_weight"]
-        summary = cls(pos_label=head["pos_label"], largest_weight=None if largest is None else float.fromhex(largest))
-        counts = arrays["counts"]
-        plain = all(isinstance(label, (str, int, float)) for label in labels)
-        if not isinstance(labels, list) or not plain or counts.size != len(labels) ** 2:
-            raise ValueError("it has other counts than labels")
+    def _from_payload(cls, fields: Fields) -> Self:
+        """Check every field that was read, and build the summary."""
+        largest = fields.number("largest_weight")
+        summary = cls(pos_label=fields.label("pos_label"), largest_weight=largest)
+        labels = fields.many("labels", "labels", lambda label: label is not None and is_label(label))
+        counts = fields.counts("counts", len(labels) ** 2)
+        if len(set(map(type, labels))) > 1:
+            raise ValueError("its labels are of two types")
+        if any(label >= after for label, after in pairwise(labels)):
+            raise ValueError("its labels are not in order")
+        if float(counts.sum(dtype=np.float64)) > MOST or bool(labels) != bool(counts.any()):
+            raise ValueError(f"its rows must add up to 1 at least, and to {MOST} at most")
         if labels:
-            if len({isinstance(label, str) for label in labels}) > 1:
-                raise ValueError("its labels are of two types")
-            array = text_array(labels) if isinstance(labels[0], str) else np.array(labels)
-            if (
-                array.dtype.kind not in "UTifb"
-                or (array[1:] <= array[:-1]).any()
-                or float(counts.sum(dtype=float)) > MOST
-            ):
-                raise ValueError("its labels are not in order")
-            summary._labels = array
-            summary._counts = counts.astype(np.int64).reshape(array.size, array.size)
+            summary._labels = text_array(labels) if isinstance(labels[0], str) else np.array(labels)
+            summary._counts = counts.reshape(len(labels), len(labels)).copy()
+            if isinstance(labels[0], int) and summary._labels.dtype.kind in "fO":
+                raise ValueError("its labels must fit integers of 64 bits")
         return summary

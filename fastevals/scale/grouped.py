@@ -15,10 +15,12 @@ from fastevals._validation.arrays import EXACT, check_same_length, text_array
 from fastevals._validation.labels import Classes, as_groups, both_classes
 from fastevals._validation.text import is_text, unique_inverse
 from fastevals.counting.ordering import FLOATS, count_by_score
+from fastevals.counts import check_total
 from fastevals.many.folds import PooledRanking
 from fastevals.many.group_values import GroupValues
 from fastevals.many.groups import GroupedMetric, group_results
 from fastevals.results import check_confidence_level
+from fastevals.scale.fields import Fields
 from fastevals.scale.payload import Summary
 from fastevals.scale.summary import joint_labels, read_rows
 
@@ -26,6 +28,7 @@ ATOM_BYTES = 60  # of each distinct score of a group, while groups are merged: 2
 SHARDS = 64  # of groups: what a merge takes beside is for one of them
 SHORT = 2**31  # rows, below which they are kept in 32 bits
 BETWEEN = b"\xff"  # names, in bytes: UTF-8 has no such byte
+NAME = 64  # bytes of a name, as Python has it
 WAITING = 1 << 20  # rows that wait, at least, before they are merged
 
 
@@ -241,39 +244,48 @@ class GroupSummary(Summary):
         }
 
     @classmethod
-    def _from_payload(cls, head: dict[str, Any], arrays: dict[str, NDArray[np.uint64]]) -> Self:
-        positive, negative = head["labels"]
-        if not all(label is None or isinstance(label, (str, int, float)) for label in (positive, negative)):
-            raise ValueError("it has no labels")
-        summary = cls(most_scores=head["most"])
-        summary._labels = (positive, negative)
-        if head["text"]:
-            packed = arrays["names"].tobytes()[: head["size"]]
-            text = [name.decode(errors="surrogatepass") for name in packed.split(BETWEEN)]
-            names = text_array(text if head["n"] else [])
-            if names.size != head["n"]:
-                raise ValueError("its groups are not as many as it says")
-        else:
-            if head["dtype"] not in ("i8", "f8"):
-                raise ValueError("its groups are neither text nor numbers")
-            names = arrays["names"].view(head["dtype"])
-        numbers = arrays["numbers"]
-        if numbers.size != names.size or not np.array_equal(np.sort(numbers), np.arange(names.size)):
-            raise ValueError("its groups are not numbered")
+    def _from_payload(cls, fields: Fields) -> Self:
+        """Check every field that was read, and build the summary."""
+        summary = cls(most_scores=fields.integer("most", 1))
+        summary._labels = fields.labels()
+        names = _text_names(fields) if fields.flag("text") else _number_names(fields)
         if (names[1:] <= names[:-1]).any():
             raise ValueError("its groups are not in order")
+        numbers = fields.counts("numbers", names.size, high=max(names.size - 1, 0))
+        if np.bincount(numbers, minlength=names.size).max(initial=0) > 1:
+            raise ValueError("its groups must have different numbers")
+        groups = fields.counts("groups", high=max(names.size - 1, 0))
+        keys = fields.keys("keys", groups.size)
+        counts = np.stack([fields.counts(name, groups.size) for name in ("negatives", "positives")], axis=1)
+        if not counts.any(axis=1).all() or (groups.size and not names.size):
+            raise ValueError("its scores must have rows and a group")
+        check_total("its rows", counts.sum(dtype=np.float64))
+        atoms = _Atoms(groups, keys, counts).joined()
+        if atoms.size > summary._most:
+            raise ValueError(f"its scores must be at most {summary._most}, got {atoms.size}")
         summary._names, summary._numbers = names.copy(), numbers.astype(np.int32)
-        groups, keys = arrays["groups"], arrays["keys"]
-        counts = [arrays["negatives"], arrays["positives"]]
-        sizes = {groups.size, keys.size, counts[0].size, counts[1].size}
-        if len(sizes) > 1 or any((each >= 2**40).any() for each in counts):
-            raise ValueError("its groups and scores don't fit")
-        if groups.size and groups.max() >= names.size:
-            raise ValueError("its scores are of groups that it has not")
-        atoms = _Atoms(groups.astype(np.int64), keys, np.stack(counts, axis=1).astype(np.int64))
-        summary._waiting = [atoms.joined()]
+        summary._waiting = [atoms]
         summary._consolidate()
         return summary
+
+
+def _text_names(fields: Fields) -> NDArray[Any]:
+    """Return the names of groups that are text."""
+    n, packed = fields.integer("n"), fields.content("names", fields.integer("size"))
+    if (packed.count(BETWEEN) + 1 if n else len(packed)) != n:
+        raise ValueError(f"names must be {n}, got {packed.count(BETWEEN) + 1}")
+    fields.room.take(NAME * n)
+    try:
+        return text_array([part.decode(errors="surrogatepass") for part in (packed.split(BETWEEN) if n else [])])
+    except UnicodeError:
+        raise ValueError("names must be UTF-8") from None
+
+
+def _number_names(fields: Fields) -> NDArray[Any]:
+    """Return the names of groups that are numbers."""
+    if fields.item("dtype", "'i8' or 'f8'", lambda value: value in ("i8", "f8")) == "i8":
+        return fields.array("names").view(np.int64)
+    return fields.floats("names")
 
 
 def as_names(groups: NDArray[Any]) -> NDArray[Any]:
@@ -412,10 +424,11 @@ class _Atoms:
         sums = np.add.reduceat(self.counts, first, axis=0, dtype=np.int64)
         totals[numbers] = sums
         lengths = np.diff(first, append=self.size)
+        kind = np.int64 if sums.max() < SHORT else np.float64  # of pairs
         before = np.cumsum(self.counts, axis=0, dtype=np.int64) - self.counts
-        below = before - np.repeat(before[first], lengths, axis=0)
+        below = (before - np.repeat(before[first], lengths, axis=0)).astype(kind)
         total = np.repeat(sums, lengths, axis=0)
-        negatives, positives = self.counts.astype(np.int64).T
+        negatives, positives = self.counts.astype(kind).T
         placed = 2 * below[:, 0] + negatives  # twice the negatives below each positive, ties half
         placed_negatives = 2 * (total[:, 1] - below[:, 1]) - positives  # twice the positives above each negative
         wins = np.add.reduceat(placed * positives, first)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
+import stat
 import struct
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._kernels.planes import join_planes
+from fastevals._limits import free_bytes
+from fastevals.scale.fields import TIMES, Fields, Room
 
 MAGIC = b"fastevals"
 VERSION = 1
@@ -21,7 +25,8 @@ CHECKSUM = 16  # bytes
 LEVEL = 1  # of zlib: more takes longer and gains little
 FRAME = struct.Struct("<9sHII")  # magic, version, length of the head, number of arrays
 PLANE = struct.Struct("<QQ")  # values, packed bytes
-LARGEST_HEAD = 1 << 20
+MOST_ARRAYS = 64
+SHARE = 1 / 2  # of the memory that is free, which a file may take
 
 
 class Summary:
@@ -36,8 +41,8 @@ class Summary:
         raise NotImplementedError
 
     @classmethod
-    def _from_payload(cls, head: dict[str, Any], arrays: dict[str, NDArray[np.uint64]]) -> Self:
-        """Check what was read, and build the summary."""
+    def _from_payload(cls, fields: Fields) -> Self:
+        """Check every field that was read, and build the summary."""
         raise NotImplementedError
 
     def _merged(self, others: Sequence[Self]) -> Self:
@@ -57,14 +62,19 @@ class Summary:
         ValueError
             If they are damaged, of something else, or of a newer version.
         """
-        head, arrays = unpack(data, cls.KIND)
+        return cls._unpack(data)
+
+    @classmethod
+    def _unpack(cls, data: bytes, room: Room | None = None) -> Self:
+        """Return the summary of bytes, which are part of others where they share the room of these."""
+        fields = unpack(data, cls.KIND, room)
         try:
-            return cls._from_payload(head, arrays)
-        except (KeyError, TypeError, AttributeError, OverflowError, IndexError) as error:
-            raise ValueError(f"data is damaged: {type(error).__name__} {error}") from None
+            summary = cls._from_payload(fields)
+            fields.check_all_read()
         except ValueError as error:
             message = str(error)
             raise ValueError(message if message.startswith("data ") else f"data is damaged: {message}") from None
+        return summary
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_bytes, (self.to_bytes(),)
@@ -106,25 +116,21 @@ def pack(kind: str, head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
     return content + hashlib.blake2b(content, digest_size=CHECKSUM).digest()
 
 
-def unpack(data: Any, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[np.uint64]]]:
-    """Return the head and the arrays of bytes that `pack` made; raise ValueError where they are anything else."""
+def unpack(data: Any, kind: str, room: Room | None = None) -> Fields:
+    """Return the fields of bytes that `pack` made; raise ValueError where they are anything else."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise ValueError(f"data must be bytes, got a {type(data).__name__}")
     data = bytes(data)
-    if len(data) < FRAME.size + CHECKSUM or not data.startswith(MAGIC):
-        raise ValueError("data is no summary of fastevals")
-    _, version, head_size, n_arrays = FRAME.unpack_from(data)
-    if version != VERSION:
-        raise ValueError(f"data is of version {version}, which this fastevals can't read: it reads up to {VERSION}")
+    head_size, n_arrays = _frame(data)
     content, checksum = data[:-CHECKSUM], data[-CHECKSUM:]
     if hashlib.blake2b(content, digest_size=CHECKSUM).digest() != checksum:
         raise ValueError("data is damaged or cut off: its checksum is another")
     at = FRAME.size + head_size
-    if head_size > LARGEST_HEAD or at > len(content):
+    if at > len(content):
         raise ValueError("data is damaged: its head is longer than it")
     try:
-        head = json.loads(content[FRAME.size : at])
-    except ValueError:
+        head = json.loads(content[FRAME.size : at], parse_constant=_no_json)
+    except (ValueError, RecursionError):
         raise ValueError("data is damaged: its head is not JSON") from None
     names = head.pop("arrays", None) if isinstance(head, dict) else None
     if not isinstance(names, list) or len(names) != n_arrays or not all(isinstance(name, str) for name in names):
@@ -132,18 +138,66 @@ def unpack(data: Any, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[np.u
     if head.pop("kind", None) != kind:
         raise ValueError(f"data is of another kind of summary than a {kind}")
     arrays = {}
+    room = Room(len(data)) if room is None else room
     for name in names:
         if at + PLANE.size > len(content):
             raise ValueError(f"data is damaged: {name} is missing")
         size, packed = PLANE.unpack_from(content, at)
         at += PLANE.size
-        if packed > len(content) - at or size > 2000 * packed + 8:  # zlib packs no more than 1 to 1,032
+        if packed > len(content) - at or 8 * size > TIMES * packed:
             raise ValueError(f"data is damaged: {name} is longer than the data")
+        try:
+            room.take(8 * size)
+        except ValueError as error:
+            raise ValueError(f"data is damaged: {error}") from None
         arrays[name] = _unpacked(name, content[at : at + packed], size)
         at += packed
     if at != len(content):
         raise ValueError("data is damaged: something follows its arrays")
-    return head, arrays
+    return Fields(head, arrays, room)
+
+
+def _frame(data: bytes) -> tuple[int, int]:
+    """Return the length of the head, and the number of arrays."""
+    if len(data) < FRAME.size or not data.startswith(MAGIC):
+        raise ValueError("data is no summary of fastevals")
+    _, version, head_size, n_arrays = FRAME.unpack_from(data)
+    if version != VERSION:
+        raise ValueError(f"data is of version {version}, which this fastevals can't read: it reads up to {VERSION}")
+    if n_arrays > MOST_ARRAYS:
+        raise ValueError("data is damaged: its head names other arrays than it has")
+    return head_size, n_arrays
+
+
+def read_file(path: str) -> bytes:
+    """Return the bytes of a summary's file; raise ValueError, before they are read, where it is none."""
+    with open(path, "rb", opener=_open_without_waiting) as file:
+        state = os.fstat(file.fileno())
+        if not stat.S_ISREG(state.st_mode):
+            raise ValueError("it is no regular file")
+        head_size, n_arrays = _frame(file.read(FRAME.size))
+        size = FRAME.size + head_size
+        for _ in range(n_arrays):
+            file.seek(min(size, state.st_size))
+            plane = file.read(PLANE.size).ljust(PLANE.size, b"\0")  # where it ends before
+            size += PLANE.size + PLANE.unpack(plane)[1]
+        size += CHECKSUM
+        if size != state.st_size:
+            raise ValueError(f"data is damaged or cut off: it says that it has {size} bytes, and has {state.st_size}")
+        most = free_bytes(SHARE)
+        if most is not None and size > most:
+            raise ValueError(f"its {size} bytes are more than {most}, half of the memory that is free")
+        file.seek(0)
+        return file.read()
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    """Open a file, also a pipe that nobody writes to."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _no_json(text: str) -> None:
+    raise ValueError(f"{text} is no JSON")
 
 
 def _unpacked(name: str, packed: bytes, size: int) -> NDArray[np.uint64]:

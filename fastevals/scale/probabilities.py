@@ -16,18 +16,22 @@ from fastevals._options import check_integer, show, warn_undefined
 from fastevals.counts import ThresholdCounts
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.probability_metrics import (
+    FRACTION,
+    REST,
     log_losses,
     mean_loss,
     mean_of_bins,
     squared_losses,
     sum_losses,
 )
+from fastevals.scale.fields import Fields
 from fastevals.scale.grid import Flags
 from fastevals.scale.payload import Summary
 from fastevals.scale.summary import joint_labels, read_rows
 
 MOST_BINS = 10_000
 MOST = 2**37  # rows: 26 bits of each make a sum of 63
+HIGHEST_LOSS = 745  # -log of the least float, and more
 
 
 class ProbabilitySummary(Summary):
@@ -98,7 +102,10 @@ class ProbabilitySummary(Summary):
             self._labels = labels
 
     def _count_rows(self, flags: Flags, scores: NDArray[Any], units: NDArray[np.int64] | None) -> None:
-        """Count rows that are checked."""
+        """Count rows that are checked; of those of weight zero there is nothing to count."""
+        if units is not None and not units.all():
+            kept = units > 0
+            flags, scores, units = flags[kept], scores[kept], units[kept]
         if not scores.size:
             return
         check_rows(
@@ -267,31 +274,38 @@ class ProbabilitySummary(Summary):
         return head, arrays
 
     @classmethod
-    def _from_payload(cls, head: dict[str, Any], arrays: dict[str, NDArray[np.uint64]]) -> Self:
-        summary = cls(n_bins=head["bins"])
-        rests = head.get("rests", ["0x0", "0x0"])  # which 0.3.0 didn't keep
-        summary._losses = [int(each, 16) for each in (*head["losses"], *rests)]
-        summary._sums = [int(each, 16) for each in head["sums"]]
-        low, high = (float.fromhex(each) for each in head["extremes"])
-        positive, negative = head["labels"]
-        bins, places = arrays["bins"].view(np.int64), arrays["places"].view(np.int64)
-        ends = arrays["ends"].view(np.float64)
-        whole = [arrays[name].view(np.int64) for name in ("cells", "offsets")]
-        sizes = (len(summary._losses), len(summary._sums), bins.size, ends.size, *(each.size for each in whole))
-        n_bins = summary._edges.size - 1
-        labels = (positive, negative)
-        damaged = sizes != (5, n_bins, 2 * n_bins, 2 * n_bins, places.size, places.size)
-        damaged = damaged or (places.size > 0 and (places[0] < 0 or places[-1] >= 8 * CELLS))
-        damaged = damaged or bool((places[1:] <= places[:-1]).any() or any((each < 0).any() for each in (bins, *whole)))
-        damaged = damaged or min(*summary._losses, *summary._sums) < 0 or math.isnan(low) or math.isnan(high)
-        damaged = damaged or not all(label is None or isinstance(label, (str, int, float)) for label in labels)
-        damaged = damaged or bool(np.isnan(ends).any()) or float(bins.sum(dtype=np.float64)) > MOST
-        damaged = damaged or int(bins.sum()) != int(whole[0].sum())
-        if damaged:
-            raise ValueError("data is damaged: its numbers are none of a summary's")
-        summary._labels, summary._extremes = labels, (low, high)
-        summary._bins, summary._ends = bins.copy(), ends.copy()
-        summary._cells[places], summary._offsets[places] = whole
+    def _from_payload(cls, fields: Fields) -> Self:
+        """Check every field that was read, and build the summary."""
+        n_bins = fields.integer("bins", 1, MOST_BINS)
+        summary = cls(n_bins=n_bins)
+        summary._labels = fields.labels()
+        low, high = fields.numbers("extremes", 2)
+        summary._extremes = low, high
+        rests = fields.integers("rests", 2) if "rests" in fields else [0, 0]  # which 0.3.0 didn't keep
+        summary._losses, summary._sums = fields.integers("losses", 3) + rests, fields.integers("sums", n_bins)
+        summary._bins = bins = fields.counts("bins", 2 * n_bins, high=MOST).copy()
+        summary._ends = ends = fields.floats("ends", 2 * n_bins).copy()
+        places = fields.counts("places", high=8 * CELLS - 1)
+        rows, offsets = fields.counts("cells", places.size, high=MOST), fields.counts("offsets", places.size)
+        if (places[1:] <= places[:-1]).any() or not rows.all() or (offsets >= rows << 26).any():
+            raise ValueError("its cells are not in order")
+        by_class, sizes = bins.reshape(-1, 2).sum(axis=0), bins.reshape(-1, 2).sum(axis=1).tolist()
+        n = sum(sizes)
+        check_rows(n)
+        if by_class.tolist() != [int(rows[places & 1 == flag].sum()) for flag in (0, 1)]:
+            raise ValueError("its cells must have the rows of its bins")
+        lowest, highest = ends.reshape(-1, 2).T
+        none = np.equal(sizes, 0) & (lowest == np.inf) & (highest == -np.inf)
+        if not (none | ((lowest >= 0) & (lowest <= highest) & (highest <= 1))).all():
+            raise ValueError("its bins must have the ends of their rows")
+        if any(total > size << FRACTION for total, size in zip(summary._sums, sizes, strict=True)):
+            raise ValueError("its bins must have the sums of their rows")
+        squares, logs, infinite, *_ = summary._losses
+        if squares > n << FRACTION or logs > n * HIGHEST_LOSS << FRACTION or infinite > n or max(rests) > n << REST:
+            raise ValueError("its losses must be those of its rows")
+        if not (-math.inf < low <= high < math.inf or (n == 0 and (low, high) == (math.inf, -math.inf))):
+            raise ValueError("its extremes must be those of its rows")
+        summary._cells[places], summary._offsets[places] = rows, offsets
         return summary
 
 

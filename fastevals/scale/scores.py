@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from fastevals._execution import get_num_threads, run
 from fastevals._options import check_integer, did_you_mean, listed, show
 from fastevals.counting.ordering import FLOATS
 from fastevals.scale.cells import ScoreCells
+from fastevals.scale.fields import Fields, is_count, is_label
 from fastevals.scale.files import BATCH, Piece
 from fastevals.scale.grid import ScoreGrid, atoms_of_rows, fit_grid
 from fastevals.scale.payload import Summary, as_json, from_json
@@ -211,35 +213,77 @@ class ScoresSummary(Summary):
         return head, {"summaries": whole}
 
     @classmethod
-    def _from_payload(cls, head: dict[str, Any], arrays: dict[str, NDArray[np.uint64]]) -> Self:
-        content = arrays["summaries"].tobytes()
-        models, values, sizes = head["models"], from_json(head["values"]), head["sizes"]
-        kinds: list[Any] = [RankingSummary, ProbabilitySummary][: 1 + bool(head["has_probabilities"])]
-        if not models or len(sizes) != len(kinds) * len(models) * len(values) or len(head["rows"]) != len(values):
-            raise ValueError("its parts are not as many as it says")
-        if not 0 <= len(content) - sum(sizes) < 8 or min(sizes, default=0) < 0:
-            raise ValueError("its parts are not as long as it says")
-        blocks, start = {}, 0
-        sizes = list(sizes)
-        for k, value in enumerate(values):
+    def _from_payload(cls, fields: Fields) -> Self:
+        """Check every field that was read, and build the summary."""
+        by = fields.text_or_none("by")
+        values = from_json(fields.many("values", "labels", lambda value: is_label(value) or value in ENDLESS))
+        models = fields.many("models", "names", lambda name: isinstance(name, str))
+        if not models or len(set(models)) < len(models):
+            raise ValueError(f"models must have different names, got {listed(models)}")
+        if by is None and values not in ([], [None]):
+            raise ValueError(f"values must be none where rows are not parted, got {listed(values)}")
+        if by is not None and (None in values or len({isinstance(value, str) for value in values}) > 1):
+            raise ValueError("values must be of one type")
+        if any(value >= after for value, after in pairwise(values)):
+            raise ValueError("values must be in order")
+        n_dropped, n_weightless = fields.many("left_out", "numbers of rows", is_count, 2)
+        lacking = fields.many("lacking", "numbers of rows by name", _are_named, 2) if "lacking" in fields else [{}, {}]
+        summary = cls(
+            fields.text("label"), tuple(models), fields.text_or_none("weight"), by, fields.labels(), {},
+            LeftOut(n_dropped, *lacking), n_weightless, fields.item("pieces", "numbers of rows by name", _are_named),
+            fields.many("settings", "any values", lambda value: True),
+        )  # fmt: skip
+        summary._read_blocks(values, fields)
+        return summary
+
+    def _read_blocks(self, values: list[Any], fields: Fields) -> None:
+        """Read the blocks of values."""
+        kinds: list[Any] = [RankingSummary, ProbabilitySummary][: 1 + fields.flag("has_probabilities")]
+        rows = fields.many("rows", "pairs of numbers of rows", _are_rows, len(values))
+        sizes = fields.many("sizes", "numbers of bytes", is_count, len(kinds) * len(self.models) * len(values))
+        content = fields.content("summaries", sum(sizes))
+        ends = np.cumsum([0, *sizes]).tolist()
+        parts = iter(content[start:end] for start, end in pairwise(ends))
+        for value, counted in zip(values, rows, strict=True):
             found: list[dict[str, Any]] = [{}, {}]
             for by_model, kind in zip(found, kinds, strict=False):
-                for name in models:
-                    size = sizes.pop(0)
-                    by_model[name] = kind.from_bytes(content[start : start + size])
-                    start += size
-            n_samples, n_positives = map(int, head["rows"][k])
-            blocks[value] = CountedBlock(n_samples, n_positives, *found)
-        positive, negative = head["labels"]
-        n_dropped, n_weightless = map(int, head["left_out"])
-        by_column, alone = ({str(name): int(n) for name, n in each.items()} for each in head.get("lacking", ({}, {})))
-        names = (head["label"], tuple(models), head["weight"], head["by"])
-        parts = dict(head["pieces"]), list(head["settings"])
-        return cls(*names, (positive, negative), blocks, LeftOut(n_dropped, by_column, alone), n_weightless, *parts)
+                by_model.update((name, kind._unpack(next(parts), fields.room)) for name in self.models)
+            self.blocks[value] = CountedBlock(*counted, *found)
+            self._check_block(self.blocks[value])
+
+    def _check_block(self, block: CountedBlock) -> None:
+        """Raise unless a block's summaries are of its rows."""
+        units = {summary._unit for summary in block.summaries.values()}
+        weights = {tuple(summary.cells.totals.tolist()) for summary in block.summaries.values()}
+        (totals,) = weights if len(weights) == 1 else [(-1, -1)]
+        for total, n in zip(totals, (block.n_negatives, block.n_positives), strict=True):
+            if total < n or bool(total) != bool(n) or (self.weight is None and total != n):
+                raise ValueError("its summaries must have the rows of their blocks")
+        if len(units) > 1 or (units != {None} and (self.weight is None or block.probabilities)):
+            raise ValueError("its summaries must have the same largest_weight")
+        for summary in block.all_summaries():
+            if joint_labels(self.labels, summary._labels) != self.labels:
+                raise ValueError("its summaries must have its labels")
+        for probabilities in block.probabilities.values():
+            counted = (probabilities.n_negatives, probabilities.n_positives)
+            if probabilities.are_probabilities and counted != totals:
+                raise ValueError("its summaries must have the rows of their blocks")
 
 
 def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else repr(value).lower()
+
+
+ENDLESS = (["inf"], ["-inf"])  # labels that JSON has not
+
+
+def _are_rows(value: Any) -> bool:
+    """Return whether a value says how many rows there are, and how many of them are positive."""
+    return isinstance(value, list) and len(value) == 2 and all(map(is_count, value)) and value[1] <= value[0]
+
+
+def _are_named(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(is_count, value.values()))
 
 
 # Counting -------------------------------------------------------------------------------------------------------------

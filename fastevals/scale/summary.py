@@ -30,6 +30,7 @@ from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.ranking.ranking import Doubt, Ranking
 from fastevals.scale.cells import HIGHEST, LOWEST, ScoreCells
 from fastevals.scale.certified import Certified, CertifiedRanking, certify
+from fastevals.scale.fields import Fields
 from fastevals.scale.grid import Flags, ScoreGrid, atoms_of_rows, exact_floats, exact_grid, fit_grid, grid_of_cells
 from fastevals.scale.payload import Summary
 
@@ -42,6 +43,7 @@ SPARSE = 8  # rows of a chunk for each of more, from which a grid of atoms is fa
 MOST_CELLS = 2**26
 SPARE = 4  # times as many cells as wanted that merged summaries may have
 UNITS = 2**24  # that the largest weight is counted in
+NO_BOUNDS = "no bounds"  # the negative label, without a positive one, where nothing is told of any bounds
 SMALLEST = 2.0**-900  # largest weight, of which parts are as precise as floats are
 
 
@@ -376,39 +378,27 @@ class RankingSummary(Summary):
         return head, {"at": self._at, **arrays}
 
     @classmethod
-    def _from_payload(cls, head: dict[str, Any], arrays: dict[str, NDArray[np.uint64]]) -> Self:
-        """Check what was read, and build the summary."""
-        fields = {"at", "low", "width", "negatives", "positives"}
-        if set(arrays) != fields or set(head) != {"cells", "labels", "least", "largest_weight"}:
-            raise ValueError("data is damaged: it has other fields than a summary")
-        at, labels, largest = arrays["at"], head["labels"], head["largest_weight"]
-        columns = [arrays[name] for name in ("low", "width", "negatives", "positives")]
-        n = columns[0].size
+    def _from_payload(cls, fields: Fields) -> Self:
+        """Check every field that was read, and build the summary."""
+        summary = cls(cells=fields.integer("cells", 1, MOST_CELLS), largest_weight=fields.number("largest_weight"))
+        summary._labels, summary._least = fields.labels(NO_BOUNDS), fields.integer("least", 1, UNITS)
+        deltas = fields.array("low")
+        n = deltas.size
+        columns = [fields.array(name, n) for name in ("width", "negatives", "positives")]
         low, high, counts = np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty((n, 2), np.int64)
-        rows = -1
-        if all(column.size == n for column in columns):
-            rows = read_cells(*columns, np.uint64(LOWEST), np.uint64(HIGHEST), MOST, low, high, counts)
+        rows = read_cells(deltas, *columns, np.uint64(LOWEST), np.uint64(HIGHEST), MOST, low, high, counts)
         if rows < 0:
-            raise ValueError("data is damaged: its cells are not in order")
-        check_total("data", rows)
-        if (at[1:] <= at[:-1]).any() or (at.size and (at[0] < LOWEST or at[-1] > HIGHEST)):
-            raise ValueError("data is damaged: its thresholds are not in order")
-        if not isinstance(labels, list) or len(labels) != 2 or not all(map(_is_label, labels)):
-            raise ValueError("data is damaged: it has no labels")
-        try:
-            weight = None if largest is None else float.fromhex(largest)
-            summary = cls(cells=head["cells"], largest_weight=weight)
-            summary._least = check_integer("its least weight", head["least"], low=1, high=UNITS)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise ValueError(f"data is damaged: {error}") from None
-        summary._at, summary._labels = at, (labels[0], labels[1])
-        summary._cells = ScoreCells(low, high, counts)
+            raise ValueError("its cells are not in order")
+        check_total("its cells", rows)
+        summary._at, summary._cells = fields.keys("at"), ScoreCells(low, high, counts)
+        if (summary._at[1:] <= summary._at[:-1]).any():
+            raise ValueError("its thresholds are not in order")
         return summary
 
     def _classes(self) -> Classes:
         """Return the names of the two classes."""
-        positive, negative = self._labels
-        return Classes(both_classes(1 if positive is None else positive, negative), 1 if positive is None else positive)
+        positive, negative = (1, None) if self._labels[0] is None else self._labels
+        return Classes(both_classes(positive, negative), positive)
 
     @classmethod
     def from_cells(
@@ -604,7 +594,3 @@ def raise_other_label(labels: BinaryLabels) -> None:
         f"y_true must have the labels {seen}, got {show(labels.values[row])} in {np.count_nonzero(other)} rows, the "
         f"first at {row_at(row)}"
     )
-
-
-def _is_label(label: Any) -> bool:
-    return label is None or isinstance(label, (str, int, float))

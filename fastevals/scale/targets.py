@@ -20,12 +20,14 @@ from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.measure.registry import METRICS
 from fastevals.results import Interval, check_confidence_level
 from fastevals.scale.certified import Certified
+from fastevals.scale.fields import Fields, is_hex
 from fastevals.scale.payload import Summary
-from fastevals.scale.summary import RankingSummary
+from fastevals.scale.summary import NO_BOUNDS, RankingSummary
 
 Floats = NDArray[np.float64]
 
 TERMS = 7  # of a row: see `sum_terms`
+DEVIATION = 5  # from which of them on sums may be negative, by roundings after a merge
 MEDIAN = "median_absolute_error"
 ERROR_CELLS = 2**14  # ranges of absolute errors
 LARGEST = 2.0**240  # of a target or a prediction: sums of fourth powers of more are past floats
@@ -105,7 +107,7 @@ class TargetSummary(Summary):
             units = weights.astype(np.int64)
             if (units != weights).any():
                 self._errors = RankingSummary(cells=1)  # nothing of them is told from now on
-                self._errors._labels = (None, "no bounds")
+                self._errors._labels = (None, NO_BOUNDS)
         if self._errors._labels[1] is None:
             self._errors._count_rows(np.zeros(y.size, dtype=np.uint8), np.abs(y - p), units)
         more = [Fraction(high) + Fraction(low) for high, low in pairs.tolist()]
@@ -178,8 +180,10 @@ class TargetSummary(Summary):
         means = np.array([float(total / self._sums[0]) for total in self._sums])
         slopes = np.zeros(TERMS)
         slopes[1:] = gradient(means, float(value), spec.options)
-        covariance = self._products / weight - np.outer(means, means)
-        return math.sqrt(max(float(slopes @ covariance @ slopes), 0.0) / weight)
+        with np.errstate(over="ignore", invalid="ignore"):  # then it is not known
+            covariance = self._products / weight - np.outer(means, means)
+            variance = float(slopes @ covariance @ slopes)
+        return math.sqrt(max(variance, 0.0) / weight)
 
     def confidence_interval(self, name: str | MetricSpec, confidence_level: float = 0.95) -> Interval:
         """Return the interval of a metric by its standard error, within the metric's bounds."""
@@ -214,7 +218,7 @@ class TargetSummary(Summary):
             merged.n_samples += other.n_samples
         merged._errors = self._errors.merge(*(other._errors for other in others)) if told else RankingSummary(cells=1)
         if not told:
-            merged._errors._labels = (None, "no bounds")
+            merged._errors._labels = (None, NO_BOUNDS)
         return merged
 
     def _payload(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -229,27 +233,47 @@ class TargetSummary(Summary):
         return head, {"products": self._products.ravel(), "errors": whole}
 
     @classmethod
-    def _from_payload(cls, head: dict[str, Any], arrays: dict[str, NDArray[np.uint64]]) -> Self:
+    def _from_payload(cls, fields: Fields) -> Self:
+        """Check every field that was read, and build the summary."""
         summary = cls()
-        n_samples, origin = head["n_samples"], head["origin"]
-        products = arrays["products"].view(np.float64)
-        if (
-            not isinstance(n_samples, int)
-            or n_samples < 0
-            or products.size != TERMS**2
-            or not np.isfinite(products).all()
-        ):
-            raise ValueError("its numbers are none of a summary's")
-        summary.n_samples = n_samples
-        summary._origin = None if origin is None else float.fromhex(origin)
-        sums = [Fraction(int(high, 16), int(low, 16)) for high, low in head["sums"] if int(low, 16) > 0]
-        if len(sums) != TERMS or any(total < 0 for k, total in enumerate(sums) if k != TERMS - 2):
-            raise ValueError("its sums are none of a summary's")
-        if (n_samples == 0) != (summary._origin is None) or (n_samples == 0) != (sums[0] == 0):
-            raise ValueError("its sums are none of its rows'")
-        summary._sums, summary._products = sums, products.reshape(TERMS, TERMS).copy()
-        summary._errors = RankingSummary.from_bytes(arrays["errors"].tobytes()[: head["size"]])
+        summary.n_samples, summary._origin = fields.integer("n_samples"), fields.number("origin")
+        summary._sums = [_sum_of(pair) for pair in fields.many("sums", "pairs of integers", _is_sum, TERMS)]
+        summary._products = fields.floats("products", TERMS**2).reshape(TERMS, TERMS).copy()
+        check_sums(summary._products)
+        weight = summary._sums[0]
+        if any(total < 0 for total in summary._sums[:DEVIATION]):
+            raise ValueError("its sums must not be negative")
+        if len({summary.n_samples == 0, summary._origin is None, weight == 0}) > 1:
+            raise ValueError("its sums are none of its rows")
+        if weight and not all(_is_finite(total) and _is_finite(total / weight) for total in summary._sums):
+            raise ValueError("its sums must be finite")
+        if summary._origin is not None and abs(summary._origin) >= LARGEST:
+            raise ValueError(f"origin must be below 2**240, got {summary._origin:g}")
+        size = fields.integer("size")
+        summary._errors = RankingSummary._unpack(fields.content("errors", size), fields.room)
+        negatives, positives = summary._errors.cells.totals.tolist()
+        told = {(None, None): summary.n_samples, (None, NO_BOUNDS): 0}.get(summary._errors._labels)
+        if told is None or positives or (negatives < told) or bool(negatives) != bool(told) or summary._errors._unit:
+            raise ValueError("its errors are none of its rows")
         return summary
+
+
+def _is_sum(pair: Any) -> bool:
+    """Return whether a value is the numerator and the denominator of a sum of floats, in base 16."""
+    if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(each, str) for each in pair):
+        return False
+    return is_hex(pair[0].removeprefix("-")) and is_hex(pair[1]) and int(pair[1], 16).bit_count() == 1
+
+
+def _sum_of(pair: list[str]) -> Fraction:
+    return Fraction(int(pair[0], 16), int(pair[1], 16))
+
+
+def _is_finite(total: Fraction) -> bool:
+    try:
+        return math.isfinite(total)
+    except OverflowError:
+        return False
 
 
 def check_sums(*sums: Floats) -> None:

@@ -315,8 +315,8 @@ class PositiveScores(NamedTuple):
 
     @classmethod
     def _unpacked(cls, data: bytes, *others: Any) -> PositiveScores:
-        _, arrays = unpack(data, "positives")
-        return cls(np.cumsum(arrays["keys"], dtype=np.uint64), arrays["units"].view(np.int64), *others)
+        fields = unpack(data, "positives")
+        return cls(np.cumsum(fields.array("keys"), dtype=np.uint64), fields.counts("units"), *others)
 
 
 class Gathered(NamedTuple):
@@ -375,8 +375,8 @@ class NegativeCounts(NamedTuple):
 
     @classmethod
     def _unpacked(cls, data: bytes) -> NegativeCounts:
-        _, arrays = unpack(data, "negatives")
-        return cls(arrays["at"].view(np.int64), arrays["between"].view(np.int64), arrays["least"])
+        fields = unpack(data, "negatives")
+        return cls(fields.counts("at"), fields.counts("between"), fields.array("least"))
 
 
 class CountedNegatives(NamedTuple):

@@ -119,6 +119,7 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
     """Count files, from where an earlier run of the same arguments was stopped, and write what is counted."""
     from fastevals._options import check_integer, check_number
     from fastevals.scale.parquet import threshold_keys
+    from fastevals.scale.payload import read_file
     from fastevals.scale.scores import ScoresSummary, count_scores
     from fastevals.scale.summary import MOST_CELLS, SMALLEST
     from fastevals.show.columns import Reading
@@ -148,8 +149,10 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
         arguments.pos_label,
     ]
     before = None
-    with contextlib.suppress(FileNotFoundError, ValueError), open(part, "rb") as file:
-        before = ScoresSummary.from_bytes(file.read())
+    if os.path.exists(part) and not os.path.isfile(part):
+        raise ValueError(f"{part!r}, which what is counted is kept in, is no regular file")
+    with contextlib.suppress(FileNotFoundError, ValueError):
+        before = ScoresSummary.from_bytes(read_file(part))
         if before.settings != settings:
             before = None
     last = time.monotonic()

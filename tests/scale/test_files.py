@@ -815,10 +815,12 @@ def test_summaries_that_do_not_go_together(tmp_path: Path, capsys: pytest.Captur
     )
     (tmp_path / "c.fe").write_bytes(a.read_bytes()[:-3])
     (tmp_path / "d.fe").write_bytes(b"something else")
+    (tmp_path / "f.fe").write_bytes(a.read_bytes().replace(b'"label"', b'"lapel"'))
     capsys.readouterr()
     for arguments, message in (
         ([str(a), str(b)], "summaries must have the same by, got None and 'land'"),
-        ([str(tmp_path / "c.fe")], "c.fe': data is damaged or cut off: its checksum is another"),
+        ([str(tmp_path / "c.fe")], f"has {len(a.read_bytes())} bytes, and has {len(a.read_bytes()) - 3}"),
+        ([str(tmp_path / "f.fe")], "f.fe': data is damaged or cut off: its checksum is another"),
         ([str(tmp_path / "d.fe")], "d.fe': data is no summary of fastevals"),
         ([str(tmp_path / "e.fe")], "e.fe: No such file or directory"),
         ([str(a), "--score", "z"], "score 'z' is not among what was counted"),

@@ -203,6 +203,18 @@ def test_losses_without_end_and_scores_that_are_no_probabilities() -> None:
         assert np.isnan(ProbabilitySummary().log_loss())
 
 
+def test_rows_of_weight_zero_are_no_probabilities_either() -> None:
+    summary = ProbabilitySummary()
+    summary.update([0, 1, 1], [0.2, 0.7, 1.5], sample_weight=[1, 1, 0])
+    assert summary.brier_score() == Ranking([0, 1], [0.2, 0.7]).brier_score()
+
+
+def test_auc_of_groups_with_large_weights() -> None:
+    summary, large = GroupSummary(), 2**45
+    summary.update([0, 1, 1], [0.1, 0.2, 0.05], ["a"] * 3, sample_weight=[large, 3 * large, large])
+    assert GroupSummary.from_bytes(summary.to_bytes()).auc()["a"] == 0.75
+
+
 def test_a_matrix_is_that_of_memory() -> None:
     rng = np.random.default_rng(0)
     true, predicted = classes(rng, 500)

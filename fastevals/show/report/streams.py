@@ -37,6 +37,7 @@ from fastevals.scale.exact import AtomCounts, BlockRows, ExactCurve, ExactScans,
 from fastevals.scale.files import RowFiles, open_rows
 from fastevals.scale.paired import JointSums
 from fastevals.scale.parquet import threshold_keys
+from fastevals.scale.payload import read_file
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.rows import ColumnReader, LeftOut, RowReader, Rows, joined_columns
 from fastevals.scale.scores import CountedBlock, ScoresSummary, count_scores
@@ -308,11 +309,10 @@ def read_summaries(data: Any) -> ScoresSummary:
     for path in map(os.fsdecode, [data] if is_path(data) else data):
         paths += [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True)) or [path]
     for path in paths:
-        with open(path, "rb") as file:
-            try:
-                found.append(ScoresSummary.from_bytes(file.read()))
-            except ValueError as error:
-                raise ValueError(f"{path!r}: {error}") from None
+        try:
+            found.append(ScoresSummary.from_bytes(read_file(path)))
+        except ValueError as error:
+            raise ValueError(f"{path!r}: {error}") from None
     try:
         merged: ScoresSummary = found[0].merge(*found[1:])
     except ValueError as error:

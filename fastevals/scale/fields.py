@@ -1,0 +1,185 @@
+"""What was read of a summary, field by field: each is asked for by its name, and must keep its rule."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._options import show
+from fastevals.counts import MOST
+from fastevals.scale.cells import HIGHEST, LOWEST, Keys
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+ROOM, TIMES = 1 << 27, 1032  # bytes that any summary may take once unpacked, and zlib's most for each stored one
+LONGEST = 4096  # digits of a number in base 16,
+DIGITS = frozenset("0123456789abcdef")  # which are these
+
+
+class Room:
+    """The memory that a summary of so many bytes may take once it is unpacked, with the summaries in it."""
+
+    __slots__ = ("left", "most", "stored")
+
+    def __init__(self, stored: int) -> None:
+        self.stored = stored
+        self.left = self.most = max(ROOM, TIMES * stored)
+
+    def take(self, n_bytes: int) -> None:
+        """Count bytes that are to be unpacked; raise where they are more than are left."""
+        self.left -= n_bytes
+        if self.left < 0:
+            raise ValueError(f"{self.stored} bytes must unpack to at most {self.most}")
+
+
+class Fields:
+    """The head and the arrays of a summary that were read."""
+
+    __slots__ = ("_arrays", "_head", "room")
+
+    def __init__(self, head: dict[str, Any], arrays: dict[str, NDArray[np.uint64]], room: Room) -> None:
+        self._head, self._arrays, self.room = head, arrays, room
+
+    def __contains__(self, name: str) -> bool:
+        """Return whether the head has a field, which summaries of an earlier version may not have."""
+        return name in self._head
+
+    def check_all_read(self) -> None:
+        """Raise where there is a field that nobody asked for."""
+        for name in (*self._head, *self._arrays):
+            raise ValueError(f"it has a field {show(name)}, which such a summary has not")
+
+    def item(self, name: str, rule: str, is_valid: Callable[[Any], bool]) -> Any:
+        """Return a field of the head."""
+        if name not in self._head:
+            raise ValueError(f"{name} is missing")
+        value = self._head.pop(name)
+        if not is_valid(value):
+            raise ValueError(f"{name} must be {rule}, got {_shown(value)}")
+        return value
+
+    def integer(self, name: str, low: int = 0, high: int = MOST) -> int:
+        """Return an integer from `low` to `high`."""
+        rule = f"an integer from {low} to {high}"
+        return self.item(name, rule, lambda value: type(value) is int and low <= value <= high)  # type: ignore[no-any-return]
+
+    def flag(self, name: str) -> bool:
+        """Return true or false."""
+        return self.item(name, "true or false", lambda value: isinstance(value, bool))  # type: ignore[no-any-return]
+
+    def text(self, name: str) -> str:
+        """Return text."""
+        return self.item(name, "text", lambda value: isinstance(value, str))  # type: ignore[no-any-return]
+
+    def text_or_none(self, name: str) -> str | None:
+        """Return text, or None."""
+        return self.item(name, "text or none", lambda value: isinstance(value, (str, type(None))))  # type: ignore[no-any-return]
+
+    def many(self, name: str, what: str, is_valid: Callable[[Any], bool], size: int | None = None) -> list[Any]:
+        """Return a list, of so many items."""
+        rule = f"a list of {what}" if size is None else f"a list of {size} {what}"
+        return self.item(  # type: ignore[no-any-return]
+            name, rule,
+            lambda value: isinstance(value, list) and size in (None, len(value)) and all(map(is_valid, value)),
+        )  # fmt: skip
+
+    def label(self, name: str) -> Any:
+        """Return a label, or None."""
+        return self.item(name, "a label or none", is_label)
+
+    def labels(self, mark: str | None = None) -> tuple[Any, Any]:
+        """Return the positive and the negative label, None where one is not known; `mark` may be in place of both."""
+        positive, negative = self.many("labels", "labels or none", is_label, 2)
+        if positive is None and negative not in (None, mark):
+            raise ValueError(f"labels must have a positive one, got {show(negative)} alone")
+        alike = isinstance(positive, str) == isinstance(negative, str) and positive != negative
+        if None not in (positive, negative) and not alike:
+            raise ValueError(f"labels must be two of one type, got {show(positive)} and {show(negative)}")
+        return positive, negative
+
+    def number(self, name: str) -> float | None:
+        """Return a finite float, which is stored in base 16, or None."""
+        value = self.item(name, "a finite number in base 16, or none", lambda value: value is None or _is_float(value))
+        return None if value is None else float.fromhex(value)
+
+    def numbers(self, name: str, size: int) -> list[float]:
+        """Return floats, NaN not among them."""
+        values = self.many(name, "numbers in base 16", lambda value: _is_float(value, infinite=True), size)
+        return list(map(float.fromhex, values))
+
+    def integers(self, name: str, size: int) -> list[int]:
+        """Return integers of any size that are not negative, which are stored in base 16."""
+        return [int(value, 16) for value in self.many(name, "integers in base 16", is_hex, size)]
+
+    def array(self, name: str, size: int | None = None) -> NDArray[np.uint64]:
+        """Return an array, of so many values."""
+        if name not in self._arrays:
+            raise ValueError(f"{name} is missing")
+        values = self._arrays.pop(name)
+        if size not in (None, values.size):
+            raise ValueError(f"{name} must have {size} values, got {values.size}")
+        return values
+
+    def counts(self, name: str, size: int | None = None, *, high: int = MOST) -> Ints:
+        """Return integers from 0 to `high`."""
+        values = self.array(name, size)
+        largest = int(values.max(initial=0))
+        if largest > high:
+            raise ValueError(f"{name} must be integers up to {high}, got {largest}")
+        return values.view(np.int64)
+
+    def keys(self, name: str, size: int | None = None) -> Keys:
+        """Return keys of finite scores."""
+        values = self.array(name, size)
+        if values.size and (values.min() < LOWEST or values.max() > HIGHEST):
+            raise ValueError(f"{name} must be scores")
+        return values
+
+    def floats(self, name: str, size: int | None = None) -> Floats:
+        """Return floats, NaN not among them."""
+        values = self.array(name, size).view(np.float64)
+        if np.isnan(values).any():
+            raise ValueError(f"{name} must not be NaN")
+        return values
+
+    def content(self, name: str, size: int) -> bytes:
+        """Return so many bytes, which are stored as an array."""
+        values = self.array(name)
+        if not 0 <= 8 * values.size - size < 8:
+            raise ValueError(f"{name} must have {size} bytes, got {8 * values.size}")
+        return values.tobytes()[:size]
+
+
+def is_label(value: Any) -> bool:
+    """Return whether a value is a label that summaries have, or None."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, (str, bool, type(None))) or (isinstance(value, int) and -(2**63) <= value < 2**64)
+
+
+def is_count(value: Any) -> bool:
+    """Return whether a value is a number of rows."""
+    return type(value) is int and 0 <= value <= MOST
+
+
+def _is_float(value: Any, *, infinite: bool = False) -> bool:
+    try:
+        number = float.fromhex(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return math.isfinite(number) or (infinite and not math.isnan(number))
+
+
+def is_hex(value: Any) -> bool:
+    """Return whether a value is an integer in base 16 that is not negative, as `hex` writes it."""
+    digits = value.removeprefix("0x") if isinstance(value, str) else ""
+    return 0 < len(digits) <= LONGEST and set(digits) <= DIGITS
+
+
+def _shown(value: Any) -> str:
+    return f"a {type(value).__name__}" if isinstance(value, (list, dict)) else show(value)
