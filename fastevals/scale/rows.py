@@ -53,10 +53,11 @@ class Rows(NamedTuple):
     def checksums(self) -> list[int]:
         """Return a number for each model that is another, almost surely, of other rows; their order does not matter."""
         hashes: NDArray[Any] = self.flags
-        for column in (self.weights, self.values, self.groups):
-            if column is not None:
-                hashes = hashes.astype(np.uint64)
-                mix_column(hashes, _bits(column))
+        others = [column for column in self[2:] if column is not None]
+        if others:
+            hashes = hashes.astype(np.uint64)
+        for column in others:
+            mix_column(hashes, _bits(column))
         return [int(sum_hashes(hashes, _bits(scores))) for scores in self.scores]
 
     @classmethod
