@@ -321,6 +321,20 @@ def test_a_ranking_of_files_can_be_kept(again: Callable[[Any], Any], memory: int
     assert (other.confusion_at(1.0).counts == found.confusion_at(1.0).counts).all()
 
 
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_bounds_of_sorted_rows_are_as_close_as_cells_are_fine(kind: str, tmp_path: Path) -> None:
+    table = table_of(6000, positives=0.3).sort_by("a")
+    path = str(tmp_path / f"rows.{kind}")  # of the rows of an Arrow file the number is not known beforehand
+    if kind == "arrow":
+        with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+            writer.write_table(table, max_chunksize=1000)
+    else:
+        pq.write_table(table, path, row_group_size=1000)
+    auc = parquet.ranking(path, label="y", score="a", exact=False, cells=128).roc_auc()
+    assert auc.low <= Ranking(table["y"].to_numpy(), table["a"].to_numpy()).roc_auc() <= auc.high
+    assert 0 < auc.width < 1.5 / 128
+
+
 def test_bounds_hold_the_value(tmp_path: Path) -> None:
     table = table_of(6000, positives=0.3)
     path = write(tmp_path / "rows.parquet", table)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastevals.counting.ordering import FLOATS
 from fastevals.scale import ScoreGrid
-from fastevals.scale.grid import FEW_RARE
+from fastevals.scale.grid import FEW_RARE, atoms_of_rows, fit_grid
 
 LARGEST = float(np.finfo(np.float64).max)
 RNG = np.random.default_rng(0)
@@ -53,6 +53,14 @@ def test_each_score_is_in_its_cell(kind: str, n_cells: int) -> None:
         assert_counted(grid, others, flags, rng.integers(1, 2**40, others.size))
         ends = grid.cells(np.ones(2 * grid.n_cells, np.int64))
         assert (ends.low[1:] == ends.high[:-1] + np.uint64(1)).all()  # between them all finite scores are
+
+
+@pytest.mark.parametrize("n_positives", [0, 3, 5000, 10_000])
+def test_a_grid_has_about_as_many_cells_as_wanted(n_positives: int) -> None:
+    labels = (np.arange(10_000) < n_positives).astype(np.uint8)
+    sample = atoms_of_rows(np.random.default_rng(0).random(10_000), labels)
+    for n_cells in (10, 100, 1000):
+        assert n_cells / 2 < fit_grid(sample, n_cells).n_cells < 1.25 * n_cells
 
 
 @pytest.mark.parametrize("others", [(), (0.51,), (0.505, 0.51), (0.5 + 2**-52, 0.53), (0.501, 0.502, 0.503)])
