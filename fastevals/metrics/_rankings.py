@@ -17,6 +17,7 @@ from fastevals.metrics._input import (
     check_default_pos_label,
     check_same_rows,
     first_labels,
+    has_third_label,
     label_kind,
 )
 
@@ -43,7 +44,7 @@ def two_class_ranking(rows: OneScore, choose: Callable[[list[Any]], Any]) -> tup
     """
     try:
         labels_seen = first_labels(rows.labels)
-        positive = choose(labels_seen)
+        positive = None if _hides_a_third_label(rows) else choose(labels_seen)
         if (
             positive is not None
             and rows.labels.dtype == object
@@ -61,6 +62,11 @@ def two_class_ranking(rows: OneScore, choose: Callable[[list[Any]], Any]) -> tup
             raise
         return None, kind
     return None, _check_row_kind(rows)
+
+
+def _hides_a_third_label(rows: OneScore) -> bool:
+    """Return whether there may be a third label that a ranking doesn't see, in rows of weight zero."""
+    return rows.weights is not None and not np.all(rows.weights) and has_third_label(np.asarray(rows.labels))
 
 
 def pos_label_ranking(rows: OneScore, pos_label: Any) -> Ranking:

@@ -316,6 +316,15 @@ def test_equal_weights_are_no_weights():
     assert whole[2][0] == np.inf
 
 
+@pytest.mark.parametrize("labels", [[4, 4, 0, 2, 1], ["d", "d", "a", "c", "b"], [0.0, 0.0, 1.0, 2.0, 2.0]])
+def test_labels_of_rows_of_weight_zero_are_labels(labels):
+    options = {"sample_weight": [1, 0, 2, 0, 0]}
+    scores = np.array([0.1, 0.2, 0.6, 0.4, 0.5])
+    for name in ("roc_auc_score", "roc_curve", "average_precision_score", "precision_recall_curve"):
+        complaint(name, labels, scores, **options)
+    complaint("average_precision_score", labels, scores, pos_label=labels[0], **options)
+
+
 def test_rows_of_weight_zero_leave_no_threshold():
     thresholds = fastevals.metrics.roc_curve([0, 1, 1], [0.1, 0.2, 0.3], sample_weight=[1, 0, 1])[2]
     assert thresholds.tolist() == [np.inf, 0.3, 0.1]
