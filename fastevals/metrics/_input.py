@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._options import show
-from fastevals._validation.arrays import as_array, begins_with_text, check_all_strings, is_masked
+from fastevals._validation.arrays import EXACT, as_array, begins_with_text, check_all_strings, is_masked
 from fastevals._validation.labels import as_labels, default_pos_label, distinct_pair
 from fastevals.metrics._parameters import InvalidParameterError, is_array_like, warn
 
@@ -136,6 +136,23 @@ def as_row_weights(values: Any, n_samples: int, *, all_zero: bool = False) -> ND
     if not all_zero and not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
     return weights
+
+
+def as_weight_column(values: Any) -> NDArray[Any] | None:
+    """Return row weights as a vector, whose values are not looked at but for integers that a float64 rounds."""
+    if values is None:
+        return None
+    weights = as_column(as_dense("sample_weight", values))
+    if weights.dtype == object:
+        weights = as_numbers("sample_weight", weights, finite=False)
+    return weights.astype(np.float64) if weights.size and is_long(weights) else weights
+
+
+def is_long(values: NDArray[Any]) -> bool:
+    """Return whether values are integers of which a float64 rounds some."""
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8:
+        return False
+    return max(-int(values.min()), int(values.max())) > EXACT
 
 
 INDICATOR = "multilabel-indicator"

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from fastevals._execution import BLOCK, blocks, chunks, run
 from fastevals._kernels.row_errors import add_deviations, adder_of
-from fastevals._validation.arrays import EXACT, in_usual_unit, power_of_two
+from fastevals._validation.arrays import in_usual_unit, power_of_two
 from fastevals.counting.ordering import plain_block
 from fastevals.measure.regression import in_range
-from fastevals.metrics._input import as_numbers, as_row_weights, check_all_finite, check_same_rows
+from fastevals.metrics._input import as_numbers, as_row_weights, check_all_finite, check_same_rows, is_long
 from fastevals.metrics._parameters import ARRAY_OR_NONE, Rule
 
 Floats = NDArray[np.float64]
@@ -100,13 +100,6 @@ class Outputs(NamedTuple):
         """Return each output by itself."""
         both = (each.reshape(self.n_samples, -1).T for each in (self.true, self.predicted))
         return [Outputs(true, predicted, self.weights) for true, predicted in zip(*both, strict=True)]
-
-
-def is_long(values: NDArray[Any]) -> bool:
-    """Return whether values are integers of which a float64 rounds some."""
-    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8:
-        return False
-    return max(-int(values.min()), int(values.max())) > EXACT
 
 
 def _difference(values: NDArray[Any], others: NDArray[Any]) -> Floats:

@@ -20,11 +20,11 @@ from fastevals.measure.ranking.ranking import Ranking
 from fastevals.metrics._input import (
     INDICATOR,
     as_column,
-    as_dense,
     as_named_labels,
     as_numbers,
     as_row_weights,
     as_target,
+    as_weight_column,
     check_all_finite,
     check_default_pos_label,
     check_same_rows,
@@ -395,9 +395,7 @@ def _as_score_table(y_true: Any, y_score: Any, sample_weight: Any) -> ScoreTable
     labels = as_target("y_true", y_true, sparse=True)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
-    return ScoreTable(
-        labels, scores, None if sample_weight is None else as_column(as_dense("sample_weight", sample_weight))
-    )
+    return ScoreTable(labels, scores, as_weight_column(sample_weight))
 
 
 def _check_table_kind(table: ScoreTable, most_columns: int | None = None) -> str:

@@ -14,7 +14,15 @@ from fastevals.counting.sweeps import select_rows
 from fastevals.counts import ThresholdCounts
 from fastevals.measure.cells import ratio
 from fastevals.measure.ranking.ranking import Ranking, pr_points, roc_points
-from fastevals.metrics._input import as_column, as_dense, as_numbers, as_target, check_same_rows, first_labels
+from fastevals.metrics._input import (
+    as_column,
+    as_dense,
+    as_numbers,
+    as_target,
+    as_weight_column,
+    check_same_rows,
+    first_labels,
+)
 from fastevals.metrics._parameters import (
     ARRAY_OR_NONE,
     FLAG,
@@ -364,9 +372,7 @@ def _as_scored_rows(y_true: Any, y_score: Any, sample_weight: Any) -> OneScore:
     """Return vectors, of columns too."""
     scores = as_column(as_numbers("y_score", y_score, finite=False))
     labels = as_column(as_target("y_true", y_true))
-    return OneScore(
-        labels, scores, None if sample_weight is None else as_column(as_dense("sample_weight", sample_weight))
-    )
+    return OneScore(labels, scores, as_weight_column(sample_weight))
 
 
 def _check_both_classes(pos_label: Any, y_true: Any) -> None:

@@ -244,7 +244,7 @@ def _deviances_far_apart(y: Floats, p: Floats, power: float) -> Floats:
     """Return half the deviances of rows whose targets are nowhere near the predictions."""
     a = 2.0 - power
     if power == 1:
-        deviances = y * (np.log(np.where(y > 0, y, p)) - np.log(p)) - y + p
+        deviances = y * (np.log(y) - np.log(p)) - y + p
     elif power == 2:
         deviances = np.log(p) - np.log(y) + y / p - 1
     else:

@@ -96,13 +96,13 @@ def test_deviances_to_their_last_digits(power):
 @pytest.mark.parametrize("power", [1, 1.3, 1.5, 1.7, 2, 2.5, 3])
 def test_numbers_of_all_sizes(power):
     """Ratios that are past the floats, or nearly, and neighbours near the ends."""
-    true = [1e-200, 1e-3, 1e150, 1.0, 5e-324, 1e300, 1e300, 1e-305, 1.7e308, 1e300, 0.0]
-    predicted = [1e200, 1e3, 1e-150, 1.0, 1e-300, 1e305, 1e300 * (1 + 1e-9), 1.001e-305, 1e-300, 1e100, 1e-320]
+    true = [1e-200, 1e200, 1e-3, 1e150, 1.0, 5e-324, 1e300, 1e300, 1e-305, 1.7e308, 1e300, 0.0]
+    predicted = [1e200, 1e-200, 1e3, 1e-150, 1.0, 1e-300, 1e305, 1e300 * (1 + 1e-9), 1.001e-305, 1e-300, 1e100, 1e-320]
     rows = [(y, p) for y, p in zip(true, predicted, strict=True) if y or power < 2]
     exact = [reference.deviance(y, p, power) for y, p in rows]
     for (y, p), each in zip(rows, exact, strict=True):
         assert mean_tweedie_deviance([y], [p], power=power) == pytest.approx(each, rel=2e-12)
-    for some in (rows[:2], [(2.0, 2.0 + 2**-40), (5e-324, 1e-300)]):
+    for some in (rows[::2][:2], [(2.0, 2.0 + 2**-40), (5e-324, 1e-300)]):
         weights = [1.0, 2.0]
         expected = sum(w * reference.deviance(*row, power) for row, w in zip(some, weights, strict=True)) / 3
         y, p = zip(*some, strict=True)

@@ -342,3 +342,16 @@ def test_arrays_are_the_callers_own(name):
 def test_auc_of_points(dtype):
     x, y = np.array([0, 0, 1, 1], dtype=dtype), np.array([0, 1, 1, 1], dtype=dtype)
     assert fastevals.metrics.auc(x, y) == fastevals.metrics.auc(x[::-1], y[::-1]) == 1.0
+
+
+@pytest.mark.parametrize("weights", [[Fraction(1, 3), Fraction(2), 1], [2**62, 2**61, 3], [10**30, 1, 2], [1, 2.5, 3]])
+def test_weights_are_numbers_of_any_type(weights):
+    labels, scores, exact = [0, 1, 1], [0.5, 0.2, 0.9], [float(each) for each in weights]
+    for name in ("roc_auc_score", "average_precision_score", "roc_curve", "precision_recall_curve", "brier_score_loss"):
+        metric = getattr(fastevals.metrics, name)
+        expected = metric(labels, scores, sample_weight=exact)
+        for each in (weights, np.array(weights, dtype=object), pd.Series(weights, dtype=object)):
+            found = metric(labels, scores, sample_weight=each)
+            assert str(found) == str(expected)
+    with pytest.raises(ValueError, match="sample_weight must hold numbers"):
+        fastevals.metrics.roc_auc_score(labels, scores, sample_weight=np.array(["1", "2", "3"], dtype=object))
