@@ -1,12 +1,13 @@
 """Paired measurements: which models are compared, and the differences of their measurements.
 
 Differences are scaled by a power of two before they are squared, so scores of 2^600 are as good as scores of 1; and
-those that are equal up to rounding have no variance.
+those that are equal up to rounding have no variance. Where differences are ranked, those of decimals are exact.
 """
 
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,9 @@ Floats = NDArray[np.float64]
 
 ROUNDING = 2.0**-50  # relative to the measurements: differences that vary by less are constant
 FIRST = 64  # differences that are looked at first
+LARGE = 2.0**1000
+DECIMALS = (np.float64, 15), (np.float32, 6)  # digits by which decimals are told apart by the floats nearest to them
+POWERS = np.array([float(f"1e{places}") for places in range(23)])  # exact
 USUAL = 400  # measurements below 2**USUAL, the largest above 2**-USUAL: their squares add up within the floats
 
 
@@ -66,6 +70,39 @@ def _common_values(values: Floats, a: Floats, b: Floats) -> tuple[Floats, Floats
     """Return the least and the largest number that all differences may be but for rounding; none if least > largest."""
     slack = _slack(a, b)
     return (values - slack).max(axis=-1, keepdims=True), (values + slack).min(axis=-1, keepdims=True)
+
+
+def ranked_differences(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """Return differences along the last axis, of shape (n_pairs, n), and for each pair what they are multiplied by.
+
+    Measurements that are all decimals, as written in a file, are compared as decimals: 0.9 - 0.8 is 0.8 - 0.7. Others
+    are compared as floats. The sum of two differences does not overflow.
+    """
+    largest = np.maximum(np.abs(a).max(axis=-1), np.abs(b).max(axis=-1))
+    scale = np.where(largest > LARGE, 1 / 8, 1.0)
+    differences = a * scale[:, np.newaxis] - b * scale[:, np.newaxis]
+    others = np.ones(len(a), dtype=np.bool_)
+    for dtype, digits in DECIMALS:
+        power = POWERS[np.maximum(np.searchsorted(POWERS, 10.0**digits / np.maximum(largest, 1e-7), "right") - 1, 0)]
+        decimal = others & (largest * power <= 10.0**digits)
+        for columns, each in product((slice(FIRST), slice(None)), (a, b)):  # the first few mostly tell
+            if decimal.any():
+                decimal[decimal] = _are_decimals(each[decimal, columns], power[decimal, np.newaxis], dtype)
+        if decimal.any():
+            scale[decimal], units = power[decimal], power[decimal, np.newaxis]
+            differences[decimal] = np.rint(a[decimal] * units) - np.rint(b[decimal] * units)
+            others &= ~decimal
+    return differences, scale
+
+
+def _are_decimals(values: Floats, power: Floats, dtype: type[np.floating[Any]]) -> NDArray[np.bool_]:
+    """Return whether all along the last axis are the floats of a type that are nearest to whole numbers / power."""
+    nearest = np.rint(values * power) / power
+    if dtype is np.float64:
+        return np.asarray((nearest == values).all(axis=-1))
+    with np.errstate(over="ignore"):
+        written = values.astype(dtype)
+    return np.asarray(((written == values) & (written == nearest.astype(dtype))).all(axis=-1))
 
 
 def scale_to_unit(*arrays: Floats, usual: int = 0) -> tuple[list[Floats], NDArray[np.intc]]:

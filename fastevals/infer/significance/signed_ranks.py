@@ -18,6 +18,7 @@ from fastevals._validation.tables import as_measurement_pair, as_pair_of_names
 from fastevals.infer.proportions import share_interval
 from fastevals.infer.significance.binomial import fair_least_kept, fair_null, fair_pvalues
 from fastevals.infer.significance.decision import build_result, check_alpha, discrete_critical_value
+from fastevals.infer.significance.paired import ranked_differences
 from fastevals.results import Interval, Null, PairNames, SignificanceResult, tail_probability
 
 Floats = NDArray[np.float64]
@@ -26,7 +27,6 @@ AUTO_EXACT = 50  # differences
 MOST_EXACT = 1000  # differences: about a second
 TOO_FEW_DIFFERENCES = "so few differences can't show it, whatever their signs"
 LARGEST_SUM = MOST_EXACT * (MOST_EXACT + 1)  # of doubled ranks; those of few differences among many zeros are large
-LARGE = 2.0**1000
 
 
 METHODS = ("auto", "exact", "normal")
@@ -49,8 +49,9 @@ def wilcoxon_test(
     Parameters
     ----------
     a, b : array-like of shape (n,) or (1, n), list of ErrorEstimate, or ErrorEstimate
-        Measurements of the two, in pairs. Differences are tied where equal as floats, and 0.9 - 0.8 is not
-        0.8 - 0.7: pass integers (numbers of errors), or differences rounded beforehand with zeros as `b`.
+        Measurements of the two, in pairs. Where all are decimals of at most 15 digits (6 of float32), as results in a
+        table are, differences are tied where equal as decimals: 0.9 - 0.8 is 0.8 - 0.7. Others are tied where equal as
+        floats: pass integers (numbers of errors) in place of shares of rows such as 17 / 81.
     names : (str, str), optional
         What the conclusion calls the two; "a" and "b" by default.
     method : {"auto", "exact", "normal"}
@@ -237,13 +238,13 @@ def _as_one_pair(test: str, a: Any, b: Any) -> tuple[Floats, Floats]:
 class SignedRanks(NamedTuple):
     """Ranked differences of pairs of learners; arrays along the pairs.
 
-    `differences` ascend, in units of `unit`, with the zeros where they have ranks (`keep_zeros`); `lower` and `upper`
-    are the chances of a W+ as small and as large, `largest` and `deviation` its largest value and standard deviation,
-    `step` how far it is moved towards the mean.
+    `differences` ascend, multiplied by `scale`, with the zeros where they have ranks (`keep_zeros`); `lower` and
+    `upper` are the chances of a W+ as small and as large, `largest` and `deviation` its largest value and standard
+    deviation, `step` how far it is moved towards the mean.
     """
 
     differences: Floats
-    unit: float
+    scale: Floats
     keep_zeros: bool
     statistic: Floats
     largest: Floats
@@ -262,8 +263,8 @@ def rank_signed_differences(a: Floats, b: Floats, method: str, zeros: str, conti
     from fastevals._kernels.ranks import signed_rank_tests
 
     n = a.shape[-1]
-    unit = 8.0 if max(np.abs(a).max(), np.abs(b).max()) > LARGE else 1.0  # no sum of two differences overflows
-    ascending = np.sort(a / unit - b / unit, axis=-1)
+    differences, scale = ranked_differences(a, b)
+    ascending = np.sort(differences, axis=-1)
     if method == "exact":
         _check_exact(ascending, zeros == "pratt")
     most_exact = {"auto": AUTO_EXACT, "exact": n, "normal": 0}[method]
@@ -274,13 +275,13 @@ def rank_signed_differences(a: Floats, b: Floats, method: str, zeros: str, conti
     exact = ~np.isnan(lower)
     step = 0.5 if continuity_correction else 0.0
     if not exact.all():
-        above, scale = statistic - largest / 2, np.where(exact, 1.0, deviation)
-        lower = np.where(exact, lower, ndtr((above + step) / scale))
-        upper = np.where(exact, upper, ndtr((step - above) / scale))
+        above, spread = statistic - largest / 2, np.where(exact, 1.0, deviation)
+        lower = np.where(exact, lower, ndtr((above + step) / spread))
+        upper = np.where(exact, upper, ndtr((step - above) / spread))
     with np.errstate(over="ignore"):
-        effect = doubled_effect * (unit / 2)
+        effect = doubled_effect / (2 * scale)
     return SignedRanks(
-        ascending, unit, zeros == "pratt", statistic, largest, deviation, lower, upper, exact, step, effect
+        ascending, scale, zeros == "pratt", statistic, largest, deviation, lower, upper, exact, step, effect
     )
 
 
@@ -338,7 +339,7 @@ def wilcoxon_interval(signed: SignedRanks, low: float, alternative: str) -> Inte
         -math.inf if alternative == "less" else sum_at(distinct, rows, sums - 1 - place),
         math.inf if alternative == "greater" else sum_at(distinct, rows, place),
     )
-    return Interval(*(end * (signed.unit / 2) for end in ends))
+    return Interval(*(float(end / (2 * signed.scale[0])) for end in ends))
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------

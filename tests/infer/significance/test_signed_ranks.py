@@ -16,6 +16,7 @@ from scipy import stats
 from fastevals._kernels import ranks
 from fastevals._kernels.ranks import sum_at
 from fastevals.infer.significance.mcnemar import mcnemar_test_of_table
+from fastevals.infer.significance.pairwise import pairwise_tests
 from fastevals.infer.significance.signed_ranks import (
     pairwise_sign,
     pairwise_wilcoxon,
@@ -216,7 +217,7 @@ def test_too_few_to_reject() -> None:
 @pytest.mark.parametrize("method", ["exact", "normal"])
 def test_invariances(method: str) -> None:
     random = np.random.default_rng(5)
-    a, b = random.normal(0.4, 1, (2, 20)).round(1)
+    a, b = random.normal(1.6, 4, (2, 20)).round() / 4  # exact in any unit
     result = wilcoxon_test(a, b, method=method)
     order = random.permutation(20)
     assert wilcoxon_test(a[order], b[order], method=method) == result
@@ -241,11 +242,50 @@ def test_extremes_do_not_overflow() -> None:
     assert of([5e-324, 1e-323]).statistic == 3
 
 
-def test_ties_are_exact_equality() -> None:
-    assert 0.9 - 0.8 != 0.8 - 0.7
-    result = wilcoxon_test([0.9, 0.7], [0.8, 0.8])
-    rounded = of(np.round([0.1, -0.1], 10))
-    assert (result.statistic, rounded.statistic) == (1, 1.5)
+HUNDREDTHS = [97, 74, 84, 72, 56, 68, 87, 88], [93, 72, 84, 75, 58, 73, 92, 93]
+
+
+def test_decimals_are_compared_as_decimals() -> None:
+    by_hundredths = wilcoxon_test(*HUNDREDTHS)
+    assert by_hundredths.pvalue == 5 / 32
+    for scale, dtype in (
+        (100, np.float64),
+        (100, np.float32),
+        (1e4, np.float64),
+        (1e15, np.float64),
+        (0.1, np.float64),
+    ):
+        a, b = (np.array([float(Fraction(each) / Fraction(scale)) for each in column]) for column in HUNDREDTHS)
+        result = wilcoxon_test(a.astype(dtype), b.astype(dtype))
+        assert tuple(result) == tuple(by_hundredths)
+        assert result.effect == by_hundredths.effect / scale  # type: ignore[operator]
+        assert result.confidence_interval == tuple(end / scale for end in by_hundredths.confidence_interval)  # type: ignore[union-attr]
+    table = np.transpose([*HUNDREDTHS, np.sqrt(HUNDREDTHS[0])]) / 100
+    pairs = pairwise_tests(table, correction="none")
+    assert pairs.pvalue[0] == 5 / 32
+    assert pairs[1].pvalue == wilcoxon_test(table[:, 0], table[:, 2]).pvalue
+
+
+@FEWER
+@given(
+    st.lists(st.tuples(*[st.integers(-999, 999)] * 2), min_size=1, max_size=8), st.integers(0, 12), st.integers(0, 9)
+)
+def test_decimals_are_as_integers(pairs: list[tuple[int, int]], places: int, more: int) -> None:
+    a, b = np.transpose(pairs)
+    text = [[float(f"{value}e-{places}") for value in column + 1000 * more] for column in (a, b)]
+    for zeros in ZEROS:
+        given_text, whole = wilcoxon_test(*text, zeros=zeros), wilcoxon_test(a, b, zeros=zeros)
+        assert tuple(given_text) == tuple(whole)
+        assert given_text.effect == float(Fraction(whole.effect) / 10**places)  # type: ignore[arg-type]
+
+
+def test_ties_of_other_floats_are_exact_equality() -> None:
+    whole = np.array([[2, 40], [1, 41]])
+    a, b = whole / 81
+    assert a[0] - b[0] != b[1] - a[1]
+    assert wilcoxon_test(a, b).statistic in (1, 2)
+    assert wilcoxon_test(*whole).statistic == 1.5
+    assert wilcoxon_test([0.9, 0.7, 1 / 3], [0.8, 0.8, 1 / 3]).statistic == 1  # not all are decimals
 
 
 def test_many_differences() -> None:
