@@ -27,9 +27,18 @@ from fastevals._validation.arrays import (
     check_finite,
     check_same_length,
     is_frame,
+    is_number,
     named_columns,
     plain_text,
     row_labels,
+)
+from fastevals._validation.wide_tables import (
+    as_results,
+    check_no_summaries,
+    find_long_form,
+    is_text,
+    is_unnamed,
+    tells_rows_apart,
 )
 
 
@@ -62,21 +71,18 @@ class ResultTable(NamedTuple):
 def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTable:
     """Return a table of results: a 2-D array, a mapping of names to columns or to estimates, or a frame.
 
-    A frame's first column names the rows if it holds strings, and so does a pandas index other than 0, 1, 2, ...
+    A frame's first column names the rows if it holds strings, and so does a pandas index other than 0, 1, 2, ... An
+    index without a name, which is a column in files, is no algorithm.
     """
     columns, datasets = named_columns(name, values), None
     if columns and is_frame(values):
-        first_column = next(iter(columns))
-        if _is_text(columns[first_column]):
-            datasets = tuple(str(plain_text(each)) for each in np.asarray(columns.pop(first_column), dtype=object))
-        else:
-            datasets = row_labels(values)
-    measured = _as_estimates(name, columns or {})
+        columns, datasets = _without_names(name, columns, row_labels(values))
+    measured = as_estimates(name, columns or {})
     if columns is not None:
         columns |= {key: each.values for key, each in measured.items()}
         if not columns:
             raise ValueError(f"{name} is empty: it must have at least two algorithms")
-        arrays = {key: as_scores(f"{name}[{key!r}]", column) for key, column in columns.items()}
+        arrays = {key: as_results(f"{name}[{key!r}]", column) for key, column in columns.items()}
         (first, reference), *others = arrays.items()
         for key, column in others:
             if column.size != reference.size:
@@ -86,10 +92,12 @@ def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTab
                 )
         algorithms: tuple[Any, ...] = tuple(arrays)
         table = np.stack([_as_floats(f"{name}[{key!r}]", column) for key, column in arrays.items()], axis=1)
+    elif _holds_estimates(values):
+        raise ValueError(f"{name} must be a mapping of learners' names to estimates, got a {type(values).__name__}")
     else:
         array = as_array(name, values)
         if array.dtype.kind not in "fiub":
-            raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
+            raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}{_first_text_cell(array)}")
         if array.ndim != 2 or not array.size:
             raise ValueError(f"{name} must be 2-D, (data sets x algorithms), and not empty; got shape {array.shape}")
         table = _as_floats(name, array)
@@ -104,7 +112,23 @@ def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTab
     return ResultTable(np.array(table, order="C"), algorithms, datasets, next(iter(measured.values()), None))
 
 
-def _as_estimates(name: str, columns: Mapping[Any, Any]) -> dict[Any, Measurements]:
+def _without_names(
+    name: str, columns: dict[Any, Any], datasets: tuple[Any, ...] | None
+) -> tuple[dict[Any, Any], tuple[Any, ...] | None]:
+    """Return a frame's columns of results, and the names of its rows: those of a column, or those that are known."""
+    if (long := find_long_form(columns)) is not None and len(long.results) == 1:
+        raise ValueError(f"{name} has {long.explain()}")
+    for key in [each for each in columns if is_unnamed(each) and tells_rows_apart(columns[each])]:
+        datasets = tuple(np.asarray(columns.pop(key)).tolist())
+    first = next(iter(columns), None)
+    if first is not None and is_text(columns[first]):
+        datasets = tuple(str(plain_text(each)) for each in np.asarray(columns.pop(first), dtype=object))
+    if datasets is not None:
+        check_no_summaries(name, datasets)
+    return columns, datasets
+
+
+def as_estimates(name: str, columns: Mapping[Any, Any]) -> dict[Any, Measurements]:
     """Return the measurements of columns by name where one holds estimates, all of the same splits; else none."""
     if not any(map(_holds_estimates, columns.values())):
         return {}
@@ -125,9 +149,12 @@ def _as_floats(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
         return array.astype(np.float64, copy=False)
 
 
-def _is_text(column: Any) -> bool:
-    values = np.asarray(column)
-    return values.dtype.kind in "UT" or (values.dtype.kind == "O" and all(isinstance(each, str) for each in values))
+def _first_text_cell(array: NDArray[Any]) -> str:
+    """Return what a message adds of a table with text: the first cell that is no number, and where it is."""
+    if array.ndim != 2 or array.dtype.kind not in "OUT":
+        return ""
+    place = next((place for place, each in np.ndenumerate(array) if not is_number(each)), (0, 0))
+    return f" ({show(array[place])} at row {place[0]}, column {place[1]})"
 
 
 def _check_cells(

@@ -9,7 +9,18 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from fastevals import compare_predictions, friedman_test, mcnemar_test, nemenyi_test, pairwise_tests, wilcoxon_test
+import fastevals
+from fastevals import (
+    DependentSplitsWarning,
+    KFold,
+    compare_predictions,
+    evaluate_splits,
+    friedman_test,
+    mcnemar_test,
+    nemenyi_test,
+    pairwise_tests,
+    wilcoxon_test,
+)
 from fastevals._text import format_pvalue, shorten_names
 from fastevals.datasets import load_psnr
 from fastevals.show import cli
@@ -232,7 +243,7 @@ def test_nothing_follows_an_undefined_test(capsys, tmp_path):
 
 @pytest.mark.parametrize(
     ("first", "values"),
-    [("id", [7, 3, 5, 9]), ("Unnamed: 0", [4, 1, 2, 3]), ("run_no", [1, 2, 3, 5]), ("x", range(6)), ("x", [90, 7, 12])],
+    [("id", [7, 3, 5, 9]), ("row", [4, 1, 2, 3]), ("run_no", [1, 2, 3, 5]), ("x", range(6)), ("x", [90, 7, 12])],
 )
 def test_a_column_that_numbers_the_rows_is_said(capsys, tmp_path, first, values):
     rows = "".join(f"{value},0.{k},0.{k + 2}\n" for k, value in enumerate(values))
@@ -245,6 +256,117 @@ def test_a_column_that_numbers_the_rows_is_said(capsys, tmp_path, first, values)
     assert compare_json(capsys, file)["cautions"] == [message]
     for options in (("--dataset", first), ("--algorithm", first, "--algorithm", "a")):
         assert "looks like" not in compare(capsys, file, *options)
+
+
+INDEX = "{},A,B,C\n0,4,7,6\n1,6,8,9\n2,3,6,7\n3,5,7,8\n4,4,9,8\n5,5,6,9\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"), [("", "the unnamed column"), ('""', "the unnamed column"), ("Unnamed: 0", "Unnamed: 0")]
+)
+def test_an_index_without_a_name_is_no_algorithm(capsys, tmp_path, name, shown):
+    file = write(tmp_path, INDEX.format(name))
+    text = compare(capsys, file)
+    assert f"taken for algorithms: A, B, C; {shown} (names of rows) is not\n" in text
+    assert "Friedman's test: F(2, 10) = 17.5000, p 0.0005" in text
+    found = compare_json(capsys, file)
+    assert (found["algorithms"], found["others"], found["cautions"]) == (["A", "B", "C"], [name.strip('"')], [])
+    moved = file, "--algorithm", name.strip('"') or "A", "--algorithm", "B"
+    assert compare_json(capsys, *moved)["algorithms"] == [name.strip('"') or "A", "B"]  # unless it is named
+
+
+def test_a_column_without_a_name_that_is_no_index_is_refused(capsys, tmp_path):
+    file = write(tmp_path, INDEX.format("").replace("\n3,", "\n2.5,"))
+    message = "column '' has no name: give --dataset '' if it names rows, a name if it holds results"
+    assert message in error(capsys, file)
+    assert compare_json(capsys, file, "--dataset", "")["algorithms"] == ["A", "B", "C"]
+    text = write(tmp_path, ",A,B\nx,1,2\ny,2,1\n")
+    assert compare_json(capsys, text)["others"] == [""]
+
+
+@pytest.mark.parametrize("name", ["Mean", "average", "AVG", "Median", "mean rank", "Avg. rank", "std", "mean ± sd"])
+def test_a_row_of_means_is_no_data_set(capsys, tmp_path, name):
+    file = write(tmp_path, f"{TABLE}{name},1.75,1.5,3\n")
+    message = (
+        f"column 'set' must have a row for each data set, but line 6 is '{name}', a summary of the others by its name"
+    )
+    assert message in error(capsys, file)
+    assert message.replace("column", "--dataset") in error(capsys, file, "--dataset", "set")
+    assert "4 data sets" in compare(capsys, write(tmp_path, TABLE))
+    kinds = "kind,a,b\nmean,1,2\nmedian,2,3\nmax,3,1\n"  # all rows are: then they are what is compared on
+    assert "3 data sets" in compare(capsys, write(tmp_path, kinds))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "set,A,B\nx,.9,.8\ny,0.91±0.02,.9\n",
+            "column 'A' must hold numbers, but has '0.91±0.02' at line 3; a cell is one",
+        ),
+        ("A,B\n91%,92%\n93%,94%\n", "column 'A' must hold numbers, but has '91%' at line 2"),
+        ("set,A,B,C\nx,1,2,**.9**\ny,2,1,.8\n", "column 'C' must hold numbers, but has '**.9**' at line 2"),
+        ("set,A,B,C\nx,1,2,.9\ny,2,1,.8\nz,1,3,-\n", "column 'C' must hold numbers, but has '-' at line 4"),
+        ("A,B,C\n1,2,0.9 (0.1)\n2,1,0.8\n", "(if it names data sets: --dataset C)"),
+    ],
+)
+def test_cells_that_are_no_numbers_are_named(capsys, tmp_path, text, message):
+    file = write(tmp_path, text)
+    assert message in error(capsys, file)
+
+
+def test_names_that_look_like_numbers_are_names(capsys, tmp_path):
+    for names in (("10%", "20%", "30%"), ("3-class", "20news", "5d"), ("2020-01-02", "2020-01-03", "2020-01-04")):
+        rows = "".join(f"{name},{k},2\n" for k, name in enumerate(names))
+        assert compare_json(capsys, write(tmp_path, f"set,a,b\n{rows}"))["algorithms"] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "index", "on"),
+    [
+        ("dataset,algorithm,score\nx,a,1\nx,b,2\ny,a,3\ny,b,1\n", "'dataset'", "'algorithm'"),
+        ("dataset,model,fold,acc\nx,a,0,.5\nx,b,0,.6\nx,a,1,.5\nx,b,1,.7\n", "['dataset', 'fold']", "'model'"),
+        ("problem,who,acc\nx,a,.5\ny,a,.6\nz,a,.5\nx,b,.5\ny,b,.7\nz,b,.1\n", "'problem'", "'who'"),
+    ],
+)
+def test_a_long_table_is_to_be_pivoted(capsys, tmp_path, text, index, on):
+    value = text.partition("\n")[0].split(",")[-1]
+    message = f"pivot it, as pandas does by pivot(index={index}, columns={on}, values='{value}')"
+    assert message in error(capsys, write(tmp_path, text))
+
+
+def test_a_long_table_of_several_metrics_is_said(capsys, tmp_path):
+    file = write(tmp_path, "dataset,method,acc,f1\nx,a,.5,.4\nx,b,.6,.3\ny,a,.5,.7\ny,b,.2,.6\n")
+    (caution,) = compare_json(capsys, file)["cautions"]
+    assert caution.startswith(
+        "if acc, f1 are metrics, the data have a row for each 'method' of each 'dataset', not a col"
+    )
+    assert compare_json(capsys, file, "--algorithm", "acc", "--algorithm", "f1")["cautions"] == []
+
+
+def test_results_of_two_decimals_are_compared_as_decimals(capsys, tmp_path):
+    a, b = (".97 .74 .84 .72 .56 .68 .87 .88", ".93 .72 .84 .75 .58 .73 .92 .93")
+    rows = "\n".join(map(",".join, zip(a.split(), b.split(), strict=True)))
+    for text in (f"A,B\n{rows}\n", f"A;B\n{rows}\n".replace(",", ";").replace(".", "0,")):
+        (block,) = compare_json(capsys, write(tmp_path, text))["blocks"]
+        assert block["wilcoxon"]["pvalue"] == 5 / 32
+
+
+def test_estimates_are_results(capsys):
+    y, luck = np.arange(100) % 2, np.random.default_rng(0).random(100)
+    several = {}
+    for name, share in (("bad", 0.6), ("fair", 0.8), ("good", 0.95)):
+        predicted = np.where(luck < share, y, 1 - y)
+        several[name] = [evaluate_splits(y, predicted, KFold(4, rng=k), "error_rate") for k in range(6)]
+    found = fastevals.compare(several)
+    expected = {name: [each["error_rate"].value for each in estimates] for name, estimates in several.items()}
+    assert found.to_dict() == fastevals.compare(expected, lower_is_better=True).to_dict()
+    assert found.to_dict()["blocks"][0]["mean_ranks"] == {"bad": 3, "fair": 2, "good": 1}
+    with pytest.warns(DependentSplitsWarning, match="^compare assumes independent measurements, but 1 x 4 splits"):
+        fastevals.compare({name: each[0] for name, each in several.items()})
+    better = [evaluate_splits(y, y, KFold(4, rng=k), "accuracy") for k in range(6)]
+    with pytest.raises(ValueError, match="lower_is_better must be False or left out for accuracy, got True"):
+        fastevals.compare({"a": better, "b": better}, lower_is_better=True)
 
 
 @pytest.mark.parametrize("rows", ["1,2,3\n1,3,2\n2,1,3\n", "1,2.5,2.5\n3,1.5,1.5\n2,2,2\n1,2,3\n"])

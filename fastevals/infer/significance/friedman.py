@@ -73,7 +73,8 @@ def friedman_test(
     Parameters
     ----------
     results : array-like of shape (n_datasets, n_algorithms), mapping of name to array-like or estimates, or frame
-        A row for each data set, a column for each algorithm, finite. A frame's first column may name the data sets.
+        A row for each data set, a column for each algorithm, finite. A frame's first column may name the data sets,
+        and an index without a name does.
         Results are tied where equal as floats. Estimates are a list for each algorithm, of what `estimate_error` gives
         for one metric on each data set; or a single one, whose splits are the rows.
     statistic : {"F", "chi-square"}

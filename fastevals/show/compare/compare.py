@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fastevals._options import as_flag, check_choice, naming_rows
+from fastevals._options import as_direction, as_flag, check_choice, naming_rows
+from fastevals._validation.tables import as_estimates, warn_if_dependent
 from fastevals.datasets import load_psnr
+from fastevals.infer.significance.friedman import OF_SPLITS
 from fastevals.show.columns import NamedColumns, column_name, column_names, columns_by_role, data_name, read_data
 from fastevals.show.commands import CsvForm, option
 from fastevals.show.compare.options import METHODS, POSTHOC, check_options
@@ -44,8 +46,9 @@ def compare(
     ----------
     data : path, frame or mapping of str to array-like, optional
         A CSV, Parquet or Arrow file, a frame (pandas, polars, Arrow) or columns by name. Results: a row for each data
-        set, a column for each algorithm. Predictions, with `label` and `pred`: a row a sample, a column of the true
-        class and one of each model's predicted class. By default embedded results.
+        set, a column for each algorithm; an index without a name names rows. Or a mapping of names to estimates, as
+        for `friedman_test`. Predictions, with `label` and `pred`: a row a sample, a column of the true class and one of
+        each model's predicted class. By default embedded results.
     dataset : str or sequence of str, optional
         Columns that name data sets, beside those of text, and are no algorithms.
     algorithm : str or sequence of str, optional
@@ -53,7 +56,7 @@ def compare(
     by : str, optional
         A comparison of results for each value of this column.
     lower_is_better : bool
-        Results are errors or losses.
+        Results are errors or losses; estimates know it of their metric.
     control : str, optional
         Compare each other algorithm with this one.
     posthoc : {"nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon"}, optional
@@ -116,6 +119,7 @@ def compare(
             columns = NamedColumns(load_psnr())
             datasets = datasets or tuple(name for name in ("image", "sigma") if name != by)
         else:
+            data, lower_is_better = _without_estimates(data, lower_is_better)
             roles = {"dataset": datasets, "algorithm": algorithms, "by": (by,)}
             beside = {
                 name: f"{option(role)} {name!r}" for role, names in roles.items() for name in names if name is not None
@@ -135,3 +139,15 @@ def compare(
             resamples=1999 if resamples is None else resamples, seed=0 if seed is None else seed, confidence=confidence,
             progress=progress, pos_label=pos_label, data=data_name(data),
         )  # fmt: skip
+
+
+def _without_estimates(data: Any, lower_is_better: bool) -> tuple[Any, bool]:
+    """Return the values of estimates in their place, and the direction of their metric; other data as they are."""
+    measured = as_estimates("data", data) if isinstance(data, Mapping) else {}
+    if not measured:
+        return data, lower_is_better
+    first = next(iter(measured.values()))
+    known = None if first.greater_is_better is None else not first.greater_is_better
+    lower = as_direction(option("lower_is_better"), str(first.metric), lower_is_better or None, known)
+    warn_if_dependent("compare", [first], OF_SPLITS)
+    return {name: each.values for name, each in measured.items()}, bool(lower)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +26,18 @@ from fastevals._text import (
     shorten_names,
     wrap_text,
 )
-from fastevals._validation.arrays import as_scores, check_finite
+from fastevals._validation.arrays import check_finite
+from fastevals._validation.wide_tables import (
+    HINT,
+    NUMBERED,
+    as_results,
+    check_no_summaries,
+    find_long_form,
+    holds_results,
+    is_text,
+    is_unnamed,
+    tells_rows_apart,
+)
 from fastevals.counting.labels import rows_by_code
 from fastevals.infer.significance.friedman import FriedmanResult, friedman_test
 from fastevals.infer.significance.pairwise import PairwiseResult, pairwise_tests
@@ -49,7 +59,6 @@ if TYPE_CHECKING:
 MOST_BLOCKS = 1000
 MOST_COMPARED = 500_000  # of algorithms: 1,000 of them in each block's text and JSON
 NEMENYI = "nemenyi"
-NUMBERED = re.compile(r"(.*[\W_])?(id|ids|idx|index|key|no|nr|num|number|row|fold|seed|run|unnamed: 0)", re.IGNORECASE)
 FEW = 3  # rows: as many may be numbered, or ranked, by chance
 ROUGH = 5  # data sets: with so few there are 7 % false alarms and more at level 5 %
 
@@ -137,9 +146,10 @@ class ResultsComparison(TextResult):
             f"{_count_datasets(n)}, {len(first.names)} algorithms, {better} is better",
         ]
         if not self.options.algorithm:
-            others = (
-                f"; {_list_names(self.others)} {'is' if len(self.others) == 1 else 'are'} not" if self.others else ""
-            )
+            beside = [
+                f"{name or 'the unnamed column'} (names of rows)" if is_unnamed(name) else name for name in self.others
+            ]
+            others = f"; {_list_names(beside)} {'is' if len(beside) == 1 else 'are'} not" if beside else ""
             lines += wrap_text(f"taken for algorithms: {_list_names(first.names)}{others}")
         for caution in self.cautions:
             lines += wrap_text(f"! : {caution}")
@@ -179,32 +189,43 @@ def compare_result_columns(columns: NamedColumns, options: ComparisonOptions, da
     roles = {"dataset": options.dataset, "algorithm": options.algorithm, "by": (options.by,)}
     called = columns_by_role((option(role), name) for role, names in roles.items() for name in names)
     check_columns("the data", list(columns), called)
+    texts = [name for name, column in columns.items() if is_text(column) and name not in called]
     algorithms = _choose_algorithms(columns, called, options)
     options = options._replace(posthoc=_choose_posthoc(algorithms, options))
     for name in algorithms:
         shown = called.get(name, f"column {name!r}")
-        check_finite(shown, as_scores(shown, columns[name]))
+        check_finite(shown, as_results(shown, columns[name]))
+    for name in [*options.dataset, *texts]:
+        if is_text(columns[name]):
+            check_no_summaries(called.get(name, f"column {name!r}"), columns[name])
     parts: list[tuple[Any, Any]] = [(None, slice(None))]  # each block's value and rows
     if options.by is not None:
         parts = _split_by_value(called[options.by], columns, options.by)
-    texts = (name for name, column in columns.items() if column.dtype.kind in "OUT" and name not in called)
     dataset_names = next(iter((*options.dataset, *texts)), None)
     blocks = []
     for value, rows in progressed(parts, "comparing"):
         repeated = None if dataset_names is None else _repeated_values(dataset_names, columns[dataset_names][rows])
         blocks.append(_block(value, {name: columns[name][rows] for name in algorithms}, repeated, options))
     others = tuple(name for name in columns if name not in algorithms)
-    results = {name: columns[name] for name in algorithms}
-    return ResultsComparison(options, tuple(blocks), data, others, tuple(_cautions(results, called, options)))
+    cautions = tuple(_cautions(columns, algorithms, called, options))
+    return ResultsComparison(options, tuple(blocks), data, others, cautions)
 
 
 def _choose_algorithms(
     columns: Mapping[str, NDArray[Any]], called: Mapping[str, str], options: ComparisonOptions
 ) -> list[str]:
-    """Return the columns to compare: those named, or all of numbers that have no other role."""
-    algorithms = list(options.algorithm) or [
-        name for name, column in columns.items() if column.dtype.kind in "fiub" and name not in called
-    ]
+    """Return the columns to compare: those named, or all of numbers that have no other role, but an unnamed index."""
+    algorithms = list(options.algorithm)
+    if not algorithms:
+        free = {name: column for name, column in columns.items() if name not in called}
+        algorithms = [name for name, column in free.items() if not (is_text(column) or _is_index(name, column))]
+        long = find_long_form(columns)
+        if long is not None and len(long.results) == 1:
+            raise ValueError(f"the data have {long.explain()}")
+        for name, column in free.items():
+            if is_text(column) and holds_results(column, len(algorithms) > 1 and name == next(iter(columns))):
+                hint = f"{HINT} (if it names data sets: {option('dataset', name)})"
+                as_results(f"column {name!r}", column, hint)
     if options.control is not None:
         check_choice(option("control"), options.control, algorithms)
     k = len(algorithms)
@@ -222,6 +243,17 @@ def _choose_algorithms(
     return algorithms
 
 
+def _is_index(name: str, column: NDArray[Any]) -> bool:
+    """Return whether a column without a name is an index; raise if it may as well hold results."""
+    if not is_unnamed(name):
+        return False
+    if not tells_rows_apart(column):
+        raise ValueError(
+            f"column {name!r} has no name: give {option('dataset', name)} if it names rows, a name if it holds results"
+        )
+    return True
+
+
 def _choose_posthoc(algorithms: Sequence[str], options: ComparisonOptions) -> str:
     """Return the test of pairs; two algorithms have Wilcoxon's alone."""
     if len(algorithms) > 2:
@@ -235,9 +267,16 @@ def _choose_posthoc(algorithms: Sequence[str], options: ComparisonOptions) -> st
 
 
 def _cautions(
-    results: Mapping[str, NDArray[Any]], called: Mapping[str, str], options: ComparisonOptions
+    columns: Mapping[str, NDArray[Any]],
+    algorithms: Sequence[str],
+    called: Mapping[str, str],
+    options: ComparisonOptions,
 ) -> Iterator[str]:
-    """Yield which of the columns look like no results, and whether they look like ranks."""
+    """Yield which of the columns look like no results, and whether they look like ranks or metrics."""
+    results = {name: columns[name] for name in algorithms}
+    long = find_long_form({name: column for name, column in columns.items() if name not in called})
+    if long is not None and not options.algorithm:
+        yield f"if {_list_names(long.results)} are metrics, the data have {long.explain()}"
     alone = sum(column.dtype.kind == "f" for column in results.values()) == len(results) - 1
     for name, column in results.items():
         if name not in called and _numbers_rows(name, column, alone):

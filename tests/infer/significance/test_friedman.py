@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -220,9 +223,38 @@ def test_names_of_axes() -> None:
     assert "7 algorithms, mean ranks 0: " in repr(friedman_test(np.random.default_rng(0).normal(size=(4, 7))))
 
 
+FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "Arrow": pa.table}
+
+
+@pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
+def test_frames_as_people_keep_them(make: Any) -> None:
+    columns = {"A": [4, 6, 3, 5], "B": [7, 8, 6, 7], "C": [6, 9, 7, 8]}
+    names = {"Unnamed: 0": [0, 1, 2, 3], "set": ["w", "x", "y", "z"]}
+    plain = friedman_test(columns)
+    for before in (names, {"Unnamed: 0": [3, 0, 7, 1]}, {"__index_level_0__": [5, 6, 7, 9]}, {"": [1, 2, 3, 4]}):
+        found = friedman_test(make(before | columns))
+        assert (tuple(found), found.names) == (tuple(plain), ("A", "B", "C"))
+        assert found.datasets == tuple(list(before.values())[-1])
+    with pytest.raises(ValueError, match="results must have a row for each data set, but row 3 is 'Mean', a sum"):
+        friedman_test(make({"set": ["w", "x", "y", "Mean"], **columns}))
+    with pytest.raises(ValueError, match=r"results\['D'\] must hold numbers, but has '0.7±0.1' at row 1; a"):
+        friedman_test(make({**names, **columns, "D": ["0.5", "0.7±0.1", "1", "2"]}))
+    long = make({"data": ["w", "w", "x", "x"], "learner": ["a", "b", "a", "b"], "score": [0.5, 0.6, 0.4, 0.7]})
+    for test in (friedman_test, fastevals.nemenyi_test, fastevals.pairwise_tests):
+        with pytest.raises(ValueError, match=r"a row for each 'learner' of each 'data', .* pivot\(index='data'"):
+            test(long)
+
+
+def test_pandas_index_with_a_mean() -> None:
+    frame = pd.DataFrame({"A": [1, 2, 1.5], "B": [2, 3, 2.5]}, index=["x", "y", "mean"])
+    with pytest.raises(ValueError, match="row 2 is 'mean', a summary of the others by its name: leave it out"):
+        friedman_test(frame)
+
+
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
+        (np.array([[1.0, "0.9*"], [2.0, 1.0]], dtype=object), {}, r"got dtype object \('0.9\*' at row 0, column 1\)"),
         ([[1.0], [2.0]], {}, "two algorithms"),
         ([1.0, 2.0], {}, r"\(data sets x algorithms\)"),
         ([[1.0, math.nan], [1.0, 2.0]], {}, "row 0, column 1"),

@@ -1,0 +1,121 @@
+"""What tables of results hold beside results: names of rows, rows of means, text around numbers, or another shape.
+
+A table has a row for each data set, a column for each algorithm and a number in each cell. What people keep has more:
+the index that pandas writes without a name, a last row of means, cells such as "0.91±0.02", or a row for each pair of
+data set and algorithm, which is to be pivoted first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._distinct import sorted_unique
+from fastevals._options import row_at, show
+from fastevals._validation.arrays import as_scores, first_text, is_number
+
+UNNAMED = re.compile(r"|unnamed: \d+|__index_level_\d+__", re.IGNORECASE)  # as in CSV files, in pandas, in Parquet
+NUMBERED = re.compile(r"(.*[\W_])?(id|ids|idx|index|key|no|nr|num|number|row|fold|repeat|seed|run)", re.IGNORECASE)
+ALGORITHMS = re.compile(r"(algorithm|algo|method|model|classifier|learner|estimator|system|approach)s?", re.IGNORECASE)
+SUMMARY = re.compile(
+    r"((macro|micro|weighted|grand|overall|arithmetic|geometric|geo)[ -.]?)?"
+    r"(mean|average|avg\.?|median|std\.?|sd|stdev|std\.? ?dev\.?|standard deviation|min|max|sum|total)"
+    r"([ _-]?(rank|ranks|ranking|score|accuracy|error)| ?(±|\+/?-|\().*)?|ranks?",
+    re.IGNORECASE,
+)
+RESULT = re.compile(r"\W*(\d[\d.,' ]*|[.,]\d+)(e[+-]?\d+)?\W*((±|\+/?-|\().*)?", re.IGNORECASE)  # a number, decorated
+CELLS = 200  # that tell whether text is results
+HINT = "a cell is one number, without %, marks, or a deviation beside it"
+
+
+def is_text(column: Any) -> bool:
+    """Return whether a column holds strings alone."""
+    values = np.asarray(column)
+    if values.ndim != 1 or values.dtype.kind not in "OUT":
+        return False
+    return values.dtype.kind != "O" or all(isinstance(each, str) for each in values)
+
+
+def is_unnamed(name: Any) -> bool:
+    """Return whether a column has the name that an index without one is given."""
+    return UNNAMED.fullmatch(str(name)) is not None
+
+
+def tells_rows_apart(column: Any) -> bool:
+    """Return whether a column holds whole numbers, all different, as an index does."""
+    values = np.asarray(column)
+    return values.dtype.kind in "iu" and sorted_unique(values).size == values.size
+
+
+def as_results(name: str, column: Any, hint: str = HINT) -> NDArray[Any]:
+    """Return a column of numbers; of text name the first cell that is none."""
+    if is_text(column) and len(column):
+        cells = np.asarray(column, dtype=object)
+        row = first_text(cells) or 0
+        raise ValueError(f"{name} must hold numbers, but has {show(str(cells[row]))} at {row_at(row)}; {hint}")
+    return as_scores(name, column)
+
+
+def holds_results(column: NDArray[Any], is_first: bool) -> bool:
+    """Return whether a column of text is one of results, with more in some cells than a number.
+
+    What comes first in a table may be names that look so (10 %, 20 %), unless other cells are plain numbers.
+    """
+    cells = [str(each).strip() for each in column[:CELLS]]
+    if 2 * sum(RESULT.fullmatch(each) is not None for each in cells) < len(cells) or first_text(column) is None:
+        return False
+    return not is_first or any(map(is_number, cells))
+
+
+def check_no_summaries(shown: str, names: Iterable[Any]) -> None:
+    """Raise if a row of a table is named as one of means, medians or the like, where most are not."""
+    called = [str(each).strip() for each in names]
+    rows = [row for row, each in enumerate(called) if SUMMARY.fullmatch(each)]
+    if rows and 2 * len(rows) <= len(called):
+        raise ValueError(
+            f"{shown} must have a row for each data set, but {row_at(rows[0])} is {show(called[rows[0]])}, a summary "
+            "of the others by its name: leave it out, or rename it if it is a data set"
+        )
+
+
+class LongForm(NamedTuple):
+    """Columns of a table with a row for each pair of data set and algorithm."""
+
+    rows: list[str]
+    on: str  # names the algorithms
+    results: list[str]
+
+    def explain(self) -> str:
+        """Return what to do."""
+        rows, index = " and ".join(map(repr, self.rows)), self.rows[0] if len(self.rows) == 1 else self.rows
+        return (
+            f"a row for each {self.on!r} of each {rows}, not a column for each: pivot it, as pandas does by "
+            f"pivot(index={index!r}, columns={self.on!r}, values={self.results[0]!r})"
+        )
+
+
+def find_long_form(columns: Mapping[Any, Any]) -> LongForm | None:
+    """Return which columns are what if a table seems to be in long form, else None.
+
+    One column of results and two of text say so (data sets, algorithms), of which one may be a number of a fold; more
+    columns of results only if one of text is called as algorithms are.
+    """
+    texts = [name for name, column in columns.items() if is_text(column)]
+    counts = [name for name, column in columns.items() if _counts(name, column)]
+    results = [name for name in columns if name not in texts and name not in counts]
+    repeated = {name: len(set(np.asarray(columns[name], dtype=object).tolist())) for name in texts}
+    repeated = {name: distinct for name, distinct in repeated.items() if distinct < len(columns[name])}
+    named = [name for name in repeated if ALGORITHMS.fullmatch(str(name))]
+    if not results or not repeated or not (named or (len(results) == 1 and len(texts) > 1)):
+        return None
+    on = named[-1] if named else min(repeated, key=lambda name: repeated[name])
+    index = [name for name in (*texts, *counts) if name != on and not is_unnamed(name)]
+    return LongForm(index, on, results) if index else None
+
+
+def _counts(name: Any, column: Any) -> bool:
+    return np.asarray(column).dtype.kind in "iu" and (is_unnamed(name) or NUMBERED.fullmatch(str(name)) is not None)
