@@ -13,6 +13,7 @@ __version__ = "0.4.0"
 _NAMES = {
     "_execution": "get_num_threads num_threads set_num_threads",
     "_options": "DependentSplitsWarning UndefinedMetricWarning",
+    "_row_order": "RowOrderWarning",
     "counts": "ThresholdCounts",
     "infer.bands": "ConfidenceBand confidence_band",
     "infer.bootstrap.bootstrap": "BootstrapResult Estimate bootstrap",
@@ -82,9 +83,10 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_meant(name)}")
     from fastevals._options import names_keywords
+    from fastevals._row_order import warn_other_order
 
     here = getattr(import_module(_HOMES[name]), name)
-    value = names_keywords(here)
+    value = names_keywords(here, warn_other_order)
     if value is not here:
         value.__module__ = __name__  # where pickle finds it
     globals()[name] = value

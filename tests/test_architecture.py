@@ -17,7 +17,7 @@ PACKAGE = Path(fastevals.__file__).parent
 
 # From the cellar to the roof: a file imports from its own layer and those before it.
 LAYERS = (
-    "_limits _options",
+    "_limits _options _row_order",
     "_kernels",
     "_execution",
     "_random _memory _text _distinct",

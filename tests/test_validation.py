@@ -13,6 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy.sparse import csr_array
 
 import fastevals
 from fastevals import ConfusionMatrix, Ranking
@@ -476,3 +477,63 @@ def test_odd_scalars_work_or_raise_one_clear_line(entry: str) -> None:
         odd.pop("array")
     found = {name: complaint(TAKE_SCALARS[entry], value) for name, value in odd.items()}
     assert {name: text for name, text in found.items() if text} == {}
+
+
+# What is no column of numbers ---------------------------------------------------------------------------------------
+
+ONE_COLUMN = np.array([[0.1], [0.9]])
+
+
+class Matrix:
+    """An object of another library that is no array, such as a DMatrix."""
+
+
+@pytest.mark.parametrize(
+    ("values", "hint"),
+    [
+        (ONE_COLUMN, r"got shape \(2, 1\); pass one column, for instance y_score\[:, 0\]$"),
+        (np.zeros((2, 2)), r"got shape \(2, 2\); pass one column, for instance y_score\[:, 1\]$"),
+        (np.zeros((2, 0)), r"got shape \(2, 0\)$"),
+        (pd.DataFrame(ONE_COLUMN, columns=["p"]), r"for instance y_score\['p'\]$"),
+        (pd.DataFrame(np.zeros((2, 3)), columns=list("abc")), r"for instance y_score\['b'\]$"),
+        (pl.DataFrame({"p": [0.1, 0.9]}), r"for instance y_score\['p'\]$"),
+        (csr_array(ONE_COLUMN), r"must be a dense array, got a sparse one \(csr_array\): pass its .toarray\(\)$"),
+        ({"a": 1, "b": 2}.values(), r"must be an array or sequence, got a dict_values: pass list\(y_score\)$"),
+        (b"ab", "must be 1-D, an array or sequence, got a bytes$"),
+        ("ab", "must be 1-D, an array or sequence, got a str$"),
+        (Matrix(), "must be 1-D, an array or sequence, got a Matrix$"),
+    ],
+    ids=["n x 1", "n x 2", "n x 0", "frame of one", "frame", "polars", "sparse", "values", "bytes", "text", "object"],
+)
+def test_what_is_no_column_says_what_to_pass(values: Any, hint: str) -> None:
+    with pytest.raises(ValueError, match=rf"^y_score .*{hint}"):
+        Ranking([0, 1], values)
+    if hasattr(values, "columns") and len(values.columns) == 1:
+        assert Ranking([0, 1], values["p"]).roc_auc() == 1
+
+
+def test_a_column_of_a_report_says_what_to_pass() -> None:
+    with pytest.raises(
+        ValueError, match=r"^score 's' must be 1-D, got shape \(2, 1\); pass one column, .* its\[:, 0\]$"
+    ):
+        fastevals.report({"y": [0, 1], "s": ONE_COLUMN}, label="y", score="s")
+
+
+@pytest.mark.parametrize("n_columns", [1, 2])
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("y_pred", lambda table: fastevals.regression_metrics([1.0, 2, 3], table)),
+        ("scores", lambda table: fastevals.delong([0, 1, 1], table)),
+        ("predictions", lambda table: fastevals.batch_metrics([0, 1, 1], table, "roc_auc")),
+        ("predictions", lambda table: fastevals.compare_predictions([1.0, 2, 3], table, metrics="r2")),
+        ("predictions", lambda table: fastevals.pairwise_mcnemar_tests([0, 1, 1], table > 1)),
+    ],
+)
+def test_models_in_columns_are_told_from_models_in_rows(name: str, call: Callable[[Any], Any], n_columns: int) -> None:
+    table = np.arange(3.0 * n_columns).reshape(3, n_columns)
+    there = r"\[:, 0\]" if n_columns == 1 else r"\.T"
+    with pytest.raises(
+        ValueError, match=rf"^{name}\[0\] has {n_columns} rows.* 3: rows of {name} are .* pass {name}{there}$"
+    ):
+        call(table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, MappingView
 from typing import Any, NoReturn
 
 import numpy as np
@@ -32,8 +32,13 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
             raise ValueError(f"{name} has {count}, the first at {row_at(masked[0])}; fill or drop them")
         values = values.data
     refuse_summaries(name, values)
-    if isinstance(values, (set, frozenset, dict, Iterator)):
-        raise ValueError(f"{name} must be an array or sequence, got a {type(values).__name__}")
+    if isinstance(values, (set, frozenset, dict, Iterator, MappingView)):
+        hint = f": pass list({name})" if isinstance(values, (Iterator, MappingView)) and name.isidentifier() else ""
+        raise ValueError(f"{name} must be an array or sequence, got a {type(values).__name__}{hint}")
+    if hasattr(values, "toarray") and hasattr(values, "nnz"):
+        raise ValueError(
+            f"{name} must be a dense array, got a sparse one ({type(values).__name__}): pass its .toarray()"
+        )
     try:  # as objects first: to a fixed width all texts are as long as the longest
         array = np.array(values, dtype=object) if begins_with_text(values) else np.asarray(values)
     except Exception as error:  # array-likes of other packages raise what they like (a tensor on a GPU, a ragged list)
@@ -118,12 +123,22 @@ def _is_missing(value: Any) -> bool:
 def as_vector(name: str, values: Any) -> NDArray[Any]:
     """Return an array-like as a non-empty 1-D array, without a copy where that can be."""
     array = as_array(name, values)
+    if array.ndim == 0 and array.dtype.kind in "OSU":
+        raise ValueError(f"{name} must be 1-D, an array or sequence, got a {type(values).__name__}")
     if array.ndim != 1:
-        hint = f"; pass one column, for instance {name}[:, 1]" if array.ndim == 2 else ""
-        raise ValueError(f"{name} must be 1-D, got shape {array.shape}{hint}")
+        raise ValueError(f"{name} must be 1-D, got shape {array.shape}{_column_hint(name, values, array)}")
     if array.size == 0:
         raise ValueError(f"{name} is empty: it must have at least one row")
     return array
+
+
+def _column_hint(name: str, values: Any, array: NDArray[Any]) -> str:
+    """Return how to take one column of a table: the second of two and more, the scores of the class 1."""
+    if array.ndim != 2 or not array.shape[1]:
+        return ""
+    place = min(1, array.shape[1] - 1)
+    column = f"[{list(values.columns)[place]!r}]" if is_frame(values) else f"[:, {place}]"
+    return f"; pass one column, for instance {name if name.isidentifier() else 'its'}{column}"
 
 
 def read_only(name: str, values: Any) -> NDArray[Any]:
@@ -138,7 +153,16 @@ def check_same_length(**arrays: NDArray[Any]) -> None:
     (first, reference), *others = arrays.items()
     for name, array in others:
         if array.shape[0] != reference.shape[0]:
-            raise ValueError(f"{name} has {array.shape[0]} rows, but {first} has {reference.shape[0]}")
+            hint = transposed_hint(name, (len(others), array.shape[0]), reference.shape[0])
+            raise ValueError(f"{name} has {array.shape[0]} rows, but {first} has {reference.shape[0]}{hint}")
+
+
+def transposed_hint(name: str, shape: tuple[int, ...], n_rows: int) -> str:
+    """Return what to pass for a table whose rows should be models (the first is `name`), but are those of the data."""
+    table, is_row, _ = name.partition("[0]")
+    if not is_row or shape[0] != n_rows:
+        return ""
+    return f": rows of {table} are models; pass {table}{'[:, 0]' if shape[1] == 1 else '.T'}"
 
 
 def as_scores(name: str, values: Any) -> NDArray[Any]:

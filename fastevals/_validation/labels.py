@@ -21,6 +21,7 @@ from fastevals._validation.arrays import (
     read_only,
     refuse_weighted,
     text_array,
+    transposed_hint,
 )
 from fastevals._validation.text import (
     TextLabels,
@@ -370,6 +371,9 @@ def as_models_labels(name: str, y_true: NDArray[Any], values: Any) -> tuple[dict
             f"{name} must be 2-D, (models x rows), or a mapping or frame of models; got shape {array.shape}"
         )
     check_two_models(name, array)
+    if array.shape[1] != y_true.shape[0]:
+        hint = transposed_hint(f"{name}[0]", array.shape, y_true.shape[0])
+        raise ValueError(f"{name}[0] has {array.shape[1]} rows, but y_true has {y_true.shape[0]}{hint}")
     first = as_predicted_labels(y_true, {f"{name}[0]": array[0]})  # what is wrong with one row is with all
     if array.dtype.kind in "OTUS":
         names, codes = share_names([as_labels(f"{name}[{i}]", row) for i, row in enumerate(array)])

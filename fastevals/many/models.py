@@ -16,7 +16,14 @@ from fastevals._kernels.columns import square_placements
 from fastevals._kernels.sweep import rank_marked
 from fastevals._options import as_flag, check_not_given, check_one_number, listed, show, warn_undefined
 from fastevals._text import printable
-from fastevals._validation.arrays import as_array, as_frequencies, as_weights, check_finite, named_columns
+from fastevals._validation.arrays import (
+    as_array,
+    as_frequencies,
+    as_weights,
+    check_finite,
+    named_columns,
+    transposed_hint,
+)
 from fastevals._validation.labels import (
     as_class_numbers,
     as_classes,
@@ -549,7 +556,8 @@ def _check_lengths_of_models(models: Mapping[str, Array], beside: Mapping[str, A
     for i, (label, predicted) in enumerate(models.items()):
         name = names[i if len(names) > 1 else 0]
         if predicted.size != beside[name].size:
-            raise ValueError(f"{label} has {predicted.size} rows, but {name} has {beside[name].size}")
+            hint = transposed_hint(label, (len(models), predicted.size), beside[name].size)
+            raise ValueError(f"{label} has {predicted.size} rows, but {name} has {beside[name].size}{hint}")
 
 
 def _warn_undefined_models(metric: str, values: NDArray[np.float64], names: tuple[Any, ...], because: str = "") -> None:

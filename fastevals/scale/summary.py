@@ -12,6 +12,7 @@ from fastevals._distinct import sorted_union, sorted_unique
 from fastevals._execution import blocks
 from fastevals._kernels.cells import count_infinite, doubt_of, read_cells
 from fastevals._options import check_integer, check_number, row_at, show
+from fastevals._row_order import warn_other_order
 from fastevals._validation.arrays import (
     EXACT,
     as_scores,
@@ -468,6 +469,7 @@ def read_rows(
     """
     if not np.size(y_true) and not np.size(y_score) and (sample_weight is None or np.size(sample_weight) == 0):
         return None
+    warn_other_order({"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight})
     labels = known_labels(told, y_true)
     scores = exact_floats("y_score", as_scores("y_score", y_score))
     check_same_length(y_true=labels.values, y_score=scores)
