@@ -47,11 +47,11 @@ def plot_error_curve(curve: ErrorCurve, *, ax: Axes | None = None, title: str | 
     -------
     Axes
         What was drawn on: means of the splits with their intervals. Over a parameter, the best value is marked, and the
-        sides on which the learner underfits (both errors are larger) and overfits (the training error is less, the test
-        error larger) are tinted and named, unless both are the same. Numbers are in their places, on a logarithmic axis
-        if they span two decades (with 0 on it, if that is the least); other values are side by side. Errors that are
-        far apart are on a logarithmic axis too; wide intervals and scores far below the others are cut. A value whose
-        fit failed is left out.
+        sides at whose end the test error is larger beyond noise are tinted and named: the learner underfits where the
+        training error is larger too, and overfits where it is less (`ErrorCurve.fits`). Numbers are in their places, on
+        a logarithmic axis if they span two decades (with 0 on it, if that is the least); other values are side by side.
+        Errors that are far apart are on a logarithmic axis too; wide intervals and scores far below the others are cut.
+        A value whose fit failed is left out.
 
     Raises
     ------
