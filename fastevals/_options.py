@@ -28,6 +28,7 @@ OTHER_KEYWORDS = {  # of other libraries, in lower case
     "n_resamples": "n_bootstrap n_bootstraps n_boot n_boots n_bootstrap_samples n_permutations n_iter n_iterations "
     "n_samples num_samples n_replicates b r",
     "sample_weight": "weights weight sample_weights w",
+    "frequency_weight": "freq_weight freq_weights fweights frequencies frequency counts",
     "confidence_level": "level conf_level conf confidence ci alpha",
     "pos_label": "pos_class positive positive_class positive_label labels classes",
     "y_score": "scores y_prob y_proba y_pred probs probas_pred",

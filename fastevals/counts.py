@@ -168,6 +168,10 @@ class ThresholdCounts(Frozen):
         """Keep some of the rows, the first and the last among them."""
         return self._unchecked(self.thresholds[rows], self.tps[rows], self.fps[rows])
 
+    def in_weight(self, unit: float = 1.0) -> Self:
+        """Return sums of weights, as floats, instead of numbers of units."""
+        return self._unchecked(self.thresholds, self.tps * unit, self.fps * unit)
+
     def cells(self, rows: slice | NDArray[Any] | int = slice(None)) -> Cells:
         """Return the confusion cells at some of the thresholds."""
         tps, fps, n_pos, n_neg = self.tps[rows], self.fps[rows], self.n_pos, self.n_neg

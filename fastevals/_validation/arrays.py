@@ -252,12 +252,13 @@ def as_frequencies(name: str, values: Any) -> NDArray[np.int64]:
     return weights.astype(np.int64)
 
 
-def check_one_weight(sample_weight: Any, frequency_weight: Any) -> None:
+def check_one_weight(
+    sample_weight: Any, frequency_weight: Any, names: tuple[str, str] = ("sample_weight", "frequency_weight")
+) -> None:
     """Raise if rows have both a weight and a number of copies."""
     if sample_weight is not None and frequency_weight is not None:
         raise ValueError(
-            "sample_weight and frequency_weight exclude each other: to weigh copies of rows, repeat the rows and their "
-            "sample_weight"
+            "{} and {} exclude each other: to weigh copies of rows, repeat the rows with their weights".format(*names)
         )
 
 

@@ -25,7 +25,14 @@ from fastevals._options import (
 )
 from fastevals._random import seed_key
 from fastevals._text import first_lines
-from fastevals._validation.arrays import as_frequencies, as_scores, as_weights, check_same_length
+from fastevals._validation.arrays import (
+    as_frequencies,
+    as_scores,
+    as_vector,
+    as_weights,
+    check_one_weight,
+    check_same_length,
+)
 from fastevals._validation.labels import as_group_keys, binary_labels
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.infer.delong.delong import normal_margins
@@ -215,6 +222,7 @@ def grouped_auc(
     groups: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
+    frequency_weight: ArrayLike | None = None,
     pos_label: Any = None,
     interval: str | None = None,
     confidence_level: float = 0.95,
@@ -237,7 +245,9 @@ def grouped_auc(
         The group of each row (a user, a query, a day), in any order: numbers, booleans, strings, dates or times.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative. Rows of weight zero are left out; a group that has no others has the weight 0 and no
-        value. With ``interval="delong"`` they say how often each row counts: whole numbers.
+        value. Not with ``interval="delong"``.
+    frequency_weight : array-like of shape (n_samples,), optional
+        How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
     pos_label : label, optional
         The positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels.
     interval : {None, "delong", "bootstrap"}
@@ -302,10 +312,29 @@ def grouped_auc(
     _, alpha = check_confidence_level(confidence_level)
     n_resamples = check_integer("n_resamples", n_resamples, low=1, high=MAX_RESAMPLES)
     progress = as_flag("progress", progress)
+    check_one_weight(sample_weight, frequency_weight)
     if interval == "delong" and sample_weight is not None:
-        sample_weight = as_frequencies("sample_weight", sample_weight).astype(np.float64)
-    scores = scores_by_group(y_true, y_score, groups, sample_weight, pos_label)
+        raise ValueError(
+            "interval='delong' goes with rows that count alike, got sample_weight: interval='bootstrap' draws rows "
+            "with their weights, and copies of rows are given as frequency_weight"
+        )
+    weights = sample_weight
+    if frequency_weight is not None:
+        copies = as_frequencies("frequency_weight", frequency_weight)
+        arrays = {"y_true": as_vector("y_true", y_true), "y_score": as_scores("y_score", y_score)}
+        arrays["groups"] = as_group_keys("groups", groups)
+        check_same_length(**arrays, frequency_weight=copies)
+        weights = copies
+        if interval == "bootstrap":
+            rows, weights = np.repeat(np.arange(copies.size), copies), None
+            y_true, y_score, groups = (array[rows] for array in arrays.values())
+    scores = scores_by_group(y_true, y_score, groups, weights, pos_label)
     measured = auc_of_groups(scores, with_variances=interval == "delong")
+    if frequency_weight is not None:
+        n_negatives, n_positives = (np.rint(sums).astype(np.int64) for sums in scores.sums())
+        measured = measured._replace(
+            n_samples=n_negatives + n_positives, n_positives=n_positives, n_negatives=n_negatives
+        )
     found = group_results(["roc_auc"], measured, alpha=alpha, pos_label=scores.pos_label)["roc_auc"]
     if interval == "bootstrap":
         found = replace(found, **_bootstrap_intervals(scores, found.values, alpha, n_resamples, rng, progress))

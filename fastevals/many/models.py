@@ -21,6 +21,7 @@ from fastevals._validation.arrays import (
     as_frequencies,
     as_weights,
     check_finite,
+    check_one_weight,
     named_columns,
     transposed_hint,
 )
@@ -64,6 +65,7 @@ def batch_auc(
     scores: Any,
     *,
     sample_weight: Any = None,
+    frequency_weight: Any = None,
     pos_label: Any = None,
     standard_errors: bool = False,
 ) -> BatchMetric:
@@ -77,12 +79,14 @@ def batch_auc(
     scores : array-like of shape (n_models, n_samples), sequence of arrays, mapping of name to array-like, or frame
         Finite scores: a row, an array, an entry or a column for each model. Of any memory order and real dtype.
     sample_weight : as `y_true`, optional
-        Row weights, not negative. Rows of weight zero are left out.
+        Row weights, not negative. Rows of weight zero are left out. Not with `standard_errors`.
+    frequency_weight : as `y_true`, optional
+        How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
     pos_label : label, optional
         The positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels.
     standard_errors : bool
-        Whether to give DeLong's standard error of each AUC. Weights must then be whole numbers, how often each row
-        counts. For covariances of the models, see `delong`.
+        Whether to give DeLong's standard error of each AUC. For weighted rows, and covariances of the models, see
+        `delong`.
 
     Returns
     -------
@@ -118,19 +122,29 @@ def batch_auc(
     """
     models, names = _as_models("scores", scores, SCORES.as_array)
     errors = as_flag("standard_errors", standard_errors)
-    read_weights = as_frequencies if errors else as_weights
-    labels, weights = _read_beside(y_true, models, names, sample_weight, SCORES.as_truth, read_weights)
-    if not errors:
+    check_one_weight(sample_weight, frequency_weight)
+    if errors and sample_weight is not None:
+        raise ValueError(
+            "standard_errors go with rows that count alike, got sample_weight: delong takes rows with their weights, "
+            "and copies of rows are given as frequency_weight"
+        )
+    given = sample_weight if frequency_weight is None else frequency_weight
+    read_weights = as_weights if frequency_weight is None else as_frequencies
+    name = "sample_weight" if frequency_weight is None else "frequency_weight"
+    labels, weights = _read_beside(y_true, models, names, given, SCORES.as_truth, read_weights, name)
+    if not errors and frequency_weight is None:
         specs = parse_metrics("roc_auc")
         results = _measure_scores(specs, SCORES.metrics(specs), names, labels, models, weights, pos_label)
         return results.metrics["roc_auc"]  # type: ignore[no-any-return]
     columns = score_columns(labels, pos_label, models, weights)
     moments = _placement_moments(columns)
     values = np.concatenate([each.aucs() for each in moments])
-    deviations = np.sqrt(np.concatenate([each.covariance()[0] for each in moments]))
+    deviations = None
+    if errors:
+        deviations = np.sqrt(np.concatenate([each.covariance()[0] for each in moments]))
     n_pos, n_neg = _one_size([each.n_pos for each in moments]), _one_size([each.n_neg for each in moments])
     _warn_undefined_models("roc_auc", values, names, "y_true has one class")
-    if np.isnan(deviations).sum() > np.isnan(values).sum():
+    if deviations is not None and np.isnan(deviations).sum() > np.isnan(values).sum():
         _warn_undefined_models("the standard error", deviations, names, "two rows of each class are needed")
     return BatchMetric(values, names, n_pos, n_neg, deviations, columns.pos_label)
 
@@ -458,14 +472,20 @@ def _errors_of_same_rows(
 
 
 def _read_beside(
-    y_true: Any, models: Arrays, names: tuple[Any, ...], sample_weight: Any, read: Any, read_weights: Any
+    y_true: Any,
+    models: Arrays,
+    names: tuple[Any, ...],
+    sample_weight: Any,
+    read: Any,
+    read_weights: Any,
+    name: str = "sample_weight",
 ) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]] | None]:
     """Return the truth and the weights that go with models, of as many rows."""
     truth = _as_shared_or_own("y_true", y_true, names, read)
     _check_lengths_of_models(models, truth)
     if sample_weight is None:
         return truth, None
-    weights = _as_shared_or_own("sample_weight", sample_weight, names, read_weights)
+    weights = _as_shared_or_own(name, sample_weight, names, read_weights)
     _check_lengths_of_models(models, weights)
     return truth, weights
 

@@ -27,14 +27,16 @@ from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.roc import DetCurve, RocCurve
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
-from fastevals.measure.registry import METRICS, Detail
+from fastevals.measure.registry import METRICS, Detail, find_metric
 from fastevals.results import Frozen, OperatingPoint
 from fastevals.scale.cells import ScoreCells
+from fastevals.scale.rounding import BETTER, WORSE, LooseCounts, Spare, moved, moved_cells, moved_curve
 
 LARGEST = float(np.finfo(np.float64).max)
 NOTHING: Mapping[str, float] = MappingProxyType({})
 ROUNDING = 2.0**-46  # relative: more than sums over all cells lose
-RATES = 8.0  # times the rounding of weights that metrics, functions of rates and shares, may move by
+NO_SPARE = Spare()
+CELL_BY_CELL = ("matthews",)  # not monotone, but no better for more wrong rows, no worse for more right ones
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -83,27 +85,35 @@ class Certified(Frozen):
         return "Certified({}, the rows' own within [{}, {}])".format(*numbers)
 
 
-def certify(cells: ScoreCells, spec: MetricSpec, rounding: float = 0.0, *, unit: float = 1.0) -> float | Certified:
+def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: float = 1.0) -> float | Certified:
     """Return a metric of all data sets that cells stand for: a number where they share it, else with its bounds.
 
-    Rows may have been counted with weights that differ from their own by a share `rounding`; a weight of 1 is `unit` of
-    the counts. Raises ValueError for a metric that is in doubt and no bounds are known for.
+    Cells count a weight of 1 as so many `unit`s, and rows may weigh as much more or less as `spare` says. Raises
+    ValueError for a metric that is in doubt and no bounds are known for.
     """
     metric = ranking_metric(spec, unit=unit)
-    if cells.detail >= metric.detail and not rounding:
+    entry, is_certain = METRICS[spec.name], cells.detail >= metric.detail
+    if metric.threshold is not None:
+        is_certain = (
+            len({counts.cells(counts.rows_at_least(metric.threshold)) for counts in (cells.worst, cells.best)}) == 1
+        )
+    if is_certain and spare.is_none:
         return float(metric.of_counts(cells.middle))
     value = metric.of_counts(cells.middle)
     own = _OWN_BOUNDS.get(spec.name) if not spec.options else None
     if own is not None:
-        low, high = own(cells)
-    elif at_thresholds.QUOTA in spec.options and METRICS[spec.name].monotone and not rounding:
+        low, high = own(cells, spare)
+    elif at_thresholds.QUOTA in spec.options and entry.monotone:
         assert metric.of_cells is not None
-        ends = _cells_within_quota(cells, *metric.parameters)
-        low, high = (float(metric.of_cells(at)) for at in ends[:: 1 if METRICS[spec.name].greater_is_better else -1])
-    elif is_monotone(spec):
+        (limit,) = metric.parameters
+        ends = _cells_within_quota(cells, limit, spare)
+        low, high = (float(metric.of_cells(at)) for at in ends[:: 1 if entry.greater_is_better else -1])
+    elif is_monotone(spec) or (
+        metric.threshold is not None and (entry.monotone or (is_certain and spec.name in CELL_BY_CELL))
+    ):
+        move = LooseCounts.of if entry.of == "cells" else moved_curve
         low, high = sorted(
-            ranking_metric(each).of_counts(counts)
-            for each, counts in zip(_limits_apart(spec, rounding), (cells.worst, cells.best), strict=True)
+            metric.of_counts(move(counts, spare, side)) for counts, side in ((cells.worst, WORSE), (cells.best, BETTER))
         )
     else:
         raise ValueError(
@@ -113,38 +123,19 @@ def certify(cells: ScoreCells, spec: MetricSpec, rounding: float = 0.0, *, unit:
     if math.isnan(high) and math.isnan(value):  # whatever the rows were
         return math.nan
     if math.isnan(low) and not math.isnan(high):  # of the worst there is none
-        low = METRICS[spec.name].bounds[0]
+        low = entry.bounds[0]
     if not math.isnan(value):
         low, high = min(low, value), max(high, value)
-    low, high = widened(low, high, rounding * _steepness(spec))
-    least, most = metric.bounds
-    return Certified(value, max(low, least), min(high, most))
+    return Certified(value, *widened(low, high, spare.share(cells.middle), metric.bounds))
 
 
-def widened(low: float, high: float, rounding: float) -> tuple[float, float]:
-    """Return bounds moved apart by what rounding of sums, and of weights, may have moved them together."""
-    largest = max(abs(low), abs(high))
-    spare = ROUNDING * largest + RATES * rounding * max(largest, 1.0)
-    return low - spare, high + spare
+def widened(low: float, high: float, share: float, bounds: tuple[float, float]) -> tuple[float, float]:
+    """Return bounds moved apart by what the rounding of sums may have moved them together, within those of a metric.
 
-
-def _limits_apart(spec: MetricSpec, rounding: float) -> tuple[MetricSpec, MetricSpec]:
-    """Return the metric with a limit that is harder to keep, and an easier one, by what rounding of weights may do."""
-    name = next((name for name in spec.options if name in at_thresholds.CONSTRAINTS), None)
-    if name is None or not rounding:
-        return spec, spec
-    apart = RATES * rounding * at_thresholds.CONSTRAINTS[name].bound
-    limits = (min(max(spec.options[name] + each, 0.0), 1.0) for each in (apart, -apart))
-    harder, easier = (MetricSpec(spec.name, {**spec.options, name: limit}) for limit in limits)
-    return harder, easier
-
-
-def _steepness(spec: MetricSpec) -> float:
-    """Return how many times as far as rates a metric may move: a standardized area, by how small the whole one is."""
-    fpr, tpr = spec.options.get("max_fpr") or 1.0, spec.options.get("min_tpr") or 0.0
-    if spec.name != "roc_auc" or not spec.options or not spec.options.get("standardize", True):
-        return 1.0
-    return float(max(1.0, fpr / (fpr * (1 - tpr) - max(fpr - tpr, 0.0) ** 2 / 2)))
+    A mean over all rows is also divided by their weight, of which `share` may be missing, or too much.
+    """
+    spare = (ROUNDING + share) * max(abs(low), abs(high)) if math.isfinite(low) and math.isfinite(high) else 0.0
+    return max(low - spare, bounds[0]), min(high + spare, bounds[1])
 
 
 def is_monotone(spec: MetricSpec) -> bool:
@@ -162,8 +153,18 @@ def is_monotone(spec: MetricSpec) -> bool:
     )
 
 
-def _cells_within_quota(cells: ScoreCells, limit: float) -> tuple[Cells, Cells]:
+def _cells_within_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[Cells, Cells]:
     """Return the worst and the best confusion cells that there may be where a quota is filled.
+
+    It may be filled by somewhat fewer units, or more, where weights were rounded.
+    """
+    off = 2 * sum(spare)
+    worst, best = (_cells_of_quota(cells, max(limit + side * off, 0.0)) for side in (WORSE, BETTER))
+    return moved_cells(worst[0], spare, WORSE), moved_cells(best[1], spare, BETTER)
+
+
+def _cells_of_quota(cells: ScoreCells, limit: float) -> tuple[Cells, Cells]:
+    """Return the worst and the best confusion cells where a quota of units is filled.
 
     It is filled at the lowest cut that keeps to it, or among the rows from there down to the next one.
     """
@@ -184,12 +185,13 @@ def _cells_within_quota(cells: ScoreCells, limit: float) -> tuple[Cells, Cells]:
 # Metrics with bounds of their own -----------------------------------------------------------------------------------
 
 
-def _average_precision_bounds(cells: ScoreCells) -> tuple[float, float]:
+def _average_precision_bounds(cells: ScoreCells, spare: Spare) -> tuple[float, float]:
     """Return bounds of average precision, cell by cell.
 
     The most: all positives of a cell are tied, at its top, below no negative that may lie lower. The least: they come
     one by one, at its bottom. With T positives and F negatives above, the j-th has precision (T + j) / (T + j + F),
-    which is concave in j: the trapezoid over j is no more than the sum.
+    which is concave in j: the trapezoid over j is no more than the sum. Where weights were rounded, a row has half a
+    unit at least, and precisions are averaged by other weights.
     """
     positives = cells.counts[:, 1].astype(np.float64)
     held = positives > 0
@@ -205,21 +207,27 @@ def _average_precision_bounds(cells: ScoreCells) -> tuple[float, float]:
 
     most_positives = at_least(best.tps, keys_best, low)
     fewest_negatives = at_least(best.fps, keys_best, high)
+    most_positives = moved(most_positives, spare.positives, BETTER)
+    fewest_negatives = moved(fewest_negatives, spare.negatives, WORSE)
     most = float((gained * (most_positives / (most_positives + fewest_negatives))).sum())
     fewest_positives = at_least(worst.tps, keys_worst, high)  # of the cell's own, an atom's alone
     most_negatives = at_least(worst.fps, keys_worst, low)
     atom = low == high
-    start, stop = fewest_positives + 1, fewest_positives + np.where(atom, 0, gained)
+    fewest_positives = moved(fewest_positives, spare.positives, WORSE)
+    most_negatives = moved(most_negatives, spare.negatives, BETTER)
+    start = fewest_positives + (1.0 if spare.is_none else 0.5)
+    stop = fewest_positives + np.where(atom, 0, moved(gained, spare.positives, WORSE))
     ends = (start / (start + most_negatives), stop / np.maximum(stop + most_negatives, 1))
     least = float((gained * np.where(atom, ends[1], (ends[0] + ends[1]) / 2)).sum())
     total = float(positives.sum())
-    return least / total, most / total
+    elsewhere = min(spare.positives / max(total - spare.positives, total / 2), 1.0)
+    return least / total - elsewhere, most / total + elsewhere
 
 
-def _ks_bounds(cells: ScoreCells) -> tuple[float, float]:
+def _ks_bounds(cells: ScoreCells, spare: Spare) -> tuple[float, float]:
     """Return bounds of the larger of the two one-sided distances."""
     ends = []
-    for counts in (cells.worst, cells.best):
+    for counts in (moved_curve(cells.worst, spare, WORSE), moved_curve(cells.best, spare, BETTER)):
         with np.errstate(invalid="ignore"):  # without a class
             distance = counts.tps / counts.n_pos - counts.fps / counts.n_neg
         ends.append((float(distance.max()), float(-distance.min())))
@@ -228,7 +236,7 @@ def _ks_bounds(cells: ScoreCells) -> tuple[float, float]:
     return low, high
 
 
-_OWN_BOUNDS: dict[str, Callable[[ScoreCells], tuple[float, float]]] = {
+_OWN_BOUNDS: dict[str, Callable[[ScoreCells, Spare], tuple[float, float]]] = {
     "average_precision": _average_precision_bounds,
     "ks_statistic": _ks_bounds,
 }
@@ -278,13 +286,13 @@ class CertifiedRanking:
         What the classes are called.
     unit : float, optional
         Of weight, that the cells count.
-    rounding : float
-        By what share a row's weight may differ from the units it was counted as.
+    spare : Spare
+        By how many units the rows of each class may weigh more or less than was counted.
     known : mapping of str to float, optional
         Metrics that are known from elsewhere, by name.
     """
 
-    __slots__ = ("_classes", "_known", "_rounding", "_unit", "cells")
+    __slots__ = ("_classes", "_known", "_spare", "_unit", "cells")
 
     def __init__(
         self,
@@ -292,14 +300,20 @@ class CertifiedRanking:
         classes: Classes,
         *,
         unit: float | None = None,
-        rounding: float = 0.0,
+        spare: Spare = NO_SPARE,
         known: Mapping[str, float] = NOTHING,
     ) -> None:
-        self.cells, self._classes, self._unit, self._rounding = cells, classes, unit, rounding
+        self.cells, self._classes, self._unit, self._spare = cells, classes, unit, spare
         self._known = dict(known)
 
     def __repr__(self) -> str:
         return f"CertifiedRanking(n_positives={self.n_positives}, n_negatives={self.n_negatives})"
+
+    @property
+    def at_cuts(self) -> ThresholdCounts:
+        """Counts, or sums of weights, at thresholds between cells."""
+        counts = self.cells.at_cuts
+        return counts if self._unit is None else counts.in_weight(self._unit)
 
     @property
     def n_positives(self) -> Any:
@@ -324,8 +338,7 @@ class CertifiedRanking:
     def metric(self, spec: MetricSpec) -> float | Certified:
         """Return any metric of scores with its certificate; warn where it is undefined."""
         known = None if spec.options else self._known.get(spec.name)
-        unit = 1 / (self._unit or 1.0)
-        value = certify(self.cells, spec, self._rounding, unit=unit) if known is None else known
+        value = certify(self.cells, spec, self._spare, 1 / (self._unit or 1.0)) if known is None else known
         if math.isnan(float(value)):
             missing = [side for side, n in (("positives", self.n_positives), ("negatives", self.n_negatives)) if not n]
             warn_undefined(str(spec), f"y_true has no {missing[0]}" if missing else "it is 0 / 0")
@@ -376,7 +389,7 @@ class CertifiedRanking:
         Parameters
         ----------
         thresholds : float or array-like
-            Cuts, where counts are exact; with `bounds` any.
+            Cuts, where counts are exact unless weights were rounded; with `bounds` any.
         bounds : bool
             Return two matrices, with the fewest and with the most rows predicted right that there may be.
 
@@ -387,13 +400,25 @@ class CertifiedRanking:
         Raises
         ------
         ValueError
-            If rows on both sides of a threshold may be in one cell. The message names the nearest cuts.
+            If rows on both sides of a threshold may be in one cell: the message names the nearest cuts. Or if weights
+            were rounded.
         """
         values = as_thresholds("thresholds", thresholds)
         if as_flag("bounds", bounds):
-            return tuple(self._matrix(counts, values) for counts in (self.cells.worst, self.cells.best))
+            return tuple(self._matrix(counts, values) for counts in self._loose())
         self._check_cuts(values)
+        if not self._spare.is_none:
+            raise ValueError(
+                "counts at thresholds are in doubt: weights were rounded to parts of largest_weight, in all by up to "
+                f"{self._in_weight(sum(self._spare)):.2g}. Ask for bounds=True"
+            )
         return self._matrix(self.cells.at_cuts, values)
+
+    def _loose(self) -> tuple[ThresholdCounts, ThresholdCounts]:
+        """Return the worst and the best counts of each cell of the matrix, at each threshold."""
+        ends = ((self.cells.worst, WORSE), (self.cells.best, BETTER))
+        worst, best = (LooseCounts.of(counts, self._spare, side) for counts, side in ends)
+        return worst, best
 
     def _matrix(self, counts: ThresholdCounts, thresholds: NDArray[Any]) -> ConfusionMatrix:
         matrices = at_thresholds.confusion_counts(counts, thresholds)
@@ -429,27 +454,34 @@ class CertifiedRanking:
         """
         costs = check_costs(cost_fp, cost_fn, prior)
         value, threshold = at_thresholds.best_threshold(self.cells.at_cuts, metric, maximize, costs)
-        if callable(metric):
-            best, greater = math.inf, maximize is not False
-        else:
-            entry = METRICS[metric]
-            greater = entry.greater_is_better if maximize is None else maximize
-            best = entry.bounds[int(greater)]
-            if entry.monotone and greater == entry.greater_is_better:
-                best = float(at_thresholds.best_threshold(self.cells.best, metric, maximize, costs))
-        return self._attained(value, threshold, best, greater, exact=self._is_exact)
+        bounds, greater = (-math.inf, math.inf), maximize is not False
+        if not callable(metric):
+            entry = find_metric("metric", metric, of="cells")
+            bounds, greater = entry.bounds, entry.greater_is_better if maximize is None else bool(maximize)
+        best, least = bounds[int(greater)], value if self._spare.is_none else bounds[int(not greater)]
+        if math.isnan(value):
+            best = value
+        if not callable(metric) and entry.monotone and greater == entry.greater_is_better:
+            best = float(at_thresholds.best_threshold(self._loose()[1], metric, maximize, costs))
+            if not self._spare.is_none:
+                cuts = LooseCounts.of(self.cells.at_cuts, self._spare, WORSE)
+                least = float(at_thresholds.best_threshold(cuts, metric, maximize, costs))
+        return self._attained(value, threshold, (least, best), bounds, exact=self._is_exact)
 
     @property
     def _is_exact(self) -> bool:
         """Whether nothing is in doubt of what is best over all thresholds."""
-        return self.cells.detail >= Detail.POLYLINE and not self._rounding
+        return self.cells.detail >= Detail.POLYLINE and self._spare.is_none
 
-    def _attained(self, value: float, threshold: float, best: float, greater: bool, *, exact: bool) -> OperatingPoint:
-        """Return the best value at a cut, and how much better it may be elsewhere."""
-        if exact or math.isnan(value) or best == value:
+    def _attained(
+        self, value: float, threshold: float, ends: tuple[float, float], bounds: tuple[float, float], *, exact: bool
+    ) -> OperatingPoint:
+        """Return the best value at a cut, how much worse it may be for rounding, and how much better elsewhere."""
+        undefined = math.isnan(value) and math.isnan(ends[1])
+        if exact or undefined or ends == (value, value):
             return OperatingPoint(value, threshold)
-        ends = (value, max(best, value)) if greater else (min(best, value), value)
-        certified: Any = Certified(value, *widened(*ends, self._rounding))
+        low, high = float(np.fmin.reduce((value, *ends))), float(np.fmax.reduce((value, *ends)))
+        certified: Any = Certified(value, *widened(low, high, self._spare.share(self.cells.middle), bounds))
         return OperatingPoint(certified, threshold)
 
     def threshold_for(
@@ -466,13 +498,20 @@ class CertifiedRanking:
         name, limit = check_exactly_one(constraints)
         if name == at_thresholds.QUOTA:
             limit = at_thresholds.checked_limit(name, limit) / (self._unit or 1.0)
-            value, threshold = at_thresholds.threshold_for(self.cells.at_cuts, name, limit)
-            best = float(METRICS["recall"](_cells_within_quota(self.cells, limit)[1]))
-            return self._attained(value, threshold, best, greater=True, exact=best == value and not self._rounding)
         value, threshold = at_thresholds.threshold_for(self.cells.at_cuts, name, limit)
-        greater = at_thresholds.CONSTRAINTS[name].sign > 0
-        best = float(at_thresholds.threshold_for(self.cells.best, name, limit))
-        return self._attained(value, threshold, best, greater, exact=self._is_exact)
+        worst, best = (0.0, 1.0)[:: at_thresholds.CONSTRAINTS[name].sign]
+        off = 2 * sum(self._spare) if name == at_thresholds.QUOTA else 0.0
+        if name == at_thresholds.QUOTA:
+            best = float(METRICS["recall"](_cells_within_quota(self.cells, limit, self._spare)[1]))
+        else:
+            best = float(at_thresholds.threshold_for(self._loose()[1], name, limit))
+        least = value
+        if not self._spare.is_none:
+            cuts = LooseCounts.of(self.cells.at_cuts, self._spare, WORSE)
+            least = float(at_thresholds.threshold_for(cuts, name, max(limit - off, 0.0)))
+        least = worst if math.isnan(least) else least  # no cut may keep to the limit, or none but for rounding
+        exact = best == value and self._spare.is_none if name == at_thresholds.QUOTA else self._is_exact
+        return self._attained(value, threshold, (least, best), (0.0, 1.0), exact=exact)
 
     def expected_cost(
         self, threshold: float, *, cost_fp: float = 1.0, cost_fn: float = 1.0, prior: float | None = None
@@ -480,24 +519,28 @@ class CertifiedRanking:
         """As `Ranking.expected_cost`."""
         costs = check_costs(cost_fp, cost_fn, prior)
         at = as_thresholds("threshold", threshold, scalar=True)
-        cells = self.cells
-        ends = [at_thresholds.expected_cost(counts, at, *costs) for counts in (cells.best, cells.worst)]
-        return self._between(*ends)
+        worst, best = (at_thresholds.expected_cost(counts, at, *costs) for counts in self._loose())
+        return self._between(best, worst, METRICS["expected_cost"].bounds)
 
     def net_benefit(self, threshold_probability: ArrayLike, *, prior: float | None = None) -> Any:
         """As `Ranking.net_benefit`; of an array of probabilities two arrays, the least and the most that it may be."""
         ends = [
-            net_benefit(_within_probabilities(counts), threshold_probability, prior=prior)
-            for counts in (self.cells.worst, self.cells.best)
+            net_benefit(
+                moved_curve(_within_probabilities(counts), self._spare, side), threshold_probability, prior=prior
+            )
+            for counts, side in ((self.cells.worst, WORSE), (self.cells.best, BETTER))
         ]
-        return self._between(*ends) if np.ndim(ends[0]) == 0 else tuple(ends)
+        if np.ndim(ends[0]):
+            return tuple(ends)
+        low, high = ends
+        return self._between(low, high, (-math.inf, 1.0))
 
-    def _between(self, low: float, high: float) -> float | Certified:
+    def _between(self, low: float, high: float, bounds: tuple[float, float]) -> float | Certified:
         if math.isnan(low):
             return math.nan
-        if low == high and not self._rounding:
+        if low == high and self._spare.is_none:
             return low
-        return Certified((low + high) / 2, *widened(low, high, self._rounding))
+        return Certified((low + high) / 2, *widened(low, high, self._spare.share(self.cells.middle), bounds))
 
     # Curves -----------------------------------------------------------------------------------------------------------
 
@@ -515,11 +558,11 @@ class CertifiedRanking:
 
     def gain_curve(self) -> Any:
         """As `Ranking.gain_curve`, or curves that enclose it."""
-        return self._curve(GainCurve, Detail.POLYLINE)
+        return self._curve(GainCurve, Detail.POLYLINE, over_share=True)
 
     def lift_curve(self) -> Any:
         """As `Ranking.lift_curve`, or curves that enclose it."""
-        return self._curve(LiftCurve, Detail.POLYLINE)
+        return self._curve(LiftCurve, Detail.POLYLINE, over_share=True)
 
     def cost_curve(self) -> Any:
         """As `Ranking.cost_curve`, or curves that enclose it."""
@@ -532,12 +575,14 @@ class CertifiedRanking:
             lambda counts: DecisionCurve.from_counts(_within_probabilities(counts), at, prior=prior), None
         )
 
-    def _curve(self, make: Callable[[ThresholdCounts], Any], needed: Detail | None) -> Any:
+    def _curve(self, make: Callable[[ThresholdCounts], Any], needed: Detail | None, *, over_share: bool = False) -> Any:
         """Return the curve through cuts where it needs no finer detail than is known, else two that enclose it."""
         points = make(self.cells.at_cuts)
-        if needed is not None and self.cells.detail >= needed:
+        if needed is not None and self.cells.detail >= needed and self._spare.is_none:
             return points
-        return CertifiedCurve(make(self.cells.worst), make(self.cells.best), points)
+        ends = ((self.cells.worst, WORSE), (self.cells.best, BETTER))
+        worst, best = (moved_curve(counts, self._spare, side, over_share=over_share) for counts, side in ends)
+        return CertifiedCurve(make(worst), make(best), points)
 
     # What cells don't tell --------------------------------------------------------------------------------------------
 

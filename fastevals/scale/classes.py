@@ -11,18 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._distinct import sorted_union
 from fastevals._options import check_number, show
-from fastevals._validation.arrays import text_array
+from fastevals._validation.arrays import as_weights, refuse_weighted, text_array
 from fastevals._validation.labels import as_labels
 from fastevals._validation.text import is_text
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.ranking.ranking import Doubt
 from fastevals.scale.fields import Fields, is_label
-from fastevals.scale.payload import Summary
-from fastevals.scale.summary import UNITS, whole_units
+from fastevals.scale.payload import Summary, weighted_head
+from fastevals.scale.summary import UNITS, read_units
 
 Ints = NDArray[np.int64]
 
 MOST = 2**62  # rows
+REST = 2**26  # parts of a unit
 
 
 class ConfusionSummary(Summary):
@@ -36,7 +37,7 @@ class ConfusionSummary(Summary):
     pos_label : label, optional
         The positive one of two classes; 1 among 0/1, -1/1 and booleans.
     largest_weight : float, optional
-        That a row can have: weights are counted in parts of it. Weights that are whole numbers need none.
+        That a row can have: weights are counted in parts of it, to 15 digits. Weights that are whole numbers need none.
 
     Examples
     --------
@@ -50,7 +51,7 @@ class ConfusionSummary(Summary):
 
     KIND = "confusion"
 
-    __slots__ = ("_counts", "_labels", "_pos_label", "_unit")
+    __slots__ = ("_counts", "_labels", "_pos_label", "_rest", "_unit", "is_weighted")
 
     def __init__(self, *, pos_label: Any = None, largest_weight: float | None = None) -> None:
         self._unit: float | None = None
@@ -58,9 +59,18 @@ class ConfusionSummary(Summary):
             self._unit = check_number("largest_weight", largest_weight, low=0, open_low=True, open_high=True) / UNITS
         self._pos_label = pos_label
         self._labels: NDArray[Any] = np.empty(0, dtype=np.int64)  # ascending
-        self._counts: Ints = np.zeros((0, 0), dtype=np.int64)
+        self._counts: Ints = np.zeros((0, 0), dtype=np.int64)  # whole units
+        self._rest: Ints = np.zeros((0, 0), dtype=np.int64)  # and what weights have more, or less, in parts of one
+        self.is_weighted = largest_weight is not None  # whether rows have weights
 
-    def update(self, y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> None:
+    def update(
+        self,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        frequency_weight: ArrayLike | None = None,
+    ) -> None:
         """Count more rows. One that can't be counted raises an error, and none of them is.
 
         Parameters
@@ -68,45 +78,56 @@ class ConfusionSummary(Summary):
         y_true, y_pred : array-like of shape (n_samples,)
             Labels: integers, booleans, strings, or floats without a fraction; of the type of all updates.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights, not negative: whole numbers, or any up to `largest_weight`.
+            Row weights, not negative: whole numbers, or any up to `largest_weight`. Of weighted rows there are values,
+            but no intervals: sums of squared weights are not kept.
+        frequency_weight : array-like of shape (n_samples,), optional
+            How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
 
         Raises
         ------
         ValueError
             If an argument is not as described; the message names it, the rule and the value seen.
         """
-        if not np.size(y_true) and not np.size(y_pred) and (sample_weight is None or np.size(sample_weight) == 0):
+        if not any(np.size(each) for each in (y_true, y_pred, sample_weight, frequency_weight) if each is not None):
             return
-        units = None
-        if sample_weight is not None:
-            units = whole_units(sample_weight, len(as_labels("y_true", y_true)), self._unit).astype(np.float64)
-        elif self._unit is not None:
-            raise ValueError("sample_weight must be given where largest_weight was")
-        if units is not None and not units.any():
+        true = as_labels("y_true", y_true)
+        units = read_units(sample_weight, frequency_weight, len(true), self._unit)
+        if units is not None and not units.counts.any():
             return
-        matrix = ConfusionMatrix.from_predictions(y_true, y_pred, sample_weight=units)
+        whole = None if units is None else units.counts
+        matrix = ConfusionMatrix.from_predictions(true, y_pred, frequency_weight=whole)
         labels = np.asarray(matrix.labels)
         order = np.argsort(labels)
-        counts = matrix.counts[np.ix_(order, order)]
-        self._add(labels[order], np.rint(counts).astype(np.int64))
+        places = np.ix_(order, order)
+        rest = None
+        if units is not None and self._unit is not None:
+            off = np.rint((as_weights("sample_weight", sample_weight) / self._unit - units.counts) * REST)
+            kept = units.counts > 0
+            rows = true[kept], as_labels("y_pred", y_pred)[kept]  # of the others labels may be none
+            raised = ConfusionMatrix.from_predictions(*rows, labels=labels, sample_weight=off[kept] + REST)
+            n_rows = ConfusionMatrix.from_predictions(*rows, labels=labels)
+            rest = (raised.counts.astype(np.int64) - REST * n_rows.counts)[places]
+        self._add(labels[order], matrix.counts[places], rest)
+        self.is_weighted = self.is_weighted or (units is not None and units.are_weights)
 
-    def _add(self, labels: NDArray[Any], counts: Ints) -> None:
+    def _add(self, labels: NDArray[Any], counts: Ints, rest: Ints | None) -> None:
         if self._labels.size and is_text(self._labels) != is_text(labels):
             raise ValueError(f"labels must be like {show(self._labels[0])}, as before, got {show(labels[0])}")
         joined = sorted_union(self._labels, labels) if self._labels.size else labels
-        total = np.zeros((joined.size, joined.size), dtype=np.int64)
-        for names, each in ((self._labels, self._counts), (labels, counts)):
+        total, rests = np.zeros((2, joined.size, joined.size), dtype=np.int64)
+        for names, each, other in ((self._labels, self._counts, self._rest), (labels, counts, rest)):
             places = np.searchsorted(joined, names)
             total[np.ix_(places, places)] += each
+            rests[np.ix_(places, places)] += 0 if other is None else other
         if float(total.sum(dtype=np.float64)) > MOST:
             raise ValueError("rows must add up to at most 2**62")
-        self._labels, self._counts = joined, total
+        self._labels, self._counts, self._rest = joined, total, rests
 
     @property
     def n_samples(self) -> int | float:
         """Rows, or their weight."""
         total = int(self._counts.sum())
-        return total if self._unit is None else total * self._unit
+        return total if self._unit is None else (total + int(self._rest.sum()) / REST) * self._unit
 
     def __repr__(self) -> str:
         return f"ConfusionSummary({self.n_samples} rows of {self._labels.size} classes)"
@@ -121,12 +142,19 @@ class ConfusionSummary(Summary):
         """
         if not self._labels.size:
             raise ValueError("the summary has no rows")
-        counts = self._counts if self._unit is None else self._counts * self._unit
         pos_label = self._pos_label if self._labels.size == 2 else None
-        return ConfusionMatrix(counts, self._labels, pos_label=pos_label)
+        matrix = ConfusionMatrix(self._counts, self._labels, pos_label=pos_label)
+        if not self.is_weighted:
+            return matrix
+        unit = 1.0 if self._unit is None else self._unit
+        order = np.searchsorted(self._labels, matrix.labels)
+        sums = ((self._counts + self._rest / REST) * unit)[np.ix_(order, order)]
+        return ConfusionMatrix._from_counts(sums, matrix._classes)
 
     def counts_and_doubts(self, _: object) -> tuple[ConfusionMatrix, dict[str, Doubt]]:
         """Return what a bootstrap draws from; nothing is in doubt."""
+        if self.is_weighted:
+            refuse_weighted("the summary", self)
         return self.matrix(), {}
 
     # Merging and storing ----------------------------------------------------------------------------------------------
@@ -143,14 +171,18 @@ class ConfusionSummary(Summary):
             else:
                 both = show(merged._pos_label), show(other._pos_label)
                 raise ValueError("summaries must have the same pos_label, got {} and {}".format(*both))
+            merged.is_weighted = merged.is_weighted or other.is_weighted
             if other._labels.size:
-                merged._add(other._labels, other._counts)
+                merged._add(other._labels, other._counts, other._rest)
         return merged
 
     def _payload(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         largest = None if self._unit is None else (self._unit * UNITS).hex()
         head = {"labels": self._labels.tolist(), "pos_label": self._pos_label, "largest_weight": largest}
-        return head, {"counts": self._counts.ravel()}
+        arrays = {"counts": self._counts.ravel()}
+        if self._unit is not None:
+            arrays["rest"] = self._rest.ravel()
+        return head | weighted_head(self.is_weighted), arrays
 
     @classmethod
     def _from_payload(cls, fields: Fields) -> Self:
@@ -170,4 +202,12 @@ class ConfusionSummary(Summary):
             summary._counts = counts.reshape(len(labels), len(labels)).copy()
             if isinstance(labels[0], int) and summary._labels.dtype.kind in "fO":
                 raise ValueError("its labels must fit integers of 64 bits")
+            if "rest" in fields:
+                rest = fields.array("rest", counts.size).view(np.int64)
+                if (np.abs(rest.astype(np.float64)) > REST / 2 * counts.astype(np.float64)).any():
+                    raise ValueError("what was rounded must be at most half of its counts")
+                summary._rest = rest.reshape(summary._counts.shape).copy()
+            else:
+                summary._rest = np.zeros_like(summary._counts)
+        summary.is_weighted = fields.is_weighted() or largest is not None
         return summary

@@ -451,12 +451,12 @@ class ExactScans:
     def _gather_all(self, rows: Rows, block: BlockRows, _: Place) -> None:
         flags = rows.flags.view(np.bool_)
         units = None if rows.weights is None else exact_units(rows.weights, self.reader)
-        n_positives = int(np.count_nonzero(flags))
+        n_samples, n_positives = rows.counted(self.reader.are_copies)
         parts = [(FLOATS.encode(scores[flags] + 0.0), ends(scores)) for scores in rows.scores]
         with self._lock:
-            block.n_samples += flags.size
+            block.n_samples += n_samples
             block.n_positives += n_positives
-            weights = (n_positives, flags.size - n_positives)
+            weights = (n_positives, n_samples - n_positives)
             if units is not None:
                 weights = (int(units[flags].sum()), int(units[~flags].sum()))
             block.weight = (block.weight[0] + weights[0], block.weight[1] + weights[1])

@@ -46,8 +46,8 @@ class Fields:
         self._head, self._arrays, self.room = head, arrays, room
 
     def __contains__(self, name: str) -> bool:
-        """Return whether the head has a field, which summaries of an earlier version may not have."""
-        return name in self._head
+        """Return whether there is a field, which summaries of an earlier version may not have."""
+        return name in self._head or name in self._arrays
 
     def check_all_read(self) -> None:
         """Raise where there is a field that nobody asked for."""
@@ -71,6 +71,10 @@ class Fields:
     def flag(self, name: str) -> bool:
         """Return true or false."""
         return self.item(name, "true or false", lambda value: isinstance(value, bool))  # type: ignore[no-any-return]
+
+    def is_weighted(self) -> bool:
+        """Return whether rows have weights; those of older versions are taken for copies."""
+        return "weighted" in self and self.flag("weighted")
 
     def text(self, name: str) -> str:
         """Return text."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._kernels.cells import join_cells
 from fastevals._options import check_choice, check_integer, show
-from fastevals._validation.arrays import EXACT, check_same_length, text_array
+from fastevals._validation.arrays import EXACT, check_same_length, refuse_weighted, text_array
 from fastevals._validation.labels import Classes, as_groups, both_classes
 from fastevals._validation.text import is_text, unique_inverse
 from fastevals.counting.ordering import FLOATS, count_by_score
@@ -21,7 +21,7 @@ from fastevals.many.group_values import GroupValues
 from fastevals.many.groups import GroupedMetric, group_results
 from fastevals.results import check_confidence_level
 from fastevals.scale.fields import Fields
-from fastevals.scale.payload import Summary
+from fastevals.scale.payload import Summary, weighted_head
 from fastevals.scale.summary import joint_labels, read_rows
 
 ATOM_BYTES = 60  # of each distinct score of a group, while groups are merged: 20 are kept
@@ -58,17 +58,24 @@ class GroupSummary(Summary):
 
     KIND = "group"
 
-    __slots__ = ("_labels", "_most", "_names", "_numbers", "_shards", "_waiting")
+    __slots__ = ("_labels", "_most", "_names", "_numbers", "_shards", "_waiting", "is_weighted")
 
     def __init__(self, *, pos_label: Any = None, most_scores: int = 20_000_000) -> None:
         self._labels: tuple[Any, Any] = (pos_label, None)
+        self.is_weighted = False  # whether rows have weights, of which nothing is known but the sums
         self._most = check_integer("most_scores", most_scores, low=1)
         self._names, self._numbers = _Names.none()  # of groups, ascending, and their numbers as they came
         self._shards = [_Atoms.none() for _ in range(SHARDS)]
         self._waiting: list[_Atoms] = []
 
     def update(
-        self, y_true: ArrayLike, y_score: ArrayLike, groups: ArrayLike, *, sample_weight: ArrayLike | None = None
+        self,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        groups: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        frequency_weight: ArrayLike | None = None,
     ) -> None:
         """Count more rows. One that can't be counted raises an error, and none of them is.
 
@@ -81,21 +88,23 @@ class GroupSummary(Summary):
         groups : array-like of shape (n_samples,)
             Which group each row is of: numbers, or text, in all updates.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights: whole numbers, not negative.
+            Row weights: whole numbers, not negative. Of weighted rows there are no intervals.
+        frequency_weight : array-like of shape (n_samples,), optional
+            How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
 
         Raises
         ------
         ValueError
             If an argument is not as described, or there are more scores than `most_scores`.
         """
-        read = read_rows(self._labels, y_true, y_score, sample_weight, None)
+        read = read_rows(self._labels, y_true, y_score, sample_weight, None, frequency_weight)
         if read is None:
             return
         labels, flags, scores, units = read
         names, codes = unique_inverse(as_groups("groups", groups))
         check_same_length(y_score=scores, groups=codes)
         before, names = self._alike(as_names(names))
-        times = np.ones(flags.size, dtype=np.int64) if units is None else units
+        times = np.ones(flags.size, dtype=np.int64) if units is None else units.counts
         kept = times > 0
         known = _Names(before, self._numbers).with_more(names)
         numbers = known.numbers_of(names)
@@ -110,6 +119,7 @@ class GroupSummary(Summary):
             self._check_size(shards)
             self._shards, self._waiting, atoms = shards, [], _Atoms.none()
         self._labels = labels
+        self.is_weighted = self.is_weighted or (units is not None and units.are_weights)
         self._names, self._numbers = known
         self._waiting.append(atoms)
         if sum(each.size for each in self._waiting) >= max(WAITING, sum(each.size for each in self._shards) // 5):
@@ -167,7 +177,7 @@ class GroupSummary(Summary):
         Parameters
         ----------
         interval : {None, "delong"}
-            DeLong's intervals of the groups, and of their mean.
+            DeLong's intervals of the groups, and of their mean; not of weighted rows.
         confidence_level : float in (0, 1)
             Of the intervals.
 
@@ -177,6 +187,8 @@ class GroupSummary(Summary):
             Groups in ascending order.
         """
         check_choice("interval", interval, (None, "delong"))
+        if interval is not None and self.is_weighted:
+            refuse_weighted("the summary", self)
         _, alpha = check_confidence_level(confidence_level)
         self._consolidate()
         n = self.n_groups
@@ -198,7 +210,8 @@ class GroupSummary(Summary):
         self._consolidate()
         positive, negative = self._labels
         positive = 1 if positive is None else positive
-        return _Rankings(self._names, self._numbers, self._shards, Classes(both_classes(positive, negative), positive))
+        classes = Classes(both_classes(positive, negative), positive)
+        return _Rankings(self._names, self._numbers, self._shards, classes, self.is_weighted)
 
     # Merging and storing ----------------------------------------------------------------------------------------------
 
@@ -207,6 +220,7 @@ class GroupSummary(Summary):
         merged._labels = self._labels
         for other in (self, *others):
             merged._labels = joint_labels(merged._labels, other._labels)
+            merged.is_weighted = merged.is_weighted or other.is_weighted
             if not other._names.size:
                 continue
             before, names = merged._alike(other._names)
@@ -226,6 +240,7 @@ class GroupSummary(Summary):
         atoms = _Atoms.concatenated(self._shards)
         text = is_text(self._names)
         head: dict[str, Any] = {"labels": list(self._labels), "most": self._most, "text": text}
+        head |= weighted_head(self.is_weighted)
         if text:
             packed = BETWEEN.join(name.encode(errors="surrogatepass") for name in self._names.tolist())
             head["size"], head["n"] = len(packed), self._names.size
@@ -247,7 +262,7 @@ class GroupSummary(Summary):
     def _from_payload(cls, fields: Fields) -> Self:
         """Check every field that was read, and build the summary."""
         summary = cls(most_scores=fields.integer("most", 1))
-        summary._labels = fields.labels()
+        summary._labels, summary.is_weighted = fields.labels(), fields.is_weighted()
         names = _text_names(fields) if fields.flag("text") else _number_names(fields)
         if (names[1:] <= names[:-1]).any():
             raise ValueError("its groups are not in order")
@@ -301,9 +316,15 @@ class _Rankings(Mapping[Any, PooledRanking]):
     """The rankings of groups."""
 
     def __init__(
-        self, names: NDArray[Any], numbers: NDArray[np.int32], shards: Sequence[_Atoms], classes: Classes
+        self,
+        names: NDArray[Any],
+        numbers: NDArray[np.int32],
+        shards: Sequence[_Atoms],
+        classes: Classes,
+        are_weighted: bool,
     ) -> None:
         self._names, self._numbers, self._shards, self._classes = names, numbers, list(shards), classes
+        self._are_weighted = are_weighted
 
     def __len__(self) -> int:
         return self._names.size
@@ -320,6 +341,7 @@ class _Rankings(Mapping[Any, PooledRanking]):
         rows = slice(*np.searchsorted(shard.groups, [number, number + 1]))
         negatives, positives = shard.counts[rows].astype(np.int64).T
         counts = count_by_score(FLOATS.decode(shard.keys[rows]), positives, negatives)
+        counts = counts.in_weight() if self._are_weighted else counts
         return PooledRanking(counts, int(positives.sum()), int(negatives.sum()), self._classes)
 
     def _is_alike(self, group: Any) -> bool:

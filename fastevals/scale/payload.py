@@ -93,6 +93,11 @@ class Summary:
         return self._merged(others)
 
 
+def weighted_head(is_weighted: bool) -> dict[str, Any]:
+    """Return what a head says of weights: nothing without any, as before there was something to say."""
+    return {"weighted": True} if is_weighted else {}
+
+
 def as_json(values: Iterable[Any]) -> list[Any]:
     """Return labels as JSON has them: infinite ones, which it has not, each in a list as text."""
     return [[str(value)] if isinstance(value, float) and math.isinf(value) else value for value in values]

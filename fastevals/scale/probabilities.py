@@ -26,8 +26,8 @@ from fastevals.measure.probability_metrics import (
 )
 from fastevals.scale.fields import Fields
 from fastevals.scale.grid import Flags
-from fastevals.scale.payload import Summary
-from fastevals.scale.summary import joint_labels, read_rows
+from fastevals.scale.payload import Summary, weighted_head
+from fastevals.scale.summary import Units, joint_labels, read_rows
 
 MOST_BINS = 10_000
 MOST = 2**37  # rows: 26 bits of each make a sum of 63
@@ -62,11 +62,14 @@ class ProbabilitySummary(Summary):
 
     KIND = "probability"
 
-    __slots__ = ("_bins", "_cells", "_edges", "_ends", "_extremes", "_labels", "_losses", "_offsets", "_sums")
+    __slots__ = (
+        "_bins", "_cells", "_edges", "_ends", "_extremes", "_labels", "_losses", "_offsets", "_sums", "is_weighted",
+    )  # fmt: skip
 
     def __init__(self, *, n_bins: int = 10, pos_label: Any = None) -> None:
         n_bins = check_integer("n_bins", n_bins, low=1, high=MOST_BINS)
         self._labels: tuple[Any, Any] = (pos_label, None)
+        self.is_weighted = False  # whether rows have weights, of which nothing is known but the sums
         self._edges = np.arange(n_bins + 1) / n_bins
         self._extremes = (math.inf, -math.inf)
         self._losses = [0] * 5  # sums of squared and of logarithmic ones, how many are infinite, what both cut off
@@ -78,7 +81,14 @@ class ProbabilitySummary(Summary):
 
     # Counting ---------------------------------------------------------------------------------------------------------
 
-    def update(self, y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> None:
+    def update(
+        self,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        frequency_weight: ArrayLike | None = None,
+    ) -> None:
         """Count more rows. One that can't be counted raises an error, and none of them is.
 
         Parameters
@@ -89,35 +99,39 @@ class ProbabilitySummary(Summary):
             Finite scores.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights: whole numbers, not negative; with those of all rows at most 2**37.
+        frequency_weight : array-like of shape (n_samples,), optional
+            How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
 
         Raises
         ------
         ValueError
             If an argument is not as described; the message names it, the rule and the value seen.
         """
-        read = read_rows(self._labels, y_true, y_score, sample_weight, None)
+        read = read_rows(self._labels, y_true, y_score, sample_weight, None, frequency_weight)
         if read is not None:
             labels, flags, scores, units = read
             self._count_rows(flags, scores, units)
             self._labels = labels
 
-    def _count_rows(self, flags: Flags, scores: NDArray[Any], units: NDArray[np.int64] | None) -> None:
+    def _count_rows(self, flags: Flags, scores: NDArray[Any], units: Units | None) -> None:
         """Count rows that are checked; of those of weight zero there is nothing to count."""
-        if units is not None and not units.all():
-            kept = units > 0
-            flags, scores, units = flags[kept], scores[kept], units[kept]
+        whole = None if units is None else units.counts
+        if whole is not None and not whole.all():
+            kept = whole > 0
+            flags, scores, whole = flags[kept], scores[kept], whole[kept]
         if not scores.size:
             return
         check_rows(
-            self.n_positives + self.n_negatives + (scores.size if units is None else int(units.sum(dtype=np.float64)))
+            self.n_positives + self.n_negatives + (scores.size if whole is None else int(whole.sum(dtype=np.float64)))
         )
+        self.is_weighted = self.is_weighted or (units is not None and units.are_weights)
         lowest, highest = float(scores.min()), float(scores.max())
         self._extremes = min(self._extremes[0], lowest), max(self._extremes[1], highest)
         if lowest < 0 or highest > 1:
             return  # and all metrics are undefined from now on
         for block in blocks(slice(0, scores.size)):
             p = np.ascontiguousarray(scores[block], dtype=np.float64) + 0.0
-            times = np.ones(p.size, dtype=np.int64) if units is None else np.ascontiguousarray(units[block])
+            times = np.ones(p.size, dtype=np.int64) if whole is None else np.ascontiguousarray(whole[block])
             self._count_cells(flags[block], p, times)
             positives = times * flags[block]
             squares, _, rest = sum_losses(p, positives, times - positives, squared_losses)
@@ -228,7 +242,8 @@ class ProbabilitySummary(Summary):
         order = np.argsort(-p, kind="stable")
         rows = self._cells[places][order]
         tps, fps = (np.append(0, np.cumsum(np.where(flag[order] == k, rows, 0))) for k in (1, 0))
-        return ThresholdCounts._unchecked(np.append(np.inf, p[order]), tps, fps)
+        counts = ThresholdCounts._unchecked(np.append(np.inf, p[order]), tps, fps)
+        return counts.in_weight() if self.is_weighted else counts
 
     def _in_bins(self, p: NDArray[np.float64], odd: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return means, those that a rounding took over an edge back in the bin of their rows: odd ones, or not."""
@@ -247,6 +262,7 @@ class ProbabilitySummary(Summary):
                 sizes = self._edges.size - 1, other._edges.size - 1
                 raise ValueError("summaries must have as many bins, got {} and {}".format(*sizes))
             merged._labels = joint_labels(merged._labels, other._labels)
+            merged.is_weighted = merged.is_weighted or other.is_weighted
             merged._extremes = (
                 min(merged._extremes[0], other._extremes[0]), max(merged._extremes[1], other._extremes[1])
             )  # fmt: skip
@@ -268,6 +284,7 @@ class ProbabilitySummary(Summary):
             "losses": [hex(each) for each in self._losses[:3]],
             "rests": [hex(each) for each in self._losses[3:]],
             "sums": [hex(each) for each in self._sums],
+            **weighted_head(self.is_weighted),
         }
         arrays = {"bins": self._bins, "ends": self._ends, "places": places, "cells": self._cells[places],
                   "offsets": self._offsets[places]}  # fmt: skip
@@ -278,7 +295,7 @@ class ProbabilitySummary(Summary):
         """Check every field that was read, and build the summary."""
         n_bins = fields.integer("bins", 1, MOST_BINS)
         summary = cls(n_bins=n_bins)
-        summary._labels = fields.labels()
+        summary._labels, summary.is_weighted = fields.labels(), fields.is_weighted()
         low, high = fields.numbers("extremes", 2)
         summary._extremes = low, high
         rests = fields.integers("rests", 2) if "rests" in fields else [0, 0]  # which 0.3.0 didn't keep

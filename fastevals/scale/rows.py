@@ -41,6 +41,12 @@ class Rows(NamedTuple):
         others = (None if column is None else column[rows] for column in (self.weights, self.values, self.groups))
         return Rows(self.flags[rows], tuple(column[rows] for column in self.scores), *others)
 
+    def counted(self, are_copies: bool) -> tuple[int, int]:
+        """Return the rows, and the positive ones: copies, where that is what weights are."""
+        if self.weights is None or not are_copies:
+            return self.flags.size, int(np.count_nonzero(self.flags))
+        return int(self.weights.sum()), int(self.weights[self.flags > 0].sum())
+
     def by_value(self) -> Iterator[tuple[Any, Rows]]:
         """Yield each value, and its rows; None and all rows where they aren't parted."""
         if self.values is None:
@@ -234,6 +240,8 @@ class RowReader(ColumnReader):
         Columns of scores, a model each.
     weight, by, group : str, optional
         Columns of row weights, of values that part rows, and of groups of rows.
+    are_copies : bool
+        Whether the weights say how many copies of each row there are.
     pos_label : label, optional
         The positive class; 1 among 0/1, -1/1 and booleans.
     on_invalid : {"raise", "drop"}
@@ -266,11 +274,13 @@ class RowReader(ColumnReader):
         hint: str = DROPPING,
         parse: Callable[[Any, list[Any]], Any] = lambda wanted, labels: wanted,
         labels: tuple[Any, Any] = (None, None),
+        are_copies: bool = False,
     ) -> None:
         keys = [name for name in (label, by, group) if name is not None]
         numbers = [name for name in (*scores, weight) if name is not None]
         super().__init__(files, keys, numbers, on_invalid=on_invalid, names=names, hint=hint)
         self.label, self.scores, self.weight, self.by, self.group = label, tuple(scores), weight, by, group
+        self.are_copies = are_copies
         self._wanted, self._parse, self._option = pos_label, parse, option
         self._labels = labels  # positive and negative, as far as they are known
         self._like: Any = None  # a label, as the file has it
@@ -280,9 +290,14 @@ class RowReader(ColumnReader):
         self._checksums: dict[str, list[int]] = {}
 
     @property
+    def weighs_rows(self) -> bool:
+        """Whether rows have weights that are no numbers of copies."""
+        return self.weight is not None and not self.are_copies
+
+    @property
     def identity(self) -> list[Any]:
         """What is read, of which files: the same where the same rows are."""
-        columns = [self.label, *self.scores, self.weight, self.by, self.group]
+        columns = [self.label, *self.scores, self.weight, self.by, self.group, *["copies"] * self.are_copies]
         return [columns, self.files.identity]
 
     def weightless(self, pieces: Iterable[Piece]) -> int:
@@ -382,6 +397,12 @@ class RowReader(ColumnReader):
             raise ValueError(
                 f"{self.names[self.weight]} must hold weights that are not negative, got {show(weights[row])} at "
                 f"{place.row(row)}"
+            )
+        if self.are_copies and (weights != np.trunc(weights)).any():
+            row = int(np.argmax(weights != np.trunc(weights)))
+            raise ValueError(
+                f"{self.names[self.weight]} must hold whole numbers, how many copies of each row there are, got "
+                f"{show(weights[row])} at {place.row(row)}"
             )
         return weights
 

@@ -22,7 +22,7 @@ from fastevals.scale.grid import ScoreGrid, atoms_of_rows, fit_grid
 from fastevals.scale.payload import Summary, as_json, from_json
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.rows import LeftOut, RowReader, Rows
-from fastevals.scale.summary import MOST_CELLS, SAMPLE, RankingSummary, joint_labels, whole_units
+from fastevals.scale.summary import MOST_CELLS, SAMPLE, RankingSummary, joint_labels, read_units, whole_units
 
 SAMPLED_PIECES = 16  # that a grid is fitted to
 MOST_VALUES = 1000  # of a column, each with summaries of its own
@@ -55,20 +55,25 @@ class CountedBlock:
         return self.n_samples - self.n_positives
 
     @property
-    def has_parts_of_rows(self) -> bool:
-        """Whether weights that are not whole numbers were counted."""
-        return any(summary._unit is not None for summary in self.summaries.values())
+    def is_weighted(self) -> bool:
+        """Whether rows have weights, of which nothing is known but the sums."""
+        return any(summary.is_weighted for summary in self.summaries.values())
 
     def all_summaries(self) -> list[RankingSummary | ProbabilitySummary]:
         """Return those of all models."""
         return [*self.summaries.values(), *self.probabilities.values()]
 
-    def add(self, rows: Rows) -> None:
-        """Count rows."""
-        self.n_samples += rows.flags.size
-        self.n_positives += int(np.count_nonzero(rows.flags))
+    def add(self, rows: Rows, *, are_copies: bool = False) -> None:
+        """Count rows, each once, by its weight, or as many copies."""
+        n_samples, n_positives = rows.counted(are_copies)
+        self.n_samples += n_samples
+        self.n_positives += n_positives
         for (name, summary), scores in zip(self.summaries.items(), rows.scores, strict=True):
-            units = None if rows.weights is None else whole_units(rows.weights, scores.size, summary._unit)
+            units = None
+            if rows.weights is not None and are_copies:
+                units = read_units(None, rows.weights, scores.size, None)
+            elif rows.weights is not None:
+                units = whole_units(rows.weights, scores.size, summary._unit)
             summary._count_rows(rows.flags, scores, units)
             if name in self.probabilities:
                 self.probabilities[name]._count_rows(rows.flags, scores, units)
@@ -103,6 +108,8 @@ class ScoresSummary(Summary):
         Columns of scores.
     weight, by : str or None
         Columns of weights, and of values that part rows.
+    are_copies : bool
+        Whether the weights are numbers of copies of rows.
     labels : tuple
         The positive and the negative label; None where it is not known.
     blocks : dict of label to CountedBlock
@@ -127,6 +134,7 @@ class ScoresSummary(Summary):
     n_weightless: int = 0
     pieces: dict[str, int] = field(default_factory=dict)
     settings: list[Any] = field(default_factory=list)  # of the run that was stopped
+    are_copies: bool = False
 
     @property
     def n_samples(self) -> int:
@@ -148,6 +156,8 @@ class ScoresSummary(Summary):
                 mine, its = getattr(self, name), getattr(other, name)
                 if mine != its:
                     raise ValueError(f"summaries must have the same {name}, got {show(mine)} and {show(its)}")
+            if self.are_copies != other.are_copies:
+                raise ValueError("summaries must all have weights of rows, or all numbers of copies, got both")
             labels = joint_labels(labels, other.labels)
         everything = (self, *others)
         blocks = {}
@@ -164,6 +174,7 @@ class ScoresSummary(Summary):
             self.label, self.models, self.weight, self.by, labels, blocks,
             LeftOut.total(each.left_out for each in everything), sum(each.n_weightless for each in everything),
             {name: rows for each in everything for name, rows in each.pieces.items()},
+            are_copies=self.are_copies,
         )  # fmt: skip
 
     def share_labels(self) -> None:
@@ -208,6 +219,8 @@ class ScoresSummary(Summary):
             "settings": self.settings,
             "sizes": [len(data) for data in stored],
         }
+        if self.are_copies:
+            head["copies"] = True
         content = b"".join(stored)
         whole = np.frombuffer(content + bytes(-len(content) % 8), np.uint64)
         return head, {"summaries": whole}
@@ -232,6 +245,7 @@ class ScoresSummary(Summary):
             fields.text("label"), tuple(models), fields.text_or_none("weight"), by, fields.labels(), {},
             LeftOut(n_dropped, *lacking), n_weightless, fields.item("pieces", "numbers of rows by name", _are_named),
             fields.many("settings", "any values", lambda value: True),
+            are_copies="copies" in fields and fields.flag("copies"),
         )  # fmt: skip
         summary._read_blocks(values, fields)
         return summary
@@ -257,7 +271,7 @@ class ScoresSummary(Summary):
         weights = {tuple(summary.cells.totals.tolist()) for summary in block.summaries.values()}
         (totals,) = weights if len(weights) == 1 else [(-1, -1)]
         for total, n in zip(totals, (block.n_negatives, block.n_positives), strict=True):
-            if total < n or bool(total) != bool(n) or (self.weight is None and total != n):
+            if total < n or bool(total) != bool(n) or ((self.weight is None or self.are_copies) and total != n):
                 raise ValueError("its summaries must have the rows of their blocks")
         if len(units) > 1 or (units != {None} and (self.weight is None or block.probabilities)):
             raise ValueError("its summaries must have the same largest_weight")
@@ -346,11 +360,11 @@ class Counting:
                         with naming_weights(reader, piece):
                             space[value] = self.new_block(reader.scores)
                     with naming_weights(reader, piece):
-                        space[value].add(part)
+                        space[value].add(part, are_copies=reader.are_copies)
 
         run(read, pieces, workspace=blocks, progress=progress)
         columns = (reader.label, reader.scores, reader.weight, reader.by)
-        parts = [ScoresSummary(*columns, blocks=each) for each in made] or [ScoresSummary(*columns)]
+        parts = [ScoresSummary(*columns, blocks=each, are_copies=reader.are_copies) for each in made or [{}]]
         whole = parts[0].merge(*parts[1:])
         whole.pieces = {piece.name: reader.n_rows.get(piece.name, 0) for piece in pieces}
         whole.labels = reader.labels
@@ -404,7 +418,7 @@ def count_scores(
     """
     cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
     reader.learn()
-    if reader.weight is not None and largest_weight is None:
+    if reader.weighs_rows and largest_weight is None:
         largest_weight = _largest_weight(reader)
     fitted = reader.files.can_repeat and (reader.files.n_rows is None or reader.files.n_rows > cells)
     grids = fitted_grids(_samples(reader), cells, thresholds) if fitted else {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,12 +15,15 @@ from fastevals._options import check_integer, check_number, row_at, show
 from fastevals._row_order import warn_other_order
 from fastevals._validation.arrays import (
     EXACT,
+    as_frequencies,
     as_scores,
     as_thresholds,
     as_weights,
     check_finite,
+    check_one_weight,
     check_same_length,
     plain_text,
+    refuse_weighted,
 )
 from fastevals._validation.labels import Classes, as_labels, binary_labels, both_classes, distinct_pair
 from fastevals._validation.text import is_text
@@ -34,6 +37,7 @@ from fastevals.scale.certified import Certified, CertifiedRanking, certify
 from fastevals.scale.fields import Fields
 from fastevals.scale.grid import Flags, ScoreGrid, atoms_of_rows, exact_floats, exact_grid, fit_grid, grid_of_cells
 from fastevals.scale.payload import Summary
+from fastevals.scale.rounding import PARTS, Spare, parts_lost
 
 CHUNK = 1 << 21  # rows that are counted together; fewer wait for more,
 BATCH = 1 << 17  # or of these, where the ranges are given: they are counted at once
@@ -66,7 +70,8 @@ class RankingSummary(Summary):
     pos_label : label, optional
         The positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels.
     largest_weight : float, optional
-        That a row can have: weights are counted in parts of it. Weights that are whole numbers need none.
+        That a row can have: weights are counted in parts of it, 16 million, and what is rounded away is in the
+        certificates. Weights that are whole numbers need none.
 
     Examples
     --------
@@ -88,8 +93,8 @@ class RankingSummary(Summary):
     KIND = "ranking"
 
     __slots__ = (
-        "_at", "_cells", "_counts", "_grid", "_labels", "_least", "_n_cells", "_only_atoms", "_own_grid", "_read",
-        "_unit", "_waiting",
+        "_at", "_cells", "_counts", "_grid", "_labels", "_lost", "_n_cells", "_only_atoms", "_own_grid", "_read",
+        "_unit", "_waiting", "is_weighted",
     )  # fmt: skip
 
     def __init__(
@@ -112,7 +117,8 @@ class RankingSummary(Summary):
         self._at = sorted_unique(FLOATS.encode(thresholds))
         self._own_grid = grid is None
         self._unit = unit
-        self._least = UNITS  # units of the least weight so far
+        self.is_weighted = unit is not None  # whether rows have weights, of which nothing is known but the sums
+        self._lost = (0, 0)  # parts of units by which negatives and positives may weigh more or less than was counted
         self._labels: tuple[Any, Any] = (
             as_label("pos_label", pos_label),
             None,
@@ -124,7 +130,14 @@ class RankingSummary(Summary):
 
     # Counting ---------------------------------------------------------------------------------------------------------
 
-    def update(self, y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> None:
+    def update(
+        self,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        frequency_weight: ArrayLike | None = None,
+    ) -> None:
         """Count more rows. One that can't be counted raises an error, and none of them is.
 
         Parameters
@@ -135,37 +148,45 @@ class RankingSummary(Summary):
             Finite scores that float64 holds exactly.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights, not negative: whole numbers, or any up to `largest_weight`. Rows of weight zero are left out.
+            Of weighted rows there are values, but no intervals: sums of squared weights are not kept.
+        frequency_weight : array-like of shape (n_samples,), optional
+            How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
 
         Raises
         ------
         ValueError
             If an argument is not as described; the message names it, the rule and the value seen.
         """
-        read = read_rows(self._labels, y_true, y_score, sample_weight, self._unit)
+        read = read_rows(self._labels, y_true, y_score, sample_weight, self._unit, frequency_weight)
         if read is not None:
             labels, flags, scores, units = read
             self._count_rows(flags, scores, units)
             self._labels = labels
 
-    def _count_rows(self, flags: Flags, scores: NDArray[Any], units: NDArray[np.int64] | None) -> None:
+    def _count_rows(self, flags: Flags, scores: NDArray[Any], units: Units | None) -> None:
         """Count rows that are checked, at once or with others that come later."""
+        counts = None
         if units is not None:
-            kept = units > 0
+            counts = units.counts
+            kept = counts > 0
             if not kept.all():
-                scores, flags, units = scores[kept], flags[kept], units[kept]
+                scores, flags, counts = scores[kept], flags[kept], counts[kept]
             if not kept.any():
                 return
-            check_total("sample_weight of all rows", self._n_units(), int(units.sum(dtype=object)))
-            self._least = min(self._least, int(units.min()))
+            check_total(f"{units.name} of all rows", self._n_units(), int(counts.sum(dtype=object)))
+            self.is_weighted = self.is_weighted or units.are_weights
+            if units.lost is not None:
+                total, positives = (int(each.sum()) for each in (units.lost, units.lost[kept] * flags))
+                self._lost = self._lost[0] + total - positives, self._lost[1] + positives
         self._read = None
         waiting = sum(each[0].size for each in self._waiting)
         if waiting + scores.size < CHUNK and (self._own_grid or scores.size < BATCH):
-            self._waiting.append((scores.astype(np.float64), flags, units))
+            self._waiting.append((scores.astype(np.float64), flags, counts))
             return
         self._count_waiting()
         for start in range(0, scores.size, CHUNK):
             rows = slice(start, start + CHUNK)
-            self._count(scores[rows], flags[rows], None if units is None else units[rows])
+            self._count(scores[rows], flags[rows], None if counts is None else counts[rows])
 
     def _n_units(self) -> int:
         """Return the rows, or units of weight, that are counted or wait."""
@@ -284,7 +305,7 @@ class RankingSummary(Summary):
     @property
     def is_exact(self) -> bool:
         """Whether nothing at all is in doubt: each cell has one score."""
-        return self._unit is None and self.cells.are_atoms
+        return not any(self._lost) and self.cells.are_atoms
 
     def __repr__(self) -> str:
         kind = "exact" if self.is_exact else f"{self.cells.low.size} cells"
@@ -301,10 +322,15 @@ class RankingSummary(Summary):
             With the methods of a `Ranking`. Where something is in doubt, numbers that are not the same for all rows
             that there may have been are `Certified`.
         """
+        unit = self._unit
+        if self.is_weighted and unit is None:
+            unit = 1.0  # of sums of weights, which are floats
         if self.is_exact:
-            return PooledRanking(self.cells.middle, self.n_positives, self.n_negatives, self._classes())
-        rounding = 0.0 if self._unit is None else 0.5 / self._counted()._least
-        return CertifiedRanking(self.cells, self._classes(), unit=self._unit, rounding=rounding)
+            counts = self.cells.middle
+            if unit is not None:
+                counts = counts.in_weight(unit)
+            return PooledRanking(counts, self.n_positives, self.n_negatives, self._classes())
+        return CertifiedRanking(self.cells, self._classes(), unit=unit, spare=Spare(*(n / PARTS for n in self._lost)))
 
     def counts_and_doubts(
         self, specs: Mapping[str, MetricSpec | Callable[..., Any]]
@@ -322,8 +348,8 @@ class RankingSummary(Summary):
         doubts : dict of str to (float, float)
             How far below and above their metrics those of the rows may be.
         """
-        if self._unit is not None:
-            raise ValueError("subject must be a summary of rows: with largest_weight they are not whole")
+        if self.is_weighted:
+            refuse_weighted("the summary", self)
         doubts = {}
         for label, spec in {} if self.is_exact else specs.items():
             if not isinstance(spec, MetricSpec):
@@ -357,7 +383,8 @@ class RankingSummary(Summary):
         labels = joint_labels(self._labels, other._labels)
         check_total("summaries", self._n_units(), other._n_units())
         self._labels = labels
-        self._least = min(self._least, other._least)
+        self.is_weighted = self.is_weighted or other.is_weighted
+        self._lost = self._lost[0] + other._lost[0], self._lost[1] + other._lost[1]
         self._at = sorted_union(self._at, other._at)
         if self._grid is not None and self._grid == other._grid:
             self._counts += other._counts
@@ -370,9 +397,11 @@ class RankingSummary(Summary):
         head = {
             "cells": self._n_cells,
             "labels": list(self._labels),
-            "least": self._least,
+            "least": UNITS,  # which 0.3 reads, and wrote where it could not say what was lost
             "largest_weight": None if self._unit is None else (self._unit * UNITS).hex(),
         }
+        if self.is_weighted:
+            head["lost"] = list(self._lost)
         deltas = np.diff(cells.low, prepend=np.uint64(0))
         negatives, positives = cells.counts.T
         arrays = {"low": deltas, "width": cells.high - cells.low, "negatives": negatives, "positives": positives}
@@ -382,7 +411,7 @@ class RankingSummary(Summary):
     def _from_payload(cls, fields: Fields) -> Self:
         """Check every field that was read, and build the summary."""
         summary = cls(cells=fields.integer("cells", 1, MOST_CELLS), largest_weight=fields.number("largest_weight"))
-        summary._labels, summary._least = fields.labels(NO_BOUNDS), fields.integer("least", 1, UNITS)
+        summary._labels, least = fields.labels(NO_BOUNDS), fields.integer("least", 1, UNITS)
         deltas = fields.array("low")
         n = deltas.size
         columns = [fields.array(name, n) for name in ("width", "negatives", "positives")]
@@ -394,6 +423,12 @@ class RankingSummary(Summary):
         summary._at, summary._cells = fields.keys("at"), ScoreCells(low, high, counts)
         if (summary._at[1:] <= summary._at[:-1]).any():
             raise ValueError("its thresholds are not in order")
+        if "lost" in fields:
+            summary.is_weighted = True
+            summary._lost = tuple(fields.many("lost", "numbers of parts", lambda n: type(n) is int and n >= 0, 2))
+        elif summary._unit is not None:  # each row at most half a unit of so many
+            negatives, positives = (-(-n * PARTS // (2 * least)) for n in summary._cells.totals.tolist())
+            summary._lost = negatives, positives
         return summary
 
     def _classes(self) -> Classes:
@@ -460,14 +495,32 @@ class RankingSummary(Summary):
         return summary
 
 
+class Units(NamedTuple):
+    """How much each row counts."""
+
+    counts: NDArray[np.int64]  # whole units of weight, or copies
+    are_weights: bool = True  # else copies: rows like any others
+    lost: NDArray[np.int64] | None = None  # parts of a unit by which its weight may differ
+
+    @property
+    def name(self) -> str:
+        """What messages call them."""
+        return "sample_weight" if self.are_weights else "frequency_weight"
+
+
 def read_rows(
-    told: tuple[Any, Any], y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None, unit: float | None
-) -> tuple[tuple[Any, Any], Flags, NDArray[Any], NDArray[np.int64] | None] | None:
-    """Check rows; return the labels that are known then, flags, scores and weights in whole units; None of no rows.
+    told: tuple[Any, Any],
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    sample_weight: ArrayLike | None,
+    unit: float | None,
+    frequency_weight: ArrayLike | None = None,
+) -> tuple[tuple[Any, Any], Flags, NDArray[Any], Units | None] | None:
+    """Check rows; return the labels that are known then, flags, scores and what rows count; None of no rows.
 
     `told` are the positive and the negative label, as far as rows before tell, and `unit` that of weights.
     """
-    if not np.size(y_true) and not np.size(y_score) and (sample_weight is None or np.size(sample_weight) == 0):
+    if not any(np.size(each) for each in (y_true, y_score, sample_weight, frequency_weight) if each is not None):
         return None
     warn_other_order({"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight})
     labels = known_labels(told, y_true)
@@ -480,11 +533,7 @@ def read_rows(
             check_finite("y_score", scores)
     if known < flags.size:
         raise_other_label(labels)
-    units = None
-    if sample_weight is not None:
-        units = whole_units(sample_weight, scores.size, unit)
-    elif unit is not None:
-        raise ValueError("sample_weight must be given where largest_weight was")
+    units = read_units(sample_weight, frequency_weight, scores.size, unit)
     negative = labels.negative if labels.negative is not None else told[1]
     if told[0] is None and negative is None:  # the positive one is 1 by default, which depends on the other
         return told, flags, scores, units
@@ -512,12 +561,28 @@ def known_labels(known: tuple[Any, Any], y_true: Any) -> BinaryLabels:
     return BinaryLabels(values, positive, negative if negative is not None or not others else others[0])
 
 
-def whole_units(sample_weight: Any, n: int, unit: float | None) -> NDArray[np.int64]:
+def read_units(sample_weight: Any, frequency_weight: Any, n: int, unit: float | None) -> Units | None:
+    """Check weights, or numbers of copies, and return what rows count; None where each counts once."""
+    check_one_weight(sample_weight, frequency_weight)
+    if frequency_weight is not None:
+        if unit is not None:
+            raise ValueError("frequency_weight goes with whole rows: sample_weight goes with largest_weight")
+        copies = as_scores("frequency_weight", frequency_weight)
+        check_same_length(y_score=np.empty(n), frequency_weight=copies)
+        return Units(as_frequencies("frequency_weight", copies) if copies.any() else np.zeros(n, np.int64), False)
+    if sample_weight is not None:
+        return whole_units(sample_weight, n, unit)
+    if unit is not None:
+        raise ValueError("sample_weight must be given where largest_weight was")
+    return None
+
+
+def whole_units(sample_weight: Any, n: int, unit: float | None) -> Units:
     """Return weights as whole numbers of a unit, of 1 by default."""
     given = as_scores("sample_weight", sample_weight)
     check_same_length(y_score=np.empty(n), sample_weight=given)
     if not given.any():  # of a part that has none
-        return np.zeros(n, dtype=np.int64)
+        return Units(np.zeros(n, dtype=np.int64))
     weights = as_weights("sample_weight", given)
     if unit is None:
         odd = weights != np.trunc(weights)
@@ -530,7 +595,7 @@ def whole_units(sample_weight: Any, n: int, unit: float | None) -> NDArray[np.in
         if weights.max() > EXACT:
             row = int(np.argmax(weights))
             raise ValueError(f"sample_weight must be at most 2**53, got {show(weights[row])} at {row_at(row)}")
-        return weights.astype(np.int64)
+        return Units(weights.astype(np.int64))
     units = np.rint(weights / unit)
     if units.max() > UNITS:
         row = int(np.argmax(units))
@@ -543,7 +608,7 @@ def whole_units(sample_weight: Any, n: int, unit: float | None) -> NDArray[np.in
             f"sample_weight must be 0 or at least {unit:g}, a {UNITS}th of largest_weight, got "
             f"{show(weights[row])} at {row_at(row)}"
         )
-    return units.astype(np.int64)
+    return Units(units.astype(np.int64), lost=parts_lost(weights, units, unit))
 
 
 def are_finite(scores: NDArray[Any]) -> bool:

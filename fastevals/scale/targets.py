@@ -12,7 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._kernels.regression import sum_terms
 from fastevals._options import check_choice, check_number, warn_undefined
-from fastevals._validation.arrays import as_scores, as_weights, check_finite, check_same_length
+from fastevals._validation.arrays import (
+    as_frequencies,
+    as_scores,
+    as_weights,
+    check_finite,
+    check_one_weight,
+    check_same_length,
+    refuse_weighted,
+)
 from fastevals.counting.ordering import FLOATS
 from fastevals.infer.delong.delong import normal_margins
 from fastevals.measure.error_metrics import RegressionSums
@@ -21,8 +29,8 @@ from fastevals.measure.registry import METRICS
 from fastevals.results import Interval, check_confidence_level
 from fastevals.scale.certified import Certified
 from fastevals.scale.fields import Fields, is_hex
-from fastevals.scale.payload import Summary
-from fastevals.scale.summary import NO_BOUNDS, RankingSummary
+from fastevals.scale.payload import Summary, weighted_head
+from fastevals.scale.summary import NO_BOUNDS, RankingSummary, Units
 
 Floats = NDArray[np.float64]
 
@@ -51,16 +59,24 @@ class TargetSummary(Summary):
 
     KIND = "target"
 
-    __slots__ = ("_errors", "_origin", "_products", "_sums", "n_samples")
+    __slots__ = ("_errors", "_origin", "_products", "_sums", "is_weighted", "n_samples")
 
     def __init__(self) -> None:
         self.n_samples = 0  # rows of weight above zero
+        self.is_weighted = False  # whether rows have weights, of which nothing is known but the sums
         self._origin: float | None = None  # the first target, from which others deviate
         self._sums = [Fraction(0)] * TERMS
         self._products: Floats = np.zeros((TERMS, TERMS))
         self._errors = RankingSummary(cells=ERROR_CELLS)  # absolute ones; of one class
 
-    def update(self, y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> None:
+    def update(
+        self,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        frequency_weight: ArrayLike | None = None,
+    ) -> None:
         """Add more rows. One that can't be added raises an error, and none of them is.
 
         Parameters
@@ -68,7 +84,10 @@ class TargetSummary(Summary):
         y_true, y_pred : array-like of shape (n_samples,)
             Targets and predictions: finite numbers below 2**240.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights, not negative. The median absolute error has bounds where they are whole numbers.
+            Row weights, not negative. The median absolute error has bounds where they are whole numbers. Of weighted
+            rows there are no standard errors.
+        frequency_weight : array-like of shape (n_samples,), optional
+            How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
 
         Raises
         ------
@@ -76,20 +95,24 @@ class TargetSummary(Summary):
             If an argument is not as described; the message names it, the rule and the value seen.
         """
         arrays = {}
-        for name, values in (("y_true", y_true), ("y_pred", y_pred)):
-            if not np.size(values):
-                arrays[name] = np.empty(0)
+        for each, column in (("y_true", y_true), ("y_pred", y_pred)):
+            if not np.size(column):
+                arrays[each] = np.empty(0)
                 continue
-            array = as_scores(name, values)
-            check_finite(name, array)
-            arrays[name] = np.ascontiguousarray(array, dtype=np.float64)
-            if np.abs(arrays[name]).max() >= LARGEST:
-                raise ValueError(f"{name} must be below 2**240, got {float(np.abs(arrays[name]).max()):g}")
+            array = as_scores(each, column)
+            check_finite(each, array)
+            arrays[each] = np.ascontiguousarray(array, dtype=np.float64)
+            if np.abs(arrays[each]).max() >= LARGEST:
+                raise ValueError(f"{each} must be below 2**240, got {float(np.abs(arrays[each]).max()):g}")
         weights = np.empty(0)
-        if sample_weight is not None and np.size(sample_weight):
-            given = as_scores("sample_weight", sample_weight)
-            weights = (as_weights("sample_weight", given) if given.any() else given).astype(np.float64)
-            check_same_length(**arrays, sample_weight=weights)
+        check_one_weight(sample_weight, frequency_weight)
+        name = "sample_weight" if frequency_weight is None else "frequency_weight"
+        values: Any = sample_weight if frequency_weight is None else frequency_weight
+        if values is not None and np.size(values):
+            given = as_scores(name, values)
+            check = as_weights if frequency_weight is None else as_frequencies
+            weights = (check(name, given) if given.any() else given).astype(np.float64)
+            check_same_length(**arrays, **{name: weights})
             kept = weights > 0
             arrays = {name: array[kept] for name, array in arrays.items()}
             weights = weights[kept]
@@ -104,8 +127,8 @@ class TargetSummary(Summary):
         check_sums(pairs, products)
         units = None
         if weights.size:
-            units = weights.astype(np.int64)
-            if (units != weights).any():
+            units = Units(weights.astype(np.int64), frequency_weight is None)
+            if (units.counts != weights).any():
                 self._errors = RankingSummary(cells=1)  # nothing of them is told from now on
                 self._errors._labels = (None, NO_BOUNDS)
         if self._errors._labels[1] is None:
@@ -113,7 +136,8 @@ class TargetSummary(Summary):
         more = [Fraction(high) + Fraction(low) for high, low in pairs.tolist()]
         self._sums = [a + b for a, b in zip(self._sums, more, strict=True)]
         self._origin, self._products = origin, products
-        self.n_samples += y.size
+        self.n_samples += y.size if frequency_weight is None else int(weights.sum())
+        self.is_weighted = self.is_weighted or sample_weight is not None
 
     # Reading ----------------------------------------------------------------------------------------------------------
 
@@ -167,8 +191,10 @@ class TargetSummary(Summary):
     def standard_error(self, name: str | MetricSpec) -> float:
         """Return the standard error of a metric, to first order: from the variances of the sums it is made of.
 
-        Rows are taken to be independent, weights to say how often each counts. Of the median there is none.
+        Rows are taken to be independent. Of the median there is none, nor where rows have weights.
         """
+        if self.is_weighted:
+            refuse_weighted("the summary", self)
         spec = metric(name) if isinstance(name, str) else name
         value = self.metric(spec)
         gradient = _GRADIENTS.get(spec.name)
@@ -214,6 +240,7 @@ class TargetSummary(Summary):
             moves[5, 0] = float(shift)
             moves[6, 0], moves[6, 5] = float(shift * shift), float(2 * shift)
             merged._products = merged._products + moves @ other._products @ moves.T
+            merged.is_weighted = merged.is_weighted or other.is_weighted
             check_sums(merged._products)
             merged.n_samples += other.n_samples
         merged._errors = self._errors.merge(*(other._errors for other in others)) if told else RankingSummary(cells=1)
@@ -228,6 +255,7 @@ class TargetSummary(Summary):
             "origin": None if self._origin is None else self._origin.hex(),
             "sums": [[hex(total.numerator), hex(total.denominator)] for total in self._sums],
             "size": len(errors),
+            **weighted_head(self.is_weighted),
         }
         whole = np.frombuffer(errors + bytes(-len(errors) % 8), np.uint64)
         return head, {"products": self._products.ravel(), "errors": whole}
@@ -236,6 +264,7 @@ class TargetSummary(Summary):
     def _from_payload(cls, fields: Fields) -> Self:
         """Check every field that was read, and build the summary."""
         summary = cls()
+        summary.is_weighted = fields.is_weighted()
         summary.n_samples, summary._origin = fields.integer("n_samples"), fields.number("origin")
         summary._sums = [_sum_of(pair) for pair in fields.many("sums", "pairs of integers", _is_sum, TERMS)]
         summary._products = fields.floats("products", TERMS**2).reshape(TERMS, TERMS).copy()

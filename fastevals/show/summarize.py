@@ -60,7 +60,8 @@ def add_options(parser: Parser) -> None:
     add("--out", metavar="FILE", help="that is written; its name ends with .fe")
     add("--label", metavar="L", help="column of the true class")
     add("--score", metavar="S", action="append", help="column of a model's scores; repeat for more models")
-    add("--weight", metavar="W", help="column of row weights")
+    add("--weight", metavar="W", help="column of row weights: reports have values then, but no intervals")
+    add("--frequency-weight", metavar="N", help="column of how many copies of each row there are")
     add(
         "--largest-weight",
         metavar="W",
@@ -127,7 +128,8 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
     from fastevals.show.report.scores import ColumnRoles
     from fastevals.show.report.streams import open_reader
 
-    roles = ColumnRoles(arguments.label, tuple(arguments.score), arguments.weight, arguments.by)
+    weights = arguments.weight, arguments.frequency_weight
+    roles = ColumnRoles.checked(arguments.label, arguments.score, *weights, by=arguments.by)
     files = arguments.file[0] if len(arguments.file) == 1 else arguments.file
     reading = Reading(None, True, arguments.on_invalid)
     reader = open_reader(files, roles, csv_form(arguments), arguments.pos_label, reading)

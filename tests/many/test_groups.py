@@ -275,7 +275,7 @@ def test_delongs_intervals_and_whole_weights() -> None:
     rng = np.random.default_rng(2)
     y_true, groups = rng.integers(0, 2, 100), rng.integers(0, 5, 100)
     y_score, frequencies = y_true + rng.normal(size=100).round(1), rng.integers(0, 4, 100)
-    found = grouped_auc(y_true, y_score, groups, interval="delong", confidence_level=0.9, sample_weight=frequencies)
+    found = grouped_auc(y_true, y_score, groups, interval="delong", confidence_level=0.9, frequency_weight=frequencies)
     reach = 1.6448536269514722 * found.standard_errors
     ends = np.clip([found.values - reach, found.values + reach], 0, 1)
     np.testing.assert_allclose(found.confidence_intervals, ends.T, rtol=1e-14)
@@ -289,7 +289,7 @@ def test_delongs_intervals_and_whole_weights() -> None:
     np.testing.assert_allclose(again.standard_errors, found.standard_errors, rtol=1e-14)
     np.testing.assert_array_equal(again.values, found.values)
     here = groups == 3
-    one = fastevals.delong(y_true[here], y_score[here], sample_weight=frequencies[here])
+    one = fastevals.delong(y_true[here], y_score[here], frequency_weight=frequencies[here])
     np.testing.assert_allclose(found.standard_errors[3], one.standard_error[0], rtol=1e-14)
 
 
@@ -307,8 +307,10 @@ def test_delongs_warnings_and_weights() -> None:
     assert found.confidence_intervals[1].tolist() == [1.0, 1.0]
     assert np.isnan(found.confidence_intervals[[0, 2]]).all()
     assert math.isnan(found.mean_standard_error)
-    with pytest.raises(ValueError, match=r"sample_weight must hold whole numbers, .*, got 0\.5"):
-        grouped_auc(y_true, y_score, groups, interval="delong", sample_weight=[0.5] * 8)
+    with pytest.raises(ValueError, match=r"frequency_weight must hold whole numbers, .*, got 0\.5"):
+        grouped_auc(y_true, y_score, groups, interval="delong", frequency_weight=[0.5] * 8)
+    with pytest.raises(ValueError, match="interval='delong' goes with rows that count alike, got sample_weight"):
+        grouped_auc(y_true, y_score, groups, interval="delong", sample_weight=[2] * 8)
 
 
 # Bootstrap ----------------------------------------------------------------------------------------------------------

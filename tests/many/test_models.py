@@ -86,7 +86,7 @@ def test_fawcett() -> None:
 @pytest.mark.parametrize("weighted", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_standard_errors_are_those_of_delong(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     y, scores = table(n=20_000)
-    options = {"sample_weight": np.arange(y.size) % 4} if weighted else {}
+    options = {"frequency_weight": np.arange(y.size) % 4} if weighted else {}
     found, expected = batch_auc(y, scores, standard_errors=True, **options), delong(y, scores, **options)
     np.testing.assert_array_equal(found, expected.aucs)
     np.testing.assert_array_equal(found.standard_errors, np.sqrt(np.diag(expected.covariance)))
@@ -354,8 +354,9 @@ S = [[1, 2, 3, 4], [4, 3, 2, 1]]
         (lambda: batch_auc(Y, {"a": [1, 2, math.inf, 4]}), r"scores\['a'\] must be finite, but has 1 infinite"),
         (lambda: batch_auc(Y, S, sample_weight=[1, 1, 1]), r"scores\[0\] has 4 rows, but sample_weight has 3"),
         (lambda: batch_auc(Y, S, sample_weight=[1, 1, -1, 1]), "sample_weight must not be negative"),
-        (lambda: batch_auc(Y, S, sample_weight=[1, 0.5, 1, 1], standard_errors=True), "hold whole numbers, how often"),
-        (lambda: batch_auc(Y, [[1, 2, math.nan, 4]], sample_weight=Y, standard_errors=True), r"scores\[0\] must be"),
+        (lambda: batch_auc(Y, S, frequency_weight=[1, 0.5, 1, 1], standard_errors=True), "whole numbers, how many"),
+        (lambda: batch_auc(Y, S, sample_weight=[1, 2, 1, 1], standard_errors=True), "standard_errors go with rows"),
+        (lambda: batch_auc(Y, [[1, 2, math.nan, 4]], frequency_weight=Y, standard_errors=True), r"scores\[0\] must be"),
         (lambda: batch_auc(Y, S, standard_errors="yes"), "standard_errors must be"),
         (lambda: batch_metrics(Y, S, "auc"), "metrics must be one of [0-9]+ names; got 'auc' .did you mean 'roc_auc'"),
         (lambda: batch_metrics(Y, S, []), "metrics is empty"),

@@ -14,6 +14,7 @@ from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.scale import RankingSummary, ScoreGrid
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.certified import Certified, certify
+from fastevals.scale.rounding import PARTS, Spare, parts_lost
 from tests.scale.test_certified import SPECS
 
 UNITS = 2**24  # of the largest weight
@@ -30,7 +31,7 @@ class Hostile(NamedTuple):
     weights: NDArray[np.float64] | None
     cells: ScoreCells
     ends: tuple[NDArray[np.float64], NDArray[np.float64]]  # of each row's cell
-    rounding: float
+    spare: Spare
 
     def counts(self, scores: NDArray[np.float64]) -> ThresholdCounts:
         """Give the counts of the same rows at other scores."""
@@ -52,15 +53,16 @@ def hostile(rng: np.random.Generator) -> Hostile:
     if rng.random() < 0.15:  # sorted, but for some
         labels = (scores > np.quantile(scores, 0.6)) ^ (rng.random(n) < 0.05)
     labels[:2] = False, True
-    weights, units, rounding = None, np.ones(n, dtype=np.int64), 0.0
+    weights, units, spare = None, np.ones(n, dtype=np.int64), Spare()
     if rng.random() < 0.2:
         weights = rng.random(n) * 10.0 ** rng.integers(-3, 1, n) + 1e-3
         units = np.rint(weights / 10 * UNITS).astype(np.int64)
-        rounding = 0.5 / units.min()
+        lost = parts_lost(weights, units, 10 / UNITS) / PARTS
+        spare = Spare(float(lost[~labels].sum()), float(lost[labels].sum()))
     low, high = grid_of(rng, scores, n_cells) if rng.random() < 0.5 else foreign(rng, scores, n_cells)
     counts = np.stack((units * ~labels, units * labels), axis=1)
     cells = ScoreCells.sort(FLOATS.encode(low + 0.0), FLOATS.encode(high + 0.0), counts)
-    return Hostile(scores, labels, weights, cells, (low, high), rounding)
+    return Hostile(scores, labels, weights, cells, (low, high), spare)
 
 
 def grid_of(rng: np.random.Generator, scores: NDArray[Any], n_cells: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -101,13 +103,14 @@ def assert_hostile(n: int, seed: int) -> tuple[float, dict[str, list[tuple[float
     for trial in range(n):
         case, spec = hostile(rng), SPECS[trial % len(SPECS)]
         metric = ranking_metric(spec)
-        expected, found = metric.of_counts(case.counts(case.scores)), certify(case.cells, spec, case.rounding)
+        expected = metric.of_counts(case.counts(case.scores))
+        found = certify(case.cells, spec, case.spare, 1.0 if case.weights is None else UNITS / 10)
         n_cells.append(case.cells.low.size)
         if isinstance(found, Certified):
             assert np.isnan(expected) or found.low <= expected <= found.high, (trial, str(spec), found, expected)
             doubtful += 1
             if trial // len(SPECS) % 5 == 0 and found.high < np.inf:
-                kind = "weighted" if case.rounding else str(spec)
+                kind = "weighted" if case.weights is not None else str(spec)
                 widths[kind].append((found.width, least_width(case, metric, rng)))
         else:
             np.testing.assert_allclose(found, expected, rtol=1e-13, err_msg=f"{trial} {spec}")

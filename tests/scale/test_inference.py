@@ -58,7 +58,7 @@ def test_what_is_in_doubt_without_bounds_is_an_error() -> None:
         bootstrap(summary, lambda counts: 0.5, n_resamples=9)
     weighted = RankingSummary(largest_weight=1.0)
     weighted.update([0, 1], [0.1, 0.9], sample_weight=[0.5, 1.0])
-    with pytest.raises(ValueError, match="with largest_weight they are not whole"):
+    with pytest.raises(ValueError, match="the summary must count rows, but has weights"):
         bootstrap(weighted, "roc_auc", n_resamples=9)
 
 

@@ -104,7 +104,7 @@ def test_parts_in_any_order_are_the_whole(name: str, seed: int) -> None:
     def summary(rows: NDArray[np.intp]) -> Any:
         made = kind.make()
         for some in np.array_split(rows, 2):
-            given = {} if weights is None else {"sample_weight": weights[some]}
+            given = {} if weights is None else {"frequency_weight": weights[some]}
             made.update(*(column[some] for column in columns), **given)
         return made
 

@@ -460,7 +460,7 @@ def test_weights_past_what_is_counted() -> None:
 def test_weights_are_told_as_weights() -> None:
     summary = RankingSummary(largest_weight=1.0, cells=8)
     summary.update([0, 1, 1], [0.1, 0.2, 0.3], sample_weight=[0.5, 0.25, 1.0])
-    assert repr(summary) == "RankingSummary(weight 1.75, 1.25 positives, 3 cells)"
+    assert repr(summary) == "RankingSummary(weight 1.75, 1.25 positives, exact)"
     assert (summary.n_positives, summary.n_negatives) == (1.25, 0.5)
 
 

@@ -68,7 +68,7 @@ begins with the means of the values over these, weighted by rows (by --weight wh
 mean AUC, the plain mean, and the values with the lowest and the highest AUC. Up to 100 values have a block each. Of
 more, such as users, there are no blocks, thresholds and pictures, but a table of the lowest and the highest AUCs; JSON
 has AUC (with its interval) and AP of every value. DeLong's intervals need two rows of each class in each value, and
-weights that are whole numbers; they say how sure the mean of these values is, not of others drawn like them. That of
+no --weight; they say how sure the mean of these values is, not of others drawn like them. That of
 the mean of more than 100 values is of a bootstrap of whole values, and speaks of others too.
 
 Files of any size: those that take more than --memory (by default half of what is free) are read in two scans or more,
@@ -110,6 +110,7 @@ def add_options(parser: Parser) -> None:
     add("--pred", metavar="P", action="append", help="instead of scores, column of a model's predictions; repeat")
     add("--target", metavar="T", help="column of the true number that --pred predict")
     add("--weight", metavar="W", help="column of row weights")
+    add("--frequency-weight", metavar="N", help="column of how many copies of each row there are")
     add("--by", metavar="COLUMN", help="means over this column's values, and a block each up to 100 of them")
     add("--pos-label", metavar="P", help="the positive class; by default 1 among 0/1, -1/1 and booleans")
     add("--threshold", metavar="T", type=parse_number, help="predict positive where score >= T")

@@ -31,7 +31,6 @@ CELLS_COLUMNS = ("accuracy", "precision", "recall", "f1", "matthews")
 
 RESAMPLES = 1999
 BUDGET = 12_000_000_000  # rows x models x replicates that a report draws unasked: 7 ns of CPU each, 84 s
-EXACT = 2**53  # of larger whole numbers floats don't have each
 
 AUC = RANKING_COLUMNS[0]
 BCA, CELLS, DELONG = "BCa", "cells", "DeLong"
@@ -42,26 +41,42 @@ class ScoredRows(NamedTuple):
 
     positive: NDArray[np.bool_]
     scores: dict[str, NDArray[Any]]  # by model
-    weights: NDArray[np.float64] | None
+    weights: NDArray[Any] | None
     groups: NDArray[np.intp] | None
     ranking: Ranking | None = None  # given instead of rows: these are its distinct scores, weights how often they occur
+    are_copies: bool = False  # whether weights are numbers of copies of rows
 
     @property
     def n_samples(self) -> int:
-        """Rows, also of a ranking that was given instead."""
-        return self.positive.size if self.ranking is None else self.ranking.n_samples
+        """Rows, copies counted, also of a ranking that was given instead."""
+        if self.ranking is not None:
+            return self.ranking.n_samples
+        return int(self.weights.sum()) if self.are_copies and self.weights is not None else self.positive.size
+
+    @property
+    def weighs_rows(self) -> bool:
+        """Whether rows have weights that are no numbers of copies."""
+        return self.weights is not None and not self.are_copies
 
     def ranking_of(self, model: str) -> Ranking:
         """Return a model's ranking."""
         if self.ranking is not None:
             return self.ranking
-        return Ranking(self.positive, self.scores[model], sample_weight=self.weights)
+        given = "frequency_weight" if self.are_copies else "sample_weight"
+        return Ranking(self.positive, self.scores[model], **{given: self.weights})
 
     def take(self, rows: Any) -> ScoredRows:
         """Return some of the rows, by index or mask."""
         weights, groups = (None if column is None else column[rows] for column in (self.weights, self.groups))
         scores = {name: column[rows] for name, column in self.scores.items()}
-        return ScoredRows(self.positive[rows], scores, weights, groups)
+        return ScoredRows(self.positive[rows], scores, weights, groups, are_copies=self.are_copies)
+
+    def repeated(self) -> ScoredRows:
+        """Return each row as often as there are copies of it."""
+        if not self.are_copies or self.weights is None or self.ranking is not None:
+            return self
+        rows = np.repeat(np.arange(self.positive.size), self.weights.astype(np.int64))
+        return self.take(rows)._replace(weights=None, are_copies=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,12 +239,21 @@ def why_none(plan: IntervalPlan, rows: ScoredRows) -> str:
         return ""
     if rows.groups is not None:
         return _why_no_cells(plan, "groups of them")
-    if rows.weights is not None:
-        if (rows.weights != np.trunc(rows.weights)).any():
-            return _why_no_cells(plan, "weights that are not whole numbers")
-        if rows.weights.sum() > EXACT:
-            return _why_no_cells(plan, "weights that add up to more than 2**53")
+    if rows.weighs_rows:
+        copies = f"{option('frequency_weight')} is for numbers of copies"
+        return f"{_why_no_cells(plan, 'weights')}, and {copies}"
     return ""
+
+
+WHY_NO_SQUARES = "sums of squared weights, which intervals need, are not kept"
+
+
+def why_no_squares() -> str:
+    """Return why rows that were counted with weights have no intervals, and what to do."""
+    return (
+        f"it was counted with {option('weight')}, and {WHY_NO_SQUARES}: rows in memory have intervals, and copies of "
+        f"rows, with {option('frequency_weight')}"
+    )
 
 
 def takes_cells(plan: IntervalPlan | None, rows: ScoredRows) -> bool:
@@ -249,9 +273,11 @@ def _bootstrap_intervals(
 ) -> Intervals:
     settings: dict[str, Any] = {
         "n_resamples": plan.resamples, "confidence_level": plan.confidence, "method": BCA, "rng": plan.seed,
-        "groups": rows.groups, "sample_weight": rows.weights, "progress": progress,
+        "progress": progress,
     }  # fmt: skip
     names = list(rows.scores)
+    rows = rows.repeated()
+    settings |= {"groups": rows.groups, "sample_weight": rows.weights}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # notes say it
         if len(names) > 1:

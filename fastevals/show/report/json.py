@@ -37,7 +37,7 @@ def report_values(report: Report) -> dict[str, Any]:
             "data": report.data,
             "label": report.roles.label,
             "pos_label": report.pos_label,
-            "weight": report.roles.weight,
+            **report.roles.weights,
             "by": report.roles.by,
             "n_dropped": report.n_dropped,
             "dropped": left_out_values(report.left_out),
@@ -89,7 +89,7 @@ def _over(report: Report, over: OverValues) -> dict[str, Any]:
             "values": over.values,
             "n_samples": n_samples,
             "n_positives": n_positives,
-            "total_weights": None if report.roles.weight is None else weights,
+            "total_weights": None if report.roles.weights["weight"] is None else weights,
             "models": [
                 {"name": model, "metrics": {name: _over_metric(metric, over) for name, metric in metrics.items()}}
                 for model, metrics in over.metrics.items()

@@ -17,12 +17,12 @@ from fastevals.many.group_bootstrap import bootstrap_mean
 from fastevals.many.group_values import GroupValues
 from fastevals.many.groups import GroupedMetric, group_results, grouped_auc, grouped_metrics
 from fastevals.results import check_confidence_level
+from fastevals.scale.rows import RowReader
 from fastevals.show.commands import option
 from fastevals.show.report.intervals import AUC, RANKING_COLUMNS, IntervalPlan, ScoredRows
 
 MOST_BLOCKS = 100  # values with a block each: 300 take 5,000 lines, which nobody reads, and a minute of bootstraps
 MANY_COLUMNS = (AUC, "average_precision")  # of many values: these are computed at once, others by a call for each
-EXACT = 2**53
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +62,9 @@ def measure_over_values(
     values: Sequence[Any], codes: NDArray[np.intp], rows: ScoredRows, plan: IntervalPlan | None
 ) -> OverValues:
     """Measure AUC and average precision of the rows of each of many values: `codes` are the places of rows' values."""
-    why_none = "" if plan is None else why_no_delong(rows.weights, rows.groups)
+    if rows.are_copies and rows.weights is not None:  # which other metrics of groups have no other way to take
+        codes, rows = np.repeat(codes, rows.weights.astype(np.int64)), rows.repeated()
+    why_none = "" if plan is None else why_no_delong(rows)
     weights: dict[str, Any] = {"sample_weight": rows.weights}
     delong: dict[str, Any] = {}
     if plan is not None and not why_none:
@@ -118,15 +120,12 @@ def _bootstrap_values(auc: GroupedMetric, plan: IntervalPlan) -> GroupedMetric:
     return replace(auc, mean_standard_error=error, mean_confidence_interval=interval)
 
 
-def why_no_delong(weights: NDArray[np.float64] | None, groups: NDArray[Any] | None) -> str | None:
+def why_no_delong(rows: ScoredRows | RowReader) -> str | None:
     """Return why rows have no intervals of DeLong's; None where they have."""
-    if groups is not None:
+    if (rows.groups if isinstance(rows, ScoredRows) else rows.group) is not None:
         return "DeLong's don't hold for rows in groups"
-    if weights is not None:
-        if (weights != np.trunc(weights)).any():
-            return "DeLong's don't hold with weights that are not whole numbers"
-        if weights.sum() > EXACT:
-            return "DeLong's don't hold with weights that add up to more than 2**53"
+    if rows.weighs_rows:
+        return "DeLong's don't hold for rows with weights"
     return None
 
 

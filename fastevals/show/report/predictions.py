@@ -23,7 +23,7 @@ from fastevals._execution import progressed
 from fastevals._frames import Columns
 from fastevals._options import UndefinedMetricWarning, check_choice, naming_rows, show
 from fastevals._text import WIDTH, format_label, format_number, format_tables, printable
-from fastevals._validation.arrays import as_weights
+from fastevals._validation.arrays import as_frequencies, as_weights, check_one_weight
 from fastevals._validation.labels import Classes
 from fastevals.counting.labels import rows_by_code
 from fastevals.infer.bootstrap.bootstrap import BootstrapResult, bootstrap
@@ -55,6 +55,7 @@ from fastevals.show.report.intervals import (
     best_models,
     metric_title,
     read_intervals,
+    why_no_squares,
 )
 from fastevals.show.report.json import interval_values, left_out_values, pair_values
 from fastevals.show.report.over_values import MOST_BLOCKS
@@ -104,6 +105,7 @@ class PredictionRoles(NamedTuple):
     weight: str | None
     by: str | None
     group: str | None
+    frequency_weight: str | None = None  # numbers of copies of rows
 
     @property
     def lacking(self) -> dict[str, str]:
@@ -209,6 +211,7 @@ class PredictionReport(TextResult):
             "classes": None if self.classes is None else self.classes.labels,
             "pos_label": None if self.classes is None else self.classes.pos_label,
             "weight": roles.weight,
+            "frequency_weight": roles.frequency_weight,
             "by": roles.by,
             "n_dropped": self.left_out.n_rows,
             "dropped": left_out_values(self.left_out),
@@ -315,9 +318,10 @@ def describe(report: PredictionReport) -> dict[str, str]:
         if labels.size == 2 and positive is None:
             known = f"; {option('pos_label')} gives precision, recall and F1 of one"
         entries = {"label": f"{truth}, {labels.size} class{'es' * (labels.size != 1)}{known}"}
-    if roles.weight is not None:
+    weight = roles.weight if roles.frequency_weight is None else roles.frequency_weight
+    if weight is not None:
         left_out = f", {report.n_weightless} of weight zero left out" if report.n_weightless else ""
-        entries["weight"] = printable(roles.weight) + left_out
+        entries["weight" if roles.frequency_weight is None else "copies"] = printable(weight) + left_out
     if report.left_out.n_rows:
         entries["dropped"] = describe_left_out(report.left_out, roles.lacking)
     if roles.by is None:
@@ -441,6 +445,7 @@ def report_predictions(
     target: str | None = None,
     pred: str | Sequence[str] | None = None,
     weight: str | None = None,
+    frequency_weight: str | None = None,
     by: str | None = None,
     pos_label: Any = None,
     resamples: int | None = None,
@@ -456,15 +461,15 @@ def report_predictions(
 ) -> PredictionReport:
     """Measure models' predictions in each block; arguments as `report`."""
     form = CsvForm.checked(separator, encoding, header)
-    label, target, weight, by, group = (
-        column_name(role, name)
-        for role, name in (("label", label), ("target", target), ("weight", weight), ("by", by), ("group", group))
+    others = {"weight": weight, "frequency_weight": frequency_weight, "by": by, "group": group}
+    label, target, weight, frequency_weight, by, group = (
+        column_name(role, name) for role, name in {"label": label, "target": target, **others}.items()
     )
+    check_one_weight(weight, frequency_weight, (option("weight"), option("frequency_weight")))
     models = column_names("pred", pred)
     plan = as_plan(resamples, confidence, seed)
     if isinstance(data, (ConfusionMatrix, ConfusionSummary, TargetSummary)):
-        beside = {"weight": weight, "by": by, "group": group, "pos_label": pos_label}
-        return _report_counted(data, target or label, models, plan, beside)
+        return _report_counted(data, target or label, models, plan, others | {"pos_label": pos_label})
     if label is not None and target is not None:
         raise ValueError(
             f"{option('target')} is a column of numbers, {option('label')} one of classes: give one of them"
@@ -482,12 +487,12 @@ def report_predictions(
         raise ValueError(f"{option('pred')} goes with one file or a frame, not with several or standard input")
     truth = str(label or target)
     kind = NUMBERS if target is not None else CLASSES
-    roles = PredictionRoles(truth, models, weight, by, group)
+    roles = PredictionRoles(truth, models, weight, by, group, frequency_weight)
     role = "label" if kind == CLASSES else "target"
     named = [(option(role), truth), *((option("pred"), name) for name in models)]
     called = columns_by_role([*named, *((option(name), value) for name, value in _beside(roles).items())])
     numeric = [] if kind == CLASSES else [truth, *models]
-    numeric += [] if weight is None else [weight]
+    numeric += [name for name in (weight, frequency_weight) if name is not None]
     check_choice(option("on_invalid"), on_invalid, ON_INVALID)
     left_out = LeftOut()
     if on_invalid == "raise":
@@ -503,12 +508,16 @@ def report_predictions(
         else:
             true, predicted = read_targets(columns, truth, models)
         weights = None if weight is None else as_weights(called[weight], columns[weight])
+        copies = None
+        if frequency_weight is not None:
+            copies = as_frequencies(called[frequency_weight], columns[frequency_weight])
         groups = None if group is None else columns.encode_groups(called[group], group)
         values, codes = ([None], None) if by is None else columns.encode_values(called[by], by)
     rows, n_weightless = _PredictedRows(true, predicted, weights, groups), 0
-    if weights is not None and not weights.all():
-        kept = weights != 0
-        rows, n_weightless = rows.take(kept), int(np.count_nonzero(~kept))
+    times: Any = weights if copies is None else copies
+    if times is not None and not (copies is None and times.all()):
+        kept = np.flatnonzero(times) if copies is None else np.repeat(np.arange(copies.size), copies)
+        rows, n_weightless = rows.take(kept), int(np.count_nonzero(times == 0))
         if codes is not None:
             present, codes = np.unique(codes[kept], return_inverse=True)
             values = [values[k] for k in present.tolist()]
@@ -536,7 +545,8 @@ def report_predictions(
 
 
 def _beside(roles: PredictionRoles) -> dict[str, str | None]:
-    return {"weight": roles.weight, "by": roles.by, "group": roles.group}
+    others = {"by": roles.by, "group": roles.group}
+    return {"weight": roles.weight, "frequency_weight": roles.frequency_weight, **others}
 
 
 # Measuring ------------------------------------------------------------------------------------------------------------
@@ -836,9 +846,9 @@ def _report_counted(
         classes = matrix._classes
         metrics = class_metrics(classes)
         measured, intervals = _measure_matrix(model, matrix, metrics), None
-        is_whole = float(total).is_integer() and (matrix.counts == np.trunc(matrix.counts)).all()
+        is_whole = matrix.counts.dtype.kind == "i"
         if plan is not None and not is_whole:
-            intervals = Intervals(why_none=f"a {kind} with weights has no rows to draw from: pass the columns")
+            intervals = Intervals(why_none=why_no_squares())
         elif plan is not None:
             specs = _defined(metrics, [measured])
             each = OF_EACH if measured.classes["f1"].size <= MOST_ESTIMATED else {}
@@ -862,7 +872,9 @@ def _report_sums(data: TargetSummary, target: str, model: str, plan: IntervalPla
     names = [name for name in NUMBER_METRICS if name not in (median, MAPE)]
     values = {name: float(data.metric(name)) for name in names}
     intervals = None
-    if plan is not None:
+    if plan is not None and data.is_weighted:
+        intervals = Intervals(why_none=why_no_squares())
+    elif plan is not None:
         found = {name: data.confidence_interval(name, plan.confidence) for name in names}
         intervals = Intervals(NORMAL, models={model: found})
     measured, best = PredictedModel(model, values), dict.fromkeys(names, (model,))

@@ -21,6 +21,7 @@ def report(
     pred: str | Sequence[str] | None = None,
     target: str | None = None,
     weight: str | None = None,
+    frequency_weight: str | None = None,
     by: str | None = None,
     pos_label: Any = None,
     threshold: float | None = None,
@@ -59,7 +60,10 @@ def report(
     target : str
         Column of the true number.
     weight : str, optional
-        Column of row weights.
+        Column of row weights: each row is one independent observation. Rows that are not in memory have values then,
+        but no intervals.
+    frequency_weight : str, optional
+        Column of how many copies of each row there are: whole numbers, the same as repeated rows. Not with `weight`.
     by : str, optional
         Means over this column's values, and a block each up to 100 of them.
     pos_label : label, optional

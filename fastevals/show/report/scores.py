@@ -23,7 +23,14 @@ from fastevals._execution import progressed
 from fastevals._frames import Columns
 from fastevals._options import UndefinedMetricWarning, check_costs, check_number, naming_rows, show
 from fastevals._text import printable
-from fastevals._validation.arrays import as_scores, as_weights, check_finite, raise_not_finite
+from fastevals._validation.arrays import (
+    as_frequencies,
+    as_scores,
+    as_weights,
+    check_finite,
+    check_one_weight,
+    raise_not_finite,
+)
 from fastevals._validation.labels import binary_labels, distinct_pair
 from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import BinaryLabels
@@ -223,13 +230,29 @@ class ColumnRoles:
 
     label: str  # the true class
     scores: tuple[str, ...]  # a model each
-    weight: str | None = None
+    weight: str | None = None  # of rows, or numbers of their copies
     by: str | None = None  # its values make the blocks
     group: str | None = None  # a bootstrap draws rows that share its value together
+    are_copies: bool = False  # whether weights are numbers of copies of rows
+
+    @classmethod
+    def checked(
+        cls, label: str, scores: Sequence[str], weight: str | None, frequency_weight: str | None, **others: Any
+    ) -> ColumnRoles:
+        """Return the columns; raise where rows have both weights and numbers of copies."""
+        check_one_weight(weight, frequency_weight, names=(option("weight"), option("frequency_weight")))
+        column = weight if frequency_weight is None else frequency_weight
+        return cls(label, tuple(scores), column, are_copies=frequency_weight is not None, **others)
+
+    @property
+    def weights(self) -> dict[str, str | None]:
+        """The column of weights by its role; None for the other."""
+        name = self.weight
+        return {"weight": None if self.are_copies else name, "frequency_weight": name if self.are_copies else None}
 
     def message_names(self) -> dict[str, str]:
         """Return each column as messages call it, by option and name; raise if one has two roles."""
-        others = [("weight", self.weight), ("by", self.by), ("group", self.group)]
+        others = [*self.weights.items(), ("by", self.by), ("group", self.group)]
         roles = [("label", self.label), *(("score", score) for score in self.scores), *others]
         return columns_by_role((option(role), name) for role, name in roles)
 
@@ -265,6 +288,7 @@ def report_scores(
     label: str | None = None,
     score: str | Sequence[str] | None = None,
     weight: str | None = None,
+    frequency_weight: str | None = None,
     by: str | None = None,
     pos_label: Any = None,
     threshold: float | None = None,
@@ -291,24 +315,27 @@ def report_scores(
     The first `n_pictured` blocks keep what pictures of their models are made of.
     """
     form = CsvForm.checked(separator, encoding, header)
-    label, weight, by, group = (
-        column_name(role, name) for role, name in (("label", label), ("weight", weight), ("by", by), ("group", group))
+    others = {"weight": weight, "frequency_weight": frequency_weight, "by": by, "group": group}
+    label, weight, frequency_weight, by, group = (
+        column_name(role, name) for role, name in {"label": label, **others}.items()
     )
+    others |= {"pos_label": pos_label}
     scores = column_names("score", score)
     is_counted = isinstance(data, (Ranking, ThresholdCounts))
     if is_counted:
-        _check_no_columns(data, form, {"weight": weight, "by": by, "group": group, "pos_label": pos_label}, scores)
+        _check_no_columns(data, form, others, scores)
     if is_counted or data is None:
         label, scores = label or "label", scores or (("score",) if is_counted else DIGIT_SCORES)
     summary = read_summaries(data) if are_summaries(data) else None
     if summary is not None:
-        _check_no_columns(data, form, {"weight": weight, "by": by, "group": group, "pos_label": pos_label}, ())
+        _check_no_columns(data, form, others, ())
         label, scores = label or summary.label, scores or summary.models
-        weight, by = summary.weight, summary.by
+        by = summary.by
+        weight, frequency_weight = (None, summary.weight) if summary.are_copies else (summary.weight, None)
     check_required_columns(data_name(data), label, scores)
     if against is not None and (summary is None or not are_summaries(against)):
         raise ValueError(f"{option('against')} goes with files of fastevals summarize, in its place and as the data")
-    roles = ColumnRoles(str(label), scores, weight, by, group)
+    roles = ColumnRoles.checked(str(label), scores, weight, frequency_weight, by=by, group=group)
     reading = Reading.checked(memory, approximate, on_invalid)
     reader = None
     if not (is_counted or summary is not None or reading.takes_whole(data, len(scores))):
@@ -375,7 +402,7 @@ class _Measure(NamedTuple):
         parts = _blocks_of_rows(values, codes, rows) if codes is None or have_blocks(values) else []
         if plan is not None:
             plan = plan.for_blocks([n_samples for _, n_samples, _ in parts], len(rows.scores))
-        why_none = "" if plan is None or codes is None else why_no_delong(rows.weights, rows.groups)
+        why_none = "" if plan is None or codes is None else why_no_delong(rows)
         for value, _, places in progressed(parts, "measuring"):
             block_rows = rows if places is None else rows.take(places)
             blocks.append(self.block(value, block_rows, metrics, plan, len(blocks), why_none is None))
@@ -395,8 +422,7 @@ class _Measure(NamedTuple):
         stream = ExactStream(reader, self.rule.best, self.rule.costs or {}, thresholds, reading.memory, self.progress)
         sizes = [block.n_samples for block in stream.blocks]
         plan = None if plan is None else plan.for_blocks(sizes, len(reader.scores))
-        grouped = "DeLong's don't hold for rows in groups" if reader.group is not None else None
-        why_none = "" if plan is None else grouped
+        why_none = "" if plan is None else why_no_delong(reader)
         streamed = stream.count(plan, metrics)
         values = reader.value_names(block.totals.value for block in streamed)
         streamed.sort(key=lambda block: list(values).index(block.totals.value))
@@ -449,7 +475,7 @@ class _Measure(NamedTuple):
                 f"{option('by')} {summary.by!r} has {len(summary.blocks)} values, of which 100 are measured"
             )
         for value, counted in summary.blocks.items():
-            block = CertifiedBlock(counted, summary.weight is not None)
+            block = CertifiedBlock(counted)
             models = []
             for name in summary.models:
                 certified = block.certified(name)
@@ -467,7 +493,7 @@ class _Measure(NamedTuple):
             intervals = None if plan is None else summary_intervals(plan, defined, block, numbers, doubts)
             measured = _report_block(value, _block_totals(block.ranking(summary.models[0])), models, intervals)
             if reference is not None and plan is not None and value in reference.blocks:
-                past = CertifiedBlock(reference.blocks[value], reference.weight is not None)
+                past = CertifiedBlock(reference.blocks[value])
                 pairs = differences_from(plan, defined, block, past, summary.models, summary_name(other))
                 measured = replace(measured, against=pairs)
             blocks.append(measured)
@@ -543,9 +569,10 @@ def _scored_rows(columns: NamedColumns, roles: ColumnRoles, pos_label: Any) -> t
     for name in roles.scores:
         scores[name] = as_scores(names[name], columns[name])
         check_finite(names[name], scores[name])
-    weights = None if roles.weight is None else as_weights(names[roles.weight], columns[roles.weight])
+    read_weights = as_frequencies if roles.are_copies else as_weights
+    weights = None if roles.weight is None else read_weights(names[roles.weight], columns[roles.weight])
     groups = None if roles.group is None else columns.encode_groups(names[roles.group], roles.group)
-    return ScoredRows(positive, scores, weights, groups), positive_label
+    return ScoredRows(positive, scores, weights, groups, are_copies=roles.are_copies), positive_label
 
 
 def _positives(name: str, labels: NDArray[Any], pos_label: Any) -> tuple[NDArray[np.bool_], Any]:
@@ -581,8 +608,8 @@ def _counted_rows(data: Ranking | ThresholdCounts, name: str) -> tuple[ScoredRow
     counts = ranking.counts
     sizes = np.concatenate([np.diff(counts.tps), np.diff(counts.fps)])
     positive, scores = np.repeat([True, False], counts.tps.size - 1), np.tile(counts.thresholds[1:], 2)
-    kept = sizes > 0
-    return ScoredRows(positive[kept], {name: scores[kept]}, sizes[kept], None, ranking), ranking.pos_label
+    kept, are_copies = sizes > 0, counts.tps.dtype.kind == "i"
+    return ScoredRows(positive[kept], {name: scores[kept]}, sizes[kept], None, ranking, are_copies), ranking.pos_label
 
 
 def _blocks_of_rows(

@@ -41,12 +41,13 @@ from fastevals.scale.payload import read_file
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.rows import ColumnReader, LeftOut, RowReader, Rows, joined_columns
 from fastevals.scale.scores import CountedBlock, ScoresSummary, count_scores
-from fastevals.scale.summary import joint_labels
+from fastevals.scale.summary import Units, joint_labels
 from fastevals.show.columns import STDIN, NamedColumns, Reading, encode_groups, is_path, parse_label
 from fastevals.show.commands import CsvForm, dropping, option
 from fastevals.show.csv_files import CsvFile, open_stdin
 from fastevals.show.report.intervals import (
     PROBABILITY_COLUMNS,
+    WHY_NO_SQUARES,
     IntervalPlan,
     Intervals,
     ModelDifference,
@@ -54,6 +55,7 @@ from fastevals.show.report.intervals import (
     ScoredRows,
     Subjects,
     cell_intervals,
+    why_no_squares,
 )
 from fastevals.show.report.over_values import have_blocks
 
@@ -75,6 +77,7 @@ def open_reader(data: Any, roles: Any, form: CsvForm, pos_label: Any, reading: R
     files = open_files(form, names, roles.naming, drops=reading.on_invalid == "drop")
     return RowReader(
         files, roles.label, roles.scores, weight=roles.weight, by=roles.by, group=roles.group, pos_label=pos_label,
+        are_copies=roles.are_copies,
         on_invalid=reading.on_invalid, names=names, option=option("pos_label"),
         hint=dropping(),
         parse=lambda wanted, labels: parse_label(wanted, labels) if isinstance(wanted, str) else wanted,
@@ -144,8 +147,7 @@ class StreamedBlock(NamedTuple):
         """Return the points of a model's ranking that are kept; weights are floats, as those of rows are."""
         counts = self.curves[model].counts
         if self.is_weighted:
-            tps, fps = counts.tps.astype(np.float64), counts.fps.astype(np.float64)
-            counts = ThresholdCounts._unchecked(counts.thresholds, tps, fps)
+            counts = counts.in_weight()
         return PooledRanking(counts, self.totals.n_positives, self.totals.n_negatives)
 
     def known(self, model: int) -> dict[str, float]:
@@ -194,7 +196,7 @@ class ExactStream:
         models = range(len(self.reader.scores))
         drawn = self._drawn(plan)
         wanted = [block for block in self.blocks if block.value not in drawn]
-        by_cells = plan is not None and self.reader.group is None
+        by_cells = plan is not None and self.reader.group is None and not self.reader.weighs_rows
         gathered: dict[Any, list[tuple[Place, Rows]]] = {value: [] for value in drawn}
         losses = _ByThread(ProbabilitySummary)
         curves = {(block.value, k): self._curve(block, k) for block in wanted for k in models}
@@ -204,7 +206,7 @@ class ExactStream:
             if block.value in drawn:
                 gathered[block.value].append((place, rows))
                 return
-            units = None if rows.weights is None else rows.weights.astype(np.int64)
+            units = None if rows.weights is None else Units(rows.weights.astype(np.int64), self.reader.weighs_rows)
             for k, scores in enumerate(rows.scores):
                 if block.lowest[k] >= ZERO and block.highest[k] <= ONE:
                     losses.mine((block.value, k))._count_rows(rows.flags, scores, units)
@@ -233,7 +235,7 @@ class ExactStream:
                 self._rows(gathered.pop(block.value)) if block.value in drawn else None,
                 tuple(curves[block.value, k] for k in models if block.value not in drawn),
                 [found.get((block.value, k)) for k in models],
-                self.reader.weight is not None,
+                self.reader.weighs_rows,
                 of_blocks.get(block.value, {}),
             )
             for block in self.blocks
@@ -339,10 +341,10 @@ def read_reference(data: Any, summary: ScoresSummary) -> ScoresSummary:
     if not reference.blocks.keys() & summary.blocks.keys():
         raise ValueError(f"{name} has no value of {summary.by!r} that the data has")
     for each, shown in ((summary, "the data"), (reference, name)):
-        if any(block.has_parts_of_rows for block in each.blocks.values()):
+        if any(block.is_weighted for block in each.blocks.values()):
             raise ValueError(
-                f"{shown} has weights that are not whole numbers: they say nothing of how many rows there are, so "
-                f"{option('against')} has no intervals of them"
+                f"{shown} was counted with {option('weight')}, and {WHY_NO_SQUARES}: {option('against')} has no "
+                f"intervals. Numbers of copies of rows are counted with {option('frequency_weight')}"
             )
     return reference
 
@@ -358,15 +360,11 @@ class CertifiedBlock(NamedTuple):
     """What a report needs of one block that was counted in ranges of scores."""
 
     totals: CountedBlock
-    is_weighted: bool
 
     def ranking(self, model: str) -> PooledRanking:
         """Return a model's ranking at the thresholds at which counts are exact."""
         ranking = self.totals.summaries[model].ranking()
-        counts = ranking.counts if isinstance(ranking, PooledRanking) else ranking.cells.at_cuts
-        if self.is_weighted:
-            unit = 1.0 if isinstance(ranking, PooledRanking) else ranking._in_weight(1.0)
-            counts = ThresholdCounts._unchecked(counts.thresholds, counts.tps * unit, counts.fps * unit)
+        counts = ranking.counts if isinstance(ranking, PooledRanking) else ranking.at_cuts
         return PooledRanking(counts, self.totals.n_positives, self.totals.n_negatives)
 
     def subjects(self, model: str, metrics: Mapping[str, MetricSpec]) -> list[tuple[Any, dict[str, MetricSpec]]]:
@@ -413,8 +411,8 @@ def summary_intervals(
     bounds: Mapping[str, Mapping[str, Interval]],
 ) -> Intervals:
     """Return intervals of each model by itself, from draws of cells; what is in doubt makes them wider."""
-    if block.totals.has_parts_of_rows:
-        return Intervals(why_none="weights that are not whole numbers have no rows to draw from")
+    if block.totals.is_weighted:
+        return Intervals(why_none=why_no_squares())
     coarse = {}
     for name in values:
         losses = block.totals.probabilities.get(name)
@@ -488,7 +486,7 @@ def scored_rows(rows: Rows, reader: RowReader) -> ScoredRows:
         if rows.groups is None
         else encode_groups(reader.names[str(reader.group)], rows.groups, as_written=reader.files.is_csv)
     )
-    return ScoredRows(rows.flags.view(np.bool_), scores, rows.weights, groups)
+    return ScoredRows(rows.flags.view(np.bool_), scores, rows.weights, groups, are_copies=reader.are_copies)
 
 
 def read_rows(reader: RowReader) -> Rows:
@@ -509,6 +507,8 @@ def streamed_intervals(
     joint: JointSums | None,
 ) -> Intervals:
     """Return the intervals of a block whose rows are not in memory, where metrics are of such values."""
+    if block.is_weighted:
+        return Intervals(why_none=why_no_squares())
     if not block.coarse:
         return Intervals(why_none="its rows, in groups, are not in memory")
     return cell_intervals(plan, metrics, Subjects(values, block.coarse), joint)

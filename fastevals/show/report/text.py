@@ -100,7 +100,7 @@ def describe(report: Report) -> dict[str, str]:
     if report.roles.weight is not None:
         rows = "1 row" if report.n_weightless == 1 else f"{report.n_weightless} rows"
         left_out = f", {rows} of weight zero left out" if report.n_weightless else ""
-        entries["weight"] = printable(report.roles.weight) + left_out
+        entries["copies" if report.roles.are_copies else "weight"] = printable(report.roles.weight) + left_out
     if report.left_out.n_rows:
         entries["dropped"] = describe_left_out(report.left_out, report.roles.lacking)
     doubt = max((bounds.high - bounds.low for bounds in _auc_bounds(report)), default=0.0)
@@ -198,7 +198,6 @@ def _describe_intervals(report: Report) -> str:
         text += "" if report.best is None else ", each with its own best thresholds"
         above = plan.most_drawn is not None  # else rows are not there to be drawn
         text += f", above {plan.most_drawn:,} rows" if above else ""
-        text += "" if roles.weight is None else ", weights being numbers of rows"
         text += f" ({option('resamples', placeholder='N')}: of the rows themselves)" if above else ""
         sentences.append(text + (f"{adjusted} (max-T, of the rows' joint cells)" if adjusted else ""))
     if any(block.against for block in report.blocks):
@@ -455,7 +454,8 @@ def _is_flat(value: float, interval: Interval) -> bool:
 
 def describe_means(report: Report, over: OverValues) -> str:
     """Return what weighs means over the values, and of what their intervals are."""
-    text = f"weighted by {'rows' if report.roles.weight is None else printable(report.roles.weight)}"
+    weight = report.roles.weights["weight"]
+    text = f"weighted by {'rows' if weight is None else printable(weight)}"
     if over.n_replicates is not None:
         by = printable(str(report.roles.by))
         text += f"; interval of the mean AUC from {over.n_replicates:,} replicates of whole values of {by}"
@@ -536,7 +536,7 @@ def _extreme_tables(report: Report, over: OverValues) -> list[list[str]]:
         ("rows", lambda k: str(n_samples[k])),
         ("positive", lambda k: str(n_positives[k])),
     ]
-    if report.roles.weight is not None:
+    if report.roles.weights["weight"] is not None:
         columns.append(("weight", lambda k: f"{weights[k]:.6g}"))
     columns.append((f"{metric_title(AUC)} of {names[0]}", partial(_cell, auc.values)))
     intervals = auc.confidence_intervals

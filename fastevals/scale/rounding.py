@@ -1,0 +1,104 @@
+"""What is known of weights that were rounded to whole units: by how much their sums may be off, and what that moves.
+
+A row's units are at least 1, and its weight is within half a unit of them. So the weight of any rows of a class is off
+by no more than the sum of all that was rounded, nor by more than half of it. Counts that are moved so far one way at
+each threshold are no better than those of the rows, moved the other way no worse.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals.counts import Cells, ThresholdCounts
+
+PARTS = 2**20  # of a unit, in which what is rounded is added up
+LOST = 2.0**-53  # relative, by the division by a unit
+
+WORSE, BETTER = -1, 1  # sides
+
+
+def parts_lost(weights: NDArray[np.float64], units: NDArray[Any], unit: float) -> NDArray[np.int64]:
+    """Return by how many parts of a unit each row's weight may differ from its units, rounded up; 0 where by none."""
+    exact = weights / unit
+    off = np.abs(exact - units)
+    return np.asarray(np.where(off > 0, np.ceil((off + exact * LOST) * PARTS), 0), dtype=np.int64)
+
+
+class Spare(NamedTuple):
+    """By how many units the rows of each class may weigh more or less than was counted."""
+
+    negatives: float = 0.0
+    positives: float = 0.0
+
+    @property
+    def is_none(self) -> bool:
+        """Whether all weights are whole units."""
+        return not (self.negatives or self.positives)
+
+    def share(self, counts: ThresholdCounts) -> float:
+        """Return how much of the weight of all rows may be missing or too much, twice: as numerator and denominator."""
+        total, off = float(counts.n_pos + counts.n_neg), sum(self)
+        return 2 * off / max(total - off, total / 2) if total else 0.0
+
+
+def moved(sums: Any, spare: float, side: int) -> Any:
+    """Return sums of weights that are off by as much as they may be."""
+    return sums + side * np.minimum(spare, sums / 2)
+
+
+def moved_cells(at: Cells, spare: Spare, side: int) -> Cells:
+    """Return cells that are as bad, or as good, as rounding may have left them."""
+    negatives, positives = spare
+    return Cells(
+        moved(at.tp, positives, side), moved(at.fp, negatives, -side), moved(at.fn, positives, -side),
+        moved(at.tn, negatives, side),
+    )  # fmt: skip
+
+
+class LooseCounts(ThresholdCounts):
+    """Counts whose cells at each threshold are as bad, or as good, as rounding may have left them."""
+
+    __slots__ = ("_side", "_spare")
+
+    _spare: Spare
+    _side: int
+
+    @classmethod
+    def of(cls, counts: ThresholdCounts, spare: Spare, side: int) -> ThresholdCounts:
+        """Return counts of which all is off to one side; the same where nothing was rounded."""
+        if spare.is_none:
+            return counts
+        loose = cls._unchecked(counts.thresholds, counts.tps, counts.fps)
+        object.__setattr__(loose, "_spare", spare)
+        object.__setattr__(loose, "_side", side)
+        return loose
+
+    def cells(self, rows: slice | NDArray[Any] | int = slice(None)) -> Cells:
+        """Return the cells at some of the thresholds."""
+        return moved_cells(super().cells(rows), self._spare, self._side)
+
+
+def moved_curve(counts: ThresholdCounts, spare: Spare, side: int, *, over_share: bool = False) -> ThresholdCounts:
+    """Return counts of which the rates of both classes, and the share of positives, are off to one side.
+
+    Fewer positives are the worse side. A curve over the share that is predicted positive (`over_share`) is not moved to
+    one side by that: it is moved along instead.
+    """
+    if spare.is_none:
+        return counts
+    rates, totals, least = [], (counts.n_neg, counts.n_pos), []
+    for sums, total, off, way in zip((counts.fps, counts.tps), totals, spare, (-side, side), strict=True):
+        above, below = moved(sums, off, way), moved(total - sums, off, -way)
+        rates.append(np.maximum.accumulate(above / (above + below)) if total else np.zeros(sums.size))
+        least.append(moved(total, off, way) / total if total else 1.0)
+    fpr, tpr = rates
+    if over_share and all(totals):
+        share = counts.n_pos / sum(totals)
+        along = abs(spare.share(counts)) / (1 - share)
+        fpr = np.where(tpr + fpr > 0, np.clip(fpr - side * along, 0, 1), 0)
+        fpr[-1] = 1.0
+        least = [1.0, 1.0]
+    return ThresholdCounts._unchecked(counts.thresholds, tpr * totals[1], fpr * (totals[0] * least[0] / least[1]))
