@@ -331,10 +331,7 @@ def grouped_auc(
     scores = scores_by_group(y_true, y_score, groups, weights, pos_label)
     measured = auc_of_groups(scores, with_variances=interval == "delong")
     if frequency_weight is not None:
-        n_negatives, n_positives = (np.rint(sums).astype(np.int64) for sums in scores.sums())
-        measured = measured._replace(
-            n_samples=n_negatives + n_positives, n_positives=n_positives, n_negatives=n_negatives
-        )
+        measured = counted_by_weight(scores, measured)
     found = group_results(["roc_auc"], measured, alpha=alpha, pos_label=scores.pos_label)["roc_auc"]
     if interval == "bootstrap":
         found = replace(found, **_bootstrap_intervals(scores, found.values, alpha, n_resamples, rng, progress))
@@ -353,6 +350,12 @@ def values_of_groups(scores: GroupedScores, values: list[Floats], variances: Flo
     n_negatives, n_positives = scores.n_negatives, scores.n_positives
     weights: Floats = np.add(*scores.sums())
     return GroupValues(scores.groups, values, n_negatives + n_positives, weights, n_positives, n_negatives, variances)
+
+
+def counted_by_weight(scores: GroupedScores, measured: GroupValues) -> GroupValues:
+    """Return what was measured with as many rows as weights say that there are copies."""
+    negatives, positives = (np.rint(sums).astype(np.int64) for sums in scores.sums())
+    return measured._replace(n_samples=negatives + positives, n_positives=positives, n_negatives=negatives)
 
 
 def auc_of_groups(scores: GroupedScores, *, with_variances: bool) -> GroupValues:

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._distinct import sorted_union
 from fastevals._execution import get_num_threads, run
 from fastevals._options import as_flag, check_choice, check_integer, show
+from fastevals._validation.arrays import check_one_weight
 from fastevals._validation.labels import Classes
 from fastevals.many.folds import PooledRanking
 from fastevals.many.groups import GroupedMetric, MetricsByGroup, group_results
@@ -205,6 +206,7 @@ class Engine:
         label: str,
         score: str | Sequence[str],
         weight: str | None = None,
+        frequency_weight: str | None = None,
         by: str | None = None,
         pos_label: Any = None,
         exact: bool = False,
@@ -226,7 +228,11 @@ class Engine:
         score : str or sequence of str
             Column of scores, higher for the positive class; of several, a model each, a dict is returned.
         weight : str, optional
-            Column of row weights. Those that are whole numbers are counted exactly.
+            Column of row weights: each row is one independent observation. Those that are whole numbers are counted
+            exactly. Of weighted rows there are values, but no intervals.
+        frequency_weight : str, optional
+            Column of how many copies of each row there are: whole numbers, the same as repeated rows. Not with
+            `weight`.
         by : str, optional
             Column of values that part the rows: a mapping from each to its ranking is returned. Of more than some
             hundred values all distinct scores are kept, at most 20 million, and all is exact.
@@ -259,7 +265,7 @@ class Engine:
         ImportError
             If workers lack fastevals, or have another version.
         """
-        columns = _ranking_columns(label, score, weight, by, pos_label, on_invalid)
+        columns = _ranking_columns(label, score, Weights(weight, frequency_weight), by, pos_label, on_invalid)
         exact = as_flag("exact", exact)
         sample, cells, thresholds = self._sampled(data, columns, cells, at)
         frame, columns = sample.frame, sample.columns
@@ -285,6 +291,7 @@ class Engine:
         label: str,
         score: str | Sequence[str],
         weight: str | None = None,
+        frequency_weight: str | None = None,
         by: str | None = None,
         pos_label: Any = None,
         cells: int = 2**18,
@@ -295,7 +302,7 @@ class Engine:
 
         Parameters
         ----------
-        data, label, score, weight, by, pos_label, cells, at, on_invalid
+        data, label, score, weight, frequency_weight, by, pos_label, cells, at, on_invalid
             As in `ranking`; `by` of at most some hundred values.
 
         Returns
@@ -308,7 +315,8 @@ class Engine:
             As `ranking`.
         """
         summary = self.summarize(
-            data, label=label, score=score, weight=weight, by=by, pos_label=pos_label, cells=cells, at=at,
+            data, label=label, score=score, weight=weight, frequency_weight=frequency_weight, by=by,
+            pos_label=pos_label, cells=cells, at=at,
             on_invalid=on_invalid, probabilities=False,
         )  # fmt: skip
         found = {value: block.summaries for value, block in summary.blocks.items()}
@@ -321,6 +329,7 @@ class Engine:
         label: str,
         score: str | Sequence[str],
         weight: str | None = None,
+        frequency_weight: str | None = None,
         by: str | None = None,
         pos_label: Any = None,
         cells: int = 2**18,
@@ -332,7 +341,7 @@ class Engine:
 
         Parameters
         ----------
-        data, label, score, weight, by, pos_label, cells, at, on_invalid
+        data, label, score, weight, frequency_weight, by, pos_label, cells, at, on_invalid
             As in `ranking`; `by` of at most some hundred values.
         probabilities : bool
             Whether Brier score, log loss and calibration are counted too.
@@ -346,7 +355,7 @@ class Engine:
         ValueError, ImportError
             As `ranking`.
         """
-        columns = _ranking_columns(label, score, weight, by, pos_label, on_invalid)
+        columns = _ranking_columns(label, score, Weights(weight, frequency_weight), by, pos_label, on_invalid)
         probabilities = as_flag("probabilities", probabilities)
         sample, cells, thresholds = self._sampled(data, columns, cells, at)
         if sample.n_values > MOST_PARTED:
@@ -365,6 +374,7 @@ class Engine:
         label: str,
         predicted: str,
         weight: str | None = None,
+        frequency_weight: str | None = None,
         by: str | None = None,
         pos_label: Any = None,
         on_invalid: str = "raise",
@@ -378,6 +388,8 @@ class Engine:
             Columns of the true and the predicted class.
         weight : str, optional
             Column of row weights.
+        frequency_weight : str, optional
+            Column of how many copies of each row there are: whole numbers. Not with `weight`.
         by : str, optional
             Column of at most 1,000 values that part the rows: a dict by value is returned.
         pos_label : label, optional
@@ -395,7 +407,9 @@ class Engine:
             As `ranking`.
         """
         arguments = {"label": label, "predicted": predicted}
-        columns = _argument_columns(arguments, ("y_true", "y_pred"), (), weight, by, on_invalid)
+        columns = _argument_columns(
+            arguments, ("y_true", "y_pred"), (), Weights(weight, frequency_weight), by, on_invalid
+        )
         positive = as_label("pos_label", pos_label)
         largest = _largest_weight(self._checked(data, columns), weight, on_invalid)
         return self._summed(data, columns, ConfusionSummary, pos_label=positive, largest_weight=largest)
@@ -407,6 +421,7 @@ class Engine:
         target: str,
         predicted: str,
         weight: str | None = None,
+        frequency_weight: str | None = None,
         by: str | None = None,
         on_invalid: str = "raise",
     ) -> Any:
@@ -419,6 +434,8 @@ class Engine:
             Columns of true and predicted numbers.
         weight : str, optional
             Column of row weights.
+        frequency_weight : str, optional
+            Column of how many copies of each row there are: whole numbers. Not with `weight`.
         by : str, optional
             Column of at most 1,000 values that part the rows: a dict by value is returned.
         on_invalid : {"raise", "drop"}
@@ -434,7 +451,9 @@ class Engine:
             As `ranking`.
         """
         arguments = {"target": target, "predicted": predicted}
-        columns = _argument_columns(arguments, ("y_true", "y_pred"), ("y_true", "y_pred"), weight, by, on_invalid)
+        columns = _argument_columns(
+            arguments, ("y_true", "y_pred"), ("y_true", "y_pred"), Weights(weight, frequency_weight), by, on_invalid
+        )
         return self._summed(data, columns, TargetSummary)
 
     def probability_summary(
@@ -444,6 +463,7 @@ class Engine:
         label: str,
         score: str,
         weight: str | None = None,
+        frequency_weight: str | None = None,
         by: str | None = None,
         pos_label: Any = None,
         n_bins: int = 10,
@@ -458,6 +478,8 @@ class Engine:
             Columns of the true class, and of the predicted probability of the positive one.
         weight : str, optional
             Column of row weights: whole numbers.
+        frequency_weight : str, optional
+            Column of how many copies of each row there are: whole numbers. Not with `weight`.
         by : str, optional
             Column of at most 1,000 values that part the rows: a dict by value is returned.
         pos_label : label, optional
@@ -477,7 +499,9 @@ class Engine:
             As `ranking`.
         """
         arguments = {"label": label, "score": score}
-        columns = _argument_columns(arguments, ("y_true", "y_score"), ("y_score",), weight, by, on_invalid)
+        columns = _argument_columns(
+            arguments, ("y_true", "y_score"), ("y_score",), Weights(weight, frequency_weight), by, on_invalid
+        )
         positive = as_label("pos_label", pos_label)
         return self._summed(data, columns, ProbabilitySummary, n_bins=n_bins, pos_label=positive)
 
@@ -491,6 +515,7 @@ class Engine:
         score: str,
         by: str,
         weight: str | None = None,
+        frequency_weight: str | None = None,
         pos_label: Any = None,
         most_scores: int = 20_000_000,
         on_invalid: str = "raise",
@@ -499,7 +524,7 @@ class Engine:
 
         Parameters
         ----------
-        data, label, score, weight, pos_label, on_invalid
+        data, label, score, weight, frequency_weight, pos_label, on_invalid
             As in `ranking`.
         by : str
             Column of the group that each row is of.
@@ -515,7 +540,7 @@ class Engine:
         ValueError, ImportError
             As `ranking`.
         """
-        columns = _group_columns(label, score, by, weight, pos_label, on_invalid)
+        columns = _group_columns(label, score, by, Weights(weight, frequency_weight), pos_label, on_invalid)
         task = CountGroups(columns, check_integer("most_scores", most_scores, low=1))
         frame = self._checked(data, columns)
         (found,) = frame.do(task).values()
@@ -531,6 +556,7 @@ class Engine:
         score: str,
         by: str,
         weight: str | None = None,
+        frequency_weight: str | None = None,
         pos_label: Any = None,
         interval: str | None = None,
         confidence_level: float = 0.95,
@@ -542,12 +568,12 @@ class Engine:
 
         Parameters
         ----------
-        data, label, score, weight, pos_label, on_invalid
+        data, label, score, weight, frequency_weight, pos_label, on_invalid
             As in `ranking`.
         by : str
             Column of the group that each row is of.
         interval : {None, "delong"}
-            DeLong's intervals of the groups, and of their mean.
+            DeLong's intervals of the groups, and of their mean; not with `weight`.
         confidence_level : float in (0, 1)
             Of the intervals.
 
@@ -563,7 +589,12 @@ class Engine:
         """
         check_choice("interval", interval, (None, "delong"))
         _, alpha = check_confidence_level(confidence_level)
-        columns = _group_columns(label, score, by, weight, pos_label, on_invalid)
+        if interval is not None and weight is not None:
+            raise ValueError(
+                "interval='delong' goes with rows that count alike, got weight: copies of rows are given as "
+                "frequency_weight"
+            )
+        columns = _group_columns(label, score, by, Weights(weight, frequency_weight), pos_label, on_invalid)
         task = MeasureGroups(columns, parse_metrics("roc_auc"), interval is not None)
         return self._grouped(data, task, alpha)["roc_auc"]  # type: ignore[no-any-return]
 
@@ -612,9 +643,9 @@ class Engine:
         if kind == TARGETS:
             arguments = {"label": label, "score": score, "by": by}
             names = ("y_true", "y_pred", "groups")
-            columns = _argument_columns(arguments, names, names[:2], weight, None, on_invalid)
+            columns = _argument_columns(arguments, names, names[:2], Weights(weight), None, on_invalid)
         else:
-            columns = _group_columns(label, score, by, weight, pos_label, on_invalid)
+            columns = _group_columns(label, score, by, Weights(weight), pos_label, on_invalid)
         return self._grouped(data, MeasureGroups(columns, specs))
 
     # How --------------------------------------------------------------------------------------------------------------
@@ -667,8 +698,30 @@ def _given(**columns: str | None) -> dict[str, str]:
     return {name: column for name, column in columns.items() if column is not None}
 
 
+class Weights(NamedTuple):
+    """The column of row weights, or that of how many copies of each row there are."""
+
+    weight: str | None = None
+    frequency_weight: str | None = None
+
+    def given(self) -> dict[str, str]:
+        """Return the column by its argument; raise where both are given."""
+        check_one_weight(self.weight, self.frequency_weight, ("weight", "frequency_weight"))
+        return _given(**self._asdict())
+
+    @property
+    def are_copies(self) -> bool:
+        """Whether it is of copies."""
+        return self.frequency_weight is not None
+
+    @property
+    def column(self) -> str | None:
+        """The one that is given."""
+        return self.frequency_weight if self.are_copies else self.weight
+
+
 def _ranking_columns(
-    label: str, score: str | Sequence[str], weight: str | None, by: str | None, pos_label: Any, on_invalid: str
+    label: str, score: str | Sequence[str], weights: Weights, by: str | None, pos_label: Any, on_invalid: str
 ) -> RankingColumns:
     check_choice("on_invalid", on_invalid, ON_INVALID)
     scores = tuple(score) if isinstance(score, Iterable) and not isinstance(score, str) else (score,)
@@ -676,26 +729,30 @@ def _ranking_columns(
         raise ValueError(f"score must be the name of a column, or names, got {show(score)}")
     if len(set(scores)) < len(scores):
         raise ValueError(f"score must name each column once, got {show(list(scores))}")
-    _check_names(label=label, **_given(weight=weight, by=by))
-    return RankingColumns(label, scores, weight, by, as_label("pos_label", pos_label), on_invalid=on_invalid)
+    _check_names(label=label, **weights.given(), **_given(by=by))
+    return RankingColumns(
+        label, scores, weights.column, by, as_label("pos_label", pos_label), on_invalid=on_invalid,
+        are_copies=weights.are_copies,
+    )  # fmt: skip
 
 
 def _group_columns(
-    label: str, score: str, by: str, weight: str | None, pos_label: Any, on_invalid: str
+    label: str, score: str, by: str, weights: Weights, pos_label: Any, on_invalid: str
 ) -> RankingColumns:
     _check_names(score=score, by=by)
-    return _ranking_columns(label, score, weight, by, pos_label, on_invalid)
+    return _ranking_columns(label, score, weights, by, pos_label, on_invalid)
 
 
 def _argument_columns(
-    columns: dict[str, str], arguments: Sequence[str], numbers: Sequence[str], weight: str | None, by: str | None,
+    columns: dict[str, str], arguments: Sequence[str], numbers: Sequence[str], weights: Weights, by: str | None,
     on_invalid: str,
 ) -> ArgumentColumns:  # fmt: skip
     """Return the columns of arguments of `update`, in the order of those that name them here."""
     check_choice("on_invalid", on_invalid, ON_INVALID)
-    _check_names(**columns, **_given(weight=weight, by=by))
-    given = dict(zip(arguments, columns.values(), strict=True)) | _given(sample_weight=weight)
-    return ArgumentColumns(given, (*numbers, "sample_weight"), by, on_invalid)
+    _check_names(**columns, **weights.given(), **_given(by=by))
+    given = dict(zip(arguments, columns.values(), strict=True))
+    given |= _given(sample_weight=weights.weight, frequency_weight=weights.frequency_weight)
+    return ArgumentColumns(given, (*numbers, "sample_weight", "frequency_weight"), by, on_invalid)
 
 
 def _ascending(found: Mapping[Any, Any], by: str) -> dict[Any, Any]:
@@ -773,7 +830,7 @@ def _largest_weight(frame: Frame, weight: str | None, on_invalid: str) -> float 
     """Return the largest weight; None where all are whole numbers, or there are none."""
     if weight is None:
         return None
-    largest, are_whole = frame.do(LargestWeight(_argument_columns({}, (), (), weight, None, on_invalid)))
+    largest, are_whole = frame.do(LargestWeight(_argument_columns({}, (), (), Weights(weight), None, on_invalid)))
     return None if are_whole else float(largest)
 
 
@@ -782,7 +839,7 @@ def _count(
 ) -> ScoresSummary:
     """Count scores in ranges fitted to the sample; each by itself where it has all, and they are few."""
     frame, columns = sample.frame, sample.columns
-    weight = _largest_weight(frame, columns.weight, columns.on_invalid)
+    weight = _largest_weight(frame, None if columns.are_copies else columns.weight, columns.on_invalid)
     many = {name: atoms for name, atoms in sample.atoms.items() if not sample.is_all or atoms.low.size > cells}
     grids = fitted_grids(many, cells, thresholds)
     counting = Counting(cells, thresholds, grids, weight, with_probabilities, may_move=not frame.samples_rows)
@@ -828,7 +885,9 @@ def _exact_rankings(
         curve.add(whole)
         value, name = where
         recount = partial(_recount, frame, columns, where, [*atoms], checksums)
-        found.setdefault(value, {})[name] = ExactRanking(whole, curve, *known.totals, classes, recount)
+        found.setdefault(value, {})[name] = ExactRanking(
+            whole, curve, *known.totals, classes, recount, columns.weighs_rows
+        )
     return found
 
 
@@ -874,4 +933,5 @@ def _ranking_of_ranges(
         _check_same(frame, (tp, fp), known.totals, joined_checksums([[each.checksum] for each in ranges]) == [checksum])
         sweep = SweepRanges(columns, above, known, sorted_union(thresholds, HUNDREDTHS))
         curve = sweep.whole(ranged.do(sweep))
-    return CertifiedRanking(curve.cells(known.highest), classes, known=curve.metrics)
+    unit = 1.0 if columns.weighs_rows else None
+    return CertifiedRanking(curve.cells(known.highest), classes, unit=unit, known=curve.metrics)

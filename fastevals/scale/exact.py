@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from operator import add
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -686,6 +686,10 @@ class AtomPoints(ThresholdCounts):
     def __reduce__(self) -> tuple[Any, ...]:
         return _atom_points, (self.thresholds, self.tps, self.fps, self.atoms)
 
+    def in_weight(self, unit: float = 1.0) -> Self:
+        """Return sums of weights, as floats, instead of numbers of units."""
+        return _atom_points(self.thresholds, self.tps * unit, self.fps * unit, self.atoms)  # type: ignore[return-value]
+
     def take(self, rows: NDArray[np.intp]) -> ThresholdCounts:  # type: ignore[override]
         """Keep some of the points, as those of any curve."""
         return ThresholdCounts._unchecked(self.thresholds[rows], self.tps[rows], self.fps[rows])
@@ -737,9 +741,11 @@ class ExactRanking(PooledRanking):
     recount : callable
         Gives the negatives about other atoms, from the first to the last, of keys. A copy, or what was pickled, is
         without it.
+    is_weighted : bool
+        Whether what is counted is the weight of rows.
     """
 
-    __slots__ = ("_atoms", "_curve", "_recount")
+    __slots__ = ("_atoms", "_curve", "_is_weighted", "_recount")
 
     def __init__(
         self,
@@ -749,18 +755,22 @@ class ExactRanking(PooledRanking):
         n_negatives: int,
         classes: Classes,
         recount: Callable[[Keys], AtomCounts] | None = None,
+        is_weighted: bool = False,
     ) -> None:
         self._atoms, self._curve, self._names, self._recount = atoms, curve, classes, recount
+        self._is_weighted = is_weighted
         self._counts, self.n_positives, self.n_negatives = None, n_positives, n_negatives  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ExactRanking, (self._atoms, self._curve, self.n_positives, self.n_negatives, self._names)
+        counted = self._atoms, self._curve, self.n_positives, self.n_negatives
+        return ExactRanking, (*counted, self._names, None, self._is_weighted)
 
     @property
     def counts(self) -> ThresholdCounts:
         """Counts at each distinct score of a positive, at other atoms, and at the lowest negative between two."""
         if self._counts is None:
-            self._counts = AtomPoints.of(self._atoms)
+            counts = AtomPoints.of(self._atoms)
+            self._counts = counts.in_weight() if self._is_weighted else counts
         return self._counts
 
     def _doubled_u_and_pairs(self) -> tuple[int, int] | None:

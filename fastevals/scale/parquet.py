@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._distinct import sorted_union, sorted_unique
 from fastevals._limits import free_bytes
 from fastevals._options import as_bytes, as_flag, check_integer
-from fastevals._validation.arrays import as_thresholds, check_finite
+from fastevals._validation.arrays import as_thresholds, check_finite, check_one_weight
 from fastevals.counting.ordering import FLOATS
 from fastevals.many.folds import PooledRanking
 from fastevals.scale.certified import CertifiedRanking
@@ -34,6 +34,7 @@ def ranking(
     label: str,
     score: str | Sequence[str],
     weight: str | None = None,
+    frequency_weight: str | None = None,
     pos_label: Any = None,
     exact: bool | None = None,
     cells: int = 2**18,
@@ -56,7 +57,10 @@ def ranking(
     score : str or sequence of str
         Column of scores, higher for the positive class; of several, a model each, a dict is returned.
     weight : str, optional
-        Column of row weights. Those that are whole numbers are counted exactly.
+        Column of row weights: each row is one independent observation. Those that are whole numbers are counted
+        exactly. Of weighted rows there are values, but no intervals.
+    frequency_weight : str, optional
+        Column of how many copies of each row there are: whole numbers, the same as repeated rows. Not with `weight`.
     pos_label : label, optional
         The positive class; 1 among 0/1, -1/1 and booleans.
     exact : bool, optional
@@ -101,10 +105,12 @@ def ranking(
     >>> parquet.ranking(table, label="y", score="p").roc_auc()
     0.75
     """
+    check_one_weight(weight, frequency_weight, ("weight", "frequency_weight"))
     names = [score] if isinstance(score, str) else list(score)
     reader = RowReader(
-        open_rows(data, filesystem=filesystem), label, names, weight=weight, pos_label=pos_label, on_invalid=on_invalid
-    )
+        open_rows(data, filesystem=filesystem), label, names, pos_label=pos_label, on_invalid=on_invalid,
+        weight=weight if frequency_weight is None else frequency_weight, are_copies=frequency_weight is not None,
+    )  # fmt: skip
     thresholds = threshold_keys("at", at)
     cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
     wanted = None if exact is None else as_flag("exact", exact)
@@ -152,12 +158,15 @@ def exact_rankings(
         curves[k].add(atoms)
         if scans.n_ranges == 1:
             recount = partial(scans.recount, block, k)
-            found[reader.scores[k]] = ExactRanking(atoms, curves[k], *block.weight, reader.classes, recount)
+            found[reader.scores[k]] = ExactRanking(
+                atoms, curves[k], *block.weight, reader.classes, recount, reader.weighs_rows
+            )
 
     scans.count([block], done)
     for k, name in enumerate(reader.scores):
         if scans.n_ranges > 1:  # all points would be too many: what they tell is known
-            found[name] = CertifiedRanking(curves[k].cells(block.highest[k]), reader.classes, known=curves[k].metrics)
+            cells, unit = curves[k].cells(block.highest[k]), 1.0 if reader.weighs_rows else None
+            found[name] = CertifiedRanking(cells, reader.classes, unit=unit, known=curves[k].metrics)
     return found
 
 

@@ -25,7 +25,13 @@ from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import check_total
 from fastevals.many.group_values import GroupValues, grouped_values
-from fastevals.many.groups import auc_of_groups, errors_of_groups, scores_by_group, values_of_groups
+from fastevals.many.groups import (
+    auc_of_groups,
+    counted_by_weight,
+    errors_of_groups,
+    scores_by_group,
+    values_of_groups,
+)
 from fastevals.measure.kinds import SCORES, TARGETS, MetricSpecs
 from fastevals.scale.exact import FULL, AtomCounts, ExactCurve, WaitingKeys, atoms_beside, ends, exact_units
 from fastevals.scale.files import Piece, RowFiles
@@ -104,6 +110,8 @@ class RankingColumns:
         The positive and the negative label, as far as they are known.
     on_invalid : {"raise", "drop"}
         What becomes of a row without a label, a weight or a finite score.
+    are_copies : bool
+        Whether weights are numbers of copies of rows.
     """
 
     label: str
@@ -113,6 +121,12 @@ class RankingColumns:
     pos_label: Any = None
     labels: tuple[Any, Any] = (None, None)
     on_invalid: str = "raise"
+    are_copies: bool = False
+
+    @property
+    def weighs_rows(self) -> bool:
+        """Whether rows have weights that are no numbers of copies."""
+        return self.weight is not None and not self.are_copies
 
     @property
     def names(self) -> list[str]:
@@ -125,6 +139,7 @@ class RankingColumns:
         return RowReader(
             _partition(name, self.names, batches), self.label, self.scores, weight=self.weight, by=self.by,
             pos_label=self.pos_label, on_invalid=self.on_invalid, labels=self.labels,
+            are_copies=self.are_copies,
         )  # fmt: skip
 
 
@@ -151,8 +166,8 @@ class ArgumentColumns:
 
     @property
     def weight(self) -> str | None:
-        """Of weights."""
-        return self.arguments.get("sample_weight")
+        """Of weights, or numbers of copies."""
+        return self.arguments.get("sample_weight", self.arguments.get("frequency_weight"))
 
     @property
     def names(self) -> list[str]:
@@ -608,7 +623,8 @@ class CountGroups(Task):
             units = None if rows.weights is None else exact_units(rows.weights, reader)
             with naming({"groups": str(self.columns.by)}, f"in {reader.files.title}"):
                 for summary, scores in zip(found.values(), rows.scores, strict=True):
-                    summary.update(rows.flags, scores, rows.values, sample_weight=units)  # type: ignore[arg-type]
+                    given = {"frequency_weight" if reader.are_copies else "sample_weight": units}
+                    summary.update(rows.flags, scores, rows.values, **given)  # type: ignore[arg-type]
         for summary in found.values():
             summary._labels = reader.labels
         return found
@@ -688,12 +704,12 @@ class MeasureGroups(Task):
             return None
         rows = Rows.joined(parts)
         weights = rows.weights
-        if self.interval and weights is not None:  # DeLong's variances are of rows that count so often
-            weights = exact_units(weights, reader).astype(np.float64)
         scores = scores_by_group(rows.flags, rows.scores[0], rows.values, weights, None)
         if self.interval:
-            return auc_of_groups(scores, with_variances=True)
-        return values_of_groups(scores, grouped_values(SCORES.metrics(self.metrics), scores))
+            found = auc_of_groups(scores, with_variances=True)
+        else:
+            found = values_of_groups(scores, grouped_values(SCORES.metrics(self.metrics), scores))
+        return counted_by_weight(scores, found) if reader.are_copies else found
 
     def _of_numbers(self, reader: ColumnReader) -> GroupValues | None:
         parts = [arrays for _, arrays in reader.batches(*reader.files.pieces)]

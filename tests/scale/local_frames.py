@@ -65,8 +65,8 @@ def check_groups(engine: Any, frame: Any, columns: dict[str, Any], by: str, weig
     """AUC by group, with intervals, must be that of all rows, and metrics as well."""
     weights = None if weight is None else columns[weight]
     y, p, groups = columns["y"], columns["p"], columns[by]
-    expected = fastevals.grouped_auc(y, p, groups, sample_weight=weights, interval="delong")
-    found = engine.grouped_auc(frame, label="y", score="p", by=by, weight=weight, interval="delong")
+    expected = fastevals.grouped_auc(y, p, groups, frequency_weight=weights, interval="delong")
+    found = engine.grouped_auc(frame, label="y", score="p", by=by, frequency_weight=weight, interval="delong")
     for name in ("groups", "values", "n_samples", "n_positives", "n_negatives", "weights"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
     np.testing.assert_allclose(found.confidence_intervals, expected.confidence_intervals, rtol=1e-12)

@@ -286,7 +286,7 @@ def test_values_that_can_not_be_counted_are_named() -> None:
         ({"at": float("nan")}, "at"),
         ({"score": "day"}, "column 'day' must hold numbers"),
         ({"weight": "v", "exact": True}, "column 'v' must hold whole numbers"),
-        ({"weight": "v", "by": "user"}, "column 'v' must hold whole numbers, got"),
+        ({"frequency_weight": "v", "by": "user"}, "column 'v' must hold whole numbers"),
     ],
 )
 def test_arguments_that_are_wrong_are_named(options: dict[str, Any], message: str) -> None:
@@ -298,7 +298,11 @@ def test_arguments_that_are_wrong_are_named(options: dict[str, Any], message: st
     ("call", "options", "message"),
     [
         ("grouped_auc", {"by": None}, "by must be the name of a column, got None"),
-        ("grouped_auc", {"by": "user", "weight": "v", "interval": "delong"}, "column 'v' must hold whole numbers, got"),
+        (
+            "grouped_auc",
+            {"by": "user", "weight": "v", "interval": "delong"},
+            "interval=.delong. goes with rows that count alike",
+        ),
         ("group_summary", {"by": None}, "by must be the name of a column, got None"),
         ("group_summary", {"by": "user", "score": ["p"]}, r"score must be the name of a column, got \['p'\]"),
         ("group_summary", {"by": "user", "most_scores": 100}, "at most most_scores = 100 distinct scores, got"),
