@@ -94,7 +94,6 @@ class RelevantDocuments:
         worth : callable
             Returns what relevance is worth.
         """
-        discounts = 1 / np.log2(np.arange(max(int(np.minimum(self.counts, cuts[-1]).max()), 1)) + 2)
         if self.relevance is None:
             other = np.flatnonzero((relevance > 0) & (relevance != 1))
             if other.size:
@@ -102,20 +101,23 @@ class RelevantDocuments:
                     f"{NAME} must give the relevance of each relevant document, not their number, for nDCG where "
                     f"y_true has relevance other than 0 and 1, such as {show(relevance[other[0]])}"
                 )
-            totals = np.append(0.0, np.cumsum(discounts))
-            return np.asarray(totals[np.minimum(self.counts, cuts[:, None])])
+            ranks = np.minimum(self.counts, cuts[:, None])
+            return np.append(0.0, np.cumsum(_discounts(int(ranks.max()))))[ranks]
         ideal = np.zeros((cuts.size, self.counts.size))
-        some = np.flatnonzero(self.counts)
-        if not some.size:
-            return ideal
 
         def use(span: slice, _: Ints, sums: Floats) -> None:
-            ideal[:, some[span]] = sums[:, IDEAL]
+            ideal[:, span] = sums[:, IDEAL]
 
-        starts, longest = np.append(0, np.cumsum(self.counts[some])), int(self.counts.max())
-        discounts = 1 / np.log2(np.arange(longest) + 2)
-        sum_by_query(starts, worth(self.relevance), np.zeros(self.relevance.size), cuts, discounts, use)
+        if self.relevance.size:
+            starts, scores = np.append(0, np.cumsum(self.counts)), np.zeros(self.relevance.size)
+            sum_by_query(starts, worth(self.relevance), scores, cuts, _discounts(int(self.counts.max())), use)
         return ideal
+
+
+def _discounts(n: int) -> Floats:
+    """Return the discounts of the first n ranks."""
+    discounts: Floats = 1 / np.log2(np.arange(n) + 2)
+    return discounts
 
 
 def _by_query(given: Any, keys: NDArray[Any], table: bool) -> list[Any]:

@@ -484,6 +484,7 @@ Y, S, Q = [1, 0, 2], [0.1, 0.2, 0.3], [1, 1, 2]
             "n_relevant must give the relevance of each relevant document, not their number, for nDCG where y_true has "
             "relevance other than 0 and 1, such as 2",
         ),
+        (([0.5, 0, 1], S, Q), {"n_relevant": {1: 4, 2: 4}}, "relevance other than 0 and 1, such as 0.5"),
         (([Y], [S], None), {"n_relevant": [1, 2]}, "n_relevant must have an entry for each of the 1 queries, got 2"),
     ],
 )
