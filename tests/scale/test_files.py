@@ -811,6 +811,19 @@ def test_values_of_a_summary_may_be_infinite(tmp_path: Path) -> None:
     assert fastevals.report(str(tmp_path / "?.fe"), resamples=0).to_dict()["blocks"]
 
 
+@pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
+def test_losses_without_end_are_compared_without_a_warning(tmp_path: Path) -> None:
+    scores = np.linspace(0.1, 0.9, 40)
+    for name, mistake in (("a", 0), ("b", 1)):  # one row each, which is in some replicates
+        scores[mistake] = 1 - mistake
+        table = pa.table({"y": [0, 1] * 20, "a": scores, "b": scores, "c": scores})
+        summarize(write(tmp_path / f"{name}.parquet", table), tmp_path / f"{name}.fe")
+        scores[mistake] = 0.5
+    found = fastevals.report(tmp_path / "a.fe", against=tmp_path / "b.fe", resamples=19).to_dict()
+    difference = found["blocks"][0]["against"][0]["metrics"]["log_loss"]
+    assert difference == {"value": None, "interval": None, "pvalue": None}
+
+
 def test_summaries_that_do_not_go_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = table_of(200)
     a = summarize(write(tmp_path / "a.parquet", table), tmp_path / "a.fe")

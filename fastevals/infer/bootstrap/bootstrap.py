@@ -357,7 +357,7 @@ def _estimate_number(
 ) -> Any:
     """Return the ends of the interval, the standard error and the bias of one number."""
     defined = replicates
-    if not np.isfinite(replicates.sum()):
+    if not np.isfinite(replicates).all():
         defined = replicates[~np.isnan(replicates)]
         if not np.isfinite(defined).all():  # an infinite loss: nothing is known of its spread
             return (math.nan,) * 4
