@@ -280,13 +280,30 @@ def test_an_array_has_as_many_values_as_it_says() -> None:
     planes = np.arange(10, dtype=np.uint64).view(np.uint8).reshape(-1, 8).T.tobytes()
     packed = zlib.compress(planes)
     assert unpack(with_packed(10, packed), "x").array("a").tolist() == list(range(10))
-    for size, wrong in ((9, packed), (11, packed), (10, packed[:-1]), (10, packed + b"\0"), (10, packed[:20])):
+    for size, wrong in (
+        (9, packed),
+        (11, packed),
+        (10, packed[:-1]),
+        (10, packed + b"\0"),
+        (10, packed[:20]),
+        (0, b""),
+    ):
         with pytest.raises(ValueError, match="data is damaged: a has another length than it says"):
             unpack(with_packed(size, wrong), "x")
     with pytest.raises(ValueError, match="data is damaged: a can't be unpacked"):
         unpack(with_packed(10, b"no zlib at all"), "x")
     with pytest.raises(ValueError, match="data is damaged: a is longer than the data"):
         unpack(with_packed(10**9, packed), "x")
+
+
+def test_an_array_is_unpacked_as_far_as_it_says() -> None:
+    data = with_packed(0, zlib.compress(bytes(1 << 24)))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="data is damaged: a has another length than it says"):
+        unpack(data, "x")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1 << 20
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,15 @@ def test_batches_are_joined(tmp_path, monkeypatch, suffix):
         read(path, half=True)
 
 
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_how_much_is_read_is_told(tmp_path, suffix):
+    path = write(tmp_path / f"file{suffix}", {"a": np.arange(8.0)}, rows=2)
+    size, seen = path.stat().st_size, []
+    for _ in SUFFIXES[suffix].open(path, CsvForm(), None).read(["a"], seen.append):
+        pass
+    assert seen == ([size] if suffix == ".parquet" else [size // 4, size // 2, 3 * size // 4, size])
+
+
 @pytest.mark.parametrize("suffix", [*SUFFIXES, ".CSV", "_stream.arrow"])
 def test_formats_agree(tmp_path, suffix):
     path = tmp_path / f"file{suffix}"
