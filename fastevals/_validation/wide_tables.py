@@ -55,20 +55,23 @@ def as_results(name: str, column: Any, hint: str = HINT) -> NDArray[Any]:
     """Return a column of numbers; of text name the first cell that is none."""
     if is_text(column) and len(column):
         cells = np.asarray(column, dtype=object)
-        row = first_text(cells) or 0
-        raise ValueError(f"{name} must hold numbers, but has {show(str(cells[row]))} at {row_at(row)}; {hint}")
+        row = first_text(cells)
+        seen, rule = show(str(cells[row or 0])), f"; {hint}"
+        if row is None:
+            seen, rule = f"text, {seen}", ""
+        raise ValueError(f"{name} must hold numbers, but has {seen} at {row_at(row or 0)}{rule}")
     return as_scores(name, column)
 
 
 def holds_results(column: NDArray[Any], is_first: bool) -> bool:
-    """Return whether a column of text is one of results, with more in some cells than a number.
+    """Return whether a column of text is one of results: numbers, with more than that in some cells.
 
-    What comes first in a table may be names that look so (10 %, 20 %), unless other cells are plain numbers.
+    What comes first in a table may be names that look so (1, 2, or 10 %, 20 %), unless only some are plain numbers.
     """
     cells = [str(each).strip() for each in column[:CELLS]]
-    if 2 * sum(RESULT.fullmatch(each) is not None for each in cells) < len(cells) or first_text(column) is None:
+    if 2 * sum(RESULT.fullmatch(each) is not None for each in cells) < len(cells):
         return False
-    return not is_first or any(map(is_number, cells))
+    return not is_first or (first_text(column) is not None and any(map(is_number, cells)))
 
 
 def check_no_summaries(shown: str, names: Iterable[Any]) -> None:

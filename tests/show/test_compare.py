@@ -315,6 +315,15 @@ def test_cells_that_are_no_numbers_are_named(capsys, tmp_path, text, message):
     assert message in error(capsys, file)
 
 
+def test_numbers_as_text_are_no_names_beside_results():
+    numbers, text = [0.9, 0.8], ["0.7", "0.6"]
+    with pytest.raises(ValueError, match=r"^column 'c' must hold numbers, but has text, '0\.7' at row 0$"):
+        fastevals.compare({"a": numbers, "b": numbers[::-1], "c": text})
+    with pytest.raises(ValueError, match=r"^column 'a' must hold numbers, but has text, '0\.7' at row 0$"):
+        fastevals.compare({"a": text, "b": text})
+    assert fastevals.compare({"set": text, "a": numbers, "b": numbers[::-1]}).others == ("set",)
+
+
 def test_names_that_look_like_numbers_are_names(capsys, tmp_path):
     for names in (("10%", "20%", "30%"), ("3-class", "20news", "5d"), ("2020-01-02", "2020-01-03", "2020-01-04")):
         rows = "".join(f"{name},{k},2\n" for k, name in enumerate(names))
