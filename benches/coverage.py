@@ -24,14 +24,16 @@ from numpy.typing import NDArray
 import fastevals
 from benches.history import FOLDER
 from fastevals._random import seed_key
+from fastevals.counts import Cells
 from fastevals.infer import bands
 from fastevals.infer.bands import Tube
 from fastevals.infer.bootstrap.bootstrap import METHODS as INTERVALS
-from fastevals.infer.bootstrap.bootstrap import confidence_interval
+from fastevals.infer.bootstrap.bootstrap import Limits, confidence_interval
 from fastevals.infer.bootstrap.ranking_samples import RankingSample
 from fastevals.infer.delong.delong import DelongResult
 from fastevals.infer.delong.placements import compute_ranking_moments
 from fastevals.measure.metric_specs import parse_metrics, ranking_metric
+from fastevals.measure.registry import SCORE_METRICS
 
 Floats = NDArray[np.float64]
 Drawn = tuple[NDArray[np.bool_], Floats, np.random.Generator]
@@ -169,7 +171,7 @@ def _bootstrap(ranking: fastevals.Ranking, stratified: bool, key: np.uint64, n_r
             confidence_level=LEVEL,
             alternative="two-sided",
             acceleration=acceleration,
-            bounds=(0.0, 1.0),
+            limits=Limits((0.0, 1.0)),
         )
         for method in INTERVALS
     ]
@@ -195,6 +197,7 @@ METRICS: dict[str, Any] = {
     "BEP": "break_even_point",
     "best F1": fastevals.metric("f1", best="f1"),
 }
+CHOSEN = ("f1", "accuracy", "precision", "recall", "matthews")  # at the threshold of the best F1
 METRIC_COLUMNS = (*METRICS, *(f"Δ {name}" for name in METRICS))
 LESS = 0.05  # by which the other model's AUC is less
 SHARED = 0.5  # correlation of the models' scores within a class
@@ -211,6 +214,10 @@ def truth_of(auc: float, prevalence: float) -> dict[str, float]:
     found = prevalence * tpr
     predicted = found + (1 - prevalence) * fpr
     precision = found / predicted
+    f1 = 2 * found / (prevalence + predicted)
+    best = int(f1.argmax())
+    tp, fp = found[best], predicted[best] - found[best]
+    at = Cells(tp, fp, prevalence - tp, 1 - prevalence - fp)
     even = np.searchsorted(predicted, prevalence)
     return {
         "AUC": auc,
@@ -218,7 +225,8 @@ def truth_of(auc: float, prevalence: float) -> dict[str, float]:
         "KS": float((tpr - fpr).max()),
         "EER": float(ndtr(-shift / 2)),
         "BEP": float(precision[even]),
-        "best F1": float((2 * found / (prevalence + predicted)).max()),
+        "best F1": float(f1[best]),
+        **{name: float(SCORE_METRICS[name](at)) for name in CHOSEN},
     }
 
 
@@ -246,6 +254,20 @@ def differences_of(setting: Setting, number: int, n_resamples: int) -> Floats:
 
 CURVES = {"ROC": "roc", "P-R": "precision_recall"}
 BANDS = tuple(f"{curve}, {method}" for curve in CURVES for method in ("studentised", "kolmogorov"))
+
+
+def chosen_of(setting: Setting, number: int, n_resamples: int) -> Floats:
+    """Compare BCa's intervals of metrics at the best F1's threshold, chosen in each replicate, with the truth."""
+    y, s, rng = draw(setting, number)
+    if y.all() or not y.any():
+        return np.full((len(CHOSEN), 3), math.nan)
+    asked = [fastevals.metric(name, best="f1") for name in CHOSEN]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fastevals.UndefinedMetricWarning)
+        found = fastevals.bootstrap((y, s), asked, n_resamples=n_resamples, rng=rng)
+    truth = truth_of(setting.auc, setting.prevalence)
+    ends = np.array([found[str(each)].confidence_interval for each in asked])
+    return _against(np.array([truth[name] for name in CHOSEN]), ends)
 
 
 def bands_of(setting: Setting, number: int, n_resamples: int) -> Floats:
@@ -320,6 +342,13 @@ STUDIES = {
         + _settings(("plain",), (0.05,), (2000,), (0.7, 0.9, 0.95)),
         METRIC_COLUMNS,
         differences_of,
+        n_resamples=499,
+    ),
+    "chosen": Study(
+        "BCa intervals of metrics at the threshold of the best F1, chosen on the same rows",
+        _settings(("plain",), (0.2, 0.5), (400,), (0.8, 0.9)) + _settings(("plain",), (0.05,), (2000,), (0.8, 0.9)),
+        CHOSEN,
+        chosen_of,
         n_resamples=499,
     ),
     "bands": Study(

@@ -237,6 +237,11 @@ def optimized_bounds(spec: MetricSpec | Callable[..., Any]) -> tuple[float, floa
     return metric_bounds(spec) if alike or by == spec.name else None
 
 
+def is_best_by_another(spec: MetricSpec | Callable[..., Any]) -> bool:
+    """Return whether a metric is read at the threshold that another one is best at, chosen on the same rows."""
+    return isinstance(spec, MetricSpec) and "best" in spec.options and optimized_bounds(spec) is None
+
+
 def is_greater_better(spec: MetricSpec | Callable[..., Any]) -> bool | None:
     """Return a metric's direction, None of a function, whose direction isn't known."""
     return METRICS[spec.name].greater_is_better if isinstance(spec, MetricSpec) else None

@@ -193,7 +193,7 @@ def test_coverage_command(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(coverage, "simulate", lambda study: iter(rows.get(study.title, [])))
     assert commands.main(["coverage"]) == 0
     assert coverage.saved() == coverage.entry_of(
-        {"metrics": [], **{n: s["settings"] for n, s in COVERAGE["studies"].items()}}
+        {"metrics": [], "chosen": [], **{n: s["settings"] for n, s in COVERAGE["studies"].items()}}
     )
     said = capsys.readouterr().out
     assert "auc, plain, 100 of 2000, AUC 0.9: BCa 94.3%; percentile 94.3%" in said

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from fastevals._kernels.random import stream_key
-from fastevals.infer.bootstrap.bootstrap import METHODS, confidence_interval
+from fastevals.infer.bootstrap.bootstrap import METHODS, Limits, confidence_interval
 from fastevals.infer.bootstrap.samples import CellSampler, jackknife_acceleration
 
 R_BOOT = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text())["bootstrap_r_boot"]
@@ -105,7 +105,7 @@ def test_where_there_is_no_interval():
 
 def test_intervals_stay_within_what_a_metric_can_be():
     replicates = np.random.default_rng(0).beta(20, 1, 500)
-    options = {"confidence_level": 0.99, "bounds": (0.0, 1.0)}
+    options = {"confidence_level": 0.99, "limits": Limits((0.0, 1.0))}
     for method in METHODS:
         low, high = confidence_interval(method, replicates, 0.97, alternative="two-sided", **options)
         assert 0 <= low < high <= 1

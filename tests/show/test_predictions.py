@@ -378,3 +378,35 @@ def test_not_finite_targets_are_named() -> None:
     columns["a"][7] = np.nan
     with pytest.raises(ValueError, match=r"pred 'a' .*row 7"):
         fastevals.report(columns, target="y", pred="a")
+
+
+def columns_with_a_perfect_class() -> dict[str, Any]:
+    """59 rows of a class that are all found, with no other row taken for one of it; of two others a fifth is wrong."""
+    y = np.repeat(["a", "b", "c"], [59, 100, 100])
+    other = np.where(y == "b", "c", "b")
+    return {"y": y, "p": np.where((y != "a") & (np.arange(259) % 5 == 0), other, y), "g": np.arange(259) // 2}
+
+
+def test_intervals_of_classes_without_width_have_wilsons_beside_them() -> None:
+    columns = columns_with_a_perfect_class()
+    report = fastevals.report(columns, label="y", pred="p", resamples=99)
+    least = 59 / (59 + 1.959963984540054**2)  # Wilson's, of 59 successes in 59 trials
+    classes = report.to_dict()["blocks"][0]["models"][0]["classes"]
+    for name in ("precision", "recall"):
+        assert classes[name]["intervals"][0] == [1, 1]
+        assert classes[name]["wilson"] == [[pytest.approx(least, rel=1e-12), 1], None, None]
+    note = (
+        f"intervals without width for classes of p, a: precision (Wilson {least:.4f} to 1.0000), recall (Wilson "
+        f"{least:.4f} to 1.0000), F1. All their replicates are equal, which says nothing about how sure these "
+        "values are"
+    )
+    assert report.to_dict()["blocks"][0]["intervals"]["notes"] == [note]
+    assert note in " ".join(report.to_text().split())
+    assert f"<small>1.0000 to 1.0000</small><small>Wilson {least:.4f} to 1.0000</small>" in report.to_html()
+
+
+def test_classes_of_rows_in_groups_are_marked_without_wilsons() -> None:
+    report = fastevals.report(columns_with_a_perfect_class(), label="y", pred="p", group="g", resamples=99)
+    (note,) = report.to_dict()["blocks"][0]["intervals"]["notes"]
+    assert note.startswith("intervals without width for classes of p, a: precision, recall, F1. All")
+    assert "<small>1.0000 to 1.0000</small><small>no width</small>" in report.to_html()

@@ -23,8 +23,15 @@ from fastevals._random import seed_key
 from fastevals.infer.bootstrap.samples import Sample, Values
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
 from fastevals.measure.kinds import MetricSpecs
-from fastevals.measure.metric_specs import MetricSpec, metric_bounds, optimized_bounds, parse_metrics
+from fastevals.measure.metric_specs import (
+    MetricSpec,
+    is_best_by_another,
+    metric_bounds,
+    optimized_bounds,
+    parse_metrics,
+)
 from fastevals.measure.ranking.ranking import Doubt, without_doubt
+from fastevals.measure.registry import UNBOUNDED
 from fastevals.results import (
     ALTERNATIVES,
     MAX_RESAMPLES,
@@ -37,7 +44,33 @@ from fastevals.results import (
 )
 
 Floats = NDArray[np.float64]
-Limits = tuple[tuple[float, float], tuple[float, float] | None]
+
+
+class Limits(NamedTuple):
+    """Within which bounds a metric is, and which its interval takes off the optimism of a choice in.
+
+    Attributes
+    ----------
+    bounds : tuple of float
+        Least and largest value.
+    optimized : tuple of float, optional
+        Those of what the metric is the best of, or of the metric at the threshold that another one is best at.
+    is_by_another : bool
+        Whether it is the latter.
+    """
+
+    bounds: tuple[float, float] = UNBOUNDED
+    optimized: tuple[float, float] | None = None
+    is_by_another: bool = False
+
+    @classmethod
+    def of(cls, spec: MetricSpec | Callable[..., Any]) -> Limits:
+        """Return those of a metric itself."""
+        bounds, by_another = metric_bounds(spec), is_best_by_another(spec)
+        return cls(bounds, bounds if by_another else optimized_bounds(spec), by_another)
+
+
+NO_LIMITS = Limits()
 
 NO_DOUBT: Doubt = (0.0, 0.0)
 FEW_ROWS = 50  # rows of a class; with fewer, intervals of a best value cover too seldom
@@ -329,11 +362,11 @@ def make_estimate(
     values = np.asarray(value, dtype=np.float64)
     columns = replicates.reshape(replicates.shape[0], -1)
     numbers = zip(columns.T, values.ravel(), np.broadcast_to(acceleration, values.shape).ravel(), strict=True)
-    limits = limits or (metric_bounds(spec), optimized_bounds(spec))
-    results = [_estimate_number(column, float(number), float(a), settings, *limits) for column, number, a in numbers]
+    limits = limits or Limits.of(spec)
+    results = [_estimate_number(column, float(number), float(a), settings, limits) for column, number, a in numbers]
     low, high, error, bias = (np.reshape(each, values.shape) for each in np.array(results).reshape(-1, 4).T)
     if any(doubt):
-        low, high = np.clip((low - doubt[0], high + doubt[1]), *limits[0])
+        low, high = np.clip((low - doubt[0], high + doubt[1]), *limits.bounds)
     undefined = np.isnan(columns).sum(axis=0).reshape(values.shape)
     _warn(label, values, columns, low, undefined, settings.method)
     return Estimate(
@@ -343,7 +376,7 @@ def make_estimate(
         number_or_array(bias),
         undefined if undefined.ndim else int(undefined),
         replicates if keep else None,
-        "" if limits[1] is None or np.isnan(low).all() else _caution(columns, values, settings.method, class_sizes),
+        _caution(columns, values, settings.method, class_sizes, limits) if not np.isnan(low).all() else "",
     )
 
 
@@ -352,8 +385,7 @@ def _estimate_number(
     value: float,
     acceleration: float,
     settings: BootstrapSettings,
-    bounds: tuple[float, float],
-    best_bounds: tuple[float, float] | None,
+    limits: Limits,
 ) -> Any:
     """Return the ends of the interval, the standard error and the bias of one number."""
     defined = replicates
@@ -368,8 +400,7 @@ def _estimate_number(
         confidence_level=settings.confidence_level,
         alternative=settings.alternative,
         acceleration=acceleration,
-        bounds=bounds,
-        optimized_bounds=best_bounds,
+        limits=limits,
     )
     with np.errstate(over="ignore"):
         error = float(defined.std(ddof=1)) if defined.size > 1 else math.nan
@@ -396,15 +427,19 @@ def _warn(label: str, values: Floats, columns: Floats, low: Floats, undefined: N
         warn_undefined(f"the interval of {label}", reason)
 
 
-def _caution(columns: Floats, values: Floats, method: str, class_sizes: tuple[int, int] | None) -> str:
-    """Return why the interval of a value that is the best over thresholds may cover too seldom."""
+def _caution(columns: Floats, values: Floats, method: str, class_sizes: tuple[int, int] | None, limits: Limits) -> str:
+    """Return why the interval of a value that is the best over thresholds, or at the best one, may cover too seldom."""
+    if limits.optimized is None:
+        return ""
+    if method != "BCa" and limits.is_by_another:
+        return f"the threshold was chosen on the same rows: {method!r} doesn't allow for what that adds to a value"
     if method != "BCa":
         return f"replicates lie beyond a best value as it lies beyond the true one: {method!r} takes that for width"
     reasons = []
     if class_sizes is not None and min(class_sizes) < FEW_ROWS:
         rows = f"{min(class_sizes)} row{'s' * (min(class_sizes) != 1)} of a class"
         reasons.append(f"{rows}: with fewer than {FEW_ROWS}, such intervals hold the true value too seldom")
-    for column, value in zip(columns.T, values.ravel(), strict=True):
+    for column, value in () if limits.is_by_another else zip(columns.T, values.ravel(), strict=True):
         defined = column[~np.isnan(column)]
         below = _share_below(defined, float(value), TIE * abs(float(value))) if defined.size else 0.5
         share_beyond = max(below, 1 - below)
@@ -428,26 +463,29 @@ def confidence_interval(
     confidence_level: float,
     alternative: str,
     acceleration: float = 0.0,
-    bounds: tuple[float, float] = (-math.inf, math.inf),
-    optimized_bounds: tuple[float, float] | None = None,
+    limits: Limits = NO_LIMITS,
 ) -> Interval:
     """Return the interval of a metric from its replicates, none NaN; NaN where the method has none.
 
-    That is without replicates and, for BCa, where all are on one side of the estimate. The interval stays within
-    `bounds`, which are its open end too. With `optimized_bounds`, of a metric that is the best of many, BCa is
-    percentiles less the optimism of a best value. The normal interval is R's boot's: about the estimate less its bias.
+    That is without replicates and, for BCa, where all are on one side of the estimate. The interval stays within the
+    bounds of `limits`, which are its open end too. For a metric that is the best of many, BCa is percentiles less the
+    optimism of a best value; for one at the threshold that another is best at, it reaches as far as either. The normal
+    interval is R's boot's: about the estimate less its bias.
     """
     tail = (1 - confidence_level) / (2 if alternative == "two-sided" else 1)
     if not replicates.size or math.isnan(estimate):
         return Interval(math.nan, math.nan)
-    size = abs(estimate) if math.inf in (abs(bounds[0]), abs(bounds[1])) else 1.0
-    if method == "BCa" and optimized_bounds is not None:
-        low, high = _less_optimism(replicates, estimate, tail, optimized_bounds)
-    else:
-        low, high = METHODS[method](replicates, estimate, tail, acceleration, TIE * size)
-    if math.isnan(low + high):
+    least, most = limits.bounds
+    size = abs(estimate) if math.inf in (abs(least), abs(most)) else 1.0
+    found = []
+    if method != "BCa" or limits.optimized is None or limits.is_by_another:
+        found.append(METHODS[method](replicates, estimate, tail, acceleration, TIE * size))
+    if method == "BCa" and limits.optimized is not None:
+        found.append(_less_optimism(replicates, estimate, tail, limits.optimized))
+    found = [ends for ends in found if not any(map(math.isnan, ends))]
+    if not found:
         return Interval(math.nan, math.nan)
-    least, most = bounds
+    low, high = min(low for low, _ in found), max(high for _, high in found)
     return Interval(
         least if alternative == "less" else min(max(low, least), most),
         most if alternative == "greater" else max(min(high, most), least),

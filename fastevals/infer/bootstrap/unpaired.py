@@ -11,11 +11,11 @@ import numpy as np
 from fastevals._frames import Columns, spread
 from fastevals._kernels.random import stream_key
 from fastevals._options import as_flag, show
-from fastevals.infer.bootstrap.bootstrap import NO_DOUBT, BootstrapSettings, Estimate, make_estimate, resample
+from fastevals.infer.bootstrap.bootstrap import NO_DOUBT, BootstrapSettings, Estimate, Limits, make_estimate, resample
 from fastevals.infer.bootstrap.samples import Floats, Sample, Values
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
 from fastevals.infer.comparison import share_as_extreme
-from fastevals.measure.metric_specs import metric_bounds, optimized_bounds, parse_metrics
+from fastevals.measure.metric_specs import parse_metrics
 from fastevals.measure.ranking.ranking import Doubt, doubt_of_difference, least_extreme, without_doubt
 from fastevals.results import EXTREMENESS, ResampledByMetric, format_estimates, number_or_array
 
@@ -212,13 +212,13 @@ def _difference(
         values = np.asarray(sides[0].values[k] - sides[1].values[k], dtype=np.float64)
         replicates = sides[0].replicates[k] - sides[1].replicates[k]
     doubt = doubt_of_difference(*(side.doubts.get(label, NO_DOUBT) for side in sides))
-    least, most = metric_bounds(spec)
-    best_bounds = None if optimized_bounds(spec) is None else UNBOUNDED
+    own = Limits.of(spec)
+    least, most = own.bounds
     sizes = [side.sample.class_sizes for side in sides if side.sample.class_sizes is not None]
     estimate = make_estimate(
         f"the difference of {label}", spec, values, replicates, _joint_acceleration(k, sides, of_subject, of_reference),
         settings, keep=keep, class_sizes=min(sizes, key=min) if sizes else None, doubt=doubt,
-        limits=((least - most, most - least), best_bounds),
+        limits=Limits((least - most, most - least), own.optimized and UNBOUNDED, own.is_by_another),
     )  # fmt: skip
     columns = replicates.reshape(len(replicates), -1).T
     pvalues = [

@@ -43,6 +43,8 @@ from fastevals.show.report.predictions import (
     cautions,
     describe,
     describe_rows,
+    flat_classes,
+    wilson_note,
 )
 from fastevals.show.verdict import INDEPENDENT, ComparedModels, best_sentence, level_sentence, next_sentence
 
@@ -129,9 +131,12 @@ def _class_table(block: PredictionBlock) -> Table:
 
 def _class_cell(model: PredictedModel, name: str, k: int) -> Cell:
     ends: Any = model.class_intervals.get(name)
-    return number(
+    cell = number(
         float(model.classes[name][k]), None if ends is None else Interval(float(ends.low[k]), float(ends.high[k]))
     )
+    if name not in flat_classes(model).get(k, ()):
+        return cell
+    return cell._replace(notes=(*cell.notes, wilson_note(model, name, k) or "no width"))
 
 
 def _after(report: PredictionReport, over: ValueTable) -> Block:

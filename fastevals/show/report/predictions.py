@@ -28,7 +28,7 @@ from fastevals._validation.labels import Classes
 from fastevals.counting.labels import rows_by_code
 from fastevals.infer.bootstrap.bootstrap import BootstrapResult, bootstrap
 from fastevals.infer.comparison import ModelComparison, compare_predictions
-from fastevals.infer.proportions import proportion_interval
+from fastevals.infer.proportions import proportion_interval, share_interval
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import LABELS, TARGETS
 from fastevals.measure.metric_specs import MetricSpec, metric
@@ -80,6 +80,8 @@ Floats = NDArray[np.float64]
 CLASSES, NUMBERS = "classes", "numbers"
 EACH_CLASS = {name: metric(name, average=None) for name in ("precision", "recall", "f1")}
 OF_EACH = {f"{name} of each class": spec for name, spec in EACH_CLASS.items()}  # as a bootstrap calls them
+SHARES = {"precision": 0, "recall": 1}  # metrics of a class that are successes over trials: the axis that is summed
+MOST_NAMED = 5  # classes in a note
 MOST_ESTIMATED = 100  # classes, of more there are no intervals of each
 MOST_WRITTEN = 20  # classes in the text
 MOST_CELLS = 200  # classes whose matrix is in the JSON
@@ -135,6 +137,7 @@ class PredictedModel:
     matrix: ConfusionMatrix | None = None
     classes: dict[str, Floats] = field(default_factory=dict)  # by metric, of each class
     class_intervals: dict[str, Interval] = field(default_factory=dict)  # the same: arrays
+    wilson: dict[str, Interval] = field(default_factory=dict)  # of shares, where those have no width: arrays, else NaN
     errors: ErrorShape | None = field(default=None, repr=False, compare=False)  # for pictures
 
 
@@ -257,7 +260,11 @@ class PredictionReport(TextResult):
         values: dict[str, Any] = {"name": model.name, "metrics": model.metrics, "intervals": intervals}
         if model.matrix is not None:
             classes = {
-                name: {"values": each, "intervals": _end_rows(model.class_intervals.get(name))}
+                name: {
+                    "values": each,
+                    "intervals": _end_rows(model.class_intervals.get(name)),
+                    "wilson": _end_rows(model.wilson.get(name)),
+                }
                 for name, each in model.classes.items()
             }
             labels = model.matrix.labels
@@ -356,7 +363,43 @@ def cautions(report: PredictionReport, block: PredictionBlock) -> list[str]:
     """Return why a block has no intervals, or what is to be thought of those it has."""
     first = block is report.blocks[0]
     taken = left_out_cautions(report.left_out, report.roles.models, "a prediction") if first else []
-    return taken + interval_cautions(report, block, [("row", "s", block.n_samples)])
+    notes = taken + interval_cautions(report, block, [("row", "s", block.n_samples)])
+    return notes + [_on_flat_classes(model) for model in block.models if flat_classes(model)]
+
+
+def flat_classes(model: PredictedModel) -> dict[int, list[str]]:
+    """Return the metrics of each class, by its place, whose intervals have no width."""
+    found: dict[int, list[str]] = {}
+    for name, (low, high) in model.class_intervals.items():
+        for k in np.flatnonzero(np.equal(low, high)).tolist():
+            found.setdefault(k, []).append(name)
+    return dict(sorted(found.items()))
+
+
+def _on_flat_classes(model: PredictedModel) -> str:
+    assert model.matrix is not None
+    flat, said = flat_classes(model), []
+    for k in list(flat)[:MOST_NAMED]:
+        names = [f"{metric_title(name)}{_wilson_of(model, name, k)}" for name in flat[k]]
+        said.append(f"{format_label(model.matrix.labels[k].item())}: {', '.join(names)}")
+    more = [f"{len(flat) - MOST_NAMED} more"] if len(flat) > MOST_NAMED else []
+    return (
+        f"intervals without width for classes of {printable(model.name)}, {'; '.join(said + more)}. All their "
+        "replicates are equal, which says nothing about how sure these values are"
+    )
+
+
+def _wilson_of(model: PredictedModel, name: str, k: int) -> str:
+    note = wilson_note(model, name, k)
+    return f" ({note})" if note else ""
+
+
+def wilson_note(model: PredictedModel, name: str, k: int) -> str:
+    """Return Wilson's interval of a class in words, where it stands in for one without width."""
+    interval: Any = model.wilson.get(name)
+    if interval is None or np.isnan(interval.low[k]):
+        return ""
+    return f"Wilson {format_number(interval.low[k])} to {format_number(interval.high[k])}"
 
 
 def _undefined(block: PredictionBlock, metrics: Iterable[str]) -> list[str]:
@@ -622,8 +665,11 @@ class _MeasurePredictions(NamedTuple):
         if is_sorted and rows.weights is None and rows.groups is None:
             for name, predicted in rows.predicted.items():
                 made.models[name][MEDIAN] = median_interval(rows.true, predicted, self.plan.confidence)
-        of_classes = [_class_intervals(result, model.name, model.matrix, each) for model in models]
-        return made, [replace(model, class_intervals=found) for model, found in zip(models, of_classes, strict=True)]
+        are_independent = rows.weights is None and rows.groups is None
+        return made, [
+            _with_class_intervals(model, result, each, self.plan.confidence if are_independent else None)
+            for model in models
+        ]
 
     def _n_resamples(self, rows: _PredictedRows) -> int | None:
         """Return how many replicates the budget is enough for: all, where a number of them is asked for."""
@@ -703,23 +749,34 @@ def median_interval(targets: NDArray[Any], values: NDArray[Any], level: float) -
     return Interval(float(errors[below - 1]), float(errors[errors.size - below]))
 
 
-def _class_intervals(
+def _with_class_intervals(
+    model: PredictedModel,
     result: BootstrapResult | ModelComparison,
-    model: str,
-    matrix: ConfusionMatrix | None,
     each: Mapping[str, MetricSpec],
-) -> dict[str, Interval]:
-    """Return a model's intervals of each of its classes; the result's are of those of all models."""
-    found: dict[str, Interval] = {}
+    confidence: float | None,
+) -> PredictedModel:
+    """Return a model with intervals of each of its classes; the result's are of those of all models.
+
+    With the confidence level of whole rows that are independent, shares without width have Wilson's interval too.
+    """
+    matrix = model.matrix
     if matrix is None or result.labels is None:
-        return found
+        return model
+    found: dict[str, Interval] = {}
     order = np.argsort(result.labels, kind="stable")  # the positive one of two is last
     places = order[np.searchsorted(result.labels[order], matrix.labels)]
     for label, spec in each.items():
-        estimate = result[label].estimates[model] if isinstance(result, ModelComparison) else result[label]
+        estimate = result[label].estimates[model.name] if isinstance(result, ModelComparison) else result[label]
         low, high = estimate.confidence_interval
         found[spec.name] = Interval(low[places], high[places])
-    return found
+    wilson: dict[str, Interval] = {}
+    if confidence is not None:
+        right, alpha = np.diag(matrix.counts), check_confidence_level(confidence)[1]
+        for name in SHARES.keys() & {name for name, each in found.items() if np.equal(*each).any()}:
+            ends = share_interval(right, matrix.counts.sum(axis=SHARES[name]) - right, "wilson", alpha, "two-sided")
+            ends[0][~np.equal(*found[name])] = math.nan
+            wilson[name] = Interval(*ends)  # type: ignore[arg-type]
+    return replace(model, class_intervals=found, wilson=wilson)
 
 
 # Errors, for pictures -------------------------------------------------------------------------------------------------
@@ -855,7 +912,7 @@ def _report_counted(
             settings: dict[str, Any] = {"confidence_level": plan.confidence, "rng": plan.seed}
             result = bootstrap(matrix, specs | each, n_resamples=plan.resamples, **settings)
             intervals = read_intervals(result, [model], specs, None)
-            measured = replace(measured, class_intervals=_class_intervals(result, model, matrix, each))
+            measured = _with_class_intervals(measured, result, each, plan.confidence)
     n_rows = int(total) if is_whole else 0
     best = dict.fromkeys(metrics, (model,))
     block = PredictionBlock(None, n_rows, None if is_whole else float(total), (measured,), best, intervals)
