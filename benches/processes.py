@@ -21,17 +21,13 @@ SMALL = "import numpy as np\ny, s = np.arange(1000) % 10 == 0, np.arange(1000) *
 OURS = SMALL + "import fastevals\nprint(fastevals.Ranking(y, s).roc_auc())"
 THEIRS = SMALL + "from sklearn.metrics import roc_auc_score\nprint(roc_auc_score(y, s))"
 
-# The kernel's own account of peak memory: growth during a call beyond what was there. One small call first, so that
-# imports and compiled code are.
+# Peak of what a call allocates, beyond what was there: pages that the system gives and takes are of no account. One
+# call of enough rows for kernels first, so that imports and compiled code are.
 MEMORY = """
-import sys
-from pathlib import Path
+import sys, tracemalloc
 import fastevals
 from benches.data import Data
-
-def status(field):
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(1024 * int(line.split()[1]) for line in lines if line.startswith(field + ":"))
+from fastevals import _memory
 
 def there(data):
     {there}
@@ -39,12 +35,12 @@ def there(data):
 def call(made):
     {call}
 
-call(there(Data(1000)))
+call(there(Data(50_000)))
 made = there(Data(int(sys.argv[1])))
-before = status("VmRSS")
-Path("/proc/self/clear_refs").write_text("5")
+_memory._kept.clear()
+tracemalloc.start()
 call(made)
-print((status("VmHWM") - before) / {share})
+print(tracemalloc.get_traced_memory()[1] / {share})
 """
 AUC_MEMORY = MEMORY.format(
     there="return data.y, data.s",

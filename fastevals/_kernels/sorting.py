@@ -122,6 +122,21 @@ def part_at_pair(keys, high, scratch):
 
 
 @kernel
+def scratch_rows(keys):
+    """How long the scratch must be in which `sort_keys` sorts keys: of a frequent score it needs none."""
+    if keys.size <= MANY:
+        return keys.size
+    frequent, high = frequent_pair(keys)
+    if not frequent:
+        return keys.size
+    below, above = 0, 0
+    for i in range(keys.size):
+        below += keys[i] < high - np.uint64(1)
+        above += keys[i] > high
+    return min(max(below, above + 1), keys.size)
+
+
+@kernel
 def swap_neighbours(keys, out):
     """Copy keys, of which four passes over neighbours on the way put two at a time in order.
 
@@ -149,8 +164,9 @@ def sort_keys(keys, scratch, cells):
     """Sort `keys` in place: one counting pass over the bits that differ, then insertion.
 
     Keys of a score that many rows share, in two classes, are put aside before.
-    `scratch` is at least as long as `keys`; `cells` is working memory, two or more of them. Cells that hold more than a
-    few keys are sorted by themselves on their own range, so every level settles further bits: never quadratic.
+    `scratch` is as long as `scratch_rows` says, or as `keys`; `cells` is working memory, two or more of them. Cells that
+    hold more than a few keys are sorted by themselves on their own range, so every level settles further bits: never
+    quadratic.
     """
     m = keys.size
     if m > SMALL:

@@ -8,7 +8,7 @@ import numpy as np
 from fastevals._kernels.compensated import add, two_sum
 from fastevals._kernels.jit import kernel
 from fastevals._kernels.partition import bits_of, key_of
-from fastevals._kernels.sorting import sort_keys, sort_pairs
+from fastevals._kernels.sorting import scratch_rows, sort_keys, sort_pairs
 
 FIRST = 1 << 10  # keys that show whether there are many ties
 HASH = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
@@ -66,6 +66,15 @@ def rank_marked(marked):
         doubled_u += positive * (below + up_to)
         last = marked[i]
     return doubled_u, groups, marked.size - up_to
+
+
+@kernel
+def largest_scratch(marked, starts):
+    """How long the scratch must be in which `rank_slots` sorts any of the slots."""
+    rows = 0
+    for slot in range(starts.size - 1):
+        rows = max(rows, scratch_rows(marked[starts[slot] : starts[slot + 1]]))
+    return rows
 
 
 @kernel

@@ -29,6 +29,7 @@ from fastevals._kernels.sorting import sort_keys
 from fastevals._kernels.sweep import (
     count_by_key,
     keep_bends,
+    largest_scratch,
     rank_pairs,
     rank_slots,
     sum_by_key,
@@ -500,10 +501,14 @@ def fit_map(n: int, sample: Callable[[slice], Keys]) -> Buckets:
     return Buckets((np.uint64(low), np.uint64(shift), table, cut, *entries, fine), n_buckets)
 
 
-def sorting_space(rows: int) -> tuple[Keys, NDArray[np.int32]]:
-    """Return the scratch and the cells in which up to so many keys are sorted."""
+def sorting_space(rows: int, memory: NDArray[np.uint8] | None = None) -> tuple[Keys, NDArray[np.int32]]:
+    """Return the scratch and the cells in which up to so many keys are sorted, within memory where it is enough."""
     cells = min(1 << max(rows - 1, 1).bit_length(), MAX_CELLS)
-    return np.empty(rows, dtype=np.uint64), np.empty(cells, dtype=np.int32)
+    n_bytes = 8 * rows + 4 * cells
+    if memory is None or memory.size < n_bytes + 8:
+        return np.empty(rows, dtype=np.uint64), np.empty(cells, dtype=np.int32)
+    memory = memory[-memory.ctypes.data % 8 :]
+    return memory[: 8 * rows].view(np.uint64), memory[8 * rows : n_bytes].view(np.int32)
 
 
 def _count_slots(
@@ -585,7 +590,14 @@ def _sort_slots(labels: BinaryLabels, codec: Codec, scores: NDArray[Any]) -> Sor
     def rank(cut: tuple[int, int], space: tuple[Keys, NDArray[np.int32]]) -> None:
         rank_slots(marked, starts, *cut, *space, *ranked)
 
-    run(rank, cuts, workspace=lambda: sorting_space(int(np.diff(starts).max())))
+    rows = largest_scratch(marked, starts)
+    n_bytes = 8 * rows + 4 * MAX_CELLS + 8
+    spaces = iter([places[at : at + n_bytes] for at in range(0, places.size, n_bytes)])  # they have served
+
+    def workspace() -> tuple[Keys, NDArray[np.int32]]:
+        return sorting_space(rows, next(spaces, None))
+
+    run(rank, cuts, workspace=workspace)
     return marked, starts, cuts, ranked.tolist()
 
 
