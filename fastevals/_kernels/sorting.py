@@ -164,9 +164,8 @@ def sort_keys(keys, scratch, cells):
     """Sort `keys` in place: one counting pass over the bits that differ, then insertion.
 
     Keys of a score that many rows share, in two classes, are put aside before.
-    `scratch` is as long as `scratch_rows` says, or as `keys`; `cells` is working memory, two or more of them. Cells that
-    hold more than a few keys are sorted by themselves on their own range, so every level settles further bits: never
-    quadratic.
+    `scratch` is as long as `scratch_rows` says, or as `keys`; `cells` is working memory, two or more of them. A cell of
+    many keys is sorted by itself on its own range, so every level settles further bits: never quadratic.
     """
     m = keys.size
     if m > SMALL:

@@ -178,10 +178,10 @@ def bootstrap(
     simulations, that of scores that don't rank in 80 %, and the calibration error of calibrated scores in 83 to 91 %:
     `Estimate.caution` says where that may be so.
 
-    A metric at the threshold that another one is best at, as ``metric("recall", best="f1")``, is read where the same rows
-    chose it. BCa's intervals of accuracy, precision, recall and MCC at the best F1 covered 86 to 92 % (400 rows); so
-    "BCa" stands for the wider of both: each end is the further one of BCa's and of that interval of a best value. They
-    cover 93 to 96 %, and 92 to 95 % with 20 positives; `Estimate.caution` says where a class has fewer than 50 rows.
+    A metric at the threshold that another one is best at, as ``metric("recall", best="f1")``, is read where the
+    same rows chose it. BCa's intervals of accuracy, precision, recall and MCC at the best F1 covered 86 to 92 %
+    (400 rows). So each end is the further one of BCa's and of the interval of a best value: these cover 93 to 96 %,
+    and 92 to 95 % with 20 positives. `Estimate.caution` says where a class has fewer than 50 rows.
 
     Of a summary of more than 8,192 scores or ranges of them, some 2,000 are drawn, and how far a replicate is from
     their own value is added to that of all: half-widths are within 1 % of those of drawing all. Around thresholds that
