@@ -105,7 +105,10 @@ def show(value: Any) -> str:
     """Return a value as the user would write it (1.5, not np.float64(1.5))."""
     if isinstance(value, np.longdouble):  # whose item() is itself
         return str(value)
-    text = repr(value.item() if isinstance(value, np.generic) else value)
+    try:
+        text = repr(value.item() if isinstance(value, np.generic) else value)
+    except ValueError:  # of integers with more than 4,300 digits
+        text = f"{type(value).__name__} with too many digits to be shown"
     return " ".join(text.split()) if len(text) <= LONGEST else f"{' '.join(text[:LONGEST].split())}..."
 
 
@@ -344,7 +347,8 @@ def check_instance(name: str, value: Any) -> None:
 def names_keywords(public: T, look_at: Callable[[Mapping[str, Any]], None]) -> T:
     """Make a public function, or a class's constructors, say which keyword was meant where one is unknown.
 
-    Where pandas is loaded, and it is the user who calls, `look_at` is given the arguments first, by name.
+    What is given for a switch must be one. Where pandas is loaded, and it is the user who calls, `look_at` is given the
+    arguments first, by name.
 
     A class is changed in place; a function that takes any keyword checks its own.
     """
@@ -360,12 +364,17 @@ def names_keywords(public: T, look_at: Callable[[Mapping[str, Any]], None]) -> T
     ):
         return public
 
-    names = tuple(inspect.signature(public).parameters)
+    parameters = inspect.signature(public).parameters
+    names = tuple(parameters)
+    switches = {name: each.default for name, each in parameters.items() if each.annotation in ("bool", "bool | None")}
 
     @functools.wraps(public)
     def call(*args: Any, **given: Any) -> Any:
         if "pandas" in sys.modules and not sys._getframe(1).f_globals.get("__name__", "").startswith("fastevals."):
             look_at({**dict(zip(names, args, strict=False)), **given})
+        for name in switches.keys() & given.keys():
+            if given[name] is not switches[name]:  # which may be None
+                as_flag(name, given[name])
         try:
             return public(*args, **given)
         except TypeError as error:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy.sparse import csr_array
 
@@ -27,6 +28,7 @@ from fastevals._options import (
     show,
 )
 from fastevals._validation.arrays import as_thresholds, as_weights
+from fastevals.scale import parquet
 
 # Numbers and options ------------------------------------------------------------------------------------------------
 
@@ -537,3 +539,50 @@ def test_models_in_columns_are_told_from_models_in_rows(name: str, call: Callabl
         ValueError, match=rf"^{name}\[0\] has {n_columns} rows.* 3: rows of {name} are .* pass {name}{there}$"
     ):
         call(table)
+
+
+# Integers that no float is near --------------------------------------------------------------------------------------
+
+RANKED = Ranking(Y, S)
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("y_score", lambda huge: Ranking([0, 1], [0.5, huge])),
+        ("y_true", lambda huge: Ranking([0, huge], [0.5, 1])),
+        ("pos_label", lambda huge: Ranking([0, 1], [0.5, 1], pos_label=huge)),
+        ("thresholds", lambda huge: RANKED.confusion_at(huge)),
+        ("threshold", lambda huge: RANKED.expected_cost(huge)),
+        ("cost_fp", lambda huge: RANKED.expected_cost(0.5, cost_fp=huge)),
+        ("n_predicted", lambda huge: RANKED.threshold_for(n_predicted=huge)),
+        ("y_pred", lambda huge: fastevals.regression_metrics([1, 2], [1, huge])),
+        ("results", lambda huge: fastevals.friedman_test([[1, 2, 3], [1, 2, huge]])),
+        ("results", lambda huge: fastevals.friedman_test({"a": [1, 2], "b": [3, huge], "c": [4, 5]})),
+        ("b", lambda huge: fastevals.wilcoxon_test([1, 2, 3], [1, 2, huge])),
+        (
+            "threshold",
+            lambda huge: fastevals.report({"y": Y, "s": S}, label="y", score="s", threshold=huge, resamples=0),
+        ),
+        ("y_pred", lambda huge: fastevals.metrics.mean_squared_error([1.0, 2], [1.0, huge])),
+    ],
+)
+@pytest.mark.parametrize("digits", [400, 5000])  # of more than 4,300 Python says nothing
+def test_huge_integers_are_named(name: str, call: Callable[[Any], Any], digits: int) -> None:
+    with pytest.raises(ValueError, match=rf"^{name}\b.* (must|has)"):
+        call(10**digits)
+
+
+def test_columns_of_files_must_have_names(tmp_path: Any) -> None:
+    pq.write_table(pa.table({"y": [0, 1], "s": [0.1, 0.2]}), tmp_path / "rows.parquet")
+    for given, message in (
+        ({"label": None, "score": "s"}, "label must be the name of a column, got None"),
+        ({"label": ["y"], "score": "s"}, r"label must be the name of a column, got \['y'\]"),
+        ({"label": "y", "score": None}, "score must be the name of a column, or names, got None"),
+        ({"label": "y", "score": ["s", None]}, r"score must be the name of a column, or names, got \['s', None\]"),
+        ({"label": "y", "score": []}, r"score must be the name of a column, or names, got \[\]"),
+        ({"label": "y", "score": ["s", "s"]}, r"score must name each column once, got \['s', 's'\]"),
+        ({"label": "y", "score": "s", "weight": 3}, "weight must be the name of a column, got 3"),
+    ):
+        with pytest.raises(ValueError, match=f"^{message}$"):
+            parquet.ranking(tmp_path / "rows.parquet", **given)

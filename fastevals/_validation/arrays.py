@@ -365,6 +365,8 @@ def is_number(text: Any) -> bool:
         float(text)
     except (TypeError, ValueError):
         return False
+    except OverflowError:  # an integer that no float is near
+        return True
     return True
 
 

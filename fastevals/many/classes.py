@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import run
 from fastevals._frames import Columns, Tabular, make_columns
-from fastevals._options import check_choice, show, warn_undefined
+from fastevals._options import as_flag, check_choice, show, warn_undefined
 from fastevals._text import first_lines
 from fastevals._validation.arrays import read_only
 from fastevals.many.class_scores import ClassScores, class_metric, pair_aucs, read_class_scores
@@ -296,7 +296,8 @@ class ClassRankings(Tabular):
         if average == "macro":
             _check_both_sides("average='macro'", self._labels, self.n_positives, self.n_samples)
             return RankingFolds(self.rankings).roc_curve(average="vertical")
-        curves = run(lambda ranking: RocCurve(ranking.counts, drop_intermediate), self.rankings)
+        thinned = as_flag("drop_intermediate", drop_intermediate)
+        curves = run(lambda ranking: RocCurve(ranking.counts, thinned), self.rankings)
         return self._by_label("roc_curve", curves)
 
     def precision_recall_curve(self, *, average: str | None = None) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._frames import Columns, Tabular, as_column
-from fastevals._options import check_choice, check_number, listed, show, warn_undefined
+from fastevals._options import as_flag, check_choice, check_number, listed, show, warn_undefined
 from fastevals._text import format_tables, shorten_names
 from fastevals._validation.arrays import (
     EXACT,
@@ -602,6 +602,7 @@ class ConfusionMatrix(Tabular):
         (0.15, 0.8263157894736842)
         """
         costs = as_cost_matrix("cost_matrix", cost_matrix, self.counts.shape[-1])
+        normalize = as_flag("normalize", normalize)
         _check_normalized(prior, normalize)
         if prior is not None:
             shares = as_class_shares("prior", prior, self.counts.shape[-1])[:, None]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fastevals._execution import chunks, run
 from fastevals._kernels import areas
-from fastevals._options import python_number
+from fastevals._options import as_flag, python_number
 from fastevals._validation.arrays import power_of_two
 from fastevals.counting.sweeps import best_row, sum_steps
 from fastevals.counts import Cells, ThresholdCounts, read_only_as
@@ -93,7 +93,7 @@ def partial_roc_auc(counts: ThresholdCounts, max_fpr: float, min_tpr: float, sta
             area = doubled / whole - bottom * (fpr(last) - fpr(first))
         for (x0, y0), (x1, y1) in zip(points[::2], points[1::2], strict=True):  # the pieces cut off at the limits
             area += (x1 - x0) * ((y0 + y1) / 2 - bottom)
-    if not standardize:
+    if not as_flag("standardize", standardize):
         return float(area)
     chance = max(right - bottom, Fraction(0)) ** 2 / 2
     return min(float((1 + (area - chance) / (right * (1 - bottom) - chance)) / 2), 1.0)
@@ -189,7 +189,7 @@ def equal_error_rate(counts: ThresholdCounts, on_hull: bool = False) -> Operatin
     """Return the FPR where the ROC polyline or its hull crosses FPR = 1 - TPR, and the threshold at or just past it."""
     if one_class(counts):
         return UNDEFINED_POINT
-    if on_hull:
+    if as_flag("on_hull", on_hull):
         counts = hull(counts)
     n_pos, n_neg = Fraction(counts.n_pos), Fraction(counts.n_neg)
 

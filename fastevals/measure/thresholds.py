@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import check_number, python_number
+from fastevals._options import as_flag, check_number, python_number
 from fastevals.counting.sweeps import best_row
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure import cells
@@ -42,6 +42,7 @@ def best_threshold(
 ) -> OperatingPoint:
     """Return the best value of a metric of one threshold, and the highest threshold that attains it."""
     options = dict(zip(COSTS, costs, strict=True))
+    maximize = None if maximize is None else as_flag("maximize", maximize)
     if callable(metric):
         _check_costs_used("a function", (), options)
         function, sign = _as_cell_function("metric", metric), -1 if maximize is False else 1

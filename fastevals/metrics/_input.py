@@ -92,7 +92,7 @@ def as_numbers(name: str, values: Any, *, two_d: bool = False, finite: bool = Tr
             raise ValueError(f"{name} must hold numbers, got {'text' if array.dtype.kind in 'OUST' else array.dtype}")
         try:
             array = array.astype(np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}: {error}") from error
     if two_d and array.ndim == 1:
         raise ValueError(

@@ -349,6 +349,7 @@ class CertifiedRanking:
     ) -> float | Certified:
         """As `Ranking.roc_auc`."""
         limits = {name: value for name, value in (("max_fpr", max_fpr), ("min_tpr", min_tpr)) if value is not None}
+        standardize = as_flag("standardize", standardize)
         return self.metric(MetricSpec("roc_auc", {**limits, "standardize": standardize} if limits else {}))
 
     def rank_loss(self) -> float | Certified:
@@ -374,7 +375,7 @@ class CertifiedRanking:
 
     def equal_error_rate(self, *, on_hull: bool = False) -> OperatingPoint:
         """As `Ranking.equal_error_rate`; the threshold is the cut at or just past it."""
-        name = "equal_error_rate_on_hull" if on_hull else "equal_error_rate"
+        name = "equal_error_rate_on_hull" if as_flag("on_hull", on_hull) else "equal_error_rate"
         return self._point(name, lambda counts: ranking_metrics.equal_error_rate(counts, on_hull))
 
     def _point(self, name: str, function: Callable[[ThresholdCounts], OperatingPoint]) -> OperatingPoint:
@@ -546,11 +547,15 @@ class CertifiedRanking:
 
     def roc_curve(self, *, drop_intermediate: bool = True) -> Any:
         """As `Ranking.roc_curve`, or curves that enclose it."""
-        return self._curve(lambda counts: RocCurve(counts, drop_intermediate), Detail.POLYLINE)
+        return self._curve(
+            lambda counts: RocCurve(counts, as_flag("drop_intermediate", drop_intermediate)), Detail.POLYLINE
+        )
 
     def det_curve(self, *, drop_intermediate: bool = True) -> Any:
         """As `Ranking.det_curve`, or curves that enclose it."""
-        return self._curve(lambda counts: DetCurve(counts, drop_intermediate), Detail.POLYLINE)
+        return self._curve(
+            lambda counts: DetCurve(counts, as_flag("drop_intermediate", drop_intermediate)), Detail.POLYLINE
+        )
 
     def precision_recall_curve(self) -> Any:
         """As `Ranking.precision_recall_curve`, or curves that enclose it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -35,7 +35,7 @@ from fastevals.scale.files import RowFiles
 from fastevals.scale.grouped import GroupSummary
 from fastevals.scale.parquet import threshold_keys
 from fastevals.scale.probabilities import ProbabilitySummary
-from fastevals.scale.rows import ON_INVALID, Rows, joined_checksums, named_classes
+from fastevals.scale.rows import ON_INVALID, Rows, check_names, joined_checksums, named_classes, score_names
 from fastevals.scale.scores import Counting, ScoresSummary, atoms_by_model, fitted_grids
 from fastevals.scale.summary import MOST_CELLS, SAMPLE, as_label
 from fastevals.scale.targets import TargetSummary
@@ -686,13 +686,6 @@ class Engine:
         return MetricsByGroup(results, pos_label=positive)
 
 
-def _check_names(**columns: Any) -> None:
-    """Raise unless all are names of columns."""
-    for name, column in columns.items():
-        if not isinstance(column, str):
-            raise ValueError(f"{name} must be the name of a column, got {show(column)}")
-
-
 def _given(**columns: str | None) -> dict[str, str]:
     """Return the columns that are given."""
     return {name: column for name, column in columns.items() if column is not None}
@@ -724,12 +717,8 @@ def _ranking_columns(
     label: str, score: str | Sequence[str], weights: Weights, by: str | None, pos_label: Any, on_invalid: str
 ) -> RankingColumns:
     check_choice("on_invalid", on_invalid, ON_INVALID)
-    scores = tuple(score) if isinstance(score, Iterable) and not isinstance(score, str) else (score,)
-    if not scores or not all(isinstance(name, str) for name in scores):
-        raise ValueError(f"score must be the name of a column, or names, got {show(score)}")
-    if len(set(scores)) < len(scores):
-        raise ValueError(f"score must name each column once, got {show(list(scores))}")
-    _check_names(label=label, **weights.given(), **_given(by=by))
+    scores = score_names(score)
+    check_names(label=label, **weights.given(), **_given(by=by))
     return RankingColumns(
         label, scores, weights.column, by, as_label("pos_label", pos_label), on_invalid=on_invalid,
         are_copies=weights.are_copies,
@@ -739,7 +728,7 @@ def _ranking_columns(
 def _group_columns(
     label: str, score: str, by: str, weights: Weights, pos_label: Any, on_invalid: str
 ) -> RankingColumns:
-    _check_names(score=score, by=by)
+    check_names(score=score, by=by)
     return _ranking_columns(label, score, weights, by, pos_label, on_invalid)
 
 
@@ -749,7 +738,7 @@ def _argument_columns(
 ) -> ArgumentColumns:  # fmt: skip
     """Return the columns of arguments of `update`, in the order of those that name them here."""
     check_choice("on_invalid", on_invalid, ON_INVALID)
-    _check_names(**columns, **weights.given(), **_given(by=by))
+    check_names(**columns, **weights.given(), **_given(by=by))
     given = dict(zip(arguments, columns.values(), strict=True))
     given |= _given(sample_weight=weights.weight, frequency_weight=weights.frequency_weight)
     return ArgumentColumns(given, (*numbers, "sample_weight", "frequency_weight"), by, on_invalid)

@@ -19,7 +19,7 @@ from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.exact import HUNDREDTHS, AtomCounts, BlockRows, ExactCurve, ExactRanking, ExactScans, NotWholeError
 from fastevals.scale.files import open_rows
 from fastevals.scale.grid import exact_floats
-from fastevals.scale.rows import RowReader
+from fastevals.scale.rows import RowReader, check_names, score_names
 from fastevals.scale.scores import count_scores
 from fastevals.scale.summary import MOST_CELLS
 
@@ -106,7 +106,9 @@ def ranking(
     0.75
     """
     check_one_weight(weight, frequency_weight, ("weight", "frequency_weight"))
-    names = [score] if isinstance(score, str) else list(score)
+    names = score_names(score)
+    weights = {"weight": weight, "frequency_weight": frequency_weight}
+    check_names(label=label, **{name: column for name, column in weights.items() if column is not None})
     reader = RowReader(
         open_rows(data, filesystem=filesystem), label, names, pos_label=pos_label, on_invalid=on_invalid,
         weight=weight if frequency_weight is None else frequency_weight, are_copies=frequency_weight is not None,

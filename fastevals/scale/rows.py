@@ -555,3 +555,20 @@ def _values(shown: str, array: Any, place: Batch, *, numeric: bool = False) -> N
     except pa.ArrowException:
         raise ValueError(f"{shown} must hold numbers, booleans or strings, but has type {array.type}") from None
     return encode_column(shown, text)  # type: ignore[return-value]
+
+
+def score_names(score: Any) -> tuple[str, ...]:
+    """Return the names of one or several columns of scores."""
+    scores = tuple(score) if isinstance(score, Iterable) and not isinstance(score, str) else (score,)
+    if not scores or not all(isinstance(name, str) for name in scores):
+        raise ValueError(f"score must be the name of a column, or names, got {show(score)}")
+    if len(set(scores)) < len(scores):
+        raise ValueError(f"score must name each column once, got {show(list(scores))}")
+    return scores
+
+
+def check_names(**columns: Any) -> None:
+    """Raise unless all are names of columns."""
+    for name, column in columns.items():
+        if not isinstance(column, str):
+            raise ValueError(f"{name} must be the name of a column, got {show(column)}")

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._distinct import sorted_union
 from fastevals._frames import Columns, make_columns
 from fastevals._kernels.areas import excess_of_log
-from fastevals._options import check_costs, check_exactly_one, check_number
+from fastevals._options import as_flag, check_costs, check_exactly_one, check_number
 from fastevals._validation.arrays import as_thresholds, power_of_two
 from fastevals._validation.curves import as_shares, check_has_thresholds
 from fastevals.counts import ThresholdCounts
@@ -193,6 +193,7 @@ class CostCurve(Curve):
         ValueError
             If the costs are out of range.
         """
+        normalize = as_flag("normalize", normalize)
         cost_fp, cost_fn, _ = check_costs(cost_fp, cost_fn)
         return CostOverPrior.of_envelope(self.lower_envelope, cost_fp, cost_fn, normalize)
 

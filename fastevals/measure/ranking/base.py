@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from numpy.typing import ArrayLike
 
-from fastevals._options import check_choice, check_costs, check_exactly_one, check_number, warn_undefined
+from fastevals._options import as_flag, check_choice, check_costs, check_exactly_one, check_number, warn_undefined
 from fastevals._validation.arrays import as_thresholds
 from fastevals._validation.labels import Classes, both_classes
 from fastevals.counts import ThresholdCounts
@@ -86,6 +86,7 @@ class BaseRanking(ABC):
         >>> ranking.roc_auc(), ranking.roc_auc(max_fpr=0.5, standardize=False)
         (0.75, 0.25)
         """
+        standardize = as_flag("standardize", standardize)
         right = 1.0 if max_fpr is None else check_number("max_fpr", max_fpr, low=0, high=1, open_low=True)
         bottom = 0.0 if min_tpr is None else check_number("min_tpr", min_tpr, low=0, high=1, open_high=True)
         if right < 1 or bottom > 0:
@@ -548,7 +549,7 @@ class BaseRanking(ABC):
         >>> ranking.roc_curve()
         RocCurve(5 points, area=0.75)
         """
-        return self._warned_curve("roc_curve", RocCurve(self.counts, drop_intermediate))
+        return self._warned_curve("roc_curve", RocCurve(self.counts, as_flag("drop_intermediate", drop_intermediate)))
 
     def det_curve(self, *, drop_intermediate: bool = True) -> DetCurve:
         """False negative rate against false positive rate.
@@ -570,7 +571,7 @@ class BaseRanking(ABC):
         >>> ranking.det_curve()
         DetCurve(5 points, area=0.25)
         """
-        return self._warned_curve("det_curve", DetCurve(self.counts, drop_intermediate))
+        return self._warned_curve("det_curve", DetCurve(self.counts, as_flag("drop_intermediate", drop_intermediate)))
 
     def precision_recall_curve(self) -> PrecisionRecallCurve:
         """Precision against recall.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
-from fastevals._options import check_integer, listed
+from fastevals._options import as_flag, check_integer, listed
 from fastevals._validation.curves import as_named
 from fastevals.counts import ThresholdCounts
 from fastevals.measure.curves.cost import (
@@ -94,7 +94,7 @@ def plot_cost(
     lines = check_integer("lines", lines, low=0, high=MOST_LINES)
     ax = style.get_axes(ax, style.WIDE, len(models))
     picture = picture_on(ax)
-    draw_cost(picture, models, color, lines=lines, marks=marks)
+    draw_cost(picture, models, color, lines=lines, marks=as_flag("marks", marks))
     return show(picture, ax, title)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from fastevals._options import as_flag
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure import ranking_metrics
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
@@ -88,7 +89,7 @@ def plot_precision_recall(
     bands = as_bands(band, models, "precision_recall", label)
     ax = style.get_axes(ax, style.SQUARE, len(models))
     picture = picture_on(ax)
-    draw_precision_recall(picture, models, color, marks=marks, bands=bands)
+    draw_precision_recall(picture, models, color, marks=as_flag("marks", marks), bands=bands)
     return show(picture, ax, title)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._options import as_flag
 from fastevals.counts import ThresholdCounts
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure import ranking_metrics
@@ -98,7 +99,7 @@ def plot_roc(
     bands = as_bands(band, models, "roc", label)
     ax = style.get_axes(ax, style.SQUARE, len(models))
     picture = picture_on(ax)
-    draw_roc(picture, models, color, hull=hull, marks=marks, bands=bands)
+    draw_roc(picture, models, color, hull=as_flag("hull", hull), marks=as_flag("marks", marks), bands=bands)
     return show(picture, ax, title)
 
 
@@ -191,7 +192,7 @@ def plot_det(
     models = as_models("curve", curve, DetCurve, BaseRanking.det_curve, label)
     ax = style.get_axes(ax, style.SQUARE, len(models))
     picture = picture_on(ax)
-    draw_det(picture, models, color, marks=marks)
+    draw_det(picture, models, color, marks=as_flag("marks", marks))
     return show(picture, ax, title)
 
 

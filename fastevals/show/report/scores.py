@@ -634,8 +634,10 @@ def _threshold_rule(threshold: float | None, best: str | None, costs: dict[str, 
             costs = costs or _costs(1.0, 1.0)
     elif best is not None:
         raise ValueError(f"{option('best')} and {option('threshold')} exclude each other")
-    elif isinstance(threshold, bool) or not isinstance(threshold, Real) or math.isnan(threshold):
+    elif isinstance(threshold, bool) or not isinstance(threshold, Real) or threshold != threshold:
         raise ValueError(f"{option('threshold')} must be a number, got {show(threshold)}")
+    else:
+        check_number(option("threshold"), threshold)
     return ThresholdRule(best, threshold, costs)
 
 

@@ -1,0 +1,146 @@
+"""Every switch of a public call is True or False, and nothing else."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+
+import fastevals as fe
+from fastevals import scale
+from fastevals.show import plots
+
+Y, S = np.array([0, 1, 1, 0, 1, 0]), np.array([0.1, 0.9, 0.4, 0.35, 0.8, 0.2])
+T = S + 1
+X = S[:, None]
+TWO = {"a": S, "b": S[::-1]}
+TABLE = {"a": S, "b": S[::-1], "c": S**2}
+RANKING = fe.Ranking(Y, S)
+CURVE = RANKING.cost_curve()
+FEW: dict[str, Any] = {"n_resamples": 9, "rng": 0}
+
+
+def mean(X: Any, y: Any, X_new: Any, **_: Any) -> Any:
+    return np.full(len(X_new), y.mean())
+
+
+def certified() -> Any:
+    """Return a ranking of counts that are in doubt."""
+    grid = scale.ScoreGrid.fit(Y, S, n_cells=2)
+    summary = scale.RankingSummary(grid=grid)
+    summary.update(Y, S)
+    return summary.ranking()
+
+
+CALLS: dict[str, Callable[..., Any]] = {
+    "BootstrapSplit.__init__": lambda **o: fe.BootstrapSplit(3, **o),
+    "ClassRankings.roc_curve": lambda **o: fe.ClassRankings([0, 1], [[0.9, 0.1], [0.2, 0.8]]).roc_curve(**o),
+    "ConfusionMatrix.cost": lambda **o: fe.ConfusionMatrix([[3, 1], [2, 4]]).cost([[0, 1], [1, 0]], **o),
+    "CostCurve.over_prior": lambda **o: CURVE.over_prior(**o),
+    "DetCurve.__init__": lambda **o: fe.DetCurve(RANKING.counts, **o),
+    "HoldOut.__init__": lambda **o: fe.HoldOut(0.3, **o),
+    "KFold.__init__": lambda **o: fe.KFold(2, **o),
+    "RocCurve.__init__": lambda **o: fe.RocCurve(RANKING.counts, **o),
+    "bootstrap": lambda **o: fe.bootstrap(RANKING, "roc_auc", **FEW, **o),
+    "bias_variance": lambda **o: fe.bias_variance(T, [T, T], **o),
+    "batch_auc": lambda **o: fe.batch_auc(Y, TWO, **o),
+    "bias_variance_curve": lambda **o: fe.bias_variance_curve(
+        mean, X, T, X, T, parameter="p", values=[1, 2], n_sets=2, **o
+    ),
+    "bias_variance_over_training_sets": lambda **o: fe.bias_variance_over_training_sets(
+        mean, X, T, X, T, n_sets=2, **o
+    ),
+    "bonferroni_dunn_test": lambda **o: fe.bonferroni_dunn_test(TABLE, control="a", **o),
+    "bootstrap_unpaired": lambda **o: fe.bootstrap_unpaired(RANKING, RANKING, "roc_auc", **FEW, **o),
+    "compare": lambda **o: fe.compare(TABLE, **o),
+    "compare_predictions": lambda **o: fe.compare_predictions(Y, {"a": Y, "b": 1 - Y}, metrics="accuracy", **FEW, **o),
+    "compare_query_metrics": lambda **o: fe.compare_query_metrics(Y, TWO, [1, 1, 1, 2, 2, 2], "mrr", **FEW, **o),
+    "compare_rankings": lambda **o: fe.compare_rankings(Y, TWO, **FEW, **o),
+    "confidence_band": lambda **o: fe.confidence_band(RANKING, **FEW, **o),
+    "estimate_error": lambda **o: fe.estimate_error(mean, X, T, fe.KFold(2, rng=0), "mean_squared_error", **o),
+    "evaluate_splits": lambda **o: fe.evaluate_splits(T, T, fe.KFold(2, rng=0), "mean_squared_error", **o),
+    "friedman_test": lambda **o: fe.friedman_test(TABLE, **o),
+    "grouped_auc": lambda **o: fe.grouped_auc(Y, S, [1, 1, 1, 2, 2, 2], **o),
+    "learning_curve": lambda **o: fe.learning_curve(mean, X, T, fe.KFold(2, rng=0), "mean_squared_error", **o),
+    "mcnemar_test": lambda **o: fe.mcnemar_test(Y, Y, 1 - Y, **o),
+    "nemenyi_test": lambda **o: fe.nemenyi_test(TABLE, **o),
+    "paired_permutation_test": lambda **o: fe.paired_permutation_test(S, T, **FEW, **o),
+    "pairwise_mcnemar_tests": lambda **o: fe.pairwise_mcnemar_tests(Y, {"a": Y, "b": 1 - Y}, **o),
+    "permutation_test": lambda **o: fe.permutation_test(Y, S, S[::-1], "roc_auc", **FEW, **o),
+    "query_metrics": lambda **o: fe.query_metrics(Y, S, [1, 1, 1, 2, 2, 2], "mrr", **o),
+    "rank_comparison_test": lambda **o: fe.rank_comparison_test(TABLE, **o),
+    "report": lambda **o: fe.report({"y": Y, "s": S}, label="y", score="s", resamples=0, **o),
+    "select_model": lambda **o: fe.select_model(mean, X, T, "mean_squared_error", grid={"p": [1]}, rng=0, **o),
+    "validation_curve": lambda **o: fe.validation_curve(
+        mean, X, T, fe.KFold(2, rng=0), "mean_squared_error", parameter="p", values=[1, 2], **o
+    ),
+    "wilcoxon_test": lambda **o: fe.wilcoxon_test(S, T, **o),
+    "plots.plot_cost": lambda **o: plots.plot_cost(CURVE, **o),
+    "plots.plot_det": lambda **o: plots.plot_det(RANKING.det_curve(), **o),
+    "plots.plot_precision_recall": lambda **o: plots.plot_precision_recall(RANKING.precision_recall_curve(), **o),
+    "plots.plot_roc": lambda **o: plots.plot_roc(RANKING.roc_curve(), **o),
+}
+METHODS = {
+    "best_threshold": ("maximize", ("f1",)),
+    "roc_auc": ("standardize", ()),
+    "equal_error_rate": ("on_hull", ()),
+    "roc_curve": ("drop_intermediate", ()),
+    "det_curve": ("drop_intermediate", ()),
+}
+FIELDS = {"rejected", "exact", "observed", "maximize", "normalize"}  # of results
+
+
+def switches() -> Iterator[tuple[str, str]]:
+    """List the public calls and methods with the names of their switches."""
+    for place, before in ((fe, ""), (plots, "plots.")):
+        for name in place.__all__:
+            value = getattr(place, name)
+            members: list[tuple[str, Any]] = [(f"{before}{name}", value)]
+            if inspect.isclass(value):
+                members = [(f"{name}.{each}", inspect.getattr_static(value, each)) for each in dir(value)]
+                members = [(each, call) for each, call in members if each.endswith("__init__") or "._" not in each]
+            for shown, call in members:
+                call = inspect.unwrap(getattr(call, "__func__", call))
+                if inspect.isfunction(call):
+                    for each in inspect.signature(call).parameters.values():
+                        if "bool" in str(each.annotation) and "NDArray" not in str(each.annotation):
+                            yield shown, each.name
+
+
+ALL = list(switches())
+BAD = [2, 1.0, "no", [], np.array([True])]
+
+
+@pytest.mark.parametrize(("call", "name"), [each for each in ALL if each[0] in CALLS])
+def test_what_is_no_switch_is_an_error(call: str, name: str) -> None:
+    for value in BAD:
+        with pytest.raises(ValueError, match=f"^{name} must be True or False, got "):
+            CALLS[call](**{name: value})
+    if call.startswith("plots."):
+        pyplot.close("all")
+
+
+@pytest.mark.parametrize("kind", ["rows", "in doubt", "folds"])
+@pytest.mark.parametrize("method", METHODS)
+def test_what_is_no_switch_of_a_ranking_is_an_error(method: str, kind: str) -> None:
+    rankings = {"rows": RANKING, "in doubt": certified(), "folds": fe.RankingFolds([RANKING, RANKING]).pool()}
+    name, arguments = METHODS[method]
+    for value in BAD:
+        with pytest.raises(ValueError, match=f"^{name} must be True or False, got "):
+            getattr(rankings[kind], method)(*arguments, **{name: value})
+    getattr(rankings[kind], method)(*arguments, **{name: np.True_})
+
+
+def test_all_switches_are_tried() -> None:
+    others = {(call, name) for call, name in ALL if call not in CALLS}
+    methods = {
+        (f"{kind}.{method}", name) for kind in ("Ranking", "PooledRanking") for method, (name, _) in METHODS.items()
+    }
+    made = {(call, name) for call, name in others if name in FIELDS and call.endswith((".__init__", ".of_envelope"))}
+    assert others - made - methods == {("BiasVarianceSummary.result", "per_sample")}  # tried of the summary
+    with pytest.raises(ValueError, match="per_sample must be True or False"):
+        fe.BiasVarianceSummary(T, loss="squared").update([T]).result(per_sample=2)
