@@ -300,6 +300,9 @@ def test_an_exact_ranking_answers_as_that_of_all_rows_or_not_at_all(weight: str 
     for ask in (found.confusion_at, found.expected_cost, lambda at: found.gain_curve().at(threshold=at)):
         with pytest.raises(ValueError, match=message):
             ask(between)
+    for several in ([0.5, between], [between, positives[gap]]):  # of which one is known
+        with pytest.raises(ValueError, match=f"{between:.17g} are not known"):
+            found.confusion_at(several)
     named = parquet.ranking(table, label="y", score="a", weight=weight, exact=True, at=between)
     np.testing.assert_array_equal(named.confusion_at(between).counts, whole.confusion_at(between).counts)
     for ask in (found.brier_score, found.brier_decomposition, found.log_loss, found.calibration_curve):

@@ -158,8 +158,9 @@ def test_thresholds_named_beforehand_stay_exact() -> None:
         for at in (0.5, -0.25):
             found, expected = ranking.confusion_at(at), Ranking(y, s).confusion_at(at)
             np.testing.assert_array_equal(found.counts, expected.counts)
-    with pytest.raises(ValueError, match=r"counts at the threshold 0.1\d* are in doubt: the nearest cuts are"):
-        ranking.confusion_at(0.1)
+    for asked in (0.1, [0.5, 0.1], [0.1, -0.25, np.inf]):
+        with pytest.raises(ValueError, match=r"counts at the threshold 0.1\d* are in doubt: the nearest cuts are"):
+            ranking.confusion_at(asked)
     fewest, most = ranking.confusion_at(0.1, bounds=True)
     assert fewest.counts[1, 1] <= Ranking(y, s).confusion_at(0.1).counts[1, 1] <= most.counts[1, 1]
 
