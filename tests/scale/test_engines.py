@@ -106,6 +106,16 @@ def test_each_value_has_its_ranking(exact: bool) -> None:
             assert auc.low <= expected <= auc.high if isinstance(auc, Certified) else auc == expected
 
 
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_value_of_one_class_knows_both_labels(exact: bool) -> None:
+    names = {"y": np.where(COLUMNS["y"] == 1, "yes", "no"), "v": np.where(COLUMNS["y"] == 1, 1, np.arange(N) % 2)}
+    asked = {"label": "y", "score": "p", "by": "v", "pos_label": "yes", "exact": exact}
+    found = LOCAL.ranking(frame(COLUMNS | names), **asked)
+    assert [ranking.n_positives > 0 for ranking in found.values()] == [False, True]
+    for ranking in found.values():
+        assert ranking.confusion_at(2.0).labels.tolist() == ["no", "yes"]
+
+
 def test_hundreds_of_values_have_exact_rankings() -> None:
     found = LOCAL.ranking(FRAME, label="y", score="p", by="user", weight="w")
     assert len(found) == 400

@@ -827,6 +827,17 @@ def test_losses_without_end_are_compared_without_a_warning(tmp_path: Path) -> No
     assert difference == {"value": None, "interval": None, "pvalue": None}
 
 
+def test_a_value_of_one_class_knows_both_labels(tmp_path: Path) -> None:
+    table = table_of(200)
+    names = {"y": np.where(table["y"].to_numpy() == 1, "yes", "no"), "a": table["a"], "b": table["b"], "c": table["c"]}
+    path = write(tmp_path / "a.parquet", pa.table(names | {"v": np.where(names["y"] == "yes", 1, np.arange(200) % 2)}))
+    found = summarize(path, tmp_path / "a.fe", "--by", "v", "--pos-label", "yes")
+    blocks = ScoresSummary.from_bytes(found.read_bytes()).blocks
+    assert [block.n_positives > 0 for block in blocks.values()] == [False, True]
+    for block in blocks.values():
+        assert block.summaries["a"].ranking().confusion_at(2.0).labels.tolist() == ["no", "yes"]
+
+
 def test_summaries_that_do_not_go_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = table_of(200)
     a = summarize(write(tmp_path / "a.parquet", table), tmp_path / "a.fe")
