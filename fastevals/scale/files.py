@@ -223,6 +223,7 @@ def _expand(paths: list[str], filesystem: Any) -> tuple[list[str], Any]:
         else:
             matches = [path]
         for match in matches:
+            check_name(match)
             found += _files_in(match, filesystem or fs.LocalFileSystem())
     filesystem = filesystem or fs.LocalFileSystem()
     is_local = isinstance(filesystem, fs.LocalFileSystem)
@@ -234,6 +235,14 @@ def _expand(paths: list[str], filesystem: Any) -> tuple[list[str], Any]:
             raise ValueError(f"{path!r} is given twice{also}")
         given[real] = path
     return found, filesystem
+
+
+def check_name(path: str) -> None:
+    """Raise if the name of a file is bytes that are not UTF-8: Arrow opens no such files."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{path!r} can't be read: its name is not UTF-8, rename it") from None
 
 
 def _files_in(path: str, filesystem: Any) -> list[str]:

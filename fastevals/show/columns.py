@@ -32,7 +32,7 @@ from fastevals._validation.arrays import (
 from fastevals._validation.labels import as_groups, as_labels, check_several_groups
 from fastevals._validation.text import encode_column, encode_text, unique_inverse
 from fastevals.counting.labels import code_labels
-from fastevals.scale.files import arrow_batches, column_named, open_parquet
+from fastevals.scale.files import arrow_batches, check_name, column_named, open_parquet
 from fastevals.scale.values import hint_on_number, name_values, nearest_floats, numbers_of
 from fastevals.show.commands import SUMMARY, CsvForm, option
 from fastevals.show.csv_files import CsvFile
@@ -473,6 +473,7 @@ def _read(
         raise ValueError(f"{options[0]} goes with a CSV file, but {str(path)!r} is {file_format.title}")
     import_optional("pyarrow", "reading a file needs pyarrow: pip install pyarrow")
     check_file(path)
+    check_name(str(path))
     with _explain_damage(path):
         known = {**(wanted or {}), **beside}
         source = file_format.open(path, form, set(known) or None, names)

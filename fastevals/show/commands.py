@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import codecs
 import contextlib
+import errno
 import glob
 import os
 import re
 import shlex
+import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -107,21 +109,51 @@ def print_text(text: str) -> None:
 def write_file(file: Path, content: bytes) -> None:
     """Write a file whole or not at all: beside its place first. An error names the file, which OSError does not.
 
-    What a link names is written, and the link stays.
+    What a link names is written, and the link stays; so do the permissions of a file that is replaced.
     """
     try:
-        place = file.resolve()
+        place = _place(file)
         partial = place.with_name(f".{place.name}.part")
         partial.unlink(missing_ok=True)  # a killed run may have left it
+        mode = stat.S_IMODE(place.stat().st_mode) if place.exists() else None
         try:
-            with partial.open("xb") as part:
+            with partial.open("xb") if mode is None else open(partial, "xb", opener=_open_private) as part:
                 part.write(content)
+            if mode is not None:
+                partial.chmod(mode)
             partial.replace(place)
         except BaseException:
             partial.unlink(missing_ok=True)
             raise
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(file)) from error
+
+
+def _place(file: str | Path) -> Path:
+    """Return where a file is written: where a link leads."""
+    place = Path(os.path.realpath(file))
+    if place.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(file))
+    return place
+
+
+def _open_private(path: str, flags: int) -> int:
+    """Open what the user alone can read, until it has the permissions of the file that it replaces."""
+    return os.open(path, flags, 0o600)
+
+
+def check_writable(shown: str, file: str) -> None:
+    """Raise if a file can't be written, before time is spent on what goes into it; `shown` is what messages call it."""
+    try:
+        place = _place(file)
+        if not file or (place.exists() and not place.is_file()):  # a device is not replaced
+            raise ValueError(f"{shown} must name a file, got {file!r}")
+        partial = place.with_name(f".{place.name}.part")
+        partial.unlink(missing_ok=True)
+        partial.touch(exist_ok=False)
+        partial.unlink()
+    except OSError as error:
+        raise ValueError(f"{shown} {file!r} can't be written: {error.strerror or error}") from None
 
 
 # Before and while a command runs ------------------------------------------------------------------------------------
@@ -135,7 +167,7 @@ def check_beforehand(arguments: argparse.Namespace) -> None:
             if os.path.exists(file) and os.path.exists(arguments.html) and os.path.samefile(file, arguments.html):
                 raise ValueError(f"{option('html')} must not be a file that is read, got {arguments.html!r}")
     if arguments.out is not None:
-        _prepare_folder(arguments.out)
+        _prepare_folder(arguments.out, arguments.command)
     if arguments.progress:
         from fastevals._options import import_optional
 
@@ -155,16 +187,10 @@ def _prepare_page(page: str) -> None:
     from fastevals._options import import_optional
 
     import_optional("jinja2", NO_JINJA)
-    if not page or (os.path.exists(page) and not os.path.isfile(page)):  # a device is not replaced by a page
-        raise ValueError(f"{option('html')} must name a file, got {page!r}")
-    try:
-        with tempfile.TemporaryFile(dir=os.path.dirname(os.path.realpath(page))):
-            pass
-    except OSError as error:
-        raise ValueError(f"{option('html')} {page!r} can't be written: {error.strerror or error}") from None
+    check_writable(option("html"), page)
 
 
-def _prepare_folder(out: str) -> None:
+def _prepare_folder(out: str, command: str) -> None:
     """Make the folder of --out and its parents; raise if it can't be written to, or matplotlib is missing."""
     from fastevals.show.plots.style import require_matplotlib
 
@@ -179,6 +205,9 @@ def _prepare_folder(out: str) -> None:
         raise ValueError(f"{option('out')} must be a folder, got the file {out!r}") from None
     except OSError as error:
         raise ValueError(f"{option('out')} {out!r} can't be written to: {error.strerror or error}") from None
+    written = {f"{command}.json", f"{command}.txt"}
+    for name in {*written, *(name for name in os.listdir(out) if name.endswith(".png"))}:
+        check_writable(option("out"), os.path.join(out, name))
 
 
 def late_bars(arguments: argparse.Namespace) -> AbstractContextManager[None]:

@@ -16,6 +16,7 @@ from fastevals.show.commands import (
     check_beforehand,
     check_required_columns,
     check_shared,
+    check_writable,
     csv_form,
     option,
     parse_integer,
@@ -94,6 +95,8 @@ def run(arguments: argparse.Namespace) -> None:
     from fastevals.show.report.text import describe_left_out
 
     check_beforehand(argparse.Namespace(out=None, progress=arguments.progress))
+    for file in (arguments.out, part_of(arguments.out)):
+        check_writable(option("out"), file)
     summary = summarize(arguments)
     counted = {
         "file": arguments.out,
@@ -114,6 +117,11 @@ def run(arguments: argparse.Namespace) -> None:
         f"written to {arguments.out}, {counted['bytes'] / 1e6:.2f} MB: {counted['n_samples']} rows, "
         f"{counted['n_positives']} positive; scores of {models}\n{dropped}"
     )
+
+
+def part_of(out: str) -> str:
+    """Return the file of what is counted so far."""
+    return out + ".part"
 
 
 def summarize(arguments: argparse.Namespace) -> ScoresSummary:
@@ -141,7 +149,7 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
             raise ValueError(f"{option('largest_weight')} goes with {option('weight')}")
     check_integer(option("cells"), arguments.cells, low=1, high=MOST_CELLS)
     at = threshold_keys(option("at"), arguments.at or ())
-    part = arguments.out + ".part"
+    part = part_of(arguments.out)
     settings = [
         reader.identity,
         arguments.cells,

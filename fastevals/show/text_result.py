@@ -64,7 +64,7 @@ def show_result(arguments: argparse.Namespace, result: TextResult, pictures: Cal
     """
     print_text(result.to_text() if arguments.format == "text" else result.to_json())
     if getattr(arguments, "html", None) is not None:
-        write_file(Path(arguments.html), result.to_html(command=arguments.typed).encode())
+        write_file(Path(arguments.html), result.to_html(command=arguments.typed).encode(errors="backslashreplace"))
         _say_written(arguments, f"written to {arguments.html}")
     if arguments.out is None:
         return

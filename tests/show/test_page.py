@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import warnings
@@ -468,3 +469,125 @@ def test_what_is_not_shown_is_said(tmp_path: Path) -> None:
     [block] = fastevals.report(str(tmp_path / "a.fe"), resamples=0).to_page().blocks
     assert "the pictures of histograms of scores, calibration and net benefit" in " ".join(block.cautions)
     assert not {"scores", "calibration", "decision"} & {figure.kind for figure in block.figures}
+
+
+# Where files go -------------------------------------------------------------------------------------------------------
+
+COLUMNS = ["--label", "y", "--score", "s"]
+
+
+def rows_file(folder: Path, name: Any = "rows.csv") -> Path:
+    path = folder / name
+    path.write_text("y,s\n0,0.1\n1,0.2\n")
+    return path
+
+
+def refused(capsys: Any, monkeypatch: Any, arguments: list[str]) -> str:
+    """Return the error of a command that reads nothing."""
+    monkeypatch.setattr("fastevals.show.csv_files.CsvFile.__init__", None)
+    assert cli.main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    return str(err)
+
+
+@pytest.mark.parametrize("option", ["--html", "--out", "summarize"])
+@pytest.mark.parametrize("kind", ["loop", "long", "folder", "file"])
+def test_what_cannot_be_written_is_said_before_anything_is_read(
+    option: str, kind: str, tmp_path: Path, capsys: Any, monkeypatch: Any
+) -> None:
+    data = rows_file(tmp_path)
+    name = {"--html": "page.html", "--out": "out", "summarize": "rows.fe"}[option]
+    path = tmp_path / ("x" * (252 if option != "--out" else 260) + name if kind == "long" else name)
+    if kind == "loop":
+        path.symlink_to(path.name)
+    elif kind == "folder":
+        (path / "report.json" if option == "--out" else path).mkdir(parents=True)
+    elif kind == "file":
+        rows_file(tmp_path, "no")
+        path = tmp_path / "no" / name
+    command = ["summarize", str(data), *COLUMNS, "--out", str(path)]
+    if option != "summarize":
+        command = ["report", str(data), *COLUMNS, option, str(path)]
+    before = sorted(tmp_path.iterdir())
+    said = refused(capsys, monkeypatch, command)
+    assert (option if option != "summarize" else "--out") in said
+    assert "must name a file" in said if kind == "folder" else "can't be written" in said or "must be a folder" in said
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_picture_that_cannot_be_written_is_said_before(tmp_path: Path, capsys: Any, monkeypatch: Any) -> None:
+    (tmp_path / "out" / "roc.png").mkdir(parents=True)
+    command = ["report", str(rows_file(tmp_path)), *COLUMNS, "--out", str(tmp_path / "out")]
+    assert "roc.png" in refused(capsys, monkeypatch, command)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are of Unix")
+def test_files_keep_their_permissions_and_new_ones_have_the_users(tmp_path: Path, capsys: Any) -> None:
+    data = rows_file(tmp_path)
+    files = {"page": tmp_path / "page.html", "summary": tmp_path / "rows.fe", "text": tmp_path / "out" / "report.txt"}
+    commands = [
+        [
+            "report",
+            str(data),
+            *COLUMNS,
+            "--resamples",
+            "0",
+            "--html",
+            str(files["page"]),
+            "--out",
+            str(tmp_path / "out"),
+        ],
+        ["summarize", str(data), *COLUMNS, "--out", str(files["summary"])],
+    ]
+    before = os.umask(0o027)
+    try:
+        for mode in (0o640, 0o600, 0o444):
+            assert [cli.main(command) for command in commands] == [0, 0]
+            assert {oct(path.stat().st_mode & 0o777) for path in files.values()} == {oct(mode)}
+            for path in files.values():
+                path.chmod({0o640: 0o600, 0o600: 0o444}.get(mode, 0o444))
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are bytes on Linux")
+def test_names_that_are_not_utf8(tmp_path: Path, capsys: Any) -> None:
+    data, name = rows_file(tmp_path), os.fsdecode(b"\xff")
+    page = tmp_path / f"{name}.html"
+    assert cli.main(["report", str(data), *COLUMNS, "--resamples", "0", "--html", str(page)]) == 0
+    assert f"written to {tmp_path}/\\udcff.html" in capsys.readouterr().out
+    assert "\\udcff.html" in page.read_text()
+    summary = tmp_path / f"{name}.fe"
+    assert cli.main(["summarize", str(data), *COLUMNS, "--out", str(summary)]) == 0
+    assert cli.main(["report", str(summary), "--resamples", "0", "--html", str(page)]) == 0
+    capsys.readouterr()
+    odd = rows_file(tmp_path, f"{name}.csv")
+    for given in ([str(odd)], [str(odd), str(data)], [str(tmp_path / "*.csv")], [str(odd), "--on-invalid", "drop"]):
+        assert cli.main(["report", *given, *COLUMNS]) == 2
+        assert "\\udcff.csv' can't be read: its name is not UTF-8, rename it" in capsys.readouterr().err
+
+
+def test_a_saved_table_has_no_formulas() -> None:
+    """What a spreadsheet would run is text to it, by OWASP's rule; numbers stay numbers."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("scripts are tried in Node")
+    script = (Path(svg.__file__).parent / "page.js").read_text()
+    rules = re.search(r"  const VALUE = .*?(?=  const quoted)", script, re.DOTALL)
+    assert rules is not None
+    assert ".map(inert).map(quoted)" in script
+    names = ["=cmd|' /C calc'!A0", "+1", "@SUM(A1)", "-1+cmd|' /C calc'!A0", " =1", "-x", "a=b", "x"]
+    numbers = [
+        "-0.5",
+        "0.5",
+        "-1e-05",
+        "-inf",
+        "-0.0123 to 0.0456",
+        "-0.2 to -0.1; p 0.0400",
+        "-0.2 to -0.1; p <1e-9",
+        "-",
+    ]
+    run = f"{rules[0]} console.log(JSON.stringify({json.dumps([*names, *numbers])}.map(inert)))"
+    found = json.loads(subprocess.run([node, "-e", run], capture_output=True, text=True, check=True).stdout)
+    assert found == [*(f"'{name}" for name in names[:6]), *names[6:], *numbers]

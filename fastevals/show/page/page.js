@@ -453,6 +453,9 @@
   };
   const texts = (cell) => [...cell.childNodes].map((node) => node.textContent.trim()).filter(Boolean);
   const exact = (cell) => cell.title || texts(cell)[0] || ""; // all digits of a number
+  const VALUE = "-?(?:inf|[\\d,.]+(?:e[+-]?\\d+)?)";
+  const numeric = new RegExp(`^(?:-|${VALUE}(?: to ${VALUE})?(?:; p [<>]?${VALUE})?)$`);
+  const inert = (text) => (/^\s*[=+\-@]/.test(text) && !numeric.test(text) ? `'${text}` : text); // a name is no formula
   const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const csv = (table) => { // what is below numbers in some cells of a column is a column of its own
     const shown = [...table.rows].filter((row) => !row.hidden);
@@ -461,7 +464,7 @@
     const isNoted = rows[0].map((_, k) => rows.some((row) => row[k].querySelector("small")));
     const note = (cell) => (cell.tagName === "TH" ? `${cell.textContent} interval` : texts(cell).slice(1).join("; "));
     const fields = (cell, k) => (isNoted[k] ? [exact(cell), note(cell)] : [exact(cell)]);
-    return rows.map((row) => row.flatMap(fields).map(quoted).join(",")).join("\n") + "\n";
+    return rows.map((row) => row.flatMap(fields).map(inert).map(quoted).join(",")).join("\n") + "\n";
   };
   const onClick = (button, act) => button.addEventListener("click", act);
   for (const button of all("[data-save=csv]")) {
