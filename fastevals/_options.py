@@ -11,6 +11,7 @@ import numbers
 import operator
 import re
 import sys
+import unicodedata
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sized
 from contextlib import contextmanager
@@ -155,10 +156,19 @@ def did_you_mean(name: Any, known: Iterable[Any], also: Mapping[str, str] = NO_O
     """
     if not isinstance(name, str):
         return ""
+    known = list(known)
+    same = next((each for each in known if isinstance(each, str) and _composed(each) == _composed(name) != each), None)
+    if same is not None:
+        return f" (did you mean {same!r}, in Unicode {same!a}, not {name!a}?)"
     match = nearest(name, known)
     plain = name.casefold().replace("-", "_").replace(" ", "_")
     written = also.get(plain, None if match is None else repr(match))
     return "" if written is None else f" (did you mean {written}?)"
+
+
+def _composed(text: str) -> str:
+    """Return text whose letters and accents are one character each, as they look."""
+    return unicodedata.normalize("NFC", text)
 
 
 def _other_keywords(legal: Collection[str]) -> dict[str, str]:

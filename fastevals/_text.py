@@ -19,6 +19,7 @@ SMALL = 0.1  # less has fewer than four significant digits in four decimals
 MOST_DECIMALS = 8  # of more digits, powers of ten are shorter
 LONG = 8  # characters of a float
 SHOWN = 4  # rows of a printed result
+LONGEST_NAME = 58  # characters of a name at the start of a table's row
 MOST_PAIRS = 45  # in a table; JSON has all
 
 
@@ -118,8 +119,17 @@ def wrap_text(text: str, indent: str = "    ") -> list[str]:
     return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
+def _with_short_names(rows: list[list[str]]) -> list[list[str]]:
+    """Return the rows of a table, long names at their start shortened."""
+    if all(len(row[0]) <= LONGEST_NAME for row in rows):
+        return rows
+    names = shorten_names([row[0] for row in rows], LONGEST_NAME)
+    return [[name, *row[1:]] for name, row in zip(names, rows, strict=True)]
+
+
 def format_tables(tables: Sequence[list[list[str]]]) -> list[list[str]]:
-    """Return the lines of tables whose columns have the same widths."""
+    """Return the lines of tables whose columns have the same widths; long names are without their middle."""
+    tables = [_with_short_names(rows) for rows in tables]
     widths = [max(map(len, column)) for column in zip(*(row for rows in tables for row in rows), strict=True)]
 
     def line(row: list[str]) -> str:

@@ -319,8 +319,17 @@ def as_predictions(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tup
     return {name: as_scores(name, array)}, None, False
 
 
+ENGINES = {"pyspark": "spark", "dask": "dask", "dask_expr": "dask"}  # by module, whose frames are on many machines
+
+
 def named_columns(name: str, values: Any) -> dict[Any, Any] | None:
     """Return the columns of a frame or the entries of a mapping by name, or None of anything else."""
+    engine = ENGINES.get(type(values).__module__.partition(".")[0])
+    if engine is not None and is_frame(values):
+        raise ValueError(
+            f"{name} must hold rows, got a {type(values).__name__} of {engine.title()}: fastevals.scale.{engine} has "
+            "ranking and summarize, which count rows where they are, and report takes what these return"
+        )
     if hasattr(values, "collect") and not hasattr(values, "__len__"):  # a query of polars, not yet run
         raise ValueError(f"{name} must hold rows, got a {type(values).__name__}: pass {name}.collect()")
     if is_frame(values):

@@ -217,10 +217,10 @@ def check_comparable_labels(**arrays: NDArray[Any]) -> None:
             raise ValueError(f"{name} must fit 64-bit signed integers, got {show(array.max())}")
 
 
-def as_class_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
+def as_class_numbers(name: str, array: NDArray[Any], hint: str = "for scores use Ranking") -> NDArray[Any]:
     """Return labels that are integers of any dtype but uint64 as they are, others as int64.
 
-    Raise if one has a fraction or takes over 64 bits.
+    Raise if one has a fraction or takes over 64 bits; `hint` says what scores are for.
     """
     if array.dtype.kind == "u" and array.itemsize == 8:
         check_comparable_labels(**{name: array})
@@ -232,7 +232,7 @@ def as_class_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
         row = int(np.argmax(odd))
         raise ValueError(
             f"{name} must hold class labels, whole numbers within 64 bits, but has {show(array[row])} at {row_at(row)}"
-            "; for scores use Ranking"
+            f"; {hint}"
         )
     return array.astype(np.int64)
 

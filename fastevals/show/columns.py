@@ -32,7 +32,7 @@ from fastevals._validation.arrays import (
 from fastevals._validation.labels import as_groups, as_labels, check_several_groups
 from fastevals._validation.text import encode_column, encode_text, unique_inverse
 from fastevals.counting.labels import code_labels
-from fastevals.scale.files import arrow_batches, check_name, column_named, open_parquet
+from fastevals.scale.files import MISSING, arrow_batches, check_name, column_named, open_parquet
 from fastevals.scale.values import hint_on_number, name_values, nearest_floats, numbers_of
 from fastevals.show.commands import SUMMARY, CsvForm, option
 from fastevals.show.csv_files import CsvFile
@@ -87,6 +87,9 @@ def read_data(
         return read_columns(
             os.fsdecode(data), wanted, numeric=numeric, names=names, beside=beside, form=form, hint=hint
         )
+    if hasattr(data, "__arrow_c_stream__") and not gives_columns(data):
+        table = import_optional("pyarrow", MISSING).table(data)
+        data = {name: _as_plain_numbers(table[name]) for name in table.column_names}
     table = named_columns("data", data)
     if table is None:
         raise ValueError(f"data must be a path, a frame or a mapping of names to columns, got {show(data)}")
@@ -102,6 +105,17 @@ def read_data(
     }
     check_same_length(**{called[name]: array for name, array in arrays.items()})
     return NamedColumns(arrays)
+
+
+def _as_plain_numbers(column: Any) -> Any:
+    from pyarrow import types
+
+    return nearest_floats(column) if types.is_decimal(column.type) else column
+
+
+def gives_columns(data: Any) -> bool:
+    """Return whether data gives columns by name, which other streams of Arrow, such as a query of DuckDB, don't."""
+    return type(data).__module__.partition(".")[0] in ("pandas", "polars", "pyarrow")
 
 
 def _as_labels(shown: str, values: Any) -> NDArray[Any]:
@@ -204,6 +218,8 @@ def _named(role: str, name: Any) -> str:
         return name
     if isinstance(name, (int, np.integer)) and not isinstance(name, bool):
         return str(int(name))
+    if isinstance(name, tuple):  # of a frame with several levels of names
+        return str(name)
     raise ValueError(f"{option(role)} must be the name of a column, got {show(name)}")
 
 
@@ -535,7 +551,10 @@ def _file_format(path: Path) -> _Format:
     for suffix, file_format in SUFFIXES.items():
         if path.name.lower().endswith(suffix):
             return file_format
-    raise ValueError(f"{str(path)!r} is of no known format: its name must end with {', '.join(SUFFIXES)}")
+    raise ValueError(
+        f"{str(path)!r} is of no known format: its name must end with {', '.join(SUFFIXES)}; "
+        "CSV of any name can be piped: fastevals report - < FILE"
+    )
 
 
 def check_file(path: Path) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._validation.arrays import as_scores, check_finite
-from fastevals._validation.labels import Classes, as_classes, as_predicted_labels, as_true_labels
+from fastevals._validation.labels import Classes, as_class_numbers, as_classes, as_predicted_labels, as_true_labels
 from fastevals._validation.text import unique_inverse
 from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.scale.values import class_columns
@@ -67,6 +67,8 @@ def read_classes(columns: NamedColumns, label: str, models: Sequence[str], pos_l
     predicted = as_predicted_labels(
         true, {shown: column for shown, column in found.items() if shown != name}, true_name=name
     )
+    for shown, column in predicted.items():
+        as_class_numbers(shown, column, f"scores go with {option('score')}")
     labels = sorted_unique(np.concatenate([unique_inverse(column)[0] for column in (true, *predicted.values())]))
     wanted = parse_label(pos_label, labels.tolist()) if isinstance(pos_label, str) else pos_label
     classes = as_classes(name, labels, None, wanted, option=option("pos_label"))

@@ -325,3 +325,60 @@ def test_hints_name_what_the_reader_can_type(tmp_path, capsys, monkeypatch):
     python, command = hints_of(written(tmp_path, ranks), "compare", [])
     assert "give lower_is_better=True" in python
     assert "give --lower-is-better" in command
+
+
+# Data that need other calls, and names that are long ------------------------------------------------------------------
+
+
+def test_frames_on_many_machines_are_not_brought_here() -> None:
+    """A frame of Dask or Spark is never computed in this process without a word: the error names what counts it."""
+    dask = pytest.importorskip("dask.dataframe")
+    frame = dask.from_dict({"y": [0, 1], "s": [0.1, 0.2]}, npartitions=1)
+    spark = type("DataFrame", (), {"__module__": "pyspark.sql.dataframe", "columns": ["y", "s"], "collect": None})()
+    for data, engine in ((frame, "dask"), (spark, "spark")):
+        with pytest.raises(ValueError, match=f"{engine.title()}: fastevals.scale.{engine} has ranking and summarize"):
+            fastevals.report(data, label="y", score="s")
+        with pytest.raises(ValueError, match=f"fastevals.scale.{engine}"):
+            fastevals.compare(data)
+
+
+def test_queries_of_duckdb_are_read() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    query = duckdb.sql("select * from (values (0, .1), (1, .9), (0, .4), (1, .3)) as t(y, s)")
+    found = fastevals.report(query, label="y", score="s", resamples=0).to_dict()
+    assert found["blocks"][0]["models"][0]["metrics"]["roc_auc"] == 0.75
+
+
+def test_columns_of_several_levels() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([[0, 0.1], [1, 0.9]])
+    frame.columns = pandas.MultiIndex.from_tuples([("t", "y"), ("m", "s")])
+    found = fastevals.report(frame, label=("t", "y"), score=[("m", "s")], resamples=0).to_dict()
+    assert (found["label"], found["blocks"][0]["models"][0]["name"]) == ("('t', 'y')", "('m', 's')")
+
+
+def test_a_long_text_is_shortened_in_tables_and_whole_in_json() -> None:
+    long, other = "the answer is " + "x" * 4000, "the answer is " + "x" * 4001
+    report = fastevals.report({"y": ["a", "a", long, other], "p": ["a"] * 4}, label="y", pred="p", resamples=0)
+    lines = report.to_text().splitlines()
+    assert max(map(len, lines)) <= 120
+    assert sum("the answer is xx" in line and "..." in line for line in lines) == 2
+    assert report.to_dict()["blocks"][0]["models"][0]["labels"] == ["a", long, other]
+    columns = {"y": [0, 1, 0, 1], long: [1, 2, 3, 4], other: [4, 3, 2, 1], "g": [long, long, other, other]}
+    report = fastevals.report(columns, label="y", score=[long, other], by="g", resamples=50)
+    assert max(map(len, report.to_text().splitlines())) <= 165
+    assert [block["value"] for block in report.to_dict()["blocks"]] == sorted([long, other])
+
+
+def test_an_infinite_or_undefined_log_loss_says_why() -> None:
+    columns = {"y": [0, 1, 1], "sure": [0.0, 0.0, 1.0], "logit": [-2.0, 0.5, 3.0], "p": [0.2, 0.6, 0.9]}
+    report = fastevals.report(columns, label="y", score=["sure", "logit", "p"], resamples=50)
+    text = " ".join(report.to_text().split())
+    said = "log loss of sure is infinite: a row of the other class has a probability of 0 or 1"
+    outside = "Brier, log loss, ECE of logit are undefined: scores are outside of [0, 1]"
+    for words in (said, outside):
+        assert words in text
+        assert words in report.to_dict()["blocks"][0]["intervals"]["notes"]
+    alone = fastevals.report(columns, label="y", score="p", resamples=0).to_text()
+    assert "infinite" not in alone
+    assert "undefined" not in alone

@@ -424,3 +424,32 @@ def test_pyarrow_that_is_there_but_fails_is_not_called_missing(tmp_path, monkeyp
     monkeypatch.setattr(importlib, "import_module", fail)
     assert cli.main(["report", str(path), "--label", "y", "--score", "a"]) == 2
     assert "pyarrow is installed, but can't be imported: libarrow.so: failed to map" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "said"),
+    [
+        (
+            "y,p\n0,0.2\n1,0.9\n",
+            ["--pred", "p"],
+            "--pred 'p' must hold class labels, whole numbers within 64 bits, but has 0.2 at line 2; scores go with --sco",
+        ),
+        (
+            "y,e\u0301te\u0301\n0,1\n",
+            ["--score", "\u00e9t\u00e9"],
+            r"'e\u0301te\u0301', not '\xe9t\xe9'?",
+        ),
+        ("y,s\n0,\x001\n1,2\n", ["--score", "s"], "it has zero bytes, the first in line 2: no text has"),
+    ],
+)
+def test_messages_name_option_line_and_way_out(tmp_path, capsys, content, arguments, said):
+    path = tmp_path / "rows.csv"
+    path.write_text(content, encoding="utf-8")
+    assert cli.main(["report", str(path), "--label", "y", *arguments]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_another_suffix_can_be_piped(tmp_path, capsys):
+    (tmp_path / "rows.txt").write_text("y\ts\n0\t1\n")
+    assert cli.main(["report", str(tmp_path / "rows.txt"), "--label", "y", "--score", "s"]) == 2
+    assert "CSV of any name can be piped: fastevals report - < FILE" in capsys.readouterr().err

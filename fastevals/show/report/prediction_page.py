@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fastevals._text import describe_block, format_label, printable
+from fastevals._text import describe_block, format_label, printable, shorten_name, shorten_names
 from fastevals.results import Interval
 from fastevals.show.commands import option
 from fastevals.show.output import BlockPictures, Panel
@@ -46,6 +46,7 @@ from fastevals.show.report.predictions import (
     flat_classes,
     wilson_note,
 )
+from fastevals.show.report.text import LONGEST
 from fastevals.show.verdict import INDEPENDENT, ComparedModels, best_sentence, level_sentence, next_sentence
 
 RANKED_BY = ("f1", "F1 (macro)", "accuracy", "root_mean_squared_error")  # the first that a report has
@@ -114,7 +115,8 @@ def _class_table(block: PredictionBlock) -> Table:
     columns, places = ["Class", "rows"], [-1]
     for place, (model, matrix) in enumerate(matrices):
         for name in EACH_CLASS:
-            columns.append(f"{metric_title(name)} of {printable(model.name)}" if several else metric_title(name))
+            of_model = f" of {shorten_name(printable(model.name), LONGEST)}" if several else ""
+            columns.append(f"{metric_title(name)}{of_model}")
             places.append(place if several else -1)
         sizes = matrix.counts.sum(axis=1).tolist()
         rows_of |= dict(zip(matrix.labels.tolist(), sizes, strict=True))
@@ -148,7 +150,7 @@ def _after(report: PredictionReport, over: ValueTable) -> Block:
         cells += [number(float(numbers[k]), Interval(*ends[k].tolist())) for numbers, ends in over.of_models.values()]
         rows.append(TableRow(format_label(value), cells))
     by, title = str(report.roles.by), metric_title(over.metric)
-    columns = [by, "rows", *(f"{title} of {name}" for name in over.of_models)]
+    columns = [by, "rows", *(f"{title} of {name}" for name in shorten_names(over.of_models, LONGEST))]
     places = [-1, *range(len(over.of_models))]
     table = Table("values", values_title(len(shown), len(over.values)), columns, rows, places)
     pictures = list(figures([("groups", _group_panels(over))], "over"))

@@ -22,7 +22,7 @@ from fastevals._distinct import sorted_unique
 from fastevals._execution import progressed
 from fastevals._frames import Columns
 from fastevals._options import UndefinedMetricWarning, check_choice, naming_rows, show
-from fastevals._text import WIDTH, format_label, format_number, format_tables, printable
+from fastevals._text import WIDTH, format_label, format_number, format_tables, printable, shorten_name
 from fastevals._validation.arrays import as_frequencies, as_weights, check_one_weight
 from fastevals._validation.labels import Classes
 from fastevals.counting.labels import rows_by_code
@@ -61,6 +61,8 @@ from fastevals.show.report.json import interval_values, left_out_values, pair_va
 from fastevals.show.report.over_values import MOST_BLOCKS
 from fastevals.show.report.streams import read_complete_rows
 from fastevals.show.report.text import (
+    LONGEST,
+    block_title,
     describe_left_out,
     difference_table,
     heading,
@@ -287,7 +289,7 @@ class PredictionReport(TextResult):
         for block, table, compared in zip(self.blocks, models, differences, strict=True):
             lines.append("")
             if self.roles.by is not None:
-                lines.append(f"{printable(self.roles.by)} = {format_label(block.value)}: {describe_rows(block)}")
+                lines.append(f"{block_title(self.roles.by, block.value)}: {describe_rows(block)}")
             lines += table
             lines += note_lines("- : ", _undefined(block, self.metrics))
             lines += note_lines("! : ", cautions(self, block))
@@ -423,7 +425,8 @@ def _class_tables(block: PredictionBlock) -> list[list[list[str]]]:
         if sizes.size > MOST_WRITTEN:
             order = np.argsort(model.classes["f1"], kind="stable")[:MOST_WRITTEN]
             more = f", the lowest {MOST_WRITTEN} of {sizes.size}"
-        table = [[f"{printable(model.name)}, class{more}", "rows", *map(metric_title, EACH_CLASS)]]
+        name = shorten_name(printable(model.name), LONGEST)
+        table = [[f"{name}, class{more}", "rows", *map(metric_title, EACH_CLASS)]]
         for k in order.tolist():
             numbers = [format_number(model.classes[name][k]) for name in EACH_CLASS]
             table.append([format_label(model.matrix.labels[k].item()), f"{sizes[k]:g}", *numbers])

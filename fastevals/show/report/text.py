@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._text import (
+    LONGEST_NAME,
     WIDTH,
     describe_block,
     format_label,
@@ -51,6 +52,7 @@ WIDEST = 120  # characters of a table's line
 LONGEST = 24  # of a name beside numbers
 LONGEST_CELL = 28  # of a --by value and how many more are like it
 LONGEST_VALUE = 40  # of a --by value at the start of a row
+LOG_LOSS = PROBABILITY_COLUMNS[1]
 LISTED = 10  # values with the lowest, and with the highest AUC
 
 
@@ -74,7 +76,7 @@ def report_text(report: Report) -> str:
     for block, table, *others in zip(report.blocks, tables, *more, strict=True):
         lines.append("")
         if report.roles.by is not None:
-            lines.append(f"{printable(report.roles.by)} = {format_label(block.value)}: {_describe_rows(block)}")
+            lines.append(f"{block_title(report.roles.by, block.value)}: {_describe_rows(block)}")
         lines += table
         lines += note_lines("- : ", _undefined_notes(report, block, columns))
         lines += note_lines("! : ", block_cautions(report, block))
@@ -92,6 +94,11 @@ def _head(report: Report) -> list[str]:
     for name, text in describe(report).items():
         lines += textwrap.wrap(text, WIDTH, initial_indent=f"{name:11}", subsequent_indent=" " * 11)
     return lines
+
+
+def block_title(by: str, value: Any) -> str:
+    """Return what stands above a block's tables."""
+    return f"{shorten_name(printable(by), LONGEST_NAME)} = {shorten_name(format_label(value), LONGEST_NAME)}"
 
 
 def describe(report: Report) -> dict[str, str]:
@@ -290,8 +297,12 @@ def difference_table(plan: IntervalPlan | None, pairs: Sequence[ModelPair], colu
     for model, reference, metrics in pairs:
         for heading, form in shown:
             cells = [form(metrics[name]) if name in metrics else _empty_cell(name) for name in columns]
-            table.append([heading or f"{printable(model)} - {printable(reference)}", *cells])
+            table.append([heading or f"{_one_of_two(model)} - {_one_of_two(reference)}", *cells])
     return table
+
+
+def _one_of_two(model: str) -> str:
+    return shorten_name(printable(model), LONGEST_NAME // 2 - 1)
 
 
 def interval_rows(
@@ -380,7 +391,21 @@ def block_cautions(report: Report, block: ReportBlock) -> list[str]:
     taken = (
         left_out_cautions(report.left_out, report.roles.scores, "a finite score") if block is report.blocks[0] else []
     )
-    return taken + interval_cautions(report, block, counts)
+    return taken + _loss_cautions(block) + interval_cautions(report, block, counts)
+
+
+def _loss_cautions(block: ReportBlock) -> list[str]:
+    """Return why models have no metrics of probabilities, where others have, or an infinite log loss."""
+    certain = [model.name for model in block.models if model.metrics[LOG_LOSS] == math.inf]
+    missing = [model.name for model in block.models if math.isnan(model.metrics[LOG_LOSS])]
+    notes = []
+    if certain:
+        names = ", ".join(map(printable, certain))
+        notes.append(f"log loss of {names} is infinite: a row of the other class has a probability of 0 or 1")
+    if missing and len(missing) < len(block.models):
+        names, titles = ", ".join(map(printable, missing)), ", ".join(map(metric_title, PROBABILITY_COLUMNS))
+        notes.append(f"{titles} of {names} are undefined: scores are outside of [0, 1]")
+    return notes
 
 
 def interval_cautions(report: Any, block: Any, counts: list[tuple[str, str, int]]) -> list[str]:
