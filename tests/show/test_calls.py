@@ -374,7 +374,7 @@ def test_an_infinite_or_undefined_log_loss_says_why() -> None:
     columns = {"y": [0, 1, 1], "sure": [0.0, 0.0, 1.0], "logit": [-2.0, 0.5, 3.0], "p": [0.2, 0.6, 0.9]}
     report = fastevals.report(columns, label="y", score=["sure", "logit", "p"], resamples=50)
     text = " ".join(report.to_text().split())
-    said = "log loss of sure is infinite: a row of the other class has a probability of 0 or 1"
+    said = "log loss of sure is infinite: a probability of exactly 0 or 1 is wrong"
     outside = "Brier, log loss, ECE of logit are undefined: scores are outside of [0, 1]"
     for words in (said, outside):
         assert words in text

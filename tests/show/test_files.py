@@ -432,7 +432,7 @@ def test_pyarrow_that_is_there_but_fails_is_not_called_missing(tmp_path, monkeyp
         (
             "y,p\n0,0.2\n1,0.9\n",
             ["--pred", "p"],
-            "--pred 'p' must hold class labels, whole numbers within 64 bits, but has 0.2 at line 2; scores go with --sco",
+            "--pred 'p' must hold class labels, whole numbers within 64 bits, but has 0.2 at line 2; scores go",
         ),
         (
             "y,e\u0301te\u0301\n0,1\n",

@@ -401,7 +401,7 @@ def _loss_cautions(block: ReportBlock) -> list[str]:
     notes = []
     if certain:
         names = ", ".join(map(printable, certain))
-        notes.append(f"log loss of {names} is infinite: a row of the other class has a probability of 0 or 1")
+        notes.append(f"log loss of {names} is infinite: a probability of exactly 0 or 1 is wrong")
     if missing and len(missing) < len(block.models):
         names, titles = ", ".join(map(printable, missing)), ", ".join(map(metric_title, PROBABILITY_COLUMNS))
         notes.append(f"{titles} of {names} are undefined: scores are outside of [0, 1]")
