@@ -206,6 +206,7 @@ model            AUC      AP  PR AUC     EER     BEP      KS  | threshold accura
 logistic      0.9756  0.8844  0.8842  0.0893  0.7874  0.8341  | 0.3768445  0.9644    0.8667  0.7471  0.8025  0.7856
 naive_bayes   0.8042  0.2216  0.2217  0.2710  0.2238  0.6174  |         1  0.6683    0.2238  0.9828* 0.3646  0.3693
 random_forest 0.9895* 0.9477* 0.9545* 0.0402* 0.8800* 0.9230* |      0.32  0.9777*   0.8988* 0.8678  0.8830* 0.8709*
+! : log loss of naive_bayes, random_forest is infinite: a probability of exactly 0 or 1 is wrong
 
 model          Brier  log loss    ECE
 logistic      0.0285   0.1045* 0.0146*
