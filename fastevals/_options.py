@@ -194,6 +194,14 @@ def naming_rows(name: Callable[[int], str]) -> Iterator[None]:
         _row_name.reset(token)
 
 
+def check_name(path: str) -> None:
+    """Raise if the name of a file is bytes that are not UTF-8: Arrow opens no such files."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"{path!r} can't be read: its name is not UTF-8, rename it") from None
+
+
 def import_optional(module: str, missing: str) -> ModuleType:
     """Import a module of an optional package; raise with the message where it is missing, else with the reason."""
     package = module.partition(".")[0]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fastevals._options import did_you_mean, import_optional, listed, show
+from fastevals._options import check_name, did_you_mean, import_optional, listed, show
 
 MISSING = "reading files needs pyarrow: pip install pyarrow"
 FORMATS = {
@@ -235,14 +235,6 @@ def _expand(paths: list[str], filesystem: Any) -> tuple[list[str], Any]:
             raise ValueError(f"{path!r} is given twice{also}")
         given[real] = path
     return found, filesystem
-
-
-def check_name(path: str) -> None:
-    """Raise if the name of a file is bytes that are not UTF-8: Arrow opens no such files."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        raise ValueError(f"{path!r} can't be read: its name is not UTF-8, rename it") from None
 
 
 def _files_in(path: str, filesystem: Any) -> list[str]:

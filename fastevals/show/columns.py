@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fastevals._execution import progress_bar
 from fastevals._limits import available_memory, free_bytes
-from fastevals._options import as_bytes, as_flag, check_choice, did_you_mean, import_optional, row_at, show
+from fastevals._options import as_bytes, as_flag, check_choice, check_name, did_you_mean, import_optional, row_at, show
 from fastevals._text import printable
 from fastevals._validation.arrays import (
     as_array,
@@ -32,7 +32,7 @@ from fastevals._validation.arrays import (
 from fastevals._validation.labels import as_groups, as_labels, check_several_groups
 from fastevals._validation.text import encode_column, encode_text, unique_inverse
 from fastevals.counting.labels import code_labels
-from fastevals.scale.files import MISSING, arrow_batches, check_name, column_named, open_parquet
+from fastevals.scale.files import MISSING, arrow_batches, column_named, open_parquet
 from fastevals.scale.values import hint_on_number, name_values, nearest_floats, numbers_of
 from fastevals.show.commands import SUMMARY, CsvForm, option
 from fastevals.show.csv_files import CsvFile
