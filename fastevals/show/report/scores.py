@@ -486,6 +486,7 @@ class _Measure(NamedTuple):
                     for metric, number in certified.items()
                     if isinstance(number, Certified)
                 }
+                bounds |= block.bounds_at(name, model.threshold, self.rule.costs or {})
                 models.append(replace(model, bounds=bounds))
             defined = _defined(metrics, models)
             numbers = {model.name: {label: model.metrics[label] for label in defined} for model in models}
@@ -619,7 +620,10 @@ def _blocks_of_rows(
     if codes is None:
         return [(values[0], rows.n_samples, None)]
     places = rows_by_code(codes, len(values))
-    return [(value, part.size, part) for value, part in zip(values, places, strict=True)]
+    sizes = [part.size for part in places]
+    if rows.are_copies and rows.weights is not None:
+        sizes = np.bincount(codes, rows.weights, len(values)).astype(np.int64).tolist()
+    return list(zip(values, sizes, places, strict=True))
 
 
 # Options ----------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ in ranges of scores (`RankingSummary`), and numbers that are in doubt have bound
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import math
 import os
@@ -366,6 +367,20 @@ class CertifiedBlock(NamedTuple):
         ranking = self.totals.summaries[model].ranking()
         counts = ranking.counts if isinstance(ranking, PooledRanking) else ranking.at_cuts
         return PooledRanking(counts, self.totals.n_positives, self.totals.n_negatives)
+
+    def bounds_at(self, model: str, threshold: float, costs: Mapping[str, float]) -> dict[str, Interval]:
+        """Return bounds of what is read at a cut, where weights were rounded; without what no bounds are known of."""
+        ranking = self.totals.summaries[model].ranking()
+        bounds: dict[str, Interval] = {}
+        if isinstance(ranking, PooledRanking) or math.isnan(threshold):
+            return bounds
+        for name, entry in SCORE_METRICS.items():
+            if entry.of == "cells":
+                with contextlib.suppress(ValueError):
+                    found = ranking.metric(MetricSpec(name, {"threshold": threshold, **entry.own_options(costs)}))
+                    if isinstance(found, Certified):
+                        bounds[name] = Interval(found.low, found.high)
+        return bounds
 
     def subjects(self, model: str, metrics: Mapping[str, MetricSpec]) -> list[tuple[Any, dict[str, MetricSpec]]]:
         """Return what replicates are drawn of, and the metrics of it: of doubtful cells, of cuts, of probabilities."""

@@ -1,0 +1,161 @@
+"""Reports of rows with weights, and of copies of rows: in memory, in scans, in one scan, and of what was counted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fastevals
+from fastevals.show import cli
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+N = 200
+RNG = np.random.default_rng(3)
+Y = (RNG.random(N) < 0.4).astype(int)
+COLUMNS = {
+    "y": Y,
+    "a": np.round(1 / (1 + np.exp(-RNG.normal(size=N) - Y)), 3),
+    "b": np.round(1 / (1 + np.exp(-RNG.normal(size=N) - Y / 2)), 3),
+    "w": RNG.integers(0, 4, N),
+    "part": RNG.integers(0, 900, N) % 3,
+}
+ROLES: dict[str, Any] = {"label": "y", "score": ["a", "b"]}
+REPEATED = {name: np.repeat(each, COLUMNS["w"]) for name, each in COLUMNS.items()}
+WAYS: list[dict[str, Any]] = [
+    {"resamples": 99},
+    {"memory": 2000, "resamples": 99},
+    {"memory": 2000, "resamples": 0},
+    {"approximate": True, "resamples": 99},
+    {"by": "part", "resamples": 99},
+    {"by": "part", "memory": 2000, "resamples": 99},
+]
+
+
+def write(folder: Path, columns: dict[str, Any]) -> str:
+    name = str(folder / f"{len(list(folder.iterdir()))}.parquet")
+    pq.write_table(pa.table(columns), name)
+    return name
+
+
+def numbers(report: Any) -> dict[str, Any]:
+    values: dict[str, Any] = report.to_dict()
+    return {name: values[name] for name in ("over", "blocks", "intervals")}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_copies_are_repeated_rows(tmp_path: Path, way: dict[str, Any]) -> None:
+    ours = fastevals.report(write(tmp_path, COLUMNS), **ROLES, frequency_weight="w", **way)
+    theirs = fastevals.report(write(tmp_path, REPEATED), **ROLES, **way)
+    assert numbers(ours) == numbers(theirs)
+    assert ours.to_dict()["frequency_weight"] == "w"
+    assert ours.to_dict()["weight"] is None
+    assert "copies     w, " in ours.to_text()
+
+
+def test_copies_in_a_frame_are_repeated_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fastevals.show.report.intervals, "BUDGET", 10)  # cells are drawn
+    ours = fastevals.report(COLUMNS, **ROLES, frequency_weight="w")
+    assert numbers(ours) == numbers(fastevals.report(REPEATED, **ROLES))
+    with pytest.raises(ValueError, match="frequency_weight 'a' must hold whole numbers, how many copies"):
+        fastevals.report(COLUMNS, label="y", score="b", frequency_weight="a")
+
+
+@pytest.mark.parametrize("roles", [{"label": "y", "pred": "c"}, {"target": "a", "pred": "b"}])
+def test_copies_of_predictions_are_repeated_rows(roles: dict[str, str]) -> None:
+    ours, theirs = (
+        fastevals.report(each | {"c": (each["a"] > 0.5).astype(int)}, **roles, by="part", resamples=50, **more)
+        for each, more in ((COLUMNS, {"frequency_weight": "w"}), (REPEATED, {}))
+    )
+    drop = ("weight", "frequency_weight")
+    values = [{name: each for name, each in one.to_dict().items() if name not in drop} for one in (ours, theirs)]
+    assert values[0] == values[1]
+    assert ours.to_dict()["frequency_weight"] == "w"
+
+
+@pytest.mark.parametrize("way", [{"memory": 4000, "budget": 10}, {"approximate": True}])
+@pytest.mark.parametrize("unit", [1, 3])
+def test_weighted_rows_out_of_memory_have_values_and_say_why_no_more(
+    tmp_path: Path, way: dict[str, Any], unit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where weights are whole numbers, which say nothing of how many rows there are."""
+    budget = way.get("budget")
+    if budget is not None:
+        monkeypatch.setattr(fastevals.show.report.intervals, "BUDGET", budget)
+    options = {name: each for name, each in way.items() if name != "budget"}
+    file = write(tmp_path, COLUMNS | {"w": COLUMNS["w"] / unit})
+    report = fastevals.report(file, **ROLES, weight="w", **options)
+    (block,) = report.to_dict()["blocks"]
+    true = fastevals.report(COLUMNS, **ROLES, weight="w", resamples=0).to_dict()["blocks"][0]
+    for model, expected in zip(block["models"], true["models"], strict=True):
+        assert model["metrics"]["roc_auc"] == pytest.approx(expected["metrics"]["roc_auc"], rel=1e-6)
+    assert block["intervals"]["method"] is None
+    assert not block["differences"]
+    why = "it was counted with weight, and sums of squared weights, which intervals need, are not kept"
+    assert why in " ".join(report.to_text().split())
+    assert "it was counted with weight, and sums of squared weights" in report.to_html()
+
+
+def test_intervals_in_memory_are_of_weighted_rows() -> None:
+    """Weights that are all 9 change nothing, in no way that rows are drawn."""
+    nines = fastevals.report(COLUMNS | {"w": np.full(N, 9)}, **ROLES, weight="w", resamples=999).to_dict()["blocks"][0]
+    plain = fastevals.report(COLUMNS, **ROLES, resamples=999).to_dict()["blocks"][0]
+    for one, other in zip(nines["models"], plain["models"], strict=True):
+        widths = [np.diff(each["intervals"]["roc_auc"])[0] for each in (one, other)]
+        assert widths[0] == pytest.approx(widths[1], rel=0.1)  # other draws
+
+
+def summarized(folder: Path, columns: dict[str, Any], *options: str) -> str:
+    inner = folder / f"{len(list(folder.iterdir()))}"
+    inner.mkdir()
+    out, file = str(inner / "x.fe"), write(folder, columns)
+    assert cli.main(["summarize", file, "--label", "y", "--score", "a", "--score", "b", *options, "--out", out]) == 0
+    return out
+
+
+def test_what_was_counted_knows_weights_from_copies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    copies, repeated = summarized(tmp_path, COLUMNS, "--frequency-weight", "w"), summarized(tmp_path, REPEATED)
+    weighted = summarized(tmp_path, COLUMNS, "--weight", "w")
+    ours, theirs = (fastevals.report(file, against=file, resamples=99) for file in (copies, repeated))
+    assert numbers(ours) == numbers(theirs)
+    report = fastevals.report(weighted)
+    assert report.to_dict()["blocks"][0]["intervals"]["method"] is None
+    assert "sums of squared weights" in report.to_text()
+    capsys.readouterr()
+    assert cli.main(["report", weighted, "--against", weighted]) == 2
+    error = capsys.readouterr().err
+    assert "the data was counted with --weight, and sums of squared weights" in error
+    assert "--frequency-weight" in error
+    assert cli.main(["report", weighted, copies]) == 2
+    assert "summaries must all have weights of rows, or all numbers of copies" in capsys.readouterr().err
+
+
+def test_both_are_an_error_that_names_the_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path, COLUMNS)
+    both = ["--weight", "w", "--frequency-weight", "w"]
+    for command in (["report"], ["summarize", "--out", str(tmp_path / "x.fe")]):
+        assert cli.main([*command, file, "--label", "y", "--score", "a", *both]) == 2
+        assert "--weight and --frequency-weight exclude each other" in capsys.readouterr().err
+    assert cli.main(["report", file, "--label", "y", "--pred", "y", *both]) == 2
+    assert "--weight and --frequency-weight exclude each other" in capsys.readouterr().err
+    assert (
+        cli.main(["report", file, "--label", "y", "--score", "a", "--frequency-weight", "b", "--memory", "4000"]) == 2
+    )
+    assert "--frequency-weight 'b' must hold whole numbers, how many copies of each row" in capsys.readouterr().err
+
+
+def test_bounds_of_rounded_weights_are_of_all_numbers(tmp_path: Path) -> None:
+    columns = COLUMNS | {"w": RNG.random(N) + 0.1}
+    (block,) = fastevals.report(write(tmp_path, columns), **ROLES, weight="w", approximate=True).to_dict()["blocks"]
+    true = fastevals.report(columns, **ROLES, weight="w", resamples=0).to_dict()["blocks"][0]
+    for model, expected in zip(block["models"], true["models"], strict=True):
+        for name in ("roc_auc", "average_precision", "accuracy", "f1", "matthews"):
+            low, high = model["bounds"][name]
+            assert low < high < low + 1e-6
+            assert low <= expected["metrics"][name] <= high
+    json.dumps(block)
