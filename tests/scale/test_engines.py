@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import fastevals
-from fastevals import Ranking, metric
+from fastevals import ConfusionMatrix, Ranking, metric
 from fastevals.counting.ordering import FLOATS
 from fastevals.measure.registry import METRICS
 from fastevals.scale import Certified, RankingSummary, ScoresSummary, engines, parquet
@@ -487,3 +487,42 @@ def test_more_values_than_may_have_a_summary_are_an_error() -> None:
         LOCAL.ranking_summary(FRAME, label="y", score="p", by="user")
     with pytest.raises(ValueError, match="column 'target' must have at most 1000 values"):
         LOCAL.confusion_summary(frame(COLUMNS, (5000,)), label="class", predicted="guess", by="target")
+
+
+# Copies of rows -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_copies_are_rows_and_weights_are_none(exact: bool) -> None:
+    """Of both there are the same values; counts of weights are floats, which no bootstrap draws from."""
+    options: dict[str, Any] = {"label": "y", "score": "p", "exact": exact}
+    copies, weighted = (LOCAL.ranking(FRAME, **options, **{name: "w"}) for name in ("frequency_weight", "weight"))
+    true = Ranking(COLUMNS["y"], COLUMNS["p"], frequency_weight=COLUMNS["w"])
+    assert float(copies.roc_auc()) == float(weighted.roc_auc()) == pytest.approx(true.roc_auc(), abs=1e-5 * (not exact))
+    assert copies.n_samples == true.n_samples
+    table = pa.table(COLUMNS)
+    for engine, frame_ in ((LOCAL, FRAME), (parquet, table)):
+        found = engine.ranking(frame_, **options, frequency_weight="w").confusion_at(0.5)
+        assert found.counts.dtype == np.int64
+        np.testing.assert_array_equal(found.counts, true.confusion_at(0.5).counts)
+        assert engine.ranking(frame_, **options, weight="w").confusion_at(0.5).counts.dtype == np.float64
+        with pytest.raises(ValueError, match="weight and frequency_weight exclude each other"):
+            engine.ranking(frame_, **options, weight="w", frequency_weight="w")
+
+
+def test_summaries_of_frames_know_weights_from_copies() -> None:
+    named = {"label": "y", "score": "p"}
+    for weight in ("weight", "frequency_weight"):
+        given, is_weighted = {weight: "w"}, weight == "weight"
+        found = [
+            LOCAL.ranking_summary(FRAME, **named, **given),
+            LOCAL.probability_summary(FRAME, **named, **given),
+            LOCAL.group_summary(FRAME, **named, by="day", **given),
+            LOCAL.confusion_summary(FRAME, label="class", predicted="guess", **given),
+            LOCAL.target_summary(FRAME, target="target", predicted="fitted", **given),
+        ]
+        assert [summary.is_weighted for summary in found] == [is_weighted] * 5
+        assert LOCAL.summarize(FRAME, **named, **given).are_copies != is_weighted
+    expected = np.repeat(np.arange(N), COLUMNS["w"])
+    matrix = ConfusionMatrix.from_predictions(COLUMNS["class"][expected], COLUMNS["guess"][expected])
+    np.testing.assert_array_equal(found[3].matrix().counts, matrix.counts)
