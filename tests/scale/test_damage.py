@@ -124,6 +124,19 @@ def test_arrow_files_of_other_columns(tmp_path: Path) -> None:
         read_all([tmp_path / "a.parquet", tmp_path / "b.parquet"], ["a", "y"])
 
 
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_files_of_a_data_set_that_change_are_noticed(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a.{kind}"
+    pq.write_table(table_of(9), path) if kind == "parquet" else write_arrow(path, table_of(9))
+    rows = open_rows(ds.dataset(path, format=kind))
+    rows.check_unchanged()
+    assert [each[:2] for each in rows.identity] == [[str(path), path.stat().st_size]]
+    path.write_bytes(path.read_bytes() + b"x")
+    with pytest.raises(ValueError, match=f"a.{kind}' has changed since it was first read"):
+        rows.check_unchanged()
+    assert open_rows(ds.dataset(table_of(9))).identity == []
+
+
 # Any bit --------------------------------------------------------------------------------------------------------------
 
 KINDS = ("none.arrow", "lz4.feather", "zstd.arrow", "lz4.arrows", "checksums.parquet", "snappy.parquet")

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 import fastevals
 from fastevals.scale import ConfusionSummary, GroupSummary, ProbabilitySummary, RankingSummary
+from fastevals.scale.fields import Room
 from fastevals.scale.payload import pack, unpack
 from fastevals.scale.rows import LeftOut
 from fastevals.scale.scores import CountedBlock, ScoresSummary
@@ -278,7 +279,8 @@ def with_packed(size: int, packed: bytes) -> bytes:
 
 def test_an_array_has_as_many_values_as_it_says() -> None:
     planes = np.arange(10, dtype=np.uint64).view(np.uint8).reshape(-1, 8).T.tobytes()
-    packed = zlib.compress(planes)
+    packed = zlib.compress(planes, 1)
+    assert pack("x", {}, {"a": np.arange(10)}) == with_packed(10, packed)
     assert unpack(with_packed(10, packed), "x").array("a").tolist() == list(range(10))
     for size, wrong in (
         (9, packed),
@@ -342,6 +344,15 @@ def test_bytes_unpack_to_no_more_than_they_may(n: int, monkeypatch: pytest.Monke
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < (8 << 20 if n == 2**16 else 4 << 27)
+
+
+def test_there_is_room_for_what_zlib_packs() -> None:
+    for stored, most in ((10, 2**27), (10**6, 1032 * 10**6)):
+        room = Room(stored)
+        room.take(most - 8)
+        room.take(8)
+        with pytest.raises(ValueError, match=f"^{stored} bytes must unpack to at most {most}$"):
+            room.take(1)
 
 
 def test_pickles_of_summaries_name_them_alone() -> None:

@@ -229,6 +229,8 @@ def test_a_matrix_is_that_of_memory() -> None:
     weighted.update(true, predicted, sample_weight=weights)
     weighed = ConfusionMatrix.from_predictions(true, predicted, sample_weight=weights)
     np.testing.assert_allclose(weighted.matrix().counts, weighed.counts, rtol=1e-5)
+    with pytest.raises(ValueError, match=r"summaries must have the same largest_weight, got 1\.0 and 2\.5"):
+        weighted.merge(ConfusionSummary(largest_weight=2.5))
     with pytest.raises(ValueError, match="has no rows"):
         ConfusionSummary().matrix()
     drawn = [fastevals.bootstrap(each, "accuracy", n_resamples=50, rng=0) for each in (summary, summary.matrix())]
