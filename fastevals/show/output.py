@@ -91,10 +91,12 @@ def _draw(folder: Path, pictures: BlockPictures) -> str:
 
 def _earlier_blocks(numbers: Path) -> list[Path]:
     """Return the folders of the blocks whose numbers an earlier run wrote, as far as they exist."""
+    if not numbers.is_file():  # nor a pipe, which nobody may write to
+        return []
     try:
         earlier = json.loads(numbers.read_bytes())
         by, values = earlier["by"], [block["value"] for block in earlier["blocks"]]
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # there is none, or it is no such file
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # it is no such file
         return []
     folders = (_block_folder(numbers.parent, k, by, value) for k, value in enumerate(values[:MOST_PICTURED]))
     return [] if by is None else [each for each in folders if each.is_dir()]

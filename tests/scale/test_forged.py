@@ -387,6 +387,10 @@ def test_a_pipe_is_no_summary(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     arguments = [str(tmp_path / "rows.csv"), "--label", "y", "--score", "p", "--out", str(tmp_path / "out.fe")]
     assert run_within(20, "summarize", *arguments) == 2
     assert "out.fe.part', which what is counted is kept in, is no regular file" in capsys.readouterr().err
+    os.mkfifo(tmp_path / "report.json")  # in the place of an earlier run's numbers
+    report = ["report", *arguments[:-2], "--resamples", "0", "--out", str(tmp_path)]
+    assert run_within(60, *report) == 0
+    assert (tmp_path / "report.json").is_file()
 
 
 def test_a_file_is_as_long_as_it_says_before_it_is_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
