@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 
 from fastevals import Ranking, num_threads
 from fastevals._kernels.partition import STRIP, find_slots
-from fastevals._kernels.sorting import sort_keys, sort_pairs
+from fastevals._kernels.sorting import MANY, scratch_rows, sort_keys, sort_pairs
 from fastevals.counting import ordering
 from fastevals.counting.ordering import BUCKET, SLOTS_SPACE, BinaryLabels, codec_for, fit_map, split_by_class
 
@@ -280,6 +280,20 @@ def test_keys_are_sorted(name, n):
         keys = drawn.copy()
         sort_keys(keys, np.empty_like(keys), np.empty(n_cells, dtype=np.int32))
         np.testing.assert_array_equal(keys, expected, err_msg=f"{n_cells} cells")
+
+
+@pytest.mark.parametrize("name", KEYS)
+@pytest.mark.parametrize("n", [25, 1000, 50_000])
+def test_scratch_as_long_as_is_said_is_enough(name, n):
+    keys = KEYS[name](np.random.default_rng(n), n)
+    expected, rows = np.sort(keys), scratch_rows(keys)
+    assert rows <= n
+    if name.startswith("a frequent pair") and n > MANY:
+        assert rows < 0.7 * n
+    room = np.full(n + 64, 12345, dtype=np.uint64)
+    sort_keys(keys, room[:rows], np.empty(1000, dtype=np.int32))
+    np.testing.assert_array_equal(keys, expected)
+    assert (room[rows:] == 12345).all()
 
 
 @pytest.mark.parametrize("name", KEYS)

@@ -117,7 +117,7 @@ def test_every_metric_is_that_of_a_ranking_of_the_group(few: int, case: Any) -> 
 
 OF_COUNTS = ["average_precision", "ks_statistic", "equal_error_rate", "equal_error_rate_on_hull",
              "break_even_point", metric("f1", best="f1"), metric("recall", best="informedness"),
-             metric("precision", recall=0.3)]  # fmt: skip
+             metric("precision", recall=0.3), metric("precision", n_predicted=9)]  # fmt: skip
 
 
 @pytest.mark.parametrize("each", OF_COUNTS, ids=str)

@@ -6,6 +6,7 @@ import copy
 import math
 import warnings
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.scale import RankingSummary, parquet
 from fastevals.scale.certified import CertifiedRanking
+from fastevals.scale.exact import AtomCounts
 from tests.strategies import BOUNDED, Case, cases
 
 pa = pytest.importorskip("pyarrow")
@@ -175,3 +177,18 @@ def test_hundredths_are_known_of_several_ranges_too() -> None:
     assert isinstance(found, CertifiedRanking)
     at = np.arange(101) / 100
     np.testing.assert_array_equal(found.confusion_at(at).counts, Ranking(y, p).confusion_at(at).counts)
+
+
+def test_negatives_are_counted_about_atoms() -> None:
+    """At each atom, between each two, and the lowest of these, whatever parts they come in."""
+    rng = np.random.default_rng(3)
+    atoms, negatives = np.unique(rng.integers(0, 60, 9)).astype(np.uint64), rng.integers(0, 60, 200).astype(np.uint64)
+    counts = AtomCounts.uncounted(atoms, np.zeros(atoms.size, np.int64))
+    for part in np.array_split(negatives, 7):
+        counts.count(part.copy(), None)
+    edges = [-1, *atoms.tolist(), 60]
+    for k, (low, high) in enumerate(pairwise(edges)):
+        within = negatives[(negatives.astype(int) > low) & (negatives.astype(int) < high)]
+        assert counts.between[k] == within.size
+        assert not within.size or counts.least[k] == within.min()
+    assert counts.at.tolist() == [int((negatives == atom).sum()) for atom in atoms]
