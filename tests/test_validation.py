@@ -17,7 +17,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import fastevals
-from fastevals import ConfusionMatrix, Ranking
+from fastevals import ConfusionMatrix, Ranking, UndefinedMetricWarning
 from fastevals._options import (
     check_choice,
     check_costs,
@@ -586,3 +586,84 @@ def test_columns_of_files_must_have_names(tmp_path: Any) -> None:
     ):
         with pytest.raises(ValueError, match=f"^{message}$"):
             parquet.ranking(tmp_path / "rows.parquet", **given)
+
+
+# Scores that are no probabilities -------------------------------------------------------------------------------------
+
+LOGITS = [-3.0, 2.0, -1.0, 4.0]
+OF_PROBABILITIES: dict[str, Callable[..., Any]] = {
+    "y_score": lambda metric, **more: fastevals.bootstrap((Y, LOGITS), metric, n_resamples=9, **more),
+    "y_score of a ranking": lambda metric: fastevals.bootstrap(Ranking(Y, LOGITS), metric, n_resamples=9),
+    "scores\\['a'\\]": lambda metric, **more: fastevals.compare_rankings(
+        Y, {"a": LOGITS, "b": LOGITS}, metrics=[metric, "roc_auc"], n_resamples=9, **more
+    ),
+    "predictions\\['a'\\]": lambda metric, **more: fastevals.batch_metrics(
+        Y, {"a": LOGITS, "b": LOGITS}, metric, **more
+    ),
+    "pred_a": lambda metric: fastevals.permutation_test(Y, LOGITS, LOGITS[::-1], metric),
+    "y_score unpaired": lambda metric: fastevals.bootstrap_unpaired(
+        Ranking(Y, S), Ranking(Y, LOGITS), metric, n_resamples=9
+    ),
+}
+
+
+@pytest.mark.parametrize("metric", ["log_loss", "brier_score", "expected_calibration_error"])
+@pytest.mark.parametrize("name", OF_PROBABILITIES)
+def test_metrics_of_probabilities_say_which_scores_are_none(name: str, metric: str) -> None:
+    message = rf"^{name.partition(' ')[0]} must hold probabilities, in \[0, 1\], got -3.0$"
+    with pytest.raises(ValueError, match=message):
+        OF_PROBABILITIES[name](metric)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda scores: fastevals.batch_metrics(Y, scores, "brier_score"),
+        lambda scores: fastevals.compare_rankings(Y, scores, metrics="brier_score", n_resamples=99),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:brier_score .*(in 1 of 2 models|in 99 of 99 bootstrap)")
+def test_models_without_probabilities_do_not_spoil_others(call: Callable[[Any], Any]) -> None:
+    with pytest.warns(UndefinedMetricWarning, match=r"^brier_score .*\['b'\] must hold probabilities, .* got -3.0$"):
+        call({"a": S, "b": LOGITS})
+
+
+@pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
+def test_rows_without_weight_need_no_probabilities() -> None:
+    for name in ("y_score", "predictions\\['a'\\]", "scores\\['a'\\]"):
+        with pytest.raises(ValueError, match=r"in \[0, 1\], got -1.0"):
+            OF_PROBABILITIES[name]("brier_score", sample_weight=[0, 1, 1, 0])
+    found = fastevals.batch_metrics(Y, [[-3.0, 0.5, 0.5, 7.0]], "brier_score", sample_weight=[0, 1, 1, 0])
+    assert found["brier_score"].values.tolist() == [0.25]
+
+
+# Whole numbers past 2**53 --------------------------------------------------------------------------------------------
+
+FAR = 2**53
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda y, p: fastevals.regression_metrics(y, p),
+        lambda y, p: fastevals.bootstrap((y, p), "mean_absolute_error", n_resamples=9),
+        lambda y, p: fastevals.compare_predictions(y, [p, p], metrics="mean_absolute_error", n_resamples=9),
+        lambda y, p: fastevals.batch_metrics(y, [p, p], "mean_absolute_error"),
+        lambda y, p: fastevals.permutation_test(y, p, p, "mean_absolute_error"),
+        lambda y, p: fastevals.evaluate_splits(y, p, fastevals.KFold(2, rng=0), "mean_absolute_error"),
+        lambda y, p: fastevals.bias_variance(y, [p, p]),
+    ],
+)
+def test_integers_that_a_float_rounds_are_named(call: Callable[..., Any], dtype: Any) -> None:
+    y, p = np.array([1, FAR + 1, 5, 2], dtype=dtype), np.array([1, FAR, 5, 2], dtype=dtype)
+    for array in (y, y.tolist()):  # the error is 1/4, and 0 of floats
+        with pytest.raises(
+            ValueError, match=r"^y_true must hold integers that a float64 .* got 9007199254740993 at row 1"
+        ):
+            call(array, p)
+
+
+def test_integers_that_a_float_represents_are_measured() -> None:
+    found = fastevals.regression_metrics([FAR, -FAR, 2**60], [FAR - 2, -FAR, 2**60])
+    assert found.mean_absolute_error == pytest.approx(2 / 3, rel=1e-15)

@@ -271,6 +271,19 @@ def refuse_weighted(name: str, value: Any) -> NoReturn:
     )
 
 
+def check_exact_integers(name: str, array: NDArray[Any]) -> None:
+    """Raise if a float64 would round an integer."""
+    if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or not array.size:
+        return
+    if max(int(array.max()), -int(array.min())) > EXACT:
+        rounded = next((row for row, value in enumerate(array.tolist()) if float(value) != value), None)
+        if rounded is not None:
+            raise ValueError(
+                f"{name} must hold integers that a float64 represents exactly, got {array[rounded]} at "
+                f"{row_at(rounded)}: beyond 2**53 subtract what all have in common"
+            )
+
+
 def check_finite(name: str, array: NDArray[Any]) -> None:
     """Raise if a value is NaN or infinite."""
     if array.dtype.kind == "f" and not np.isfinite(array).all():

@@ -47,6 +47,7 @@ from fastevals.measure.kinds import (
     MetricSpecs,
     TargetMetric,
     array_kind,
+    check_needed_probabilities,
     check_one_kind,
     metric_kinds,
 )
@@ -313,6 +314,11 @@ def _measure_scores(
 ) -> BatchMetrics:
     columns = score_columns(y_true, pos_label, models, weights)
     measured = column_metrics(columns, metrics)
+    weighted = list(models.values())
+    if weights is not None:
+        kept = [each != 0 for each in weights.values()]
+        weighted = [values[_shared_or_own(kept, i)] for i, values in enumerate(weighted)]
+    check_needed_probabilities(specs, dict(zip(models, weighted, strict=True)))
     sizes = _one_size([each.n_positives for each in measured]), _one_size([each.n_negatives for each in measured])
     values = np.array([each.values for each in measured], dtype=np.float64).T
     return _results(specs, names, list(values), sizes=sizes, pos_label=columns.pos_label)

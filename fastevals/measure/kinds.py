@@ -14,8 +14,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import check_choice, check_no_options, check_not_given, check_options
-from fastevals._validation.arrays import as_scores, check_finite, check_same_length
+from fastevals._options import check_choice, check_no_options, check_not_given, check_options, warn_undefined
+from fastevals._validation.arrays import as_scores, check_finite, check_probabilities, check_same_length
 from fastevals._validation.labels import Classes, as_labels, as_true_labels, binary_labels, check_comparable_labels
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import Cells, ThresholdCounts
@@ -282,3 +282,22 @@ def _checked_along(name: str, values: Any, n: int) -> Floats:
             f"{array.dtype} of shape {array.shape}"
         )
     return array.astype(np.float64, copy=False)
+
+
+def check_needed_probabilities(specs: MetricSpecs, scores: Mapping[str, Array]) -> None:
+    """Raise if a metric is of probabilities, and no model's scores are; warn if some are none.
+
+    Keys are what messages call the scores.
+    """
+    names = {each.name for each in specs.values() if isinstance(each, MetricSpec)}
+    names = {name for name in names & METRICS.keys() if METRICS[name].of == "probabilities"}
+    lacking = []
+    for name, values in scores.items() if names else ():
+        try:
+            check_probabilities(name, *((values.min(), values.max()) if values.size else (0, 1)))
+        except ValueError as error:
+            lacking.append(error)
+    if lacking and len(lacking) == len(scores):
+        raise lacking[0]
+    if lacking:
+        warn_undefined(", ".join(sorted(names)), str(lacking[0]))

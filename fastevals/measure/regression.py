@@ -24,6 +24,7 @@ from fastevals._validation.arrays import (
     as_predictions,
     as_scores,
     as_weights,
+    check_exact_integers,
     check_finite,
     check_same_length,
     in_usual_unit,
@@ -444,7 +445,11 @@ def _median(
 
 
 def as_double(name: str, values: NDArray[Any]) -> NDArray[Any]:
-    """Return an array that blocks of float64 can be made of: itself, unless its floats are longer."""
+    """Return an array that blocks of float64 can be made of: itself, unless its floats are longer.
+
+    Raise if a float64 would round an integer: the difference of two of these may be all that there is.
+    """
+    check_exact_integers(name, values)
     if values.dtype.kind != "f" or values.dtype.itemsize <= DOUBLE.itemsize:
         return values
     with np.errstate(over="ignore"):

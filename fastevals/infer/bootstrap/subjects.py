@@ -25,7 +25,15 @@ from fastevals.infer.bootstrap.ranking_samples import ModelsSample, make_ranking
 from fastevals.infer.bootstrap.row_samples import TargetSample
 from fastevals.infer.bootstrap.samples import Sample
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.kinds import LABELS, SCORES, TARGETS, MetricSpecs, array_kind, metric_kinds
+from fastevals.measure.kinds import (
+    LABELS,
+    SCORES,
+    TARGETS,
+    MetricSpecs,
+    array_kind,
+    check_needed_probabilities,
+    metric_kinds,
+)
 from fastevals.measure.metric_specs import ranking_metric
 from fastevals.measure.ranking.ranking import Ranking, as_ranking
 
@@ -66,6 +74,7 @@ def make_sample(
         _check_rows(name, subject, counts if isinstance(counts, np.ndarray) else counts.cells(-1))
         if isinstance(subject, Ranking):
             metrics = SCORES.metrics(specs)
+            check_needed_probabilities(specs, {"y_score": subject.counts.thresholds[1:]})
             return make_ranking_sample(
                 subject.counts, metrics, stratified=design.stratified, pos_label=subject.pos_label, coarse=coarse
             )
@@ -109,6 +118,7 @@ def make_score_sample(
     weights, groups, kept, unit = _weights_and_groups(labels.values, design, labels.values == labels.positive)
     if kept is not None:
         labels, scores = labels.take(kept), {name: values[kept] for name, values in scores.items()}
+    check_needed_probabilities(specs, scores)
     return ModelsSample.from_rows(
         labels,
         scores,

@@ -17,7 +17,7 @@ from fastevals.infer.permutation.scores import permute_scores
 from fastevals.infer.permutation.signs import nonzero_differences, permute_signs, scaled_mean
 from fastevals.infer.permutation.targets import permute_targets
 from fastevals.infer.significance.decision import build_result, check_alpha
-from fastevals.measure.kinds import LABELS, SCORES, TARGETS, metric_kind
+from fastevals.measure.kinds import LABELS, SCORES, TARGETS, check_needed_probabilities, metric_kind
 from fastevals.measure.metric_specs import MetricSpec, parse_metric
 from fastevals.results import PairNames, SignificanceResult
 
@@ -168,6 +168,8 @@ def permutation_test(
     name, spec = parse_metric("metric", metric)
     kind = metric_kind(spec, "metric") if isinstance(spec, MetricSpec) else LABELS
     truth, predictions = kind.read(y_true, {"pred_a": pred_a, "pred_b": pred_b}, pos_label)
+    if kind is SCORES:
+        check_needed_probabilities({name: spec}, predictions)
     permute: Any = {SCORES: permute_scores, LABELS: permute_labels, TARGETS: permute_targets}[kind]
     tested = permute(truth, *predictions.values(), kind.metric(spec, "metric"), name, plan, pos_label)
     what = f"{name} of {first} less that of {second}"
