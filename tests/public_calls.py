@@ -52,6 +52,8 @@ APART = {
 }
 OF_PROBABILITIES = frozenset({"brier_decomposition", "brier_score", "calibration_curve", "log_loss"})
 AT_THRESHOLDS = frozenset({"confusion_at", "decision_curve", "expected_cost", "metric", "net_benefit"})
+APART_OF_SUMMARIES = frozenset({"ranking", "rankings"})
+INTERVALS = frozenset({"confidence_interval", "standard_error"})  # which weights have not
 SIZES = (warm_up.SMALL, warm_up.LARGE)
 
 
@@ -76,22 +78,21 @@ def read_ranking(ranking: Any) -> None:
 def of_summaries(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
     """Yield updates, merges, bytes and readings of each kind of summary."""
 
-    def call(name: str, weights: Any, options: dict[str, Any]) -> None:
+    def call(name: str, given: dict[str, Any], options: dict[str, Any]) -> None:
         kind, rng = KINDS[name], np.random.default_rng(0)
         made, columns = kind.make() if not options else RankingSummary(**options), kind.columns(rng, n)
-        given = {} if weights is None else {"sample_weight": weights}
         made.update(*columns, **given)
         half = [column[: n // 2] for column in columns]
         other = pickle.loads(pickle.dumps(made)).merge(made)
         other.update(*half, **{key: each[: n // 2] for key, each in given.items()})
         for summary in (made, other, type(made).from_bytes(other.to_bytes())):
-            read_all(summary, without=frozenset({"ranking", "rankings"}))
+            read_all(summary, without=APART_OF_SUMMARIES | (INTERVALS if "sample_weight" in given else frozenset()))
             if isinstance(summary, RankingSummary):
                 read_ranking(summary.ranking())
-                if not options:
+                if "sample_weight" not in given:
                     fastevals.bootstrap(summary, ["roc_auc", "average_precision", "ks_statistic"], n_resamples=50)
                     fastevals.delong(summary)
-            if name == "confusion":
+            if name == "confusion" and "sample_weight" not in given:
                 fastevals.bootstrap(summary, "accuracy", n_resamples=50)
         if name == "group":
             read_all(next(iter(made.rankings().values())))
@@ -99,14 +100,11 @@ def of_summaries(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
     rng = np.random.default_rng(1)
     whole, parts = rng.integers(0, 3, n), rng.random(n) + 0.5
     for name in KINDS:
-        for shown, weights in (("", None), (", weights", whole)):
-            yield f"summary {name}{shown}", partial(call, name, weights, {})
+        for given in ({}, {"frequency_weight": whole}, {"sample_weight": whole}):
+            yield f"summary {name} {list(given)}", partial(call, name, given, {})
     for cells in (2**18, 16):
-        yield f"summary in {cells} cells", partial(call, "ranking", None, {"cells": cells})
-        yield (
-            f"summary of parts in {cells} cells",
-            partial(call, "ranking", parts, {"cells": cells, "largest_weight": 2}),
-        )
+        for given, options in (({}, {}), ({"sample_weight": parts}, {"largest_weight": 2})):
+            yield f"summary of {cells} cells {options}", partial(call, "ranking", given, {"cells": cells} | options)
     yield "summary of cells", lambda: read_all(RankingSummary.from_cells([0.1, 0.5], [0.2, 0.6], [3, 4], [5, 1]))
 
 
@@ -143,8 +141,8 @@ def of_files(n: int, folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
     write_table(table, file, row_group_size=max(n // 3, 1))
     both: dict[str, Any] = {"label": "y", "score": ["p", "q"]}
     for options in (
-        {}, {"exact": False}, {"exact": False, "cells": 64}, {"weight": "w"}, {"weight": "v"}, {"memory": 36 * n // 50},
-        {"memory": 36 * n // 50, "weight": "w"},
+        {}, {"exact": False}, {"exact": False, "cells": 64}, {"weight": "w"}, {"weight": "v"},
+        {"frequency_weight": "w"}, {"memory": 36 * n // 50}, {"memory": 36 * n // 50, "weight": "w"},
     ):  # fmt: skip
 
         def call(options: dict[str, Any] = options) -> None:
@@ -154,14 +152,17 @@ def of_files(n: int, folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"ranking of a file {options}", call
     given = ["--label", "y", "--score", "p", "--score", "q"]
     ask = [*given, "--resamples", "60"]
-    for more in ([], ["--by", "day"], ["--weight", "w"], ["--approximate"], ["--group", "user"], ["--memory", "200KB"]):
+    for more in (
+        [], ["--by", "day"], ["--weight", "w"], ["--frequency-weight", "w"], ["--approximate"], ["--group", "user"],
+        ["--memory", "200KB"],
+    ):  # fmt: skip
         yield f"report {' '.join(more)}", partial(command, "report", file, *ask, *more)
-    for more in (["--weight", "v"], ["--by", "day", "--weight", "w"], []):
+    for more in (["--weight", "v"], ["--by", "day", "--weight", "w"], ["--frequency-weight", "w"], []):
         yield f"summarize {' '.join(more)}", partial(command, "summarize", file, *given, *more, "--out", out)
         yield f"report of what was summarized {' '.join(more)}", partial(command, "report", out, "--resamples", "60")
     yield "report against a summary", partial(command, "report", out, "--against", out, "--resamples", "60")
     frame = LocalFrame([table.slice(0, n // 2), table.slice(n // 2)])
-    for weight in (None, "w"):
+    for weight in ({}, {"weight": "w"}, {"frequency_weight": "w"}):
         calls: dict[str, dict[str, Any]] = {
             "ranking": both, "ranking_summary": both, "summarize": both,
             "confusion_summary": {"label": "class", "predicted": "guess"},
@@ -174,8 +175,12 @@ def of_files(n: int, folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         public = {name for name, _ in inspect.getmembers(LOCAL, inspect.ismethod) if not name.startswith("_")}
         assert set(calls) == public
         for name, options in calls.items():
-            yield f"frames: {name}", partial(getattr(LOCAL, name), frame, weight=weight, **options)
-        yield "frames: exact", partial(LOCAL.ranking, frame, weight=weight, exact=True, by="day", **both)
+            taken = inspect.signature(getattr(LOCAL, name)).parameters  # metrics of groups know no copies
+            asked = options | {key: column for key, column in weight.items() if key in taken}
+            if "weight" in weight and "interval" in options:
+                asked["interval"] = None
+            yield f"frames: {name} {weight}", partial(getattr(LOCAL, name), frame, **asked)
+        yield f"frames: exact {weight}", partial(LOCAL.ranking, frame, **weight, exact=True, by="day", **both)
 
 
 def command(*arguments: str) -> None:

@@ -318,33 +318,33 @@ def _summaries(data: _Data) -> None:
 
     labels = data.classes.astype(str), data.predicted.astype(str)
     whole = (data.weights * 2).astype(int)
-    for weights in (None, whole):
+    for weights in ({}, {"frequency_weight": whole}, {"sample_weight": whole}):
         for options in ({}, {"cells": 16}, {"grid": ScoreGrid([0.2, 0.5])}, {"at": 0.5}):
             scores = data.scores.round(3) if "at" in options else data.scores
-            summary = _summed(RankingSummary(**options), data.y, scores, weights)
+            summary = _summed(RankingSummary(**options), data.y, scores, **weights)
             ranking = summary.ranking()
             ranking.roc_auc(), ranking.average_precision(), ranking.ks_statistic(), ranking.roc_curve()
-            bootstrap(summary, ["roc_auc", "average_precision", "ks_statistic"], n_resamples=FEW, rng=0)
-            delong(summary)
-        _summed(ProbabilitySummary(), data.y, data.scores, weights).metrics()
-        _summed(ConfusionSummary(), *labels, weights).matrix()
-        _summed(TargetSummary(), data.targets, data.fitted, weights).metric("r2")
-        groups = _summed(GroupSummary(), data.y, data.scores, weights, data.groups)
-        groups.auc(interval="delong"), groups.rankings()[0].roc_auc()
+            if "sample_weight" not in weights:
+                bootstrap(summary, ["roc_auc", "average_precision", "ks_statistic"], n_resamples=FEW, rng=0)
+                delong(summary)
+        _summed(ProbabilitySummary(), data.y, data.scores, **weights).metrics()
+        _summed(ConfusionSummary(), *labels, **weights).matrix()
+        _summed(TargetSummary(), data.targets, data.fitted, **weights).metric("r2")
+        groups = _summed(GroupSummary(), data.y, data.scores, data.groups, **weights)
+        groups.auc(interval=None if "sample_weight" in weights else "delong"), groups.rankings()[0].roc_auc()
     for cells in (16, 2**18):
         parts = RankingSummary(cells=cells, largest_weight=2)
-        _summed(parts, data.y, data.scores, data.weights).ranking().roc_auc()
+        _summed(parts, data.y, data.scores, sample_weight=data.weights).ranking().roc_auc()
 
 
-def _summed(summary: Any, y: Any, predicted: Any, weights: Any, *groups: Any) -> Any:
+def _summed(summary: Any, *columns: Any, **weights: Any) -> Any:
     """Return a summary that was merged with itself, updated by arrays that can't be written to, and read from bytes."""
-    columns = [y, predicted, *groups]
-    summary.update(*columns, sample_weight=weights)
+    summary.update(*columns, **weights)
     merged = summary.merge(summary)
-    columns = [each.copy() for each in columns]
-    for each in columns:
+    fixed = [each.copy() for each in columns]
+    for each in fixed:
         each.flags.writeable = False
-    merged.update(*columns, sample_weight=weights)
+    merged.update(*fixed, **weights)
     return type(summary).from_bytes(merged.to_bytes())
 
 
@@ -361,12 +361,16 @@ def _files(data: _Data) -> None:
         file = f"{folder}/rows.parquet"
         asked: dict[str, Any] = {"label": "y", "score": ["p", "q"]}
         write_table(pa.table(columns), file)
-        for weight in (None, "w", "v"):
+        weights: list[dict[str, Any]] = [{}, {"frequency_weight": "w"}, {"weight": "w"}, {"weight": "v"}]
+        for weight in weights:
             for exact in (None, False):
-                for ranking in parquet.ranking(file, **asked, weight=weight, exact=exact).values():
+                for ranking in parquet.ranking(file, **asked, **weight, exact=exact).values():
                     ranking.roc_auc(), ranking.average_precision(), ranking.ks_statistic(), ranking.roc_curve()
         options: dict[str, Any]
-        for options in ({}, {"by": "g"}, {"weight": "w"}, {"group": "g"}, {"approximate": True}, {"memory": "200KB"}):
+        for options in (
+            {}, {"by": "g"}, {"weight": "w"}, {"frequency_weight": "w"}, {"group": "g"}, {"approximate": True},
+            {"memory": "200KB"},
+        ):  # fmt: skip
             report(file, **asked, **options, resamples=FEW)
 
 
