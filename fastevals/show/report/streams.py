@@ -376,7 +376,8 @@ class CertifiedBlock(NamedTuple):
             return bounds
         for name, entry in SCORE_METRICS.items():
             if entry.of == "cells":
-                with contextlib.suppress(ValueError):
+                with contextlib.suppress(ValueError), warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UndefinedMetricWarning)
                     found = ranking.metric(MetricSpec(name, {"threshold": threshold, **entry.own_options(costs)}))
                     if isinstance(found, Certified):
                         bounds[name] = Interval(found.low, found.high)
