@@ -159,3 +159,13 @@ def test_bounds_of_rounded_weights_are_of_all_numbers(tmp_path: Path) -> None:
             assert low < high < low + 1e-6
             assert low <= expected["metrics"][name] <= high
     json.dumps(block)
+
+
+def test_a_threshold_that_was_not_named_beforehand_has_bounds(tmp_path: Path) -> None:
+    """What is counted in few ranges doesn't tell the rows at any threshold."""
+    columns = {"y": Y, "a": RNG.normal(size=N) + Y, "b": RNG.normal(size=N)}
+    report = fastevals.report(summarized(tmp_path, columns, "--cells", "4"), threshold=0.123, resamples=0)
+    (model, _) = report.to_dict()["blocks"][0]["models"]
+    low, high = model["bounds"]["accuracy"]
+    assert low < np.mean((columns["a"] >= 0.123) == Y) < high
+    assert f"accuracy at the threshold is certain to within {high - low:.1e}" in " ".join(report.to_text().split())

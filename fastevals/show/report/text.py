@@ -110,11 +110,14 @@ def describe(report: Report) -> dict[str, str]:
         entries["copies" if report.roles.are_copies else "weight"] = printable(report.roles.weight) + left_out
     if report.left_out.n_rows:
         entries["dropped"] = describe_left_out(report.left_out, report.roles.lacking)
-    doubt = max((bounds.high - bounds.low for bounds in _auc_bounds(report)), default=0.0)
-    if doubt:
+    doubt, at_threshold = (_widest_bounds(report, name) for name in (AUC, "accuracy"))
+    if doubt or at_threshold:
+        cuts = "thresholds are between ranges, where counts are exact"
+        if at_threshold:
+            cuts = f"accuracy at the threshold is certain to within {at_threshold:.1e}"
         entries["in doubt"] = (
             f"scores were counted in ranges, in one pass: AUC is certain to within {doubt:.1e}; JSON has the bounds of "
-            "each number, and thresholds are between ranges, where counts are exact"
+            f"each number, and {cuts}"
         )
     if report.roles.by is None:
         entries["in all"] = _describe_rows(report.blocks[0])
@@ -155,8 +158,13 @@ def left_out_cautions(left_out: LeftOut, models: Sequence[str], what: str) -> li
     ]
 
 
-def _auc_bounds(report: Report) -> Iterable[Interval]:
-    return (model.bounds[AUC] for block in report.blocks for model in block.models if AUC in model.bounds)
+def _widest_bounds(report: Report, metric: str) -> float:
+    """Return what is in doubt of a metric at most; 0 where nothing is."""
+    models = [model for block in report.blocks for model in block.models]
+    return max(
+        (model.bounds[metric].high - model.bounds[metric].low for model in models if metric in model.bounds),
+        default=0.0,
+    )
 
 
 def _describe_rows(block: ReportBlock) -> str:
