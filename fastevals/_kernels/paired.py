@@ -9,7 +9,7 @@ from fastevals._kernels.jit import kernel
 from fastevals._kernels.random import bits, stream_key
 
 UNIT = 2.0**-53
-TINY = 2.0**-40  # of the largest variance: what is less is rounding
+ROUNDING = 2.0**-40  # of the largest variance: what is less is rounding
 TINY = 2.0**-1000  # probabilities below it are of one cell
 CENTRAL = 0.02425  # share of each tail, in which the quantile is of another form
 
@@ -121,7 +121,7 @@ def factorize(covariance, factor, order):
             if left[i] > left[pivot]:
                 pivot = i
         if k == 0:
-            least = left[pivot] * TINY
+            least = left[pivot] * ROUNDING
         if left[pivot] <= least:
             return k
         order[k], order[pivot] = order[pivot], order[k]

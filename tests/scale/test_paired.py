@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fastevals import Ranking, bootstrap, compare_rankings, metric, num_threads
-from fastevals._kernels.paired import draw_counts, normal_quantile
+from fastevals._kernels.paired import draw_counts, factorize, normal_quantile
 from fastevals.counts import ThresholdCounts
 from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
 from fastevals.infer.bootstrap.samples import poisson_tables
@@ -332,3 +332,12 @@ def test_replicates_are_those_of_rows_where_positives_are_few() -> None:
     for name, each in expected.items():
         assert found[name].value == each.value
         assert found[name].standard_error == pytest.approx(each.standard_error, rel=0.12), name
+
+
+@pytest.mark.parametrize("rank", [1, 3, 6])
+def test_a_factor_makes_its_covariance(rank: int) -> None:
+    rows = np.random.default_rng(rank).normal(size=(rank, 6))
+    covariance, factor, order = rows.T @ rows, np.zeros((6, 6)), np.empty(6, np.int64)
+    assert factorize(covariance, factor, order) == rank  # what roundings leave is none
+    np.testing.assert_allclose(factor[:rank].T @ factor[:rank], covariance[np.ix_(order, order)], atol=1e-12)
+    assert (np.tril(factor[:rank, :rank], -1) == 0).all()

@@ -124,6 +124,14 @@ def test_parts_in_any_order_are_the_whole(name: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
+def test_no_rows_are_stored(name: str) -> None:
+    empty = KINDS[name].make().to_bytes()
+    kept = type(KINDS[name].make()).from_bytes(empty)
+    assert kept.to_bytes() == empty
+    assert kept.merge(example(name)).to_bytes() == KINDS[name].make().merge(example(name)).to_bytes()
+
+
+@pytest.mark.parametrize("name", KINDS)
 def test_an_update_that_fails_changes_nothing(name: str) -> None:
     kind, rng = KINDS[name], np.random.default_rng(0)
     summary, columns = kind.make(), kind.columns(rng, 20)
