@@ -28,7 +28,7 @@ from fastevals._options import (
     show,
 )
 from fastevals._validation.arrays import as_thresholds, as_weights
-from fastevals.scale import parquet
+from fastevals.scale import TargetSummary, parquet
 
 # Numbers and options ------------------------------------------------------------------------------------------------
 
@@ -653,6 +653,7 @@ FAR = 2**53
         lambda y, p: fastevals.permutation_test(y, p, p, "mean_absolute_error"),
         lambda y, p: fastevals.evaluate_splits(y, p, fastevals.KFold(2, rng=0), "mean_absolute_error"),
         lambda y, p: fastevals.bias_variance(y, [p, p]),
+        lambda y, p: TargetSummary().update(y, p),
     ],
 )
 def test_integers_that_a_float_rounds_are_named(call: Callable[..., Any], dtype: Any) -> None:

@@ -16,6 +16,7 @@ from fastevals._validation.arrays import (
     as_frequencies,
     as_scores,
     as_weights,
+    check_exact_integers,
     check_finite,
     check_one_weight,
     check_same_length,
@@ -100,6 +101,7 @@ class TargetSummary(Summary):
                 arrays[each] = np.empty(0)
                 continue
             array = as_scores(each, column)
+            check_exact_integers(each, array)
             check_finite(each, array)
             arrays[each] = np.ascontiguousarray(array, dtype=np.float64)
             if np.abs(arrays[each]).max() >= LARGEST:
