@@ -210,7 +210,8 @@ def equal_error_rate_on_hull(counts: ThresholdCounts) -> OperatingPoint:
 def hull(counts: ThresholdCounts) -> ThresholdCounts:
     """Keep the vertices of the convex hull of the ROC curve (Provost and Fawcett 2001, doi:10.1023/A:1007601015854)."""
     x, y = counts.fps, counts.tps
-    if y.dtype == np.float64:  # a cross product is rounded: what is a vertex may depend on the order
+    # Where a cross product is rounded what is a vertex may depend on the order; of integers it must not overflow.
+    if y.dtype == np.float64 or counts.n_pos * counts.n_neg >= 2**62:
         return counts.take(_vertices(x * power_of_two(counts.n_neg), y * power_of_two(counts.n_pos)))
     parts = run(lambda part: part.start + _vertices(x[part], y[part]), chunks(x.size))
     rows = np.concatenate(parts)  # a vertex of all is one of its part

@@ -278,6 +278,17 @@ def test_metrics_on_the_hull_are_those_of_its_vertices(case):
             np.testing.assert_equal(metric(hull(counts)), metric(counts))
 
 
+def test_the_hull_of_very_many_rows_does_not_overflow():
+    positives, negatives = [8, 4, 2, 1, 0], [0, 1, 2, 4, 8]
+    few, many = (
+        Ranking.from_counts([5, 4, 3, 2, 1], [n * times for n in positives], [n * times for n in negatives])
+        for times in (1, 2**33)
+    )
+    assert hull(many.counts).thresholds.tolist() == hull(few.counts).thresholds.tolist()
+    assert many.equal_error_rate(on_hull=True).value == pytest.approx(2 / 15)
+    assert many.cost_curve().area == pytest.approx(few.cost_curve().area)
+
+
 @BOUNDED
 @given(unweighted, st.integers(1, 4))
 def test_the_hull_of_hulls_of_parts_is_that_of_all(case, size):
