@@ -107,7 +107,7 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
         assert metric.of_cells is not None
         (limit,) = metric.parameters
         ends = _cells_within_quota(cells, limit, spare)
-        low, high = (float(metric.of_cells(at)) for at in ends[:: 1 if entry.greater_is_better else -1])
+        low, high = _ends_of(*(metric.of_cells(at) for at in ends))
     elif is_monotone(spec) or (
         metric.threshold is not None and (entry.monotone or (is_certain and spec.name in CELL_BY_CELL))
     ):
@@ -120,12 +120,14 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
             f"{spec} of these rows is in doubt: they were counted in ranges of scores, and no bounds of it are known. "
             "Take it of exact counts, or at a cut"
         )
-    if math.isnan(high) and math.isnan(value):  # whatever the rows were
+    if math.isnan(low) and math.isnan(high) and math.isnan(value):  # whatever the rows were
         return math.nan
-    if math.isnan(low) and not math.isnan(high):  # of the worst there is none
+    if math.isnan(high):  # of the best there is none, nor of what is better than the worst
+        high = low
+    elif math.isnan(low):  # of the worst there is none
         low = entry.bounds[0]
     if not math.isnan(value):
-        low, high = min(low, value), max(high, value)
+        low, high = _ends_of(low, high, value)
     return Certified(value, *widened(low, high, spare.share(cells.middle), metric.bounds))
 
 
@@ -154,32 +156,38 @@ def is_monotone(spec: MetricSpec) -> bool:
 
 
 def _cells_within_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[Cells, Cells]:
-    """Return the worst and the best confusion cells that there may be where a quota is filled.
+    """Return the worst and the best confusion cells that there may be where a quota of units is filled.
 
-    It may be filled by somewhat fewer units, or more, where weights were rounded.
+    It is filled at the lowest cut that keeps to it, or among the rows from there down to the next one. Where weights
+    were rounded, it may be filled by somewhat fewer units, or more: then there are cells for each cut of these.
     """
-    off = 2 * sum(spare)
-    worst, best = (_cells_of_quota(cells, max(limit + side * off, 0.0)) for side in (WORSE, BETTER))
-    return moved_cells(worst[0], spare, WORSE), moved_cells(best[1], spare, BETTER)
+    cuts, limits = cells.at_cuts, _limits_of_quota(cells, limit, spare)
+    first, last = (at_thresholds.row_within(cuts, at_thresholds.QUOTA, each) for each in limits)
+    assert first is not None and last is not None
+    rows = np.arange(first, last + 1)
+    tp, fp, fn, tn = cuts.cells(rows)
+    after = np.minimum(rows + 1, cuts.thresholds.size - 1)
+    bottom, top = np.searchsorted(cells.low, FLOATS.encode(cuts.thresholds[np.stack((after, rows))]))
+    tied = (top - bottom == 1) & (cells.low[bottom] == cells.high[bottom])  # rows of one score are predicted alike
+    left = np.where(tied, 0, np.floor(limits[1] - tp - fp))
+    more_tp, more_fp = (
+        np.minimum(sums[after] - at, left).astype(np.int64) for sums, at in ((cuts.tps, tp), (cuts.fps, fp))
+    )
+    worst, best = Cells(tp, fp + more_fp, fn, tn - more_fp), Cells(tp + more_tp, fp, fn - more_tp, tn)
+    return moved_cells(worst, spare, WORSE), moved_cells(best, spare, BETTER)
 
 
-def _cells_of_quota(cells: ScoreCells, limit: float) -> tuple[Cells, Cells]:
-    """Return the worst and the best confusion cells where a quota of units is filled.
+def _limits_of_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[float, float]:
+    """Return the fewest and the most units that a quota may be, as the sums of weights it is compared with are off."""
+    limit = min(limit, float(cells.totals.sum()))
+    off = 2 * sum(spare) + ROUNDING * limit
+    return max(limit - off, 0.0), limit + off
 
-    It is filled at the lowest cut that keeps to it, or among the rows from there down to the next one.
-    """
-    cuts = cells.at_cuts
-    row = at_thresholds.row_within(cuts, at_thresholds.QUOTA, limit)
-    assert row is not None
-    tp, fp, n_pos, n_neg = (int(each) for each in (cuts.tps[row], cuts.fps[row], cuts.n_pos, cuts.n_neg))
-    more_tp = more_fp = 0
-    if row + 1 < cuts.thresholds.size:
-        first, last = np.searchsorted(cells.low, FLOATS.encode(cuts.thresholds[[row + 1, row]]))
-        if last - first > 1 or cells.low[first] < cells.high[first]:  # rows of one score are predicted alike
-            spare = math.floor(limit - tp - fp)
-            more_tp, more_fp = min(int(cuts.tps[row + 1]) - tp, spare), min(int(cuts.fps[row + 1]) - fp, spare)
-    most_tp, most_fp = tp + more_tp, fp + more_fp
-    return Cells(tp, most_fp, n_pos - tp, n_neg - most_fp), Cells(most_tp, fp, n_pos - most_tp, n_neg - fp)
+
+def _ends_of(*values: Any) -> tuple[float, float]:
+    """Return the least and the greatest of values that are numbers; NaN where none is."""
+    every = np.concatenate([np.atleast_1d(each) for each in values])
+    return float(np.fmin.reduce(every)), float(np.fmax.reduce(every))
 
 
 # Metrics with bounds of their own -----------------------------------------------------------------------------------
@@ -460,14 +468,18 @@ class CertifiedRanking:
             entry = find_metric("metric", metric, of="cells")
             bounds, greater = entry.bounds, entry.greater_is_better if maximize is None else bool(maximize)
         best, least = bounds[int(greater)], value if self._spare.is_none else bounds[int(not greater)]
-        if math.isnan(value):
-            best = value
-        if not callable(metric) and entry.monotone and greater == entry.greater_is_better:
+        if math.isnan(value):  # of one class whatever the rows were, else at cuts alone
+            best, least = (value, value) if ranking_metrics.one_class(self.cells.middle) else bounds
+        monotone = not callable(metric) and entry.monotone
+        if monotone and greater == entry.greater_is_better:
             best = float(at_thresholds.best_threshold(self._loose()[1], metric, maximize, costs))
             if not self._spare.is_none:
                 cuts = LooseCounts.of(self.cells.at_cuts, self._spare, WORSE)
                 least = float(at_thresholds.best_threshold(cuts, metric, maximize, costs))
-        return self._attained(value, threshold, (least, best), bounds, exact=self._is_exact)
+        # Between corners of the ROC polyline: of a signed one on the side of 0 that is sought, no better than there.
+        at_corners = monotone or (metric in CELL_BY_CELL and (value if greater else -value) > 0)
+        exact = self._is_exact and (at_corners or self.cells.are_atoms)
+        return self._attained(value, threshold, (least, best), bounds, exact=exact)
 
     @property
     def _is_exact(self) -> bool:
@@ -501,15 +513,15 @@ class CertifiedRanking:
             limit = at_thresholds.checked_limit(name, limit) / (self._unit or 1.0)
         value, threshold = at_thresholds.threshold_for(self.cells.at_cuts, name, limit)
         worst, best = (0.0, 1.0)[:: at_thresholds.CONSTRAINTS[name].sign]
-        off = 2 * sum(self._spare) if name == at_thresholds.QUOTA else 0.0
+        least, fewest = value, limit
         if name == at_thresholds.QUOTA:
-            best = float(METRICS["recall"](_cells_within_quota(self.cells, limit, self._spare)[1]))
+            fewest, _ = _limits_of_quota(self.cells, limit, self._spare)
+            best = _ends_of(METRICS["recall"](_cells_within_quota(self.cells, limit, self._spare)[1]))[1]
         else:
             best = float(at_thresholds.threshold_for(self._loose()[1], name, limit))
-        least = value
         if not self._spare.is_none:
             cuts = LooseCounts.of(self.cells.at_cuts, self._spare, WORSE)
-            least = float(at_thresholds.threshold_for(cuts, name, max(limit - off, 0.0)))
+            least = float(at_thresholds.threshold_for(cuts, name, fewest))
         least = worst if math.isnan(least) else least  # no cut may keep to the limit, or none but for rounding
         exact = best == value and self._spare.is_none if name == at_thresholds.QUOTA else self._is_exact
         return self._attained(value, threshold, (least, best), (0.0, 1.0), exact=exact)

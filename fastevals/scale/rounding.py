@@ -84,21 +84,25 @@ class LooseCounts(ThresholdCounts):
 def moved_curve(counts: ThresholdCounts, spare: Spare, side: int, *, over_share: bool = False) -> ThresholdCounts:
     """Return counts of which the rates of both classes, and the share of positives, are off to one side.
 
-    Fewer positives are the worse side. A curve over the share that is predicted positive (`over_share`) is not moved to
-    one side by that: it is moved along instead.
+    Fewer positives are the worse side. Over the share that is predicted positive (`over_share`) they are neither: there
+    counts have the fewest that there may be, and points are moved along by what more would change.
     """
     if spare.is_none:
         return counts
-    rates, totals, least = [], (counts.n_neg, counts.n_pos), []
+    rates, totals = [], (counts.n_neg, counts.n_pos)
     for sums, total, off, way in zip((counts.fps, counts.tps), totals, spare, (-side, side), strict=True):
         above, below = moved(sums, off, way), moved(total - sums, off, -way)
         rates.append(np.maximum.accumulate(above / (above + below)) if total else np.zeros(sums.size))
-        least.append(moved(total, off, way) / total if total else 1.0)
     fpr, tpr = rates
+    n_neg, n_pos = _moved_totals(counts, spare, WORSE if over_share else side)
     if over_share and all(totals):
-        share = counts.n_pos / sum(totals)
-        along = abs(spare.share(counts)) / (1 - share)
-        fpr = np.where(tpr + fpr > 0, np.clip(fpr - side * along, 0, 1), 0)
-        fpr[-1] = 1.0
-        least = [1.0, 1.0]
-    return ThresholdCounts._unchecked(counts.thresholds, tpr * totals[1], fpr * (totals[0] * least[0] / least[1]))
+        most_neg, most_pos = _moved_totals(counts, spare, BETTER)
+        along = (most_pos / (most_pos + most_neg) * (n_pos + n_neg) - n_pos) / n_neg
+        fpr = fpr + along * (np.maximum if side == WORSE else np.minimum)(tpr - fpr, 0)
+    scale = totals[1] / n_pos if totals[1] else 1.0
+    return ThresholdCounts._unchecked(counts.thresholds, tpr * totals[1], fpr * (n_neg * scale))
+
+
+def _moved_totals(counts: ThresholdCounts, spare: Spare, side: int) -> tuple[float, float]:
+    """Return the weight of negatives and positives with the fewest positives among all, or the most."""
+    return moved(counts.n_neg, spare.negatives, -side), moved(counts.n_pos, spare.positives, side)

@@ -19,7 +19,7 @@ from fastevals.scale import (
     RankingSummary,
     TargetSummary,
 )
-from fastevals.scale.certified import CertifiedRanking
+from fastevals.scale.certified import CertifiedCurve, CertifiedRanking
 from fastevals.scale.payload import pack
 
 SPECS = [
@@ -124,6 +124,55 @@ def test_plain_numbers_of_rounded_weights_are_certified() -> None:
     for name in ("roc_curve", "precision_recall_curve", "gain_curve", "cost_curve"):
         curve, area = getattr(ours, name)(), float(getattr(true, name)().area)
         assert curve.area.low <= area <= curve.area.high, name
+
+
+def test_a_quota_may_be_filled_at_any_cut_that_rounded_weights_leave_in_doubt() -> None:
+    y, s, weights = [1, 0, 1], [1.0, 0.0, 1.0], [0.5934868497511736, 0.8776232913583389, 0.063484084912456914]
+    summary = RankingSummary(largest_weight=1.0)
+    summary.update(y, s, sample_weight=weights)
+    for name, all_predicted in (("precision", 0.428107263), ("false_positive_rate", 1), ("recall", 1)):
+        found: Any = summary.ranking().metric(metric(name, n_predicted=sum(weights)))
+        assert found.low <= all_predicted <= found.high, name
+        assert found.width == pytest.approx(abs(all_predicted - (name != "false_positive_rate")), abs=1e-6), name
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_curves_over_the_share_of_rounded_weights_are_enclosed(seed: int) -> None:
+    y, s, weights = case(seed)
+    for order in (1, -1):  # better, and worse, than chance
+        summary = RankingSummary(cells=4, largest_weight=1.0)
+        summary.update(y, order * s, sample_weight=weights)
+        true = Ranking(y, order * s, sample_weight=weights)
+        for name in ("gain_curve", "lift_curve"):
+            ours, curve = getattr(summary.ranking(), name)(), getattr(true, name)()
+            if isinstance(ours, CertifiedCurve):
+                worst, at, best = (each.at(share=np.linspace(0.01, 1, 50)) for each in (ours.worst, curve, ours.best))
+                assert (worst - 1e-13 <= at).all()
+                assert (at <= best + 1e-13).all()
+                assert ours.area.low - 1e-13 <= curve.area <= ours.area.high + 1e-13
+
+
+def test_what_is_undefined_at_cuts_alone_is_certified() -> None:
+    summary = RankingSummary(cells=1)
+    y, s = [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]
+    summary.update(y, s)
+    best: Any = summary.ranking().best_threshold("matthews").value
+    assert (best.low, best.high) == (-1, 1)
+    negatives = RankingSummary(cells=1)
+    negatives.update([0, 0, 0], [-0.1, -0.2, -0.3])
+    at: Any = negatives.ranking().metric(metric("precision", threshold=-0.2))
+    assert (at.low, at.high) == (0, 0)
+
+
+def test_a_metric_that_turns_within_a_range_is_certified() -> None:
+    y, s = [0, 1, 1, 1, 0, 0, 0], [0.22, 0.94, 0.95, 0.61, 0.29, 0.43, 0.5]
+    summary = RankingSummary(cells=4)
+    summary.update(y, s)
+    ours, true = summary.ranking(), Ranking(y, s)
+    least: Any = ours.best_threshold("matthews", maximize=False).value
+    assert true.best_threshold("matthews", maximize=False).value == pytest.approx(2**-1.5)
+    assert least.low < 2**-1.5 < least.high
+    assert ours.best_threshold("matthews").value == 1
 
 
 def test_weights_that_are_whole_units_are_exact() -> None:
