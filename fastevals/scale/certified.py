@@ -163,7 +163,8 @@ def _cells_within_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[
     """
     cuts, limits = cells.at_cuts, _limits_of_quota(cells, limit, spare)
     first, last = (at_thresholds.row_within(cuts, at_thresholds.QUOTA, each) for each in limits)
-    assert first is not None and last is not None
+    assert first is not None
+    assert last is not None
     rows = np.arange(first, last + 1)
     tp, fp, fn, tn = cuts.cells(rows)
     after = np.minimum(rows + 1, cuts.thresholds.size - 1)
