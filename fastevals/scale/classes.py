@@ -202,12 +202,11 @@ class ConfusionSummary(Summary):
             summary._counts = counts.reshape(len(labels), len(labels)).copy()
             if isinstance(labels[0], int) and summary._labels.dtype.kind in "fO":
                 raise ValueError("its labels must fit integers of 64 bits")
-            if "rest" in fields:
-                rest = fields.array("rest", counts.size).view(np.int64)
-                if (np.abs(rest.astype(np.float64)) > REST / 2 * counts.astype(np.float64)).any():
-                    raise ValueError("what was rounded must be at most half of its counts")
-                summary._rest = rest.reshape(summary._counts.shape).copy()
-            else:
-                summary._rest = np.zeros_like(summary._counts)
+            summary._rest = np.zeros_like(summary._counts)
+        if "rest" in fields:
+            rest = fields.array("rest", counts.size).view(np.int64)
+            if (np.abs(rest.astype(np.float64)) > REST / 2 * counts.astype(np.float64)).any():
+                raise ValueError("what was rounded must be at most half of its counts")
+            summary._rest = rest.reshape(summary._counts.shape).copy()
         summary.is_weighted = fields.is_weighted() or largest is not None
         return summary

@@ -211,6 +211,14 @@ def test_matrices_of_fractional_weights_have_fifteen_digits() -> None:
     assert summary.to_bytes() == parts[0].merge(*parts[1:]).to_bytes()
 
 
+@pytest.mark.parametrize("kind", [RankingSummary, ConfusionSummary])
+def test_a_part_without_rows_can_be_stored_and_merged(kind: Any) -> None:
+    empty = kind.from_bytes(kind(largest_weight=1.0).to_bytes())
+    part = kind(largest_weight=1.0)
+    part.update([0, 1], [0, 1], sample_weight=[0.3, 0.7])
+    assert kind.from_bytes(empty.merge(part).to_bytes()).to_bytes() == part.to_bytes()
+
+
 # Weights are no copies ------------------------------------------------------------------------------------------------
 
 Y, S, COPIES = np.arange(60) % 3 == 0, np.arange(60) * 7 % 41 / 41, np.arange(60) % 4
