@@ -159,8 +159,6 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
         arguments.pos_label,
     ]
     before = None
-    if os.path.exists(part) and not os.path.isfile(part):
-        raise ValueError(f"{part!r}, which what is counted is kept in, is no regular file")
     with contextlib.suppress(FileNotFoundError, ValueError):
         before = ScoresSummary.from_bytes(read_file(part))
         if before.settings != settings:
