@@ -226,7 +226,7 @@ def truth_of(auc: float, prevalence: float) -> dict[str, float]:
         "EER": float(ndtr(-shift / 2)),
         "BEP": float(precision[even]),
         "best F1": float(f1[best]),
-        **{name: float(SCORE_METRICS[name](at)) for name in CHOSEN},
+        **{f"best F1: {name}": float(SCORE_METRICS[name](at)) for name in CHOSEN},
     }
 
 
@@ -244,7 +244,8 @@ def differences_of(setting: Setting, number: int, n_resamples: int) -> Floats:
             y, scores, metrics=METRICS, n_resamples=n_resamples, confidence_level=LEVEL, rng=rng,
             stratified=setting.stratified,
         )  # fmt: skip
-    a, b = (np.array([*truth_of(auc, setting.prevalence).values()]) for auc in (setting.auc, less))
+    truths = (truth_of(auc, setting.prevalence) for auc in (setting.auc, less))
+    a, b = (np.array([truth[name] for name in METRICS]) for truth in truths)
     ends = [found[name].estimates["a"].confidence_interval for name in METRICS]
     apart = [found[name].differences[0].confidence_interval for name in METRICS]
     return _against(np.concatenate([a, a - b]), np.array([*ends, *apart], dtype=np.float64))
@@ -267,7 +268,7 @@ def chosen_of(setting: Setting, number: int, n_resamples: int) -> Floats:
         found = fastevals.bootstrap((y, s), asked, n_resamples=n_resamples, rng=rng)
     truth = truth_of(setting.auc, setting.prevalence)
     ends = np.array([found[str(each)].confidence_interval for each in asked])
-    return _against(np.array([truth[name] for name in CHOSEN]), ends)
+    return _against(np.array([truth[f"best F1: {name}"] for name in CHOSEN]), ends)
 
 
 def bands_of(setting: Setting, number: int, n_resamples: int) -> Floats:

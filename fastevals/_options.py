@@ -384,14 +384,18 @@ def names_keywords(public: T, look_at: Callable[[Mapping[str, Any]], None]) -> T
 
     parameters = inspect.signature(public).parameters
     names = tuple(parameters)
-    switches = {name: each.default for name, each in parameters.items() if each.annotation in ("bool", "bool | None")}
+    may_be_none = {
+        name: each.annotation == "bool | None" or each.default is None
+        for name, each in parameters.items()
+        if each.annotation in ("bool", "bool | None")
+    }
 
     @functools.wraps(public)
     def call(*args: Any, **given: Any) -> Any:
         if "pandas" in sys.modules and not sys._getframe(1).f_globals.get("__name__", "").startswith("fastevals."):
             look_at({**dict(zip(names, args, strict=False)), **given})
-        for name in switches.keys() & given.keys():
-            if given[name] is not switches[name]:  # which may be None
+        for name in may_be_none.keys() & given.keys():
+            if not (given[name] is None and may_be_none[name]):
                 as_flag(name, given[name])
         try:
             return public(*args, **given)

@@ -7,6 +7,7 @@ import pytest
 
 import fastevals
 from benches.coverage import (
+    CHOSEN,
     LEVEL,
     METHODS,
     METRICS,
@@ -102,9 +103,14 @@ def test_the_truth_is_that_of_very_many_rows():
         "BEP": ranking.break_even_point().value,
         "best F1": ranking.best_threshold("f1").value,
     }
+    assert list(found) == list(METRICS)
+    chosen = ranking.confusion_at(ranking.best_threshold("f1").threshold)
+    of_chosen = (chosen.f_score(), chosen.accuracy(), chosen.precision(), chosen.recall(), chosen.matthews())
+    found |= {f"best F1: {name}": value for name, value in zip(CHOSEN, of_chosen, strict=True)}
     truth = truth_of(0.9, 0.2)
-    assert list(found) == list(truth) == list(METRICS)
-    np.testing.assert_allclose([*found.values()], [*truth.values()], atol=0.003)
+    assert list(found) == list(truth)
+    for name, value in truth.items():  # the best F1 is at a flat place: which threshold it is of is less sure
+        assert abs(found[name] - value) < (0.01 if ":" in name else 0.003), name
 
 
 def test_what_is_compared_with_the_truth():
