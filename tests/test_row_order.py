@@ -12,7 +12,7 @@ import pytest
 
 import fastevals
 from fastevals import RowOrderWarning
-from fastevals.scale import RankingSummary
+from fastevals.scale import ConfusionSummary, GroupSummary, RankingSummary, TargetSummary
 
 Y = pd.Series([0, 1, 1, 0, 1, 0], index=list("abcdef"))
 S = pd.Series([1.0, 5.0, 4.0, 2.0, 3.0, 2.5], index=Y.index)
@@ -31,6 +31,10 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
     ),
     "predictions": lambda y, s: fastevals.batch_metrics(y, pd.DataFrame({"m": s}), "roc_auc"),
     "summary": lambda y, s: RankingSummary().update(y, s),
+    "frequency_weight": lambda y, s: RankingSummary().update(y, S.to_numpy(), frequency_weight=s.round()),
+    "groups ": lambda y, s: GroupSummary().update(y, Y.to_numpy() + 1.0, s > 0),
+    "y_pred ": lambda y, s: ConfusionSummary().update(y, (s > 2).astype(int)),
+    "y_pred  ": lambda y, s: TargetSummary().update(y, s),
 }
 
 
@@ -38,7 +42,7 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
 @pytest.mark.parametrize("name", CALLS)
 def test_the_same_rows_in_another_order_are_warned_of(name: str) -> None:
     call = CALLS[name]
-    shown = "y_score" if name == "summary" else name
+    shown = "y_score" if name == "summary" else name.strip()
     with pytest.warns(
         RowOrderWarning, match=rf"^{shown} goes beside .* by position, but .*\.loc\[.*\.to_numpy\(\)"
     ) as seen:

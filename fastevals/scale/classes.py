@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._distinct import sorted_union
 from fastevals._options import check_number, show
+from fastevals._row_order import warn_other_order
 from fastevals._validation.arrays import as_weights, refuse_weighted, text_array
 from fastevals._validation.labels import as_labels
 from fastevals._validation.text import is_text
@@ -90,6 +91,8 @@ class ConfusionSummary(Summary):
         """
         if not any(np.size(each) for each in (y_true, y_pred, sample_weight, frequency_weight) if each is not None):
             return
+        row_weights = {"sample_weight": sample_weight, "frequency_weight": frequency_weight}
+        warn_other_order({"y_true": y_true, "y_pred": y_pred, **row_weights})
         true = as_labels("y_true", y_true)
         units = read_units(sample_weight, frequency_weight, len(true), self._unit)
         if units is not None and not units.counts.any():

@@ -97,7 +97,7 @@ class GroupSummary(Summary):
         ValueError
             If an argument is not as described, or there are more scores than `most_scores`.
         """
-        read = read_rows(self._labels, y_true, y_score, sample_weight, None, frequency_weight)
+        read = read_rows(self._labels, y_true, y_score, sample_weight, None, frequency_weight, groups=groups)
         if read is None:
             return
         labels, flags, scores, units = read

@@ -515,14 +515,17 @@ def read_rows(
     sample_weight: ArrayLike | None,
     unit: float | None,
     frequency_weight: ArrayLike | None = None,
+    **beside: ArrayLike,
 ) -> tuple[tuple[Any, Any], Flags, NDArray[Any], Units | None] | None:
     """Check rows; return the labels that are known then, flags, scores and what rows count; None of no rows.
 
-    `told` are the positive and the negative label, as far as rows before tell, and `unit` that of weights.
+    `told` are the positive and the negative label, as far as rows before tell, and `unit` that of weights. What goes
+    `beside` them is only compared by its index.
     """
     if not any(np.size(each) for each in (y_true, y_score, sample_weight, frequency_weight) if each is not None):
         return None
-    warn_other_order({"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight})
+    weights = {"sample_weight": sample_weight, "frequency_weight": frequency_weight}
+    warn_other_order({"y_true": y_true, "y_score": y_score, **weights, **beside})
     labels = known_labels(told, y_true)
     scores = exact_floats("y_score", as_scores("y_score", y_score))
     check_same_length(y_true=labels.values, y_score=scores)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._kernels.regression import sum_terms
 from fastevals._options import check_choice, check_number, warn_undefined
+from fastevals._row_order import warn_other_order
 from fastevals._validation.arrays import (
     as_frequencies,
     as_scores,
@@ -95,6 +96,8 @@ class TargetSummary(Summary):
         ValueError
             If an argument is not as described; the message names it, the rule and the value seen.
         """
+        row_weights = {"sample_weight": sample_weight, "frequency_weight": frequency_weight}
+        warn_other_order({"y_true": y_true, "y_pred": y_pred, **row_weights})
         arrays = {}
         for each, column in (("y_true", y_true), ("y_pred", y_pred)):
             if not np.size(column):
