@@ -116,7 +116,8 @@ def test_blocks_that_are_drawn_are_those_of_memory(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize(
-    "options", [{}, pytest.param({"weight": "w", "by": "land", "cost_fp": 1, "cost_fn": 5}, marks=pytest.mark.slow)]
+    "options",
+    [{}, pytest.param({"frequency_weight": "w", "by": "land", "cost_fp": 1, "cost_fn": 5}, marks=pytest.mark.slow)],
 )
 def test_intervals_of_cells_are_those_of_memory(
     options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
