@@ -123,7 +123,11 @@ def _discounts(n: int) -> Floats:
 def _by_query(given: Any, keys: NDArray[Any], table: bool) -> list[Any]:
     """Return what is given for each query, in the order of their keys."""
     if isinstance(given, Mapping) or hasattr(given, "items"):  # a Series
-        named: dict[Any, Any] = dict(given.items())
+        named: dict[Any, Any] = {}
+        for key, each in given.items():
+            if key in named:
+                raise ValueError(f"{NAME} must have each query once, but has {show(key)} several times")
+            named[key] = each
     elif table and hasattr(given, "__len__") and not isinstance(given, (str, bytes)):
         if len(given) != keys.size:
             raise ValueError(f"{NAME} must have an entry for each of the {keys.size} queries, got {len(given)}")

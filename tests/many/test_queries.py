@@ -467,6 +467,7 @@ Y, S, Q = [1, 0, 2], [0.1, 0.2, 0.3], [1, 1, 2]
         ((Y, S, Q), {"n_relevant": {1: 1}}, "n_relevant must have every query, but 2 is not in it"),
         ((Y, S, Q), {"n_relevant": {1: 1, 2: 1, 3: 1}}, "n_relevant must have no query but those of the rows, got 3"),
         ((Y, S, Q), {"n_relevant": [1, 2]}, "n_relevant must be a mapping of each query to its number"),
+        ((Y, S, Q), {"n_relevant": pd.Series([1, 1, 1], [1, 2, 2])}, "n_relevant must have each query once, but has 2"),
         ((Y, S, Q), {"n_relevant": 3}, "to their relevance; of a table a sequence of these will do, got 3"),
         ((Y, S, Q), {"n_relevant": {1: 1.5, 2: 1}}, "n_relevant[1] must be an integer, got 1.5"),
         ((Y, S, Q), {"n_relevant": {1: 1, 2: -1}}, "n_relevant[2] must be an integer from 0 to 2147483648, got -1"),
