@@ -99,24 +99,24 @@ class TargetSummary(Summary):
         row_weights = {"sample_weight": sample_weight, "frequency_weight": frequency_weight}
         warn_other_order({"y_true": y_true, "y_pred": y_pred, **row_weights})
         arrays = {}
-        for each, column in (("y_true", y_true), ("y_pred", y_pred)):
+        for name, column in (("y_true", y_true), ("y_pred", y_pred)):
             if not np.size(column):
-                arrays[each] = np.empty(0)
+                arrays[name] = np.empty(0)
                 continue
-            array = as_scores(each, column)
-            check_exact_integers(each, array)
-            check_finite(each, array)
-            arrays[each] = np.ascontiguousarray(array, dtype=np.float64)
-            if np.abs(arrays[each]).max() >= LARGEST:
-                raise ValueError(f"{each} must be below 2**240, got {float(np.abs(arrays[each]).max()):g}")
+            array = as_scores(name, column)
+            check_exact_integers(name, array)
+            check_finite(name, array)
+            arrays[name] = np.ascontiguousarray(array, dtype=np.float64)
+            if np.abs(arrays[name]).max() >= LARGEST:
+                raise ValueError(f"{name} must be below 2**240, got {float(np.abs(arrays[name]).max()):g}")
         weights = np.empty(0)
         check_one_weight(sample_weight, frequency_weight)
         name = "sample_weight" if frequency_weight is None else "frequency_weight"
-        values: Any = sample_weight if frequency_weight is None else frequency_weight
-        if values is not None and np.size(values):
-            given = as_scores(name, values)
+        given = row_weights[name]
+        if given is not None and (np.size(given) or arrays["y_true"].size):
+            weights = as_scores(name, given)
             check = as_weights if frequency_weight is None else as_frequencies
-            weights = (check(name, given) if given.any() else given).astype(np.float64)
+            weights = (check(name, weights) if weights.any() else weights).astype(np.float64)
             check_same_length(**arrays, **{name: weights})
             kept = weights > 0
             arrays = {name: array[kept] for name, array in arrays.items()}

@@ -147,8 +147,11 @@ def test_an_update_that_fails_changes_nothing(name: str) -> None:
         with pytest.raises(ValueError, match=r"y_|labels|scores"):
             summary.update(*wrong)
         assert summary.to_bytes() == before, what
-    with pytest.raises(ValueError, match="sample_weight"):
-        summary.update(*columns, sample_weight=-np.ones(20))
+    for weights in (
+        {"sample_weight": -np.ones(20)}, {"sample_weight": np.empty(0)}, {"frequency_weight": np.empty(0, int)}
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=next(iter(weights))):
+            summary.update(*columns, **weights)
     assert summary.to_bytes() == before
     summary.update(*(column[:0] for column in columns))  # no rows
     assert summary.to_bytes() == before
