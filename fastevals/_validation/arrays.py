@@ -35,7 +35,7 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
     if isinstance(values, (set, frozenset, dict, Iterator, MappingView)):
         hint = f": pass list({name})" if isinstance(values, (Iterator, MappingView)) and name.isidentifier() else ""
         raise ValueError(f"{name} must be an array or sequence, got a {type(values).__name__}{hint}")
-    if hasattr(values, "toarray") and hasattr(values, "nnz"):
+    if is_sparse(values):
         raise ValueError(
             f"{name} must be a dense array, got a sparse one ({type(values).__name__}): pass its .toarray()"
         )
@@ -54,6 +54,11 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
     if isinstance(values, (list, tuple)) and array.dtype.kind in "US":
         check_all_strings(name, np.array(values, dtype=object).ravel())  # NumPy has turned [0, "a"] into ["0", "a"]
     return array
+
+
+def is_sparse(values: Any) -> bool:
+    """Return whether values are a SciPy sparse array or matrix."""
+    return hasattr(values, "toarray") and hasattr(values, "nnz")
 
 
 def begins_with_text(values: Any) -> bool:
@@ -271,11 +276,16 @@ def refuse_weighted(name: str, value: Any) -> NoReturn:
     )
 
 
+def exceeds_floats(array: NDArray[Any]) -> bool:
+    """Return whether there are integers beyond 2**53, of which a float64 may round some."""
+    if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or not array.size:
+        return False
+    return max(int(array.max()), -int(array.min())) > EXACT
+
+
 def check_exact_integers(name: str, array: NDArray[Any]) -> None:
     """Raise if a float64 would round an integer."""
-    if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or not array.size:
-        return
-    if max(int(array.max()), -int(array.min())) > EXACT:
+    if exceeds_floats(array):
         rounded = next((row for row, value in enumerate(array.tolist()) if float(value) != value), None)
         if rounded is not None:
             raise ValueError(

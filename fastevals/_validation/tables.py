@@ -36,7 +36,7 @@ from fastevals._validation.wide_tables import (
     as_results,
     check_no_summaries,
     find_long_form,
-    is_text,
+    holds_text,
     is_unnamed,
     tells_rows_apart,
 )
@@ -121,7 +121,7 @@ def _without_names(
     for key in [each for each in columns if is_unnamed(each) and tells_rows_apart(columns[each])]:
         datasets = tuple(np.asarray(columns.pop(key)).tolist())
     first = next(iter(columns), None)
-    if first is not None and is_text(columns[first]):
+    if first is not None and holds_text(columns[first]):
         datasets = tuple(str(plain_text(each)) for each in np.asarray(columns.pop(first), dtype=object))
     if datasets is not None:
         check_no_summaries(name, datasets)

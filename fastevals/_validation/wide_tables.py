@@ -32,7 +32,7 @@ CELLS = 200  # that tell whether text is results
 HINT = "a cell is one number, without %, marks, or a deviation beside it"
 
 
-def is_text(column: Any) -> bool:
+def holds_text(column: Any) -> bool:
     """Return whether a column holds strings alone."""
     values = np.asarray(column)
     if values.ndim != 1 or values.dtype.kind not in "OUT":
@@ -53,7 +53,7 @@ def tells_rows_apart(column: Any) -> bool:
 
 def as_results(name: str, column: Any, hint: str = HINT) -> NDArray[Any]:
     """Return a column of numbers; of text name the first cell that is none."""
-    if is_text(column) and len(column):
+    if holds_text(column) and len(column):
         cells = np.asarray(column, dtype=object)
         row = first_text(cells)
         seen, rule = show(str(cells[row or 0])), f"; {hint}"
@@ -107,7 +107,7 @@ def find_long_form(columns: Mapping[Any, Any]) -> LongForm | None:
     One column of results and two of text say so (data sets, algorithms), of which one may be a number of a fold; more
     columns of results only if one of text is called as algorithms are.
     """
-    texts = [name for name, column in columns.items() if is_text(column)]
+    texts = [name for name, column in columns.items() if holds_text(column)]
     counts = [name for name, column in columns.items() if _counts(name, column)]
     results = [name for name in columns if name not in texts and name not in counts]
     repeated = {name: len(set(np.asarray(columns[name], dtype=object).tolist())) for name in texts}

@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._options import show
-from fastevals._validation.arrays import EXACT, as_array, begins_with_text, check_all_strings, is_masked
+from fastevals._validation.arrays import (
+    as_array,
+    begins_with_text,
+    check_all_strings,
+    exceeds_floats,
+    is_masked,
+    is_sparse,
+)
 from fastevals._validation.labels import as_labels, default_pos_label, distinct_pair
 from fastevals.metrics._parameters import InvalidParameterError, is_array_like, warn
-
-
-def is_sparse(values: Any) -> bool:
-    """Return whether values are a SciPy sparse array or matrix."""
-    return hasattr(values, "toarray") and hasattr(values, "nnz")
 
 
 def as_dense(name: str, values: Any) -> NDArray[Any]:
@@ -28,9 +30,7 @@ def as_dense(name: str, values: Any) -> NDArray[Any]:
     if is_sparse(values) or not is_array_like(values):
         dense = "; use '.toarray()' to convert sparse data to a dense array" if is_sparse(values) else ""
         raise InvalidParameterError(f"The {name!r} parameter must be an array-like. Got {values!r} instead{dense}.")
-    if is_masked(values):
-        return as_array(name, values)
-    if begins_with_text(values):
+    if is_masked(values) or begins_with_text(values):
         return as_array(name, values)
     dtype = getattr(getattr(values, "dtype", None), "numpy_dtype", None)
     return np.asarray(values if dtype is None else values.to_numpy(dtype))
@@ -145,14 +145,7 @@ def as_weight_column(values: Any) -> NDArray[Any] | None:
     weights = as_column(as_dense("sample_weight", values))
     if weights.dtype == object:
         weights = as_numbers("sample_weight", weights, finite=False)
-    return weights.astype(np.float64) if weights.size and is_long(weights) else weights
-
-
-def is_long(values: NDArray[Any]) -> bool:
-    """Return whether values are integers of which a float64 rounds some."""
-    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8:
-        return False
-    return max(-int(values.min()), int(values.max())) > EXACT
+    return weights.astype(np.float64) if exceeds_floats(weights) else weights
 
 
 INDICATOR = "multilabel-indicator"

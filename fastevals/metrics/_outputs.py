@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from fastevals._execution import BLOCK, blocks, chunks, run
 from fastevals._kernels.row_errors import add_deviations, adder_of
-from fastevals._validation.arrays import in_usual_unit, power_of_two
+from fastevals._validation.arrays import exceeds_floats, in_usual_unit, power_of_two
 from fastevals.counting.ordering import plain_block
 from fastevals.measure.regression import in_range
-from fastevals.metrics._input import as_numbers, as_row_weights, check_all_finite, check_same_rows, is_long
+from fastevals.metrics._input import as_numbers, as_row_weights, check_all_finite, check_same_rows
 from fastevals.metrics._parameters import ARRAY_OR_NONE, Rule
 
 Floats = NDArray[np.float64]
@@ -63,14 +63,14 @@ class Outputs(NamedTuple):
     def errors_alone(self) -> Outputs:
         """Return errors as targets of predictions of zero, where those of integers are exact; else the same."""
         whole = all(each.dtype.kind in "iub" for each in (self.true, self.predicted))
-        if not whole or not (is_long(self.true) or is_long(self.predicted)):
+        if not whole or not (exceeds_floats(self.true) or exceeds_floats(self.predicted)):
             return self
         errors = _difference(self.true, self.predicted)
         return Outputs(errors, np.broadcast_to(0.0, errors.shape), self.weights)
 
     def targets_alone(self) -> Outputs:
         """Return targets as their own predictions; integers less the first, where that is exact."""
-        targets = _difference(self.true, self.true[:1]) if is_long(self.true) else self.true
+        targets = _difference(self.true, self.true[:1]) if exceeds_floats(self.true) else self.true
         return Outputs(targets, targets, self.weights)
 
     @property
@@ -127,7 +127,7 @@ def squares_and_variances(outputs: Outputs, *, from_mean: bool = False) -> tuple
     Errors are taken from zero, or from their mean. Both are zero exactly if what they are of is constant.
     """
     errors, targets = outputs.errors_alone(), outputs.targets_alone()
-    if errors is outputs and not is_long(outputs.true):
+    if errors is outputs and not exceeds_floats(outputs.true):
         squares, variances = _squares_and_variances(outputs, from_mean)
         if (in_range(squares) & in_range(variances)).all():
             return squares, variances, np.ones(1)

@@ -20,7 +20,6 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._distinct import sorted_union
 from fastevals._execution import get_num_threads, run
 from fastevals._options import as_flag, check_choice, check_integer, show
-from fastevals._validation.arrays import check_one_weight
 from fastevals._validation.labels import Classes
 from fastevals.many.folds import PooledRanking
 from fastevals.many.groups import GroupedMetric, MetricsByGroup, group_results
@@ -35,7 +34,16 @@ from fastevals.scale.files import RowFiles
 from fastevals.scale.grouped import GroupSummary
 from fastevals.scale.parquet import threshold_keys
 from fastevals.scale.probabilities import ProbabilitySummary
-from fastevals.scale.rows import ON_INVALID, Rows, check_names, joined_checksums, named_classes, score_names
+from fastevals.scale.rows import (
+    ON_INVALID,
+    Rows,
+    Weights,
+    check_names,
+    given_columns,
+    joined_checksums,
+    named_classes,
+    score_names,
+)
 from fastevals.scale.scores import Counting, ScoresSummary, atoms_by_model, fitted_grids
 from fastevals.scale.summary import MOST_CELLS, SAMPLE, as_label
 from fastevals.scale.targets import TargetSummary
@@ -86,7 +94,7 @@ def shipped(version: str) -> tuple[Callable[..., Answer], Callable[[bytes, list[
     same on both sides. Each uses one thread: engines have as many tasks at once as there are cores. What is wrong with
     the rows comes back as an answer too, lest engines try again, and print where it was noticed.
     """
-    advice = "install the fastevals that is here there, too"
+    advice = f"install fastevals {version} there"
 
     def safely(sent: bytes, call: Callable[[Any], Any], number: int) -> Answer:
         try:
@@ -686,39 +694,12 @@ class Engine:
         return MetricsByGroup(results, pos_label=positive)
 
 
-def _given(**columns: str | None) -> dict[str, str]:
-    """Return the columns that are given."""
-    return {name: column for name, column in columns.items() if column is not None}
-
-
-class Weights(NamedTuple):
-    """The column of row weights, or that of how many copies of each row there are."""
-
-    weight: str | None = None
-    frequency_weight: str | None = None
-
-    def given(self) -> dict[str, str]:
-        """Return the column by its argument; raise where both are given."""
-        check_one_weight(self.weight, self.frequency_weight, ("weight", "frequency_weight"))
-        return _given(**self._asdict())
-
-    @property
-    def are_copies(self) -> bool:
-        """Whether it is of copies."""
-        return self.frequency_weight is not None
-
-    @property
-    def column(self) -> str | None:
-        """The one that is given."""
-        return self.frequency_weight if self.are_copies else self.weight
-
-
 def _ranking_columns(
     label: str, score: str | Sequence[str], weights: Weights, by: str | None, pos_label: Any, on_invalid: str
 ) -> RankingColumns:
     check_choice("on_invalid", on_invalid, ON_INVALID)
     scores = score_names(score)
-    check_names(label=label, **weights.given(), **_given(by=by))
+    check_names(label=label, **weights.given(), **given_columns(by=by))
     return RankingColumns(
         label, scores, weights.column, by, as_label("pos_label", pos_label), on_invalid=on_invalid,
         are_copies=weights.are_copies,
@@ -738,9 +719,9 @@ def _argument_columns(
 ) -> ArgumentColumns:  # fmt: skip
     """Return the columns of arguments of `update`, in the order of those that name them here."""
     check_choice("on_invalid", on_invalid, ON_INVALID)
-    check_names(**columns, **weights.given(), **_given(by=by))
+    check_names(**columns, **weights.given(), **given_columns(by=by))
     given = dict(zip(arguments, columns.values(), strict=True))
-    given |= _given(sample_weight=weights.weight, frequency_weight=weights.frequency_weight)
+    given |= given_columns(sample_weight=weights.weight, frequency_weight=weights.frequency_weight)
     return ArgumentColumns(given, (*numbers, "sample_weight", "frequency_weight"), by, on_invalid)
 
 

@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._distinct import sorted_union, sorted_unique
 from fastevals._limits import free_bytes
 from fastevals._options import as_bytes, as_flag, check_integer
-from fastevals._validation.arrays import as_thresholds, check_finite, check_one_weight
+from fastevals._validation.arrays import as_thresholds, check_finite
 from fastevals.counting.ordering import FLOATS
 from fastevals.many.folds import PooledRanking
 from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.exact import HUNDREDTHS, AtomCounts, BlockRows, ExactCurve, ExactRanking, ExactScans, NotWholeError
 from fastevals.scale.files import open_rows
 from fastevals.scale.grid import exact_floats
-from fastevals.scale.rows import RowReader, check_names, score_names
+from fastevals.scale.rows import RowReader, Weights, check_names, score_names
 from fastevals.scale.scores import count_scores
 from fastevals.scale.summary import MOST_CELLS
 
@@ -106,13 +106,11 @@ def ranking(
     >>> parquet.ranking(table, label="y", score="p").roc_auc()
     0.75
     """
-    check_one_weight(weight, frequency_weight, ("weight", "frequency_weight"))
-    names = score_names(score)
-    weights = {"weight": weight, "frequency_weight": frequency_weight}
-    check_names(label=label, **{name: column for name, column in weights.items() if column is not None})
+    names, weights = score_names(score), Weights(weight, frequency_weight)
+    check_names(label=label, **weights.given())
     reader = RowReader(
-        open_rows(data, filesystem=filesystem), label, names, pos_label=pos_label, on_invalid=on_invalid,
-        weight=weight if frequency_weight is None else frequency_weight, are_copies=frequency_weight is not None,
+        open_rows(data, filesystem=filesystem), label, names, weight=weights.column, are_copies=weights.are_copies,
+        pos_label=pos_label, on_invalid=on_invalid,
     )  # fmt: skip
     thresholds = threshold_keys("at", at)
     cells = check_integer("cells", cells, low=1, high=MOST_CELLS)

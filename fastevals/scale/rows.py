@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fastevals._kernels.checksums import mix_column, sum_hashes
 from fastevals._options import check_choice, listed, show
-from fastevals._validation.arrays import first_text, holds_numbers
+from fastevals._validation.arrays import check_one_weight, first_text, holds_numbers
 from fastevals._validation.labels import Classes, binary_labels, both_classes, distinct_pair
 from fastevals._validation.text import TextLabels, encode_column, is_text, share_names, unique_inverse
 from fastevals.counting.labels import rows_by_code
@@ -572,3 +572,30 @@ def check_names(**columns: Any) -> None:
     for name, column in columns.items():
         if not isinstance(column, str):
             raise ValueError(f"{name} must be the name of a column, got {show(column)}")
+
+
+def given_columns(**columns: str | None) -> dict[str, str]:
+    """Return the columns that are given."""
+    return {name: column for name, column in columns.items() if column is not None}
+
+
+class Weights(NamedTuple):
+    """The column of row weights, or that of how many copies of each row there are."""
+
+    weight: str | None = None
+    frequency_weight: str | None = None
+
+    def given(self) -> dict[str, str]:
+        """Return the column by its argument; raise where both are given."""
+        check_one_weight(self.weight, self.frequency_weight, ("weight", "frequency_weight"))
+        return given_columns(**self._asdict())
+
+    @property
+    def are_copies(self) -> bool:
+        """Whether it is of copies."""
+        return self.frequency_weight is not None
+
+    @property
+    def column(self) -> str | None:
+        """The one that is given."""
+        return self.frequency_weight if self.are_copies else self.weight

@@ -369,7 +369,7 @@ def test_labels_of_partitions_must_agree() -> None:
 def test_workers_of_another_version_and_without_fastevals_are_told(monkeypatch: Any) -> None:
     other = frame(COLUMNS)
     other.version = "0.0.1"
-    with pytest.raises(ImportError, match=r"workers have fastevals .*, and this is 0\.0\.1: install the fastevals"):
+    with pytest.raises(ImportError, match=r"this is 0\.0\.1: install fastevals 0\.0\.1 there"):
         LOCAL.ranking(other, label="y", score="p")
     count, join = engines.shipped("1")
     monkeypatch.setitem(sys.modules, "fastevals", None)

@@ -34,7 +34,7 @@ from fastevals._validation.wide_tables import (
     check_no_summaries,
     find_long_form,
     holds_results,
-    is_text,
+    holds_text,
     is_unnamed,
     tells_rows_apart,
 )
@@ -189,14 +189,14 @@ def compare_result_columns(columns: NamedColumns, options: ComparisonOptions, da
     roles = {"dataset": options.dataset, "algorithm": options.algorithm, "by": (options.by,)}
     called = columns_by_role((option(role), name) for role, names in roles.items() for name in names)
     check_columns("the data", list(columns), called)
-    texts = [name for name, column in columns.items() if is_text(column) and name not in called]
+    texts = [name for name, column in columns.items() if holds_text(column) and name not in called]
     algorithms = _choose_algorithms(columns, called, options)
     options = options._replace(posthoc=_choose_posthoc(algorithms, options))
     for name in algorithms:
         shown = called.get(name, f"column {name!r}")
         check_finite(shown, as_results(shown, columns[name]))
     for name in [*options.dataset, *texts]:
-        if is_text(columns[name]):
+        if holds_text(columns[name]):
             check_no_summaries(called.get(name, f"column {name!r}"), columns[name])
     parts: list[tuple[Any, Any]] = [(None, slice(None))]  # each block's value and rows
     if options.by is not None:
@@ -218,12 +218,12 @@ def _choose_algorithms(
     algorithms = list(options.algorithm)
     if not algorithms:
         free = {name: column for name, column in columns.items() if name not in called}
-        algorithms = [name for name, column in free.items() if not (is_text(column) or _is_index(name, column))]
+        algorithms = [name for name, column in free.items() if not (holds_text(column) or _is_index(name, column))]
         long = find_long_form(columns)
         if long is not None and len(long.results) == 1:
             raise ValueError(f"the data have {long.explain()}")
         for name, column in free.items():
-            if is_text(column) and holds_results(column, len(algorithms) > 1 and name == next(iter(columns))):
+            if holds_text(column) and holds_results(column, len(algorithms) > 1 and name == next(iter(columns))):
                 hint = f"{HINT} (if it names data sets: {option('dataset', name)})"
                 as_results(f"column {name!r}", column, hint)
     if options.control is not None:
