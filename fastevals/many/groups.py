@@ -315,8 +315,8 @@ def grouped_auc(
     check_one_weight(sample_weight, frequency_weight)
     if interval == "delong" and sample_weight is not None:
         raise ValueError(
-            "interval='delong' goes with rows that count alike, got sample_weight: interval='bootstrap' draws rows "
-            "with their weights, and copies of rows are given as frequency_weight"
+            "interval='delong' does not take sample_weight: interval='bootstrap' does, and copies of rows are passed "
+            "as frequency_weight"
         )
     weights = sample_weight
     if frequency_weight is not None:

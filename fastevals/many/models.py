@@ -126,8 +126,8 @@ def batch_auc(
     check_one_weight(sample_weight, frequency_weight)
     if errors and sample_weight is not None:
         raise ValueError(
-            "standard_errors go with rows that count alike, got sample_weight: delong takes rows with their weights, "
-            "and copies of rows are given as frequency_weight"
+            "standard_errors=True does not take sample_weight: delong does, and copies of rows are passed as "
+            "frequency_weight"
         )
     given = sample_weight if frequency_weight is None else frequency_weight
     read_weights = as_weights if frequency_weight is None else as_frequencies

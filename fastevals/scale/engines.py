@@ -598,10 +598,7 @@ class Engine:
         check_choice("interval", interval, (None, "delong"))
         _, alpha = check_confidence_level(confidence_level)
         if interval is not None and weight is not None:
-            raise ValueError(
-                "interval='delong' goes with rows that count alike, got weight: copies of rows are given as "
-                "frequency_weight"
-            )
+            raise ValueError("interval='delong' does not take weight: pass copies of rows as frequency_weight")
         columns = _group_columns(label, score, by, Weights(weight, frequency_weight), pos_label, on_invalid)
         task = MeasureGroups(columns, parse_metrics("roc_auc"), interval is not None)
         return self._grouped(data, task, alpha)["roc_auc"]  # type: ignore[no-any-return]

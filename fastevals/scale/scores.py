@@ -162,9 +162,8 @@ class ScoresSummary(Summary):
         everything = (self, *others)
         blocks = {}
         by_value = [each.blocks for each in everything]
-        if (
-            len({isinstance(value, str) for each in by_value for value in each}) > 1
-        ):  # text has numbers as they are shown
+        if len({isinstance(value, str) for each in by_value for value in each}) > 1:
+            # Text has numbers as they are shown.
             by_value = [{_as_text(value): block for value, block in each.items()} for each in by_value]
         values = {value for each in by_value for value in each}
         for value in sorted(values) if self.by is not None else values:

@@ -127,7 +127,7 @@ def hint_on_number(text: Any) -> str:
     """Return the end of a message on text that should be a number: what it may mean, where that can be seen."""
     given = text.strip() if isinstance(text, str) else ""
     if re.fullmatch(r"[+-]?\d{1,3}(?:([.,' \u2019\u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d+)?", given):
-        return "; what stands between thousands is to be left out"
+        return "; remove the separators of thousands"
     if re.fullmatch(r"[+-]?\d*,\d+", given):
-        return "; a comma is a decimal one where columns are separated by something else"
+        return "; for decimal commas, separate columns by another character, such as a semicolon"
     return ""

@@ -309,7 +309,7 @@ def test_delongs_warnings_and_weights() -> None:
     assert math.isnan(found.mean_standard_error)
     with pytest.raises(ValueError, match=r"frequency_weight must hold whole numbers, .*, got 0\.5"):
         grouped_auc(y_true, y_score, groups, interval="delong", frequency_weight=[0.5] * 8)
-    with pytest.raises(ValueError, match="interval='delong' goes with rows that count alike, got sample_weight"):
+    with pytest.raises(ValueError, match="interval='delong' does not take sample_weight"):
         grouped_auc(y_true, y_score, groups, interval="delong", sample_weight=[2] * 8)
 
 

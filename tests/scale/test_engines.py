@@ -314,7 +314,7 @@ def test_arguments_that_are_wrong_are_named(options: dict[str, Any], message: st
         (
             "grouped_auc",
             {"by": "user", "weight": "v", "interval": "delong"},
-            "interval=.delong. goes with rows that count alike",
+            "interval=.delong. does not take weight",
         ),
         ("group_summary", {"by": None}, "by must be the name of a column, got None"),
         ("group_summary", {"by": "user", "score": ["p"]}, r"score must be the name of a column, got \['p'\]"),

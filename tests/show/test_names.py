@@ -182,9 +182,7 @@ def test_classes_that_are_no_classes_of_the_label(tmp_path: Path) -> None:
 def test_points_between_thousands_are_no_decimal_points(tmp_path: Path) -> None:
     """Beside decimal commas 1.250 is 1250, not 1.25: it is refused, and read once the point is left out."""
     text = "share;amount;model\n0,5;1.250;1.300\n0,25;950;900\n0,125;12.000;11.500\n1;2.100;2.000\n"
-    refused = (
-        r"target 'amount' must hold numbers, but .* '1.250' at line 2\); what stands between thousands is to be left"
-    )
+    refused = r"target 'amount' must hold numbers, but .* '1.250' at line 2\); remove the separators of thousands"
     with pytest.raises(ValueError, match=refused):
         fastevals.report(write(tmp_path, text), target="amount", pred="model", resamples=0)
     path = write(tmp_path, text.replace(".", ""))
@@ -201,9 +199,9 @@ def test_points_between_thousands_are_no_decimal_points(tmp_path: Path) -> None:
     [
         (
             'y,s\n1,"0,1"\n0,0.5\n',
-            "'0,1' at line 2.*; a comma is a decimal one where columns are separated by something",
+            "'0,1' at line 2.*; for decimal commas, separate columns by another",
         ),
-        ('y,s\n1,"1,250.50"\n0,0.5\n', "'1,250.50' at line 2.*; what stands between thousands is to be left out"),
+        ('y,s\n1,"1,250.50"\n0,0.5\n', "'1,250.50' at line 2.*; remove the separators of thousands"),
         ("y;s\n1;0,5\n0;0,25\n1;x\n", "'x' at line 4"),
     ],
 )

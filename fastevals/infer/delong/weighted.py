@@ -73,8 +73,8 @@ def weighted_moments(labels: BinaryLabels, scores: Sequence[NDArray[Any]], weigh
     aucs = [math.nan] * len(scores)
     if all(rows.size for rows in sides):
         aucs = [_auc(labels, each, weights) for each in scores]
-    table = np.zeros((len(scores), len(scores)))
-    if min(rows.size for rows in sides) > 1:
+    table, defined = np.zeros((len(scores), len(scores))), min(rows.size for rows in sides) > 1
+    if defined:
         for which, rows in enumerate(sides):
             other = sides[1 - which]
             moved = [own[which] * _deviations(each, rows, other, own[1 - which], own[which]) for each in scores]
@@ -83,7 +83,6 @@ def weighted_moments(labels: BinaryLabels, scores: Sequence[NDArray[Any]], weigh
                 for b in range(a + 1):
                     table[a, b] += (first * moved[b]).sum() / share  # alike, of models that are alike
         table = np.tril(table) + np.tril(table, -1).T
-    defined = bool(min(rows.size for rows in sides) > 1)
     rows_of_table = tuple(map(tuple, table.tolist())) if defined else ()
     return WeightedMoments(sides[1].size, sides[0].size, tuple(aucs), rows_of_table)
 

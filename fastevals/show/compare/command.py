@@ -46,7 +46,7 @@ Results. Columns of text name the data sets, and so do those given as --dataset;
 compares all pairs by one critical difference, "bonferroni-dunn" each with the --control; "holm", "hochberg" and
 "benjamini-hochberg" adjust the p-values of differences of ranks in steps and show more; "wilcoxon" is the signed-rank
 test of each pair, by Holm. Where Friedman's test doesn't reject, no pair is said to differ. A difference that is not
-shown is not shown to be none. Data sets are to be independent: several rows of one data set are not.
+significant may still exist. Data sets must be independent: several rows of one data set are not.
 
 Predictions. Intervals are of a bootstrap (BCa), rows drawn anew for all models alike; those of differences hold for all
 pairs of a column at once, and p is adjusted likewise (max-T). Of two classes --pos-label says which is positive (1 is

@@ -271,13 +271,12 @@ def _why_no_cells(plan: IntervalPlan, what: str) -> str:
 def _bootstrap_intervals(
     plan: IntervalPlan, metrics: Mapping[str, MetricSpec], rows: ScoredRows, n_groups: int | None, progress: bool
 ) -> Intervals:
+    rows = rows.repeated()
     settings: dict[str, Any] = {
         "n_resamples": plan.resamples, "confidence_level": plan.confidence, "method": BCA, "rng": plan.seed,
-        "progress": progress,
+        "groups": rows.groups, "sample_weight": rows.weights, "progress": progress,
     }  # fmt: skip
     names = list(rows.scores)
-    rows = rows.repeated()
-    settings |= {"groups": rows.groups, "sample_weight": rows.weights}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # notes say it
         if len(names) > 1:

@@ -114,8 +114,7 @@ class PredictionRoles(NamedTuple):
     @property
     def lacking(self) -> dict[str, str]:
         """What rows lack that have no value in a column, in words."""
-        found = {self.truth: f"a value of {printable(self.truth)}"}
-        found |= {name: f"a prediction of {printable(name)}" for name in self.models}
+        found = {name: f"a prediction of {printable(name)}" for name in self.models}
         return found if self.weight is None else found | {self.weight: "a finite weight"}
 
 

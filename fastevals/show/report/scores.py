@@ -260,7 +260,6 @@ class ColumnRoles:
     def lacking(self) -> dict[str, str]:
         """What rows lack that have no value in a column, in words."""
         found = {self.label: "a label"} | {name: f"a finite score of {printable(name)}" for name in self.scores}
-        found |= {name: f"a value of {printable(name)}" for name in self.naming}
         return found if self.weight is None else found | {self.weight: "a finite weight"}
 
     @property
@@ -425,7 +424,7 @@ class _Measure(NamedTuple):
         why_none = "" if plan is None else why_no_delong(reader)
         streamed = stream.count(plan, metrics)
         values = reader.value_names(block.totals.value for block in streamed)
-        streamed.sort(key=lambda block: list(values).index(block.totals.value))
+        streamed.sort(key=lambda block: values[block.totals.value])
         models = [
             self.streamed_models(block, reader, k < self.n_pictured, why_none) for k, block in enumerate(streamed)
         ]

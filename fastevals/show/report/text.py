@@ -139,7 +139,7 @@ def describe(report: Report) -> dict[str, str]:
 
 
 def describe_left_out(left_out: LeftOut, lacking: Mapping[str, str]) -> str:
-    """Return how many rows were left out, and what they lack; `lacking` has the words for each column."""
+    """Return how many rows were left out, and what they lack: a column's value, or what `lacking` calls it."""
     rows = f"{left_out.n_rows:,} row{'s' * (left_out.n_rows != 1)}"
     counts = sorted(left_out.by_column.items(), key=lambda each: (-each[1], each[0]))
     reasons = [f"{count:,} without {lacking.get(name, f'a value of {printable(name)}')}" for name, count in counts]
