@@ -184,11 +184,6 @@ def test_a_call_goes_through_few_files() -> None:
     assert {name: len(files) for name, files in entered.items() if len(files) > TRIPS[name][0]} == {}
 
 
-if __name__ == "__main__":
-    for name, files in trips().items():
-        print(f"{name}: {len(files)} of at most {TRIPS[name][0]}", *files, sep="\n    ")
-
-
 def test_distinct_values_are_sorted_not_hashed() -> None:
     """NumPy hashes integers to tell them apart, which takes up to 200 times as long as `_distinct` does."""
     hashed = {"union1d", "intersect1d", "setdiff1d", "setxor1d", "unique_values"}
@@ -201,3 +196,8 @@ def test_distinct_values_are_sorted_not_hashed() -> None:
             if (plain or node.func.attr in hashed) and ast.unparse(node.func.value) == "np":
                 found.append(f"{path.relative_to(PACKAGE)}:{node.lineno}: use fastevals._distinct")
     assert found == []
+
+
+if __name__ == "__main__":
+    for name, files in trips().items():
+        print(f"{name}: {len(files)} of at most {TRIPS[name][0]}", *files, sep="\n    ")

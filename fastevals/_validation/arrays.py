@@ -35,7 +35,7 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
     if isinstance(values, (set, frozenset, dict, Iterator, MappingView)):
         hint = f": pass list({name})" if isinstance(values, (Iterator, MappingView)) and name.isidentifier() else ""
         raise ValueError(f"{name} must be an array or sequence, got a {type(values).__name__}{hint}")
-    if is_sparse(values):
+    if hasattr(values, "toarray") and hasattr(values, "nnz"):
         raise ValueError(
             f"{name} must be a dense array, got a sparse one ({type(values).__name__}): pass its .toarray()"
         )
@@ -54,11 +54,6 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
     if isinstance(values, (list, tuple)) and array.dtype.kind in "US":
         check_all_strings(name, np.array(values, dtype=object).ravel())  # NumPy has turned [0, "a"] into ["0", "a"]
     return array
-
-
-def is_sparse(values: Any) -> bool:
-    """Return whether values are a SciPy sparse array or matrix."""
-    return hasattr(values, "toarray") and hasattr(values, "nnz")
 
 
 def begins_with_text(values: Any) -> bool:

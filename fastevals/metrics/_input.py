@@ -17,10 +17,14 @@ from fastevals._validation.arrays import (
     check_all_strings,
     exceeds_floats,
     is_masked,
-    is_sparse,
 )
 from fastevals._validation.labels import as_labels, default_pos_label, distinct_pair
 from fastevals.metrics._parameters import InvalidParameterError, is_array_like, warn
+
+
+def is_sparse(values: Any) -> bool:
+    """Return whether values are a SciPy sparse array or matrix."""
+    return hasattr(values, "toarray") and hasattr(values, "nnz")
 
 
 def as_dense(name: str, values: Any) -> NDArray[Any]:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._distinct import sorted_unique
-from fastevals._validation.arrays import is_sparse
 from fastevals._validation.labels import as_class_numbers
 from fastevals._validation.text import TextLabels, encode_column, encode_text, share_names
 from fastevals.counting.labels import DENSE, code_labels, count_codes, count_equal, count_in_range
@@ -21,6 +20,7 @@ from fastevals.metrics._input import (
     as_row_weights,
     as_target,
     check_same_rows,
+    is_sparse,
     row_count,
     target_type,
 )

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import chunks, run
 from fastevals._kernels.label_ranking import cover_true, mean_precision, share_misordered
-from fastevals._validation.arrays import is_sparse
 from fastevals._validation.labels import distinct_pair
 from fastevals.many.query_sums import as_ranks
 from fastevals.metrics._input import (
@@ -21,6 +20,7 @@ from fastevals.metrics._input import (
     as_target,
     check_all_finite,
     check_same_rows,
+    is_sparse,
     target_type,
 )
 from fastevals.metrics._parameters import ARRAY_OR_NONE, check_parameters, warn_ill_defined
