@@ -324,10 +324,11 @@ def grouped_auc(
         arrays = {"y_true": as_vector("y_true", y_true), "y_score": as_scores("y_score", y_score)}
         arrays["groups"] = as_group_keys("groups", groups)
         check_same_length(**arrays, frequency_weight=copies)
-        weights = copies
-        if interval == "bootstrap":
-            rows, weights = np.repeat(np.arange(copies.size), copies), None
+        times, weights = (copies, None) if interval == "bootstrap" else (copies > 0, copies)
+        if not (times == 1).all():
+            rows = np.repeat(np.arange(copies.size), times)
             y_true, y_score, groups = (array[rows] for array in arrays.values())
+            weights = None if weights is None else weights[rows]
     scores = scores_by_group(y_true, y_score, groups, weights, pos_label)
     measured = auc_of_groups(scores, with_variances=interval == "delong")
     if frequency_weight is not None:

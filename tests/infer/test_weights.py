@@ -57,6 +57,17 @@ def test_a_bootstrap_of_copies_is_that_of_repeated_rows(pair: Any, metric: str, 
     assert ours[metric].confidence_interval == theirs[metric].confidence_interval
 
 
+@pytest.mark.parametrize("interval", [None, "delong", "bootstrap"])
+def test_groups_of_copies_are_those_of_repeated_rows(interval: str | None) -> None:
+    groups = np.arange(N) // 12
+    copies = np.where(groups == 3, 0, COPIES)  # a group without any copy is not there
+    rows = np.repeat(np.arange(N), copies)
+    ours = fastevals.grouped_auc(Y, S, groups, frequency_weight=copies, interval=interval, rng=0)
+    theirs = fastevals.grouped_auc(Y[rows], S[rows], groups[rows], interval=interval, rng=0)
+    for name in ("groups", "values", "n_samples", "confidence_intervals"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+
+
 @pytest.mark.parametrize(
     "call",
     [
