@@ -182,10 +182,10 @@ def read_columns(
     columns, called, source = _read(Path(path), form, wanted, beside, names)
     # Each is let go for its array: not all are held twice.
     arrays = {
-        name: columns.pop(name).as_numpy(shown, name in numeric, source, coded=name in source.as_text, hint=hint)
+        name: columns.pop(name).as_numpy(shown, name in numeric, source, coded=name in source.as_written, hint=hint)
         for name, shown in called.items()
     }
-    return NamedColumns(arrays, source.line, source.as_text)
+    return NamedColumns(arrays, source.line, source.as_written)
 
 
 def read_numbers(path: str | Path, beside: Names, form: CsvForm) -> tuple[NamedColumns, list[str]]:
@@ -310,7 +310,7 @@ class _Source(Protocol):
     """An open file."""
 
     names: list[str]  # of its columns
-    as_text: frozenset[str]  # columns that are text as it is written
+    as_written: frozenset[str]  # columns that are text as it is written
     decimal: str  # point or comma
     n_rows: int | None  # where the file says it
     hint: str  # the end of a message on a column that is not there
@@ -326,7 +326,7 @@ class _Batches:
     """A Parquet or Arrow file, read in batches, which may be far larger than they are in the file."""
 
     hint = ""
-    as_text: frozenset[str] = frozenset()
+    as_written: frozenset[str] = frozenset()
     decimal = "."
 
     def __init__(

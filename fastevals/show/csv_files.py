@@ -53,7 +53,7 @@ class CsvFile:
     """An open CSV file, with the `names` of its columns, and a `hint` for a message on one that is not there.
 
     The end of the path says whether it is compressed, and what separates columns where the first lines don't say it;
-    `form` is what is known, `wanted` the names of columns that are to be read, None for all, `as_text` those whose
+    `form` is what is known, `wanted` the names of columns that are to be read, None for all, `as_written` those whose
     values are read as they are written. `nulls` stand for a missing value: among numbers, and if `drops` also as text.
     Where it is not certain what separates columns, or whether the first line names them, the error says which option
     tells it.
@@ -64,14 +64,14 @@ class CsvFile:
         path: Path,
         form: CsvForm,
         wanted: Collection[str] | None,
-        as_text: Collection[str] = (),
+        as_written: Collection[str] = (),
         *,
         drops: bool = False,
     ) -> None:
         from pyarrow import csv as arrow
 
         self.path = path
-        self.as_text = frozenset(as_text)
+        self.as_written = frozenset(as_written)
         self.nulls: Sequence[str] = MISSING_WORDS if drops else NULLS
         self.no_text: Sequence[str] = MISSING_WORDS if drops else ("",)
         self.n_rows: int | None = None
@@ -135,7 +135,7 @@ class CsvFile:
         from pyarrow import ArrowInvalid, Table, binary, float64, int64, types, uint64
         from pyarrow import csv as arrow
 
-        as_written = {name: binary() for name in columns if name in self.as_text}
+        as_written = {name: binary() for name in columns if name in self.as_written}
         options = self._convert_options(include_columns=columns, column_types=as_written)
 
         def read(as_text: list[str] | None = None) -> Any:
@@ -211,8 +211,8 @@ class CsvFile:
         """
         from pyarrow import ArrowInvalid, float64, uint64
 
-        self._as_text.update({name: [] for name in columns if name in self.as_text})
-        left = [name for name in columns if name not in self.as_text and name not in self._types]
+        self._as_text.update({name: [] for name in columns if name in self.as_written})
+        left = [name for name in columns if name not in self.as_written and name not in self._types]
         found = {name: self._guesses[self.names.index(name)] for name in left}
         exact: set[str] = set()  # floats of which integers would be rounded: they are read as text
         while found:
@@ -338,14 +338,14 @@ class CsvStream(CsvFile):
         title: str,
         form: CsvForm,
         wanted: Collection[str] | None,
-        as_text: Collection[str] = (),
+        as_written: Collection[str] = (),
         *,
         drops: bool = False,
     ) -> None:
         self.first = stream.read(HEAD)
         self.rest = stream
         self.is_open = False
-        super().__init__(Path(title), form, wanted, as_text, drops=drops)
+        super().__init__(Path(title), form, wanted, as_written, drops=drops)
         self.is_open = True
 
     def _head(self) -> bytes:
@@ -371,7 +371,7 @@ class CsvStream(CsvFile):
 
         for name in columns:
             guess = self._guesses[self.names.index(name)]
-            are_numbers = name not in self.as_text and guess in (null(), int64(), bool_(), float64())
+            are_numbers = name not in self.as_written and guess in (null(), int64(), bool_(), float64())
             self._as_text[name] = [int64(), uint64(), bool_(), float64()] if are_numbers else []
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
@@ -393,7 +393,7 @@ class _Chained(io.RawIOBase):
 
 
 def open_stdin(
-    form: CsvForm, wanted: Collection[str] | None, as_text: Collection[str] = (), *, drops: bool = False
+    form: CsvForm, wanted: Collection[str] | None, as_written: Collection[str] = (), *, drops: bool = False
 ) -> RowFiles:
     """Open standard input: CSV, or a stream of Arrow."""
     pa = import_optional("pyarrow", MISSING)
@@ -412,7 +412,7 @@ def open_stdin(
         with explained(STDIN, quoted=True):
             return open_stream(pa.ipc.open_stream(pa.PythonFile(stream, mode="r")), STDIN)
     with explained(STDIN, quoted=True):
-        file = CsvStream(stream, STDIN, form, wanted, as_text, drops=drops)
+        file = CsvStream(stream, STDIN, form, wanted, as_written, drops=drops)
     piece = Piece(STDIN, None, 0, file.stream, file.line, file.decimal)
     return RowFiles(STDIN, file.names, [piece], can_repeat=False, hint=file.hint, is_csv=True)
 

@@ -124,8 +124,10 @@ def read_complete_rows(
     return NamedColumns(columns, as_written=keys if files.is_csv else ()), reader.left_out
 
 
-def _open_files(data: Any, form: CsvForm, names: Collection[str], as_text: Collection[str], *, drops: bool) -> RowFiles:
-    files = open_rows(data, csv=lambda path: CsvFile(path, form, names, as_text, drops=drops))
+def _open_files(
+    data: Any, form: CsvForm, names: Collection[str], as_written: Collection[str], *, drops: bool
+) -> RowFiles:
+    files = open_rows(data, csv=lambda path: CsvFile(path, form, names, as_written, drops=drops))
     if not files.is_csv and (options := form.options()):
         raise ValueError(f"{options[0]} goes with a CSV file, but {files.title} is none")
     return files
