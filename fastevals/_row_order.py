@@ -1,4 +1,4 @@
-"""The labels of pandas' rows: columns go beside each other by position, whatever their indexes say."""
+"""The labels of pandas' rows: columns are matched by position, whatever their indexes say."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ROWS = frozenset(
 
 
 class RowOrderWarning(UserWarning):
-    """Two columns of pandas go beside each other by position, though their indexes differ."""
+    """Two pandas columns are matched by position, though their indexes differ."""
 
 
 def warn_other_order(arguments: Mapping[str, Any]) -> None:
@@ -51,7 +51,7 @@ def warn_other_order(arguments: Mapping[str, Any]) -> None:
         first_name, first = columns[0]
         if len(column) == len(first) and _differ(first.index, column.index):
             warn_outside(
-                f"{name} goes beside {first_name} by position, but their indexes differ: align them with "
+                f"{name} is matched with {first_name} by position, but their indexes differ: align them with "
                 f"{name}.loc[{first_name}.index], or pass {name}.to_numpy() where position is meant",
                 RowOrderWarning,
             )

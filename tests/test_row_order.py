@@ -44,7 +44,7 @@ def test_the_same_rows_in_another_order_are_warned_of(name: str) -> None:
     call = CALLS[name]
     shown = "y_score" if name == "summary" else name.strip()
     with pytest.warns(
-        RowOrderWarning, match=rf"^{shown} goes beside .* by position, but .*\.loc\[.*\.to_numpy\(\)"
+        RowOrderWarning, match=rf"^{shown} is matched with .* by position, but .*\.loc\[.*\.to_numpy\(\)"
     ) as seen:
         call(Y, OTHER)
     assert seen[0].filename == __file__

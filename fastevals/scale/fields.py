@@ -52,7 +52,7 @@ class Fields:
     def check_all_read(self) -> None:
         """Raise where there is a field that nobody asked for."""
         for name in (*self._head, *self._arrays):
-            raise ValueError(f"it has a field {show(name)}, which such a summary has not")
+            raise ValueError(f"it has a field {show(name)}, which such a summary does not have")
 
     def item(self, name: str, rule: str, is_valid: Callable[[Any], bool]) -> Any:
         """Return a field of the head."""

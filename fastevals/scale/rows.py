@@ -377,7 +377,7 @@ class RowReader(ColumnReader):
             if self.n_rows.setdefault(piece.name, n_kept) != n_kept:
                 raise ValueError(f"{piece.name} has changed: it had {self.n_rows[piece.name]} rows, and now {n_kept}")
             if self._checksums.setdefault(piece.name, found) != found:
-                raise ValueError(f"{piece.name} has changed: its rows are others than when it was first read")
+                raise ValueError(f"{piece.name} has changed: its rows differ from the first time it was read")
             self._weightless[piece.name] = n_weightless
 
     # Columns ----------------------------------------------------------------------------------------------------------

@@ -484,13 +484,13 @@ class CountNegatives(Task):
         return {where: AtomCounts.uncounted(keys, np.zeros(keys.size, np.int64)) for where, keys in self.keys.items()}
 
 
-OTHER_ROWS = "its scores, labels or weights are others than when they were first read"
+OTHER_ROWS = "its scores, labels or weights differ from the first pass"
 
 
 def changed(title: str, how: str) -> ValueError:
-    """Return the error that rows are others than when they were read before."""
+    """Return the error that rows differ from those that were read before."""
     return ValueError(
-        f"{title} has changed: {how}. Its rows are read more than once, and must stay the same: call its persist() (of "
+        f"{title} has changed: {how}. Its rows are read more than once, and must stay the same: call its persist() (on "
         "Spark also cache()) first, or write them to files"
     )
 

@@ -418,7 +418,7 @@ def reversed_by_class(values: Any) -> Any:
     return found
 
 
-OTHERS = r"the frame has changed: its scores, labels or weights are others .* persist\(\) \(of Spark also cache\(\)\)"
+OTHERS = r"the frame has changed: its scores, labels or weights differ .* persist\(\) \(on Spark also cache\(\)\)"
 
 
 @pytest.mark.parametrize(
@@ -441,7 +441,7 @@ def test_values_that_change_places_between_two_passes_are_an_error() -> None:
     days = COLUMNS["day"].copy()
     one, other = (np.flatnonzero((days == day) & (COLUMNS["y"] == 0))[0] for day in ("mon", "tue"))
     days[[one, other]] = days[[other, one]]
-    with pytest.raises(ValueError, match="its scores, labels or weights are others"):
+    with pytest.raises(ValueError, match="its scores, labels or weights differ"):
         LOCAL.ranking(Changing(FRAME.tables, replaced("day", days)), label="y", score="p", by="day", exact=True)
     sundays = replaced("day", np.full(N, "sun"))
     with pytest.raises(ValueError, match=r"partition \d has changed: it had no rows of day = 'sun'"):
@@ -471,7 +471,7 @@ def test_ranges_that_change_are_an_error(first: int, monkeypatch: Any) -> None:
         y[places] = y[places[::-1]]
         return [tables[0], tables[1].set_column(0, "y", pa.array(y)), *tables[2:]]
 
-    with pytest.raises(ValueError, match="has changed: its scores, labels or weights are others"):
+    with pytest.raises(ValueError, match="has changed: its scores, labels or weights differ"):
         LOCAL.ranking(Ranges(FRAME.tables), label="y", score="p", exact=True)
 
 

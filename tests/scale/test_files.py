@@ -693,7 +693,7 @@ def test_a_file_of_other_rows_with_the_size_and_time_of_before(
     write_scores(scores)
     counted = exact.ExactScans.count
     monkeypatch.setattr(exact.ExactScans, "count", count)
-    with pytest.raises(ValueError, match=r"rows\.parquet' has changed: its rows are others than when it was first"):
+    with pytest.raises(ValueError, match=r"rows\.parquet' has changed: its rows differ from the first time"):
         parquet.ranking(str(path), label="y", score="a", memory=memory)
 
 
