@@ -1,4 +1,4 @@
-"""Rows of pandas that go beside each other by position."""
+"""Rows of pandas that are matched by position."""
 
 from __future__ import annotations
 

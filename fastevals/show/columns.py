@@ -487,7 +487,7 @@ def _read(
     file_format = _file_format(path)
     if file_format is not _CSV and (options := form.options()):
         raise ValueError(f"{options[0]} goes with a CSV file, but {str(path)!r} is {file_format.title}")
-    import_optional("pyarrow", "reading a file needs pyarrow: pip install pyarrow")
+    import_optional("pyarrow", MISSING)
     check_file(path)
     check_name(str(path))
     with _explain_damage(path):

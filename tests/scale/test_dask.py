@@ -117,7 +117,7 @@ def test_scores_that_are_drawn_anew_in_each_pass_are_an_error(rows: Any) -> None
     frame = frames.from_pandas(rows.iloc[:3000], npartitions=3)
     random = frame.map_partitions(drawn, meta=frame._meta)
     with dask.config.set(scheduler="synchronous"):
-        with pytest.raises(ValueError, match=r"its scores, labels or weights are others .*: call its persist\(\)"):
+        with pytest.raises(ValueError, match=r"its scores, labels or weights differ .*: call its persist\(\)"):
             ours.ranking(random, label="y", score="p", exact=True)
         kept = random.persist()
         found, whole = ours.ranking(kept, label="y", score="p", exact=True), kept.compute()

@@ -126,7 +126,7 @@ def test_scores_that_are_drawn_anew_in_each_pass_are_an_error(df: Any) -> None:
             yield part.assign(p=part["y"] + np.random.default_rng().normal(size=len(part)))
 
     random = df.select("y", "p").mapInPandas(drawn, "y long, p double")
-    with pytest.raises(ValueError, match=r"its scores, labels or weights are others .*: call .* cache\(\)\) first"):
+    with pytest.raises(ValueError, match=r"its scores, labels or weights differ .*: call .* cache\(\)\) first"):
         ours.ranking(random, label="y", score="p", exact=True)
     kept = random.cache()
     found, whole = ours.ranking(kept, label="y", score="p", exact=True), kept.toArrow()

@@ -411,7 +411,7 @@ def test_without_pyarrow(tmp_path, monkeypatch, capsys):
     path = write(tmp_path / "scores.parquet", COLUMNS)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert cli.main(["report", str(path), "--label", "y", "--score", "a"]) == 2
-    assert capsys.readouterr().err == ("fastevals report: error: reading a file needs pyarrow: pip install pyarrow\n")
+    assert capsys.readouterr().err == ("fastevals report: error: reading files needs pyarrow: pip install pyarrow\n")
     assert cli.main(["report", "--score", "logistic"]) == 0
 
 
