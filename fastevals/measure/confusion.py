@@ -142,7 +142,7 @@ class ConfusionMatrix(Tabular):
             The positive one of two classes, which comes last; 1 among 0/1, -1/1 and booleans. Of others, metrics that
             need it are an error without it.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights, not negative. Of a weighted matrix there are values, but no intervals and tests.
+            Row weights, not negative. A weighted matrix has values, but no intervals or tests.
         frequency_weight : array-like of shape (n_samples,), optional
             How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
 

@@ -79,7 +79,7 @@ class ConfusionSummary(Summary):
         y_true, y_pred : array-like of shape (n_samples,)
             Labels: integers, booleans, strings, or floats without a fraction; of the type of all updates.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights, not negative: whole numbers, or any up to `largest_weight`. Of weighted rows there are values,
+            Row weights, not negative: whole numbers, or any up to `largest_weight`. Weighted rows have values,
             but no intervals: sums of squared weights are not kept.
         frequency_weight : array-like of shape (n_samples,), optional
             How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.

@@ -62,7 +62,7 @@ class GroupSummary(Summary):
 
     def __init__(self, *, pos_label: Any = None, most_scores: int = 20_000_000) -> None:
         self._labels: tuple[Any, Any] = (pos_label, None)
-        self.is_weighted = False  # whether rows have weights, of which nothing is known but the sums
+        self.is_weighted = False  # whether rows have weights, of which only the sums are known
         self._most = check_integer("most_scores", most_scores, low=1)
         self._names, self._numbers = _Names.none()  # of groups, ascending, and their numbers as they came
         self._shards = [_Atoms.none() for _ in range(SHARDS)]
@@ -88,7 +88,7 @@ class GroupSummary(Summary):
         groups : array-like of shape (n_samples,)
             Which group each row is of: numbers, or text, in all updates.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights: whole numbers, not negative. Of weighted rows there are no intervals.
+            Row weights: whole numbers, not negative. Weighted rows have no intervals.
         frequency_weight : array-like of shape (n_samples,), optional
             How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
 

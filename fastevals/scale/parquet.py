@@ -58,7 +58,7 @@ def ranking(
         Column of scores, higher for the positive class; of several, a model each, a dict is returned.
     weight : str, optional
         Column of row weights: each row is one independent observation. Those that are whole numbers are counted
-        exactly. Of weighted rows there are values, but no intervals.
+        exactly. Weighted rows have values, but no intervals.
     frequency_weight : str, optional
         Column of how many copies of each row there are: whole numbers, the same as repeated rows. Not with `weight`.
     pos_label : label, optional

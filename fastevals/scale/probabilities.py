@@ -69,7 +69,7 @@ class ProbabilitySummary(Summary):
     def __init__(self, *, n_bins: int = 10, pos_label: Any = None) -> None:
         n_bins = check_integer("n_bins", n_bins, low=1, high=MOST_BINS)
         self._labels: tuple[Any, Any] = (pos_label, None)
-        self.is_weighted = False  # whether rows have weights, of which nothing is known but the sums
+        self.is_weighted = False  # whether rows have weights, of which only the sums are known
         self._edges = np.arange(n_bins + 1) / n_bins
         self._extremes = (math.inf, -math.inf)
         self._losses = [0] * 5  # sums of squared and of logarithmic ones, how many are infinite, what both cut off

@@ -56,7 +56,7 @@ class CountedBlock:
 
     @property
     def is_weighted(self) -> bool:
-        """Whether rows have weights, of which nothing is known but the sums."""
+        """Whether rows have weights, of which only the sums are known."""
         return any(summary.is_weighted for summary in self.summaries.values())
 
     def all_summaries(self) -> list[RankingSummary | ProbabilitySummary]:

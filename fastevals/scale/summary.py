@@ -117,7 +117,7 @@ class RankingSummary(Summary):
         self._at = sorted_unique(FLOATS.encode(thresholds))
         self._own_grid = grid is None
         self._unit = unit
-        self.is_weighted = unit is not None  # whether rows have weights, of which nothing is known but the sums
+        self.is_weighted = unit is not None  # whether rows have weights, of which only the sums are known
         self._lost = (0, 0)  # parts of units by which negatives and positives may weigh more or less than was counted
         self._labels: tuple[Any, Any] = (
             as_label("pos_label", pos_label),
@@ -148,7 +148,7 @@ class RankingSummary(Summary):
             Finite scores that float64 holds exactly.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights, not negative: whole numbers, or any up to `largest_weight`. Rows of weight zero are left out.
-            Of weighted rows there are values, but no intervals: sums of squared weights are not kept.
+            Weighted rows have values, but no intervals: sums of squared weights are not kept.
         frequency_weight : array-like of shape (n_samples,), optional
             How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
 

@@ -65,7 +65,7 @@ class TargetSummary(Summary):
 
     def __init__(self) -> None:
         self.n_samples = 0  # rows of weight above zero
-        self.is_weighted = False  # whether rows have weights, of which nothing is known but the sums
+        self.is_weighted = False  # whether rows have weights, of which only the sums are known
         self._origin: float | None = None  # the first target, from which others deviate
         self._sums = [Fraction(0)] * TERMS
         self._products: Floats = np.zeros((TERMS, TERMS))
@@ -86,8 +86,8 @@ class TargetSummary(Summary):
         y_true, y_pred : array-like of shape (n_samples,)
             Targets and predictions: finite numbers below 2**240.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights, not negative. The median absolute error has bounds where they are whole numbers. Of weighted
-            rows there are no standard errors.
+            Row weights, not negative. The median absolute error has bounds where they are whole numbers. Weighted
+            rows have no standard errors.
         frequency_weight : array-like of shape (n_samples,), optional
             How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
 

@@ -57,7 +57,7 @@ class Ranking(BaseRanking):
     y_score : array-like of shape (n_samples,)
         Finite scores of any real dtype, higher for the positive class. Integers of any size are compared exactly.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights, not negative. Rows of weight zero are left out. Of a weighted ranking there are values and curves,
+        Row weights, not negative. Rows of weight zero are left out. A weighted ranking has values and curves,
         but no intervals: `bootstrap` and `delong` take the rows with their weights.
     frequency_weight : array-like of shape (n_samples,), optional
         How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
