@@ -278,6 +278,8 @@ class CoarseSample(RankingSample):
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Return each metric of n draws, sums over rows of all draws together."""
         raw, drawn = np.empty((n, self._sweep.n_raw)), np.stack(list(draws))
+        if self._in_floats:  # products of whole numbers would overflow
+            drawn = drawn.astype(np.float64)
         for counts, row in zip(drawn, raw, strict=True):
             self._sweep.sweep(counts.reshape(2, -1), space[1], row, counts)
         self._sweep.sum_rows(drawn, raw)
