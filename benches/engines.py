@@ -205,7 +205,7 @@ def _merge_parts(data: Data) -> Call:
         summary = RankingSummary(grid=grid)
         part = slice(10_000 * k, 10_000 * (k + 1))
         summary.update(data.y[part], data.s[part])
-        block = CountedBlock(10_000, int(data.y[part].sum()), {SCORE: summary}, {})
+        block = CountedBlock(data.y[part].size, int(data.y[part].sum()), {SCORE: summary}, {})
         answers.append(pickle.dumps(ScoresSummary(LABEL, (SCORE,), labels=(1, 0), blocks={None: block})))
     answers *= 100  # as many as of a hundred times the rows
     return lambda: merged(task, answers).n_samples
