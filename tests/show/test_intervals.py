@@ -539,7 +539,11 @@ def test_progress_needs_tqdm(capsys, monkeypatch):
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ctrl_c_stops_within_a_second():
     command = [sys.executable, "-m", "fastevals", "report", "--resamples", "10000000", "--progress"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+
+    def heed() -> None:  # a job in the background may ignore SIGINT, and what it starts does, too
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed) as process:
         try:
             seen = b""
             while seen.count(b"%") < 3:  # it is in the middle of it
