@@ -368,7 +368,7 @@ class Copy:
             for tests in stages:
                 self._write(path, mutant.applied(source))
                 while (verdict := self.run(tests, markers, failing)).killed:
-                    if "::" not in verdict.by:  # it crashed, took too long or can't be imported
+                    if verdict.by not in tests and "::" not in verdict.by:  # it crashed or took too long
                         return verdict
                     self._write(path, source)
                     if self._passes(verdict.by, markers):
@@ -393,6 +393,9 @@ class Copy:
     def run(self, tests: Sequence[str], markers: str, deselected: Sequence[str] = ()) -> Verdict:
         """Run tests in the copy until one fails."""
         arguments = ["-p", "no:cacheprovider", "-n", "0", "-x", "-q", "--tb=no", "-rfE"]
+        tests = [test for test in tests if test not in deselected]
+        if not tests:
+            return Verdict(False, "survived")
         arguments += ["-m", markers, *(f"--deselect={test}" for test in deselected), *tests]
         print(json.dumps(arguments), file=self._server.stdin, flush=True)
         assert self._server.stdout is not None

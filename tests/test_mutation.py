@@ -120,6 +120,7 @@ def project(tmp_path):
     )
     (root / "tests" / "__init__.py").write_text("")
     (root / "tests" / "mutation.py").write_text((mutation.ROOT / "tests" / "mutation.py").read_text())
+    (root / "tests" / "test_nothing.py").write_text("import a_module_that_is_missing\n")
     (root / "tests" / "test_lists.py").write_text(
         "from fastevals.lists import count, least\nlevel = 0\n"
         "def test_broken():\n    assert False\n"
@@ -145,7 +146,7 @@ def test_mutants_are_killed_by_their_own_doing(project, tmp_path, monkeypatch, a
     (mutant,) = [mutant for mutant in mutants_at(["fastevals"], project) if mutant.after.strip() == after]
     source = (project / mutant.file).read_text()
     with Copy(project, tmp_path / "work") as copy:
-        assert copy.try_(mutant, [["tests/test_lists.py"]], "not slow") == verdict
+        assert copy.try_(mutant, [["tests/test_nothing.py", "tests/test_lists.py"]], "not slow") == verdict
     assert (project / mutant.file).read_text() == (copy.tree / mutant.file).read_text() == source
 
 
@@ -155,7 +156,9 @@ def test_the_copy_is_of_the_tree_as_it_is(project, tmp_path):
     (project / "tests" / "test_lists.py").rename(project / "tests" / "test_counts.py")
     tree = Copy(project, tmp_path / "work").tree
     assert (tree / "fastevals" / "lists.py").read_text().endswith("return n\n")
-    assert sorted(path.name for path in (tree / "tests").iterdir()) == ["__init__.py", "mutation.py", "test_counts.py"]
+    assert sorted(path.name for path in (tree / "tests").iterdir()) == [
+        "__init__.py", "mutation.py", "test_counts.py", "test_nothing.py",
+    ]  # fmt: skip
 
 
 def test_survivors_are_read_from_what_was_printed():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -160,14 +160,12 @@ class ScoresSummary(Summary):
                 raise ValueError("summaries must all have weights of rows, or all numbers of copies, got both")
             labels = joint_labels(labels, other.labels)
         everything = (self, *others)
+        values = {value for each in everything for value in each.blocks}
+        if has_both_types(values):
+            raise ValueError(f"summaries must have values of {self.by!r} of one type, got text and numbers")
         blocks = {}
-        by_value = [each.blocks for each in everything]
-        if len({isinstance(value, str) for each in by_value for value in each}) > 1:
-            # Text has numbers as they are shown.
-            by_value = [{_as_text(value): block for value, block in each.items()} for each in by_value]
-        values = {value for each in by_value for value in each}
         for value in sorted(values) if self.by is not None else values:
-            first, *more = (each[value] for each in by_value if value in each)
+            first, *more = (each.blocks[value] for each in everything if value in each.blocks)
             blocks[value] = first.merge(*more)
         return ScoresSummary(
             self.label, self.models, self.weight, self.by, labels, blocks,
@@ -175,6 +173,10 @@ class ScoresSummary(Summary):
             {name: rows for each in everything for name, rows in each.pieces.items()},
             are_copies=self.are_copies,
         )  # fmt: skip
+
+    def with_text_values(self) -> ScoresSummary:
+        """Return the same with numbers among the values as text, as they are shown."""
+        return replace(self, blocks={_as_text(value): block for value, block in self.blocks.items()})
 
     def share_labels(self) -> None:
         """Let all summaries know the labels: of a part of the rows one may have been missing."""
@@ -234,7 +236,7 @@ class ScoresSummary(Summary):
             raise ValueError(f"models must have different names, got {listed(models)}")
         if by is None and values not in ([], [None]):
             raise ValueError(f"values must be none where rows are not parted, got {listed(values)}")
-        if by is not None and (None in values or len({isinstance(value, str) for value in values}) > 1):
+        if by is not None and (None in values or has_both_types(values)):
             raise ValueError("values must be of one type")
         if any(value >= after for value, after in pairwise(values)):
             raise ValueError("values must be in order")
@@ -281,6 +283,11 @@ class ScoresSummary(Summary):
             counted = (probabilities.n_negatives, probabilities.n_positives)
             if probabilities.are_probabilities and counted != totals:
                 raise ValueError("its summaries must have the rows of their blocks")
+
+
+def has_both_types(values: Iterable[Any]) -> bool:
+    """Return whether there is text among values, and what isn't."""
+    return len({isinstance(value, str) for value in values}) > 1
 
 
 def _as_text(value: Any) -> str:

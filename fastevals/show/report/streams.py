@@ -41,7 +41,7 @@ from fastevals.scale.parquet import threshold_keys
 from fastevals.scale.payload import read_file
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.rows import ColumnReader, LeftOut, RowReader, Rows, joined_columns
-from fastevals.scale.scores import CountedBlock, ScoresSummary, count_scores
+from fastevals.scale.scores import CountedBlock, ScoresSummary, count_scores, has_both_types
 from fastevals.scale.summary import Units, joint_labels
 from fastevals.show.columns import STDIN, NamedColumns, Reading, encode_groups, is_path, parse_label
 from fastevals.show.commands import CsvForm, dropping, option
@@ -318,6 +318,8 @@ def read_summaries(data: Any) -> ScoresSummary:
             found.append(ScoresSummary.from_bytes(read_file(path)))
         except ValueError as error:
             raise ValueError(f"{path!r}: {error}") from None
+    if has_both_types(value for each in found for value in each.blocks):  # columns of CSV files have no type
+        found = [each.with_text_values() for each in found]
     try:
         merged: ScoresSummary = found[0].merge(*found[1:])
     except ValueError as error:
