@@ -141,7 +141,7 @@ def read_columns(
     wanted: Names | None,
     *,
     numeric: Collection[str] = (),
-    names: Collection[str] = (),
+    names: Collection[str] | None = (),
     beside: Names = MappingProxyType({}),
     form: CsvForm = CsvForm(),  # noqa: B008 (which nothing changes)
     hint: str = "",
@@ -156,8 +156,8 @@ def read_columns(
         Names of the columns, and what messages call each (``--label 'y'``); None for all.
     numeric : collection of str
         Those of `wanted` that must hold numbers.
-    names : collection of str
-        Those that name groups or classes: of a CSV file they are text as it is written.
+    names : collection of str, or None
+        Those that name groups or classes: of a CSV file they are text as it is written. None for all but `numeric`.
     beside : mapping of str to str
         Of all columns, those that messages call otherwise.
     form : CsvForm
@@ -179,7 +179,7 @@ def read_columns(
     ImportError
         Without pyarrow.
     """
-    columns, called, source = _read(Path(path), form, wanted, beside, names)
+    columns, called, source = _read(Path(path), form, wanted, beside, names, numeric)
     # Each is let go for its array: not all are held twice.
     arrays = {
         name: columns.pop(name).as_numpy(shown, name in numeric, source, coded=name in source.as_written, hint=hint)
@@ -481,7 +481,12 @@ TEXT, PACKED = 2, 10  # bytes of rows for each byte of a CSV file, and of that f
 
 
 def _read(
-    path: Path, form: CsvForm, wanted: Names | None, beside: Names, names: Collection[str] = ()
+    path: Path,
+    form: CsvForm,
+    wanted: Names | None,
+    beside: Names,
+    names: Collection[str] | None = (),
+    numeric: Collection[str] = (),
 ) -> tuple[dict[str, _Column], Names, _Source]:
     """Read columns, or all with None; return also what messages call each, and the open file."""
     file_format = _file_format(path)
@@ -492,7 +497,9 @@ def _read(
     check_name(str(path))
     with _explain_damage(path):
         known = {**(wanted or {}), **beside}
-        source = file_format.open(path, form, set(known) or None, names)
+        source = file_format.open(path, form, set(known) or None, names or ())
+    if names is None and file_format is _CSV:
+        source.as_written = frozenset(source.names).difference(numeric)
     if wanted is None:
         wanted = {name: f"column {name!r}" for name in source.names}
     wanted = {**wanted, **beside}

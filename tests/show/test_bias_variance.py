@@ -127,6 +127,25 @@ def test_classes_that_were_only_observed(capsys, folder):
         assert found["beside"]["noise"] == np.mean(np.array(observed) != [0, 1])
 
 
+@pytest.mark.parametrize("options", [(), ("--pred", "a", "--pred", "b")])
+@pytest.mark.parametrize(
+    ("rows", "loss", "truths"),
+    [
+        (["007,7,007", "7,007,7", "01234,01234,1234"], 1 / 2, ["007", "7", "01234"]),
+        (["1,1,1", "2,2,x"], 1 / 4, ["1", "2"]),  # text in one column, text in all that share its classes
+        (["1,1,1.0", "2,1.0,2"], 1 / 4, [1, 2]),  # plain numbers, by value
+        (["True,true,False"], 1 / 2, [True]),
+    ],
+)
+def test_classes_of_a_csv_file_are_as_they_are_written(capsys, folder, options, rows, loss, truths):
+    lines = ["y,a,b,w", *(f"{row},1" for row in rows)]
+    (folder / "codes.csv").write_text("\n".join(lines) + "\n")
+    found = printed_json(capsys, "codes.csv", "--truth", "y", "--weight", "w", "--loss", "zero-one", *options)
+    assert found["expected_loss"] == loss
+    samples = sorted(found["largest_losses"], key=lambda each: each["sample"])
+    assert [each["truth"] for each in samples] == truths
+
+
 def test_samples_of_the_largest_loss(capsys, folder):
     found = printed_json(capsys, "p.npy", "--truth", "y.npy")["largest_losses"]
     each = bias_variance(TRUTH, PREDICTIONS, per_sample=True).per_sample

@@ -31,6 +31,7 @@ from fastevals.measure.bias_variance.decomposition import Decomposition
 from fastevals.measure.bias_variance.squared import as_targets
 from fastevals.measure.bias_variance.zero_one import distinct
 from fastevals.results import as_json
+from fastevals.scale.values import class_columns
 from fastevals.show.columns import SUFFIXES, check_file, columns_by_role, read_columns, read_numbers
 from fastevals.show.commands import CsvForm
 from fastevals.show.text_result import TextResult
@@ -359,23 +360,29 @@ def read_table(
         raise ValueError(f"{file!r} is of no known format: its name must end with .npy, {', '.join(SUFFIXES)}")
     wanted = columns_by_role([*beside.items(), *(("--pred", name) for name in pred or ())])
     numeric = wanted if numbers else {beside["--weight"] or ""}
-    if pred is None:
-        columns, left_out = (
-            read_numbers(file, wanted, form) if numbers else (read_columns(file, None, beside=wanted, form=form), [])
-        )
-        pred = [name for name in columns if name not in wanted]
+    names = () if numbers else None
+    left_out: list[str] = []
+    if pred is not None:
+        columns = read_columns(file, wanted, numeric=numeric, names=names, form=form)
+    elif numbers:
+        columns, left_out = read_numbers(file, wanted, form)
         for name in wanted:
-            if name in numeric and columns[name].dtype.kind == "O":
-                hint = "; classes go with --loss zero-one" if numbers else ""
+            if columns[name].dtype.kind == "O":
                 row = first_text(columns[name]) or 0
                 value, where = columns[name][row], columns.line(row)
-                raise ValueError(f"{wanted[name]} must hold numbers, but has {value!r} at {where}{hint}")
+                raise ValueError(
+                    f"{wanted[name]} must hold numbers, but has {value!r} at {where}; classes go with --loss zero-one"
+                )
     else:
-        left_out = []
-        columns = read_columns(file, wanted, numeric=list(numeric), form=form)
+        columns = read_columns(file, None, numeric=numeric, names=names, beside=wanted, form=form)
+    pred = [name for name in columns if name not in wanted] if pred is None else pred
     if not pred:
         what = " of numbers" if numbers else ""
         raise ValueError(f"{file!r} has no column{what} for a model's predictions beside {', '.join(wanted.values())}")
+    if columns.as_written:
+        called = {wanted.get(name, f"column {name!r}"): name for name in columns if name not in numeric}
+        written: dict[str, Any] = {each: columns[name] for each, name in called.items()}
+        columns.update({called[each]: values for each, values in class_columns(written).items()})
     given = {option: columns[name] for option, name in beside.items() if name is not None}
     shown = {option: wanted[name] for option, name in beside.items() if name is not None}
     return PredictionData({name: columns[name] for name in pred}, given, shown, file, left_out, columns.line)
