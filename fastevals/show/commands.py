@@ -107,26 +107,32 @@ def print_text(text: str) -> None:
 
 
 def write_file(file: Path, content: bytes) -> None:
-    """Write a file whole or not at all: beside its place first. An error names the file, which OSError does not.
+    """Write a file whole or not at all. An error names the file, which OSError does not.
 
-    What a link names is written, and the link stays; so do the permissions of a file that is replaced.
+    Of several processes that write a file at the same time the last one wins. What a link names is written, and the
+    link stays; so do the permissions of a file that is replaced.
     """
     try:
         place = _place(file)
-        partial = place.with_name(f".{place.name}.part")
-        partial.unlink(missing_ok=True)  # a killed run may have left it
-        mode = stat.S_IMODE(place.stat().st_mode) if place.exists() else None
-        try:
+        mode = _mode(place)
+        with _partial_file(place) as partial:
             with partial.open("xb") if mode is None else open(partial, "xb", opener=_open_private) as part:
                 part.write(content)
             if mode is not None:
-                partial.chmod(mode)
+                partial.chmod(stat.S_IMODE(mode))
             partial.replace(place)
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(file)) from error
+
+
+@contextmanager
+def _partial_file(place: Path) -> Iterator[Path]:
+    """Yield the path of a new file next to a place, which no other process uses; remove it if it is still there."""
+    partial = place.with_name(f".{os.urandom(8).hex()}.part")
+    try:
+        yield partial
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def _place(file: str | Path) -> Path:
@@ -135,6 +141,14 @@ def _place(file: str | Path) -> Path:
     if place.is_symlink():
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(file))
     return place
+
+
+def _mode(place: Path) -> int | None:
+    """Return the type and permissions of a file; None if there is none."""
+    try:
+        return place.stat().st_mode
+    except FileNotFoundError:
+        return None
 
 
 def _open_private(path: str, flags: int) -> int:
@@ -146,12 +160,11 @@ def check_writable(shown: str, file: str) -> None:
     """Raise if a file can't be written, before time is spent on what goes into it; `shown` is what messages call it."""
     try:
         place = _place(file)
-        if not file or (place.exists() and not place.is_file()):  # a device is not replaced
+        mode = _mode(place)
+        if mode is not None and not stat.S_ISREG(mode):  # a device is not replaced
             raise ValueError(f"{shown} must name a file, got {file!r}")
-        partial = place.with_name(f".{place.name}.part")
-        partial.unlink(missing_ok=True)
-        partial.touch(exist_ok=False)
-        partial.unlink()
+        with _partial_file(place) as partial:
+            partial.touch(exist_ok=False)
     except OSError as error:
         raise ValueError(f"{shown} {file!r} can't be written: {error.strerror or error}") from None
 

