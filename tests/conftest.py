@@ -3,6 +3,7 @@
 import gc
 import importlib.util
 import os
+import sys
 import tempfile
 import time
 from itertools import groupby
@@ -17,6 +18,10 @@ USER = getattr(os, "getuid", int)()
 
 # The reports of some ten thousand tests stay: the collector of garbage needn't look at them all the time.
 gc.set_threshold(50_000)
+
+# Processes that tests start would each compile the package's modules anew where no byte code is to be written.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Compiled kernels go to a folder of their own: an edit makes new files there, and others serve again.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"fastevals-test-cache-{USER}"))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 # The same examples on every run and machine, and few enough that all property tests take seconds.
-EXAMPLES = int(os.environ.get("FASTEVALS_TEST_EXAMPLES", "16"))
+EXAMPLES = int(os.environ.get("FASTEVALS_TEST_EXAMPLES", "12"))
 BOUNDED = settings(derandomize=True, deadline=None, max_examples=EXAMPLES)
 FEWER = settings(BOUNDED, max_examples=EXAMPLES // 2)  # of tests that run for each kind of curve or average
 

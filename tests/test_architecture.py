@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -52,6 +53,11 @@ def layer(module: str) -> int:
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    return [*ast.walk(ast.parse(path.read_text()))]
+
+
 def test_imports_point_down() -> None:
     up = {str(path.relative_to(PACKAGE)): imported_from_above(path) for path in FILES}
     assert {path: names for path, names in up.items() if names} == {}
@@ -59,9 +65,8 @@ def test_imports_point_down() -> None:
 
 def imported_from_above(path: Path) -> list[str]:
     own = layer(".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts))
-    tree = ast.parse(path.read_text())
     up = []
-    for node in ast.walk(tree):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "fastevals":
             imported = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
@@ -98,7 +103,7 @@ def test_files_do_not_import_each_other_in_a_circle() -> None:
     for module, path in modules.items():
         imports = {
             name
-            for node in ast.walk(ast.parse(path.read_text()))
+            for node in nodes(path)
             if isinstance(node, ast.ImportFrom)
             for name in (node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names))
         }
@@ -108,10 +113,7 @@ def test_files_do_not_import_each_other_in_a_circle() -> None:
 
 def test_there_are_no_star_imports() -> None:
     stars = [
-        path
-        for path in FILES
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
+        path for path in FILES for node in nodes(path) if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
     ]
     assert stars == []
 
@@ -124,9 +126,7 @@ def test_names_are_listed_only_where_users_import_from() -> None:
 
 
 def test_no_two_classes_share_a_name() -> None:
-    names = [
-        node.name for path in FILES for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef)
-    ]
+    names = [node.name for path in FILES for node in nodes(path) if isinstance(node, ast.ClassDef)]
     assert {name: count for name, count in Counter(names).items() if count > 1} == {}
 
 
@@ -189,7 +189,7 @@ def test_distinct_values_are_sorted_not_hashed() -> None:
     hashed = {"union1d", "intersect1d", "setdiff1d", "setxor1d", "unique_values"}
     found = []
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes(path):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
                 continue
             plain = node.func.attr == "unique" and not any("return_" in (each.arg or "") for each in node.keywords)

@@ -21,7 +21,13 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("page", documents.PAGES, ids=lambda page: page.name)
+LONG = ("report.md", "rows.md", "tasks.md")  # in a second or ten each: many commands
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.slow] * (page.name in LONG), id=page.name) for page in documents.PAGES],
+)
 def test_the_code_of_a_page_gives_what_stands_below_it(page: Path, tmp_path: Path) -> None:
     assert documents.rewritten(page, tmp_path) == page.read_text(encoding="utf-8")
 

@@ -203,6 +203,7 @@ metrics.uninstall()
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.slow
 def test_a_scorer_of_ours_scores_in_a_search() -> None:
     from sklearn.model_selection import cross_val_score
 

@@ -381,6 +381,7 @@ def test_a_safe_path_is_left_as_it_is(folder: Path) -> None:
     assert done.stderr.endswith("ModuleNotFoundError: No module named 'beside'\n")
 
 
+@pytest.mark.slow
 def test_a_module_runs_on_ours(folder: Path) -> None:
     done = in_place("-m", "script", "0", cwd=folder)
     assert done.stdout.endswith(f"script.py', '0'] {OURS} {OURS}\n")

@@ -167,7 +167,7 @@ def damaged(content: bytes, n: int, seed: int) -> Iterator[bytes]:
 def read_damaged(kind: str, n: int, seed: int, folder: Path) -> None:
     """Read files with some bits flipped: as columns, as one of several files, and one of a partition."""
     whole, path, other = content_of(kind), folder / "day=1" / f"x.{kind}", folder / f"whole.{kind}"
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True)
     other.write_bytes(whole)
     ways = [
         lambda: read_columns(path, {"a": "a", "part": "part"})["a"].tolist(),
@@ -190,14 +190,15 @@ def read_damaged(kind: str, n: int, seed: int, folder: Path) -> None:
             assert right is None or found == right
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [30, pytest.param(1500, marks=pytest.mark.slow)])
-def test_any_bit_may_be_damaged(kind: str, n: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("n", "kinds"), [(30, KINDS), *(pytest.param(1500, [kind], id=kind, marks=pytest.mark.slow) for kind in KINDS)]
+)
+def test_any_bit_may_be_damaged(n: int, kinds: list[str], tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from tests.scale.test_damage import read_damaged; "
-        "read_damaged(sys.argv[1], int(sys.argv[2]), 0, Path(sys.argv[3]))"
+        "import sys; from pathlib import Path; from tests.scale.test_damage import read_damaged\n"
+        "for kind in sys.argv[3:]: read_damaged(kind, int(sys.argv[1]), 0, Path(sys.argv[2], kind))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, kind, str(n), str(tmp_path)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, str(n), str(tmp_path), *kinds], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr[-2000:]

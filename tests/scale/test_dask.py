@@ -57,6 +57,7 @@ def test_any_scheduler_ranks(frame: Any, rows: Any, scheduler: str) -> None:
     assert auc.low <= Ranking(rows["y"], rows["p"]).roc_auc() <= auc.high
 
 
+@pytest.mark.slow
 def test_a_cluster_gives_the_numbers_of_the_rows(cluster: Any, frame: Any, rows: Any) -> None:
     check_certified(ours, frame, made_rows(N))
     check_exact(ours, frame, made_rows(N), weight="w")
@@ -78,6 +79,7 @@ def test_many_small_partitions_are_counted_exactly(rows: Any) -> None:
     assert found.roc_auc() == Ranking(some["y"], some["p"]).roc_auc()
 
 
+@pytest.mark.slow
 def test_text_in_chunks_is_read(cluster: Any, rows: Any) -> None:
     some = rows.iloc[:2000]
     found = ours.grouped_auc(frames.from_pandas(some, npartitions=3), label="y", score="p", by="day")
@@ -97,6 +99,7 @@ def test_ranges_of_scores_are_brought_together(cluster: Any, frame: Any, monkeyp
     check_exact(ours, frame, made_rows(N))
 
 
+@pytest.mark.slow
 def test_a_row_that_can_not_be_counted_is_named(cluster: Any, rows: Any) -> None:
     bad = rows.copy()
     bad.loc[N - 1, "p"] = np.inf

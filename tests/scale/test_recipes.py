@@ -26,8 +26,13 @@ parquet = pytest.importorskip("pyarrow.parquet")
 ROOT = Path(__file__).parents[2]
 BLOCKS = re.findall(r"<!-- (\w+) -->\n```python\n(.*?)```", machines.PAGE.read_text(), flags=re.DOTALL)
 RECIPES = [
-    pytest.param(kind, block, id=f"{kind} {k}", marks=[pytest.mark.slow] * (kind == "dask" or (kind == "spark" and k)))
-    for k, (kind, block) in enumerate(BLOCKS)  # what starts a cluster: test_dask.py and test_spark.py have one each
+    pytest.param(
+        kind,
+        block,
+        id=f"{kind} {k}",
+        marks=[pytest.mark.slow] * (kind in ("dask", "joblib") or (kind == "spark" and k)),
+    )
+    for k, (kind, block) in enumerate(BLOCKS)  # what starts processes: test_dask.py and test_spark.py have one each
 ]
 N = 9000
 
