@@ -412,13 +412,11 @@ def _as_class_labels(name: str, array: Any) -> Any:
 
 def _check_indicators(true: NDArray[Any], predicted: NDArray[Any]) -> None:
     """Raise unless both targets mark the same several labels."""
-    kinds = [target_type("y_true", np.asarray(true)), target_type("y_pred", np.asarray(predicted))]
-    if set(kinds) == {"binary", "multiclass"}:
-        kinds = ["multiclass"]
-    if len(set(kinds)) > 1:
-        raise ValueError(f"Classification metrics can't handle a mix of {kinds[0]} and {kinds[1]} targets")
-    if kinds[0] != INDICATOR:
-        raise ValueError(f"{kinds[0]} is not supported")
+    first, second = target_type("y_true", np.asarray(true)), target_type("y_pred", np.asarray(predicted))
+    if first != second:
+        raise ValueError(f"Classification metrics can't handle a mix of {first} and {second} targets")
+    if first != INDICATOR:
+        raise ValueError(f"{first} is not supported")
 
 
 def _check_not_indicators(kind: str) -> None:

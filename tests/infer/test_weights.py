@@ -162,6 +162,14 @@ def test_weighted_models_that_rank_alike_don_t_differ() -> None:
     assert result.equality_test().df == 1
 
 
+def test_weighted_models_whose_difference_has_no_variance() -> None:
+    weights = RNG.random(N) + 0.1
+    result = delong(Y, {"perfect": Y, "constant": np.zeros(N), "some": S}, sample_weight=weights)
+    with pytest.warns(UndefinedMetricWarning, match="a difference of AUCs has an estimated variance of 0"):
+        test = result.equality_test()
+    assert (test.statistic, test.df, test.pvalue) == (np.inf, 2, 0.0)  # three AUCs: two differences
+
+
 def test_a_weighted_row_alone_in_its_class_has_no_variance() -> None:
     with pytest.warns(UndefinedMetricWarning, match="covariance"):
         result = delong([0, 0, 1, 1], [1, 3, 2, 4], sample_weight=[1, 2, 0.5, 0])

@@ -394,6 +394,12 @@ def test_same_seed_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not np.array_equal(fewer.confidence_intervals, more.confidence_intervals, equal_nan=True)
 
 
+def test_bootstrap_of_groups_whose_scores_all_tie() -> None:
+    found = quiet(grouped_auc, [0, 0, 1, 1, 1] * 2, [0.1] * 5 + [0.2] * 5, [0] * 5 + [1] * 5, interval="bootstrap",
+                  n_resamples=99, rng=0)  # fmt: skip
+    assert found.confidence_intervals.tolist() == [[0.5, 0.5]] * 2
+
+
 def test_bootstrap_of_perfect_missing_and_single_groups() -> None:
     y_true, y_score, groups = [0, 1, 0, 0, 1, 1, 1, 1], [1, 2, 1, 2, 3, 4, 5, 6], [0, 0, 1, 1, 1, 1, 2, 2]
     with (

@@ -70,3 +70,8 @@ def test_more_labels_than_a_matrix_holds():
     assert metrics.cohen_kappa_score(first.astype(str), second.astype(str)) == expected
     some = metrics.cohen_kappa_score(first, second, labels=first[:12_000])
     assert some == float((Fraction(11_999, 12_000) - Fraction(1, 12_000)) / (1 - Fraction(1, 12_000)))
+    n = 300_000  # a matrix of so many labels would take 720 GB
+    first = np.arange(n)
+    second = np.append(5, first[1:])  # margins of 1, but of label 0 none, and of label 5 two
+    expected = (n * (n - 1) - n) / math.sqrt((n * n - n) * (n * n - (n + 2)))
+    assert metrics.matthews_corrcoef(first, second) == pytest.approx(expected, rel=1e-14)

@@ -73,7 +73,9 @@ def draw(seed: int, **limits: Any) -> tuple[np.random.Generator, Any, Any, dict[
     n, k = int(rng.integers(1, 25)), int(limits.get("k") or rng.integers(1, 6))
     kinds = list(NAMES)
     label = NAMES[kinds[seed % len(kinds)]]
-    true, predicted = (label(rng.permutation(6)[:k][rng.integers(0, k, n)]) for _ in range(2))
+    first = rng.permutation(6)[:k]
+    second = first if "k" in limits else rng.permutation(6)[:k]
+    true, predicted = (label(codes[rng.integers(0, k, n)]) for codes in (first, second))
     # Dyadic: scikit-learn adds weights in another order, float32 in float32, and a report has all digits of the sums.
     dyadic = rng.integers(0, 99, n) / 64
     weights = [None, dyadic, rng.integers(0, 3, n) + (rng.random() < 0.5), dyadic.astype(np.float32)]

@@ -21,7 +21,7 @@ import pytest
 from numpy.typing import NDArray
 
 import fastevals
-from fastevals.scale import ConfusionSummary, GroupSummary, ProbabilitySummary, RankingSummary
+from fastevals.scale import ConfusionSummary, GroupSummary, ProbabilitySummary, RankingSummary, TargetSummary
 from fastevals.scale.fields import Room
 from fastevals.scale.payload import pack, unpack
 from fastevals.scale.rows import LeftOut
@@ -265,6 +265,14 @@ def test_forged_labels(labels: Any, counts: list[int], message: str) -> None:
 
 
 # Bytes that are no summary, or far more than they seem ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pair", [[1, "0x1"], ["0x1", 1], ["0x1"], ["0x1", "0x3"], "0x1"])
+def test_forged_sums(pair: Any) -> None:
+    head, arrays = parts_of(example("target").to_bytes(), "target")
+    data = pack("target", {**head, "sums": [pair, *head["sums"][1:]]}, arrays)
+    with pytest.raises(ValueError, match="^data is .*sums must be a list of .* pairs of integers"):
+        TargetSummary.from_bytes(data)
 
 
 def sealed(content: bytes) -> bytes:
