@@ -123,7 +123,7 @@ def test_binomials_have_their_distribution(sizes):
 
 
 def test_cells_of_many_rows_are_drawn_as_those_of_few():
-    sizes = np.array([0, 700, 2000, 1, 0, 10_000, 50_000, 3, 1200, 0])
+    sizes = np.array([0, 700, 2000, 1, 0, 10_000, 50_000, 3, 2, 1, 1200, 0])
     urn, counts = CellSampler(sizes), np.empty((4000, sizes.size), dtype=np.int64)
     assert urn._large
     for i, row in enumerate(counts):

@@ -145,6 +145,17 @@ def test_certificates_hold_and_are_narrow(order: str, n_parts: int, monkeypatch:
     assert auc.width < 10 / 512
 
 
+def test_a_merged_summary_stays_small() -> None:
+    y, s = rows_of(60_000)
+    whole = RankingSummary(cells=16)
+    for rows in np.array_split(np.argsort(s), 40):  # each part with cells of its own
+        part = RankingSummary(cells=16)
+        part.update(y[rows], s[rows])
+        whole = whole.merge(part)
+        assert whole.cells.low.size <= 4 * 16
+    assert_within(whole, Ranking(y, s))
+
+
 def test_thresholds_named_beforehand_stay_exact() -> None:
     y, s = rows_of(5000)
     summaries = [RankingSummary(cells=16, at=(0.5, -0.25)) for _ in range(2)]
