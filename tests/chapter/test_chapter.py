@@ -161,6 +161,7 @@ def test_the_page_holds_all_pictures(chapter: Chapter, tmp_path: Path) -> None:
     tags.feed(page)
     assert tags.counts["figure"] == sum(len(panels) for _, answer in chapter.solved for _, panels in answer.pictures)
     assert tags.loaded == []
+    assert 'class="said">20 instances: AUC 0.680' in page  # the legend, where nothing else names the models
     assert all(f"<bdi>{each.title}</bdi>".replace("'", "&#39;") in page for each, _ in chapter.solved)
     assert main(["mcnemar", "--html", str(tmp_path / "page.html")]) == 0
     assert "python -m fastevals.chapter mcnemar --html" in (tmp_path / "page.html").read_text()

@@ -271,7 +271,7 @@ def test_forged_labels(labels: Any, counts: list[int], message: str) -> None:
 def test_forged_sums(pair: Any) -> None:
     head, arrays = parts_of(example("target").to_bytes(), "target")
     data = pack("target", {**head, "sums": [pair, *head["sums"][1:]]}, arrays)
-    with pytest.raises(ValueError, match="^data is .*sums must be a list of .* pairs of integers"):
+    with pytest.raises(ValueError, match=r"^data is .*sums must be a list of .* pairs of integers"):
         TargetSummary.from_bytes(data)
 
 

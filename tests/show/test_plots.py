@@ -324,6 +324,12 @@ def test_det_axes_are_normal_deviates(digits):
     assert legend(ax)[0] == f"logistic: EER {100 * rates[0]:.2f} %"
     ax.figure.canvas.draw()
     assert {"1", "5", "10", "40"} <= {tick.get_text() for tick in ax.get_xticklabels()}
+    rng = np.random.default_rng(0)
+    ax = plots.plot_det(Ranking(rng.integers(0, 2, 3000), rng.random(3000)).det_curve(), ax=axes())  # up to 99.9 %
+    ax.figure.canvas.draw()
+    said = [float(tick.get_text()) for tick in ax.get_xticklabels() if tick.get_text()]
+    assert {1, 2, 5, 10, 20, 40, 60, 80, 90, 95, 98, 99} <= {*said}
+    assert len({*said}) == len(said)
 
 
 def test_det_shows_the_curve_of_a_large_ranking():
@@ -724,6 +730,7 @@ def test_a_confusion_matrix_has_counts_and_shares_of_the_true_class():
     assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title()) == ("Predicted class", "True class", "mine")
     shades = np.asarray(ax.images[0].get_array())
     assert shades[0, 0].sum() < shades[0, 1].sum() < shades[1, 1].sum() == 3
+    assert_allclose(shades[0, 0], 1 - 0.9 * 0.75 * (1 - np.array(to_rgb(COLORS[0]))))
     many = plots.plot_confusion_matrix(ConfusionMatrix(np.eye(30, dtype=int)), ax=axes())
     assert not "".join(text.get_text() for text in many.texts)
     for value, message in (

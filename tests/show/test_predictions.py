@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import warnings
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import accumulate
 from pathlib import Path
@@ -324,6 +326,17 @@ def test_odd_rows_have_a_report_and_a_page(case: str) -> None:
     page = report.to_html()
     assert page.count("<svg") == page.count("</svg>")
     assert "nan" not in page.split("<script")[0].replace("dominan", "")
+
+
+@pytest.mark.parametrize(("errors", "farthest"), [((1.0, 10.0), 9.8), ((10.0, 1.0), 9.8), ((0.0, 0.0), 1.0)])
+def test_errors_within_a_size_are_drawn_as_far_as_the_worst_models(errors: Sequence[float], farthest: float) -> None:
+    pytest.importorskip("jinja2")
+    y = np.arange(1000.0)
+    data = {"y": y} | {name: y + np.linspace(0, most, y.size) for name, most in zip("ab", errors, strict=True)}
+    page = quiet_report(data, target="y", pred=["a", "b"]).to_html()
+    picture = re.search(r'<svg [^>]*data-picture="within"[^>]* data-x="0.0 (\S+) linear"', page)
+    assert picture is not None
+    assert float(picture[1]) == pytest.approx(farthest, rel=0.01)  # 98 % of errors
 
 
 def test_the_command_writes_text_pictures_and_a_page(tmp_path: Path, capsys: Any) -> None:
