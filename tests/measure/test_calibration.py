@@ -273,6 +273,14 @@ def test_quantile_bins_split_no_ties_and_merge_equal_edges():
     assert curve_of([0, 1, 1], [0.0, 0.0, 0.5], 2, "quantile").edges.tolist() == [0, 0, 1]
 
 
+def test_quantile_bins_of_one_score_more_than_there_are_bins():
+    parts = Ranking([1, 0, 0, 1], [0.1, 0.3, 0.8, 0.8]).brier_decomposition(n_bins=2, strategy="quantile")
+    # {0.1, 0.3} and {0.8}, half of each positive: off by 0.3, and 0.1 from the mean of the first
+    assert parts.reliability == pytest.approx(0.09)
+    assert parts.resolution == pytest.approx(0, abs=1e-15)
+    assert parts.within_bin_variance == pytest.approx(0.005)
+
+
 def test_quantile_bins_are_of_equal_weight():
     curve = curve_of([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], 2, "quantile", sample_weight=[3, 1, 1, 1])
     assert curve.edges.tolist() == [0, 0.1, 1]

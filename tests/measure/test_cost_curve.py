@@ -406,6 +406,7 @@ def test_a_difference_by_hand():
     assert list(difference.to_dict()) == [
         "probability_cost", "saving", "defined", "mean_saving", "wins", "losses",
     ]  # fmt: skip
+    assert difference.defined
     assert json.loads(json.dumps(difference.to_dict()))["wins"] == [[0.0, 0.5]]
 
 

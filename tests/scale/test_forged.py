@@ -21,6 +21,7 @@ import pytest
 from numpy.typing import NDArray
 
 import fastevals
+from fastevals._kernels.probabilities import CELLS
 from fastevals.scale import ConfusionSummary, GroupSummary, ProbabilitySummary, RankingSummary, TargetSummary
 from fastevals.scale.fields import Room
 from fastevals.scale.payload import pack, unpack
@@ -273,6 +274,16 @@ def test_forged_sums(pair: Any) -> None:
     data = pack("target", {**head, "sums": [pair, *head["sums"][1:]]}, arrays)
     with pytest.raises(ValueError, match=r"^data is .*sums must be a list of .* pairs of integers"):
         TargetSummary.from_bytes(data)
+
+
+def test_forged_places() -> None:
+    summary = ProbabilitySummary()
+    summary.update([0, 1], [0.3, 0.5])  # 1/2 is in the last cell
+    head, arrays = parts_of(summary.to_bytes(), "probability")
+    assert ProbabilitySummary.from_bytes(pack("probability", head, arrays)).metrics() == summary.metrics()
+    past = pack("probability", head, arrays | {"places": np.array([arrays["places"][0], 8 * CELLS], np.uint64)})
+    with pytest.raises(ValueError, match="places must be integers up to"):
+        ProbabilitySummary.from_bytes(past)
 
 
 def sealed(content: bytes) -> bytes:

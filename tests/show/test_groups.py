@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fastevals import Ranking, delong, grouped_auc, grouped_metrics
+from fastevals import report as report_of
 from fastevals.counting.labels import rows_by_code
 from fastevals.datasets import load_digits_eight
 from fastevals.show.columns import encode_values
@@ -82,6 +83,20 @@ def test_means_are_those_of_the_calls_by_group(capsys):
             assert metric["highest"]["value"] in places
             assert metric["interval"] == (list(auc.mean_confidence_interval) if name == "roc_auc" else None)
         assert model["metrics"]["roc_auc"]["intervals"] == auc.confidence_intervals.tolist()
+
+
+def test_frames_have_the_numbers_of_each_block():
+    data = users(n_users=2)
+    names = {"y": data["y"], "a": data["a"] > 0, "user": data["user"]}
+    for found in (
+        report_of(data, label="y", score=["a", "b"], by="user"),
+        report_of(names, label="y", pred="a", by="user"),
+    ):
+        frame = found.to_frame()
+        for block in found.blocks:
+            for model in block.models:
+                rows = frame[(frame["by"] == block.value) & (frame["model"] == model.name)]
+                assert dict(zip(rows["metric"], rows["value"], strict=True)).keys() >= model.metrics.keys()
 
 
 def test_text_begins_with_the_means(capsys):

@@ -337,6 +337,7 @@ def test_errors_within_a_size_are_drawn_as_far_as_the_worst_models(errors: Seque
     picture = re.search(r'<svg [^>]*data-picture="within"[^>]* data-x="0.0 (\S+) linear"', page)
     assert picture is not None
     assert float(picture[1]) == pytest.approx(farthest, rel=0.01)  # 98 % of errors
+    assert re.findall(r'class="steps m\d (c\d)"', page) == ["c0", "c1"]  # a histogram of each model, in its colour
 
 
 def test_the_command_writes_text_pictures_and_a_page(tmp_path: Path, capsys: Any) -> None:
