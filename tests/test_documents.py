@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests import documents
+from tests.parameters import quick
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("pyarrow")
@@ -21,18 +22,16 @@ TEXTS = [
 ]
 
 
-LONG = ("report.md", "rows.md", "tasks.md")  # in a second or ten each: many commands
+LONG = ("report.md", "rows.md", "tasks.md")  # many commands, which take seconds
+SHORT = [page for page in documents.PAGES if page.name not in LONG]
 
 
-@pytest.mark.parametrize(
-    "page",
-    [pytest.param(page, marks=[pytest.mark.slow] * (page.name in LONG), id=page.name) for page in documents.PAGES],
-)
+@pytest.mark.parametrize("page", quick(documents.PAGES, *SHORT), ids=lambda page: page.name)
 def test_the_code_of_a_page_gives_what_stands_below_it(page: Path, tmp_path: Path) -> None:
     assert documents.rewritten(page, tmp_path) == page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", documents.MADE)
+@pytest.mark.parametrize("name", quick(documents.MADE, "api.md", "metrics.md"))
 def test_pages_that_are_made_of_the_code(name: str) -> None:
     then, now = (documents.DOCS / name).read_text(encoding="utf-8"), documents.MADE[name]()
     different = {*now.splitlines()} ^ {*then.splitlines()}

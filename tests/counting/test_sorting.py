@@ -18,6 +18,7 @@ from fastevals._kernels.partition import STRIP, find_slots
 from fastevals._kernels.sorting import MANY, scratch_rows, sort_keys, sort_pairs
 from fastevals.counting import ordering
 from fastevals.counting.ordering import BUCKET, SLOTS_SPACE, BinaryLabels, codec_for, fit_map, split_by_class
+from tests.parameters import quick
 
 N = 140_000  # eight buckets, three chunks
 
@@ -80,6 +81,14 @@ DISTRIBUTIONS: dict[str, Draw] = {
     "longdouble": lambda rng, n: 1 + rng.integers(0, 999, n) * np.finfo(np.longdouble).eps,
 }
 every_distribution = pytest.mark.parametrize("name", DISTRIBUTIONS)
+some_distributions = pytest.mark.parametrize(
+    "name",
+    quick(
+        DISTRIBUTIONS,
+        *("normal", "three decimals", "constant", "two zeros", "two far clusters", "one huge outlier"),
+        *("denormal and huge", "every exponent", "unseen by a strided sample", "unsigned ids", "small integers"),
+    ),
+)
 
 
 @cache
@@ -102,7 +111,7 @@ def recounted(labels: NDArray[np.bool_], scores: NDArray[Any], weights: NDArray[
 # The whole way ----------------------------------------------------------------------------------------------------
 
 
-@every_distribution
+@some_distributions
 @pytest.mark.parametrize("weighted", [False, True])
 def test_counts_are_those_of_unique_and_bincount(name, weighted):
     labels, scores, weights = draw(name)
@@ -116,7 +125,7 @@ def test_counts_are_those_of_unique_and_bincount(name, weighted):
     np.testing.assert_array_equal(counts.fps[1:], fps)
 
 
-@every_distribution
+@some_distributions
 def test_pairs_are_counted_as_ranks_say(name):
     labels, scores, _ = draw(name)
     split = split_by_class(BinaryLabels(labels, True, False), scores)
@@ -129,7 +138,7 @@ def test_pairs_are_counted_as_ranks_say(name):
     assert Ranking(labels, scores).roc_auc() == doubled_u / (2 * split.n_pos * split.n_neg)
 
 
-@every_distribution
+@some_distributions
 def test_slots_are_in_order_with_classes_beside(name):
     labels, scores, _ = draw(name)
     split = split_by_class(BinaryLabels(labels, True, False), scores)
@@ -147,7 +156,7 @@ def test_slots_are_in_order_with_classes_beside(name):
         np.testing.assert_array_equal(split.codec.decode(keys), np.sort(scores[mask]))
 
 
-@every_distribution
+@some_distributions
 def test_average_precision_is_summed_over_the_ends_of_ties(name):
     labels, scores, _ = draw(name)
     _, tps, fps = recounted(labels, scores, np.ones(N))
@@ -254,7 +263,7 @@ KEYS: dict[str, Callable[[np.random.Generator, int], NDArray[np.uint64]]] = {
 }
 
 
-@every_distribution
+@some_distributions
 def test_buckets_are_of_like_size(name):
     """No bucket has far more rows than others, unless one value has that many."""
     scores = DISTRIBUTIONS[name](np.random.default_rng(0), 40 * BUCKET)

@@ -65,7 +65,7 @@ def test_values_are_means_over_all_orders_of_ties(rows, gain):
         ]
 
 
-@BOUNDED
+@FEWER
 @given(
     documents(), st.sampled_from(["linear", "exponential"]), st.lists(st.sampled_from([0.5, 1, 2, 3, 70]), max_size=6)
 )

@@ -62,7 +62,7 @@ def assert_holds(found: Any, true: float, what: Any, bounds: tuple[float, float]
 
 
 @pytest.mark.parametrize("cells", [4, 1000])
-@pytest.mark.parametrize("seed", [*range(45), *(pytest.param(k, marks=pytest.mark.slow) for k in range(45, 1500))])
+@pytest.mark.parametrize("seed", [*range(24), *(pytest.param(k, marks=pytest.mark.slow) for k in range(24, 1500))])
 def test_fractional_weights_are_exact_or_certified(seed: int, cells: int) -> None:
     y, s, weights = case(seed)
     summary = RankingSummary(cells=cells, at=0.5, largest_weight=1.0)

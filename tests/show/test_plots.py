@@ -21,6 +21,7 @@ from fastevals.measure.curves.decision import DecisionCurve
 from fastevals.show import plots
 from fastevals.show.plots import style, thinning
 from fastevals.show.plots.picture import COLORS, GREY, Picture
+from tests.parameters import quick
 
 CASE = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text())["fawcett20"]
 
@@ -74,7 +75,9 @@ def by_name(make, rankings):
 # All pictures -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("plot", ALL)
+@pytest.mark.parametrize(
+    "plot", quick(ALL, plots.plot_roc, plots.plot_det, plots.plot_calibration, plots.plot_cost_difference)
+)
 def test_one_curve_and_many(plot, digits):
     ax = axes(layout="constrained")
     assert plot(by_name(ALL[plot], digits), ax=ax) is ax
@@ -94,7 +97,7 @@ def test_one_curve_and_many(plot, digits):
     assert line.get_linestyle() == "-"
 
 
-@pytest.mark.parametrize("plot", ALL)
+@pytest.mark.parametrize("plot", quick(ALL, plots.plot_roc, plots.plot_det, plots.plot_cost_difference))
 def test_calls_on_the_same_axes_add_models(plot, digits):
     together = plot(by_name(ALL[plot], digits), ax=axes())
     apart = axes()
@@ -122,7 +125,7 @@ def test_another_kind_of_object_is_named(plot, value):
         assert told.endswith(f"or a mapping of names to them, got {type(value).__name__}")
 
 
-@pytest.mark.parametrize("plot", OF_COUNTS)
+@pytest.mark.parametrize("plot", quick(OF_COUNTS, plots.plot_roc, plots.plot_cost_over_prior, plots.plot_decision))
 def test_a_ranking_is_taken_where_its_curve_is(plot):
     make = by_name(OF_COUNTS[plot], {"one": fawcett(), "two": of_share(0.5)})
     if plot is plots.plot_cost_over_prior:
@@ -141,7 +144,7 @@ def test_a_ranking_is_taken_where_its_curve_is(plot):
     assert len(curves(pooled)) == 1
 
 
-@pytest.mark.parametrize("plot", ALL)
+@pytest.mark.parametrize("plot", quick(ALL, plots.plot_roc, plots.plot_cost_difference))
 def test_title_label_and_color(plot):
     curve = ALL[plot](of_share(0.5))
     ax = plot(curve, ax=axes(), title="of $5\nmillion", label="mine", color="crimson")
@@ -216,7 +219,7 @@ UNDEFINED = {
 
 @pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
 @pytest.mark.parametrize("plot", OF_COUNTS)
-@pytest.mark.parametrize("label", [0, 1])
+@pytest.mark.parametrize("label", quick([0, 1], 0))
 def test_one_class_is_undefined_where_it_is_said_to_be(plot, label):
     one = OF_COUNTS[plot](Ranking([label, label, label], [0.1, 0.2, 0.2]))
     ax = plot({"one": one, "both": OF_COUNTS[plot](fawcett())}, ax=axes())
