@@ -25,7 +25,7 @@ from fastevals.scale import RankingSummary
 CHOSEN = [  # by a rate, or by another metric: a replicate's own threshold is as fine as of all cells
     metric("recall", precision=0.3), metric("precision", recall=0.6), metric("recall", fpr=0.05),
     metric("recall", fpr=0.001), metric("false_positive_rate", tpr=0.8), metric("matthews", best="f1"),
-    metric("f1", best="f1"), metric("recall", n_predicted=3000),
+    metric("f1", best="f1"), metric("recall", n_predicted=3000), "equal_error_rate",
 ]  # fmt: skip
 WHOLE = [
     "roc_auc", "average_precision", "pr_auc", "break_even_point", "equal_error_rate", "equal_error_rate_on_hull",

@@ -15,7 +15,7 @@ from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
 from fastevals.infer.bootstrap.samples import poisson_tables
 from fastevals.measure.metric_specs import ranking_metric
 from fastevals.scale.coarse import CoarseRanking, counts_at_positives, probability_cells
-from fastevals.scale.paired import JointSums, differences
+from fastevals.scale.paired import BIN_EDGES, BINS, JointSums, differences
 from fastevals.show.report.intervals import PROBABILITY_COLUMNS, column_metrics
 from tests.reference.paired import covariance_of_rows, rows_by_two_places
 
@@ -71,6 +71,20 @@ def test_covariances_are_sums_over_rows_of_what_they_add(kind: str) -> None:
             np.testing.assert_allclose(joint.covariance(k) * (90 / 89) ** 2, expected, rtol=0.03)
         else:
             np.testing.assert_allclose(joint.covariance(k), expected, rtol=1e-6)
+
+
+def test_covariances_of_calibration_bins_are_those_of_rows() -> None:
+    y, scores = made("prob", 90, 3)
+    specs = {name: spec for name, spec in asked(y, scores).items() if name == "expected_calibration_error"}
+    joint = JointSums(measured(y, scores, specs)[1], specs)
+    joint.add(y == 1, scores)
+    bins = [np.searchsorted(BIN_EDGES, each)[:, np.newaxis] == np.arange(BINS) for each in scores.values()]
+    off = np.hstack(
+        [np.where(of, (y - each)[:, np.newaxis], 0.0) for of, each in zip(bins, scores.values(), strict=True)]
+    )
+    expected = off.T @ off - np.outer(off.sum(axis=0), off.sum(axis=0)) / y.size
+    found = joint.covariance_of_bins().reshape(expected.shape)
+    np.testing.assert_allclose(found, expected, atol=0.1)  # of 2.5: cells have several scores
 
 
 def test_rows_are_counted_by_the_groups_of_two_models() -> None:
