@@ -106,9 +106,8 @@ def test_a_monotone_metric_never_gets_worse_when_a_positive_moves_up(spec: Metri
     assert not any(got_worse(spec, 120))
 
 
-@pytest.mark.parametrize("spec", NOT_MONOTONE, ids=str)
-def test_any_other_metric_sometimes_does(spec: MetricSpec) -> None:
-    assert any(got_worse(spec, 1000))
+def test_any_other_metric_sometimes_does() -> None:
+    assert [spec for spec in NOT_MONOTONE if not any(got_worse(spec, 200))] == []
 
 
 def got_worse(spec: MetricSpec, n_moves: int) -> Iterator[bool]:

@@ -418,6 +418,7 @@ def test_text_of_predictions(capsys, predictions):
         "Cochran's Q",
         "McNemar's exact test",
         "adjusted: holm",
+        "\n* differs at level 0.05; of the others it is not shown\n",
     ):
         assert message in text
     assert "positive class" not in text
