@@ -7,10 +7,12 @@ in batches. pyarrow reads them. What can be read once alone, such as a stream of
 from __future__ import annotations
 
 import glob
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,6 +36,7 @@ class Piece(NamedTuple):
     read: Callable[[list[str]], Iterator[Any]]  # of columns, their record batches
     place: Callable[[int], str] = "row {}".format  # what messages call a row
     decimal: str = "."  # of numbers in text
+    span: Callable[[str], tuple[float, float] | None] = lambda name: None  # the least and greatest value of a column
 
 
 @dataclass
@@ -283,7 +286,21 @@ def _state(filesystem: Any, path: str) -> Any:
 
 
 def _batch_piece(k: int, batch: Any) -> Piece:
-    return Piece(f"batch {k}", batch.num_rows, batch.nbytes, lambda columns: iter([batch.select(columns)]))
+    def read(columns: list[str]) -> Iterator[Any]:
+        yield batch.select(columns)
+
+    def span(name: str) -> tuple[float, float] | None:
+        from pyarrow import compute
+
+        return _finite_span(*compute.min_max(batch.column(name)).as_py().values())
+
+    return Piece(f"batch {k}", batch.num_rows, batch.nbytes, read, span=span)
+
+
+def _finite_span(low: Any, high: Any) -> tuple[float, float] | None:
+    """Return the least and the greatest of some values as floats, if they are finite numbers."""
+    are_numbers = all(isinstance(each, (int, float)) and math.isfinite(each) for each in (low, high))
+    return (float(low), float(high)) if are_numbers else None
 
 
 def _open_dataset(title: str, dataset: Any, filesystem: Any) -> RowFiles:
@@ -407,8 +424,17 @@ def _size(fragment: Any) -> int:
 
 def _row_groups(fragment: Any) -> Iterator[Piece]:
     """Yield a piece for each row group of a Parquet file."""
+    from pyarrow import ArrowException
+
     path, metadata = fragment.path, fragment.metadata
     stored = _Stored(repr(path), fragment)
+    places = {metadata.schema.column(k).path: k for k in range(metadata.num_columns)}
+
+    def span(group: int, name: str) -> tuple[float, float] | None:
+        with suppress(ArrowException, OSError):
+            known = metadata.row_group(group).column(places[name]).statistics if name in places else None
+            return _finite_span(known.min, known.max) if known is not None and known.has_min_max else None
+        return None
 
     def read(group: int, n_rows: int, columns: list[str]) -> Iterator[Any]:
         own = stored.among(columns)
@@ -432,7 +458,8 @@ def _row_groups(fragment: Any) -> Iterator[Piece]:
             return read(group, n_rows, columns)
 
         if n_rows:
-            yield Piece(f"row group {group.id} of {path!r}", n_rows, size, read_group)
+            title = f"row group {group.id} of {path!r}"
+            yield Piece(title, n_rows, size, read_group, span=partial(span, group.id))
 
 
 def _open_csv_files(

@@ -193,6 +193,15 @@ def fit_grid(sample: ScoreCells, n_cells: int) -> ScoreGrid:
     return ScoreGrid.from_keys(cuts[:n].copy())
 
 
+def even_cuts(low: float, high: float, n_cells: int) -> Keys:
+    """Return ascending cuts from one score to another: half of the cells are as wide, half hold as many floats."""
+    ends, n = FLOATS.encode(np.array([low, high]) + 0.0), max(n_cells // 2, 1)
+    share = np.arange(n) / n
+    as_wide = FLOATS.encode(low * (1 - share) + high * share + 0.0)
+    as_many = ends[0] + (ends[1] - ends[0]) // np.uint64(n) * np.arange(n, dtype=np.uint64)
+    return sorted_unique(np.concatenate((as_wide, as_many, ends, ends[1:] + np.uint64(1))))
+
+
 def exact_grid(keys: Keys) -> ScoreGrid:
     """Return a grid with an atom at each of some distinct ascending keys."""
     cuts = np.stack((keys, keys + np.uint64(1)), axis=1).ravel()

@@ -6,25 +6,28 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._distinct import sorted_union
+from fastevals._distinct import sorted_union, sorted_unique
 from fastevals._execution import get_num_threads, run
 from fastevals._options import check_integer, did_you_mean, listed, show
 from fastevals.counting.ordering import FLOATS
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.fields import Fields, is_count, is_label
 from fastevals.scale.files import BATCH, Piece
-from fastevals.scale.grid import ScoreGrid, atoms_of_rows, fit_grid
+from fastevals.scale.grid import ScoreGrid, atoms_of_rows, even_cuts, fit_grid
 from fastevals.scale.payload import Summary, as_json, from_json
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.rows import LeftOut, RowReader, Rows
 from fastevals.scale.summary import MOST_CELLS, SAMPLE, RankingSummary, joint_labels, read_units, whole_units
 
 SAMPLED_PIECES = 16  # that a grid is fitted to
+FEW_PIECES = 4  # of them, which tell what scores another piece has
+BEYOND = 64  # a cell in so many is for scores below, or above, all those of the sample
 MOST_VALUES = 1000  # of a column, each with summaries of its own
 FEW = 4  # rows of a sample for each distinct score, from which all rows may have few
 ROUND = 8  # pieces for each thread, after which what is counted may be stored
@@ -427,7 +430,7 @@ def count_scores(
     if reader.weighs_rows and largest_weight is None:
         largest_weight = _largest_weight(reader)
     fitted = reader.files.can_repeat and (reader.files.n_rows is None or reader.files.n_rows > cells)
-    grids = fitted_grids(_samples(reader), cells, thresholds) if fitted else {}
+    grids = _fit_to_files(reader, cells, thresholds) if fitted else {}
     counting = Counting(cells, thresholds, grids, largest_weight)
     done = {} if before is None else before.pieces
     left = [piece for piece in reader.files.pieces if piece.name not in done]
@@ -448,10 +451,55 @@ def count_scores(
     return whole
 
 
-def _samples(reader: RowReader) -> dict[str, ScoreCells]:
-    """Return the atoms of some rows of pieces that lie evenly among all, by model."""
+def _fit_to_files(reader: RowReader, cells: int, thresholds: NDArray[np.uint64]) -> dict[str, ScoreGrid]:
+    """Return grids fitted to some rows of pieces that lie evenly among all, and to what is known of the others.
+
+    Where rows are sorted by score, other pieces have scores of their own, of which the sample tells nothing.
+    """
     pieces = reader.files.pieces
-    taken = [pieces[k] for k in sorted({i * len(pieces) // SAMPLED_PIECES for i in range(SAMPLED_PIECES)})]
+    chosen = sorted({i * len(pieces) // SAMPLED_PIECES for i in range(SAMPLED_PIECES)})
+    samples = _samples(reader, [pieces[k] for k in chosen])
+    others = [piece for k, piece in enumerate(pieces) if k not in chosen]
+    n_rows = reader.files.n_rows
+    if not others or n_rows is None:
+        return fitted_grids(samples, cells, thresholds)
+    cuts = {
+        name: _cuts_of_unseen(name, sample, others, n_rows, cells)
+        for name, sample in samples.items()
+        if sample.low.size
+    }
+    return fitted_grids(samples, cells, thresholds, cuts)
+
+
+def _cuts_of_unseen(
+    name: str, sample: ScoreCells, others: Sequence[Piece], n_rows: int, cells: int
+) -> NDArray[np.uint64]:
+    """Return cuts where other pieces than those sampled have scores, and the sample has few.
+
+    A piece that is not represented has its share of the cells, from its least score to its greatest. It is represented
+    if the sample has as many scores between the two as `FEW_PIECES` pieces of that size would give it, or half of all.
+    Some cells go to scores beyond all those of the sample.
+    """
+    spans = [(piece.n_rows or 0, piece.span(name)) for piece in others]
+    n_taken = n_rows - sum(size for size, _ in spans)
+    rows = np.append(0, np.cumsum(sample.counts.sum(axis=1)))
+    first, last = FLOATS.decode(sample.low[[0, -1]]).tolist()
+    lowest, highest = first, last
+    cuts = [np.empty(0, np.uint64)]
+    for size, span in spans:
+        if span is None:
+            continue
+        lowest, highest = min(lowest, span[0]), max(highest, span[1])
+        low, high = FLOATS.encode(np.array(span) + 0.0)
+        seen = rows[np.searchsorted(sample.low, high, "right")] - rows[np.searchsorted(sample.low, low)]
+        if seen < rows[-1] * min(FEW_PIECES * size / n_taken, 0.5):
+            cuts.append(even_cuts(*span, round(cells * size / n_rows)))
+    cuts += [even_cuts(*ends, cells // BEYOND) for ends in ((lowest, first), (last, highest)) if ends[0] < ends[1]]
+    return sorted_unique(np.concatenate(cuts))
+
+
+def _samples(reader: RowReader, taken: Sequence[Piece]) -> dict[str, ScoreCells]:
+    """Return the atoms of some rows of pieces, by model."""
 
     def read(piece: Piece) -> list[Rows]:
         step = max((piece.n_rows or BATCH) * len(taken) // SAMPLE, 1)
@@ -472,13 +520,23 @@ def atoms_by_model(reader: RowReader, parts: Sequence[Rows]) -> dict[str, ScoreC
     return {name: atoms_of_rows(scores, rows.flags) for name, scores in zip(reader.scores, rows.scores, strict=True)}
 
 
-def fitted_grids(samples: Mapping[str, ScoreCells], cells: int, thresholds: NDArray[np.uint64]) -> dict[str, ScoreGrid]:
-    """Return grids for all rows; none for models of so few distinct scores that each may have a cell."""
+def fitted_grids(
+    samples: Mapping[str, ScoreCells],
+    cells: int,
+    thresholds: NDArray[np.uint64],
+    cuts: Mapping[str, NDArray[np.uint64]] = MappingProxyType({}),
+) -> dict[str, ScoreGrid]:
+    """Return grids for all rows; none for models of so few distinct scores that each may have a cell.
+
+    `cuts` are those that a model has in any case, within the number of cells.
+    """
     grids = {}
     for name, sample in samples.items():
         if sample.low.size > min(cells, int(sample.totals.sum()) // FEW):
-            grid = fit_grid(sample, cells)
-            grids[name] = ScoreGrid.from_keys(sorted_union(grid.cuts, thresholds)) if thresholds.size else grid
+            given = cuts.get(name, np.empty(0, np.uint64))
+            grid = fit_grid(sample, max(cells - given.size, cells // SAMPLED_PIECES, 1))
+            more = sorted_union(thresholds, given)
+            grids[name] = ScoreGrid.from_keys(sorted_union(grid.cuts, more)) if more.size else grid
     return grids
 
 

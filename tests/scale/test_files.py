@@ -339,6 +339,38 @@ def test_bounds_of_sorted_rows_are_as_close_as_cells_are_fine(kind: str, tmp_pat
     assert 0 < auc.width < 1.5 / 128
 
 
+ORDERS = ["shuffled", "sorted", "descending", "sorted parts", "straddling parts"]
+
+
+@pytest.mark.parametrize("form", ["parquet", "table", "no statistics"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_bounds_of_many_row_groups_do_not_depend_on_the_order_of_rows(order: str, form: str, tmp_path: Path) -> None:
+    """The sample is of 16 of 200 row groups: the least and greatest scores of the others say where they have theirs."""
+    n, cells = 40_000, 1024
+    table = table_of(n, positives=0.3)
+    scores, parts = table["a"].to_numpy(), {"sorted parts": 10, "straddling parts": 12}.get(order, 1)
+    rows = np.arange(n) if order == "shuffled" else np.lexsort((scores, np.arange(n) // (n // parts)))
+    table = table.take(rows[::-1] if order == "descending" else rows)
+    expected = Ranking(table["y"].to_numpy(), table["a"].to_numpy())
+    data: Any = pa.Table.from_batches(table.to_batches(max_chunksize=n // 200))
+    if form != "table":
+        data = str(tmp_path / "rows.parquet")
+        pq.write_table(table, data, row_group_size=n // 200, write_statistics=form == "parquet")
+    made = []
+    for threads in (1, 4):
+        with fastevals.num_threads(threads):
+            made.append(parquet.ranking(data, label="y", score="a", exact=False, cells=cells))
+    assert made[0].cells.low.tolist() == made[1].cells.low.tolist()
+    assert made[0].cells.counts.tolist() == made[1].cells.counts.tolist()
+    auc, precision = made[0].roc_auc(), made[0].average_precision()
+    assert auc.low <= expected.roc_auc() <= auc.high
+    assert precision.low <= expected.average_precision() <= precision.high
+    if form != "no statistics":
+        assert auc.width < 4 / cells
+        assert precision.width < 40 / cells
+        assert made[0].cells.low.size < 1.2 * cells
+
+
 def test_bounds_hold_the_value(tmp_path: Path) -> None:
     table = table_of(6000, positives=0.3)
     path = write(tmp_path / "rows.parquet", table)

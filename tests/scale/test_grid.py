@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 
 from fastevals.counting.ordering import FLOATS
 from fastevals.scale import ScoreGrid
-from fastevals.scale.grid import FEW_RARE, atoms_of_rows, fit_grid
+from fastevals.scale.grid import FEW_RARE, atoms_of_rows, even_cuts, fit_grid
 
 LARGEST = float(np.finfo(np.float64).max)
 RNG = np.random.default_rng(0)
@@ -127,6 +129,24 @@ def test_grids_are_the_same_where_their_cuts_are() -> None:
 def test_bad_input(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    "ends", [(0.0, 1.0), (-LARGEST, LARGEST), (-1e-5, 0.0), (0.25, 0.25), (0.0, 5e-324), (1.0, 1 + 2**-50), (-3.0, 7.5)]
+)
+@pytest.mark.parametrize("n", [0, 1, 2, 64])
+def test_even_cuts_are_as_wide_or_hold_as_many_floats(ends: tuple[float, float], n: int) -> None:
+    cuts = even_cuts(*ends, n)
+    low, high = FLOATS.encode(np.array(ends)).tolist()
+    assert cuts.size <= 2 * (n // 2) + 4
+    assert (int(cuts[0]), int(cuts[-2]), int(cuts[-1])) == (low, high, high + 1)
+    assert (cuts[1:] > cuts[:-1]).all()
+    if n == 64:
+        keys, edges = map(int, cuts[:-1]), map(Fraction, FLOATS.decode(cuts[:-1]).tolist())
+        widest = (Fraction(ends[1]) - Fraction(ends[0])) / 32 * (1 + Fraction(1, 2**40))
+        for (key, edge), (next_key, next_edge) in pairwise(zip(keys, edges, strict=True)):
+            assert next_key - key <= (high - low) // 32 + 32
+            assert next_edge - edge <= widest or next_key - key == 1
 
 
 def test_counts_of_one_cell_past_16_bits() -> None:
