@@ -469,14 +469,15 @@ def compare_numbers(
     largest = np.full(n, -math.inf)
     measured = []
     for i, j in pairs:
-        difference, size = values[i] - values[j], max(abs(values[i]), abs(values[j]))
+        difference = values[i] - values[j]
+        rounding = max(ROUNDING * max(abs(values[i]), abs(values[j])), np.finfo(np.float64).tiny)
         with np.errstate(invalid="ignore"):  # of models whose metric is infinite
             deviations = replicates[:, i] - replicates[:, j] - difference
         error = _standard_deviation(deviations)
         statistic = float(side(difference))
-        if n and np.abs(deviations).max() <= ROUNDING * size:  # alike, or as different in all replicates
+        if n and np.abs(deviations).max() <= rounding:  # alike, or as different in all replicates
             deviations, error = np.zeros(n), 0.0
-            is_zero = abs(difference) <= ROUNDING * size
+            is_zero = abs(difference) <= rounding
             difference, statistic = (0.0, 0.0) if is_zero else (difference, math.copysign(math.inf, statistic))
         else:
             deviations, statistic = side(deviations) / error, statistic / error

@@ -67,6 +67,8 @@ def test_cells_are_rows_of_one_value():
     for value in (0.5, 0.1, 0.7, 2 / 3):
         assert jackknife_acceleration(np.full(3, value), np.array([3, 2, 5])) == 0
     assert jackknife_acceleration(1e-200 * values, times) == pytest.approx(jackknife_acceleration(values, times))
+    least = np.array([0, 5e-324, 5e-324])
+    assert jackknife_acceleration(least, times) == jackknife_acceleration(1e300 + least, times) == 0
     assert jackknife_acceleration(np.append(values, math.nan), np.append(times, 0)) == jackknife_acceleration(
         values, times
     )

@@ -111,6 +111,14 @@ def test_a_difference_that_all_replicates_have_is_certain() -> None:
     }  # fmt: skip
 
 
+def test_a_difference_less_than_a_normal_float_is_none() -> None:
+    """Calibration errors of 0 and of half the least float: neither their jackknife nor their error can be divided by."""
+    data = {"y": [0, 0, 0, 1], "a": [0.0, 5e-324, 0.0, 1.0], "b": [0.0, 0.0, 0.0, 1.0]}
+    (block,) = fastevals.report(data, label="y", score=["a", "b"], resamples=199).to_dict()["blocks"]
+    for metric in ("brier_score", "expected_calibration_error"):
+        assert block["differences"][0]["metrics"][metric]["interval"] == [0.0, 0.0]
+
+
 def test_negatives_below_a_range_with_all_positives_are_counted() -> None:
     """The only negative is below all positives of b: the models' AUCs are both 1, and known to differ by nothing."""
     data = {"y": [1, 1, 1, 1, 0], "a": [0, 0, 3, 1, -2], "b": [-2, 4, 0, 3, -3]}

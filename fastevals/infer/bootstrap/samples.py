@@ -183,7 +183,7 @@ def jackknife_acceleration(values: Floats, times: NDArray[Any], strata: Sequence
     Returns
     -------
     ndarray of shape (...)
-        0 if all values are equal.
+        0 if all values are equal, up to what is less than a normal float.
     """
     columns = values.reshape(values.shape[0], -1).T
     accelerations = [_acceleration(column, times, strata) for column in columns]
@@ -200,6 +200,8 @@ def _acceleration(values: Floats, times: NDArray[Any], strata: Sequence[slice]) 
         mean, share = float(sum((t * v).sum() for v, t in cells)) / n, 1 - 1 / n
         unit = max(unit, *(float(np.abs(v - mean).max()) * share for v, _ in cells))
         influences.append((cells, mean, share))
+    if unit < np.finfo(np.float64).tiny:  # which can't be divided by; also without influences
+        return 0.0
     squares, cubes = 0.0, 0.0
     for cells, mean, share in influences:
         for v, t in cells:
