@@ -18,7 +18,6 @@ import os
 import sys
 import uuid
 from pathlib import Path
-from typing import Any
 
 from pyarrow import ArrowException
 from pyarrow.parquet import ParquetFile
@@ -29,6 +28,7 @@ from fastevals.scale import RankingSummary
 LABEL, SCORE = "y", "p"  # columns
 METRICS = ["roc_auc", "average_precision"]
 TOLERATED = 0.02  # AUC that a day may lose before somebody is woken; the interval should be narrower
+FEWEST = 30  # rows of each class that a day is judged by: of fewer, replicates don't tell how sure an AUC is
 NO_ALARM, ERROR, ALARM, UNDECIDED = 0, 2, 3, 4
 END = 1 << 16  # bytes, which hold the footer of a Parquet file: the places, sizes and extremes of its columns
 
@@ -37,7 +37,7 @@ class UndecidedError(Exception):
     """A day has too little to be judged by, so far."""
 
 
-def origin(scores: Path) -> dict[str, Any] | None:
+def origin(scores: Path) -> bytes | None:
     """Return what tells a file from others: size, time of change, and checksum of its end; None where it is gone."""
     try:
         with scores.open("rb") as file:
@@ -46,7 +46,8 @@ def origin(scores: Path) -> dict[str, Any] | None:
             end = hashlib.blake2b(file.read(), digest_size=16).hexdigest()
     except FileNotFoundError:
         return None
-    return {"columns": [LABEL, SCORE], "size": status.st_size, "changed": status.st_mtime_ns, "end": end}
+    found = {"columns": [LABEL, SCORE], "size": status.st_size, "changed": status.st_mtime_ns, "end": end}
+    return json.dumps(found).encode()
 
 
 def count(scores: Path) -> RankingSummary:
@@ -62,8 +63,9 @@ def count(scores: Path) -> RankingSummary:
                 summary.update(batch[LABEL], batch[SCORE])
     if n_late:
         raise UndecidedError(f"{n_late} rows have no label yet")
-    if not summary.n_positives or not summary.n_negatives:
-        raise UndecidedError(f"it has {summary.n_positives} positive and {summary.n_negatives} negative rows")
+    if min(summary.n_positives, summary.n_negatives) < FEWEST:
+        counted = f"{summary.n_positives} positive and {summary.n_negatives} negative rows"
+        raise UndecidedError(f"it has {counted}; it takes {FEWEST} of each")
     return summary
 
 
@@ -72,14 +74,14 @@ def summary_of(scores: Path) -> RankingSummary:
     kept, now = scores.with_suffix(".summary"), origin(scores)
     with contextlib.suppress(FileNotFoundError, ValueError):  # there is none, or it is no such file, or damaged
         head, data = kept.read_bytes().split(b"\n", 1)
-        if now in (None, json.loads(head)):
+        if now in (None, head):
             return RankingSummary.from_bytes(data)
     if now is None:
         raise ValueError("there is neither the file nor a summary of it")
     summary = count(scores)
     if origin(scores) != now:
         raise ValueError("it was rewritten while it was read")
-    write_whole(kept, json.dumps(now).encode() + b"\n" + summary.to_bytes())
+    write_whole(kept, now + b"\n" + summary.to_bytes())
     return summary
 
 

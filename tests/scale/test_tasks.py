@@ -120,6 +120,13 @@ def test_an_empty_day_and_too_few_rows_are_undecided(
     parquet.write_table(table.slice(0, 0), days[1])
     assert status(*days) == UNDECIDED
     assert "it has 0 positive and 0 negative rows" in capsys.readouterr().out
+    for n_positives, n_negatives in ((1, 1), (29, 5000), (5000, 29)):  # all replicates of 1 and 1 are alike
+        labels = np.repeat([True, False], [n_positives, n_negatives])
+        parquet.write_table(pa.table({"y": labels, "p": labels.astype(float)}), days[1])
+        assert status(*days) == status(days[1], days[1]) == UNDECIDED
+        assert f"it has {n_positives} positive and {n_negatives} negative rows; it takes 30 of each" in str(
+            capsys.readouterr().out
+        )
     parquet.write_table(table.slice(0, 500), days[1])
     assert status(*days) == UNDECIDED
     assert "UNDECIDED: whether the AUC fell by more than 0.02 takes more rows" in capsys.readouterr().out
@@ -152,7 +159,7 @@ def test_files_that_can_not_be_read_are_errors(
     assert capsys.readouterr().err.startswith(f"ERROR: {days[which]}: ")
 
 
-@pytest.mark.parametrize("content", [b"", b"{}\n", RankingSummary().to_bytes()])
+@pytest.mark.parametrize("content", [b"", b"{}\n", b"[" * 100_000 + b"\n", RankingSummary().to_bytes()])
 def test_a_summary_that_says_nothing_is_made_anew(content: bytes, days: tuple[Path, Path]) -> None:
     kept = days[1].with_suffix(".summary")
     assert status(*days) == NO_ALARM
