@@ -499,13 +499,27 @@ class Matrix:
         (pd.DataFrame(ONE_COLUMN, columns=["p"]), r"for instance y_score\['p'\]$"),
         (pd.DataFrame(np.zeros((2, 3)), columns=list("abc")), r"for instance y_score\['b'\]$"),
         (pl.DataFrame({"p": [0.1, 0.9]}), r"for instance y_score\['p'\]$"),
+        (pa.table({"p": [0.1, 0.9]}), r"for instance y_score\['p'\]$"),
         (csr_array(ONE_COLUMN), r"must be a dense array, got a sparse one \(csr_array\): pass its .toarray\(\)$"),
         ({"a": 1, "b": 2}.values(), r"must be an array or sequence, got a dict_values: pass list\(y_score\)$"),
         (b"ab", "must be 1-D, an array or sequence, got a bytes$"),
         ("ab", "must be 1-D, an array or sequence, got a str$"),
         (Matrix(), "must be 1-D, an array or sequence, got a Matrix$"),
     ],
-    ids=["n x 1", "n x 2", "n x 0", "frame of one", "frame", "polars", "sparse", "values", "bytes", "text", "object"],
+    ids=[
+        "n x 1",
+        "n x 2",
+        "n x 0",
+        "frame of one",
+        "frame",
+        "polars",
+        "Arrow",
+        "sparse",
+        "values",
+        "bytes",
+        "text",
+        "object",
+    ],
 )
 def test_what_is_no_column_says_what_to_pass(values: Any, hint: str) -> None:
     with pytest.raises(ValueError, match=rf"^y_score .*{hint}"):

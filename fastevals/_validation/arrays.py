@@ -36,6 +36,7 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
         hint = f": pass list({name})" if isinstance(values, (Iterator, MappingView)) and name.isidentifier() else ""
         raise ValueError(f"{name} must be an array or sequence, got a {type(values).__name__}{hint}")
     if hasattr(values, "toarray") and hasattr(values, "nnz"):
+        refuse_engines(name, values)  # a column of Spark's has whatever attribute is asked for
         raise ValueError(
             f"{name} must be a dense array, got a sparse one ({type(values).__name__}): pass its .toarray()"
         )
@@ -137,7 +138,7 @@ def _column_hint(name: str, values: Any, array: NDArray[Any]) -> str:
     if array.ndim != 2 or not array.shape[1]:
         return ""
     place = min(1, array.shape[1] - 1)
-    column = f"[{list(values.columns)[place]!r}]" if is_frame(values) else f"[:, {place}]"
+    column = f"[{frame_names(values)[place]!r}]" if is_frame(values) else f"[:, {place}]"
     return f"; pass one column, for instance {name if name.isidentifier() else 'its'}{column}"
 
 
@@ -340,18 +341,23 @@ def as_predictions(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tup
 ENGINES = {"pyspark": "spark", "dask": "dask", "dask_expr": "dask"}  # by module, whose frames are on many machines
 
 
-def named_columns(name: str, values: Any) -> dict[Any, Any] | None:
-    """Return the columns of a frame or the entries of a mapping by name, or None of anything else."""
+def refuse_engines(name: str, values: Any) -> None:
+    """Raise if it is a frame of Spark or Dask, or a column of Spark's: reading it brings all rows to this process."""
     engine = ENGINES.get(type(values).__module__.partition(".")[0])
     if engine is not None and is_frame(values):
         raise ValueError(
             f"{name} must hold rows, got a {type(values).__name__} of {engine.title()}: fastevals.scale.{engine} has "
             "ranking and summarize, which count rows where they are, and report takes what these return"
         )
+
+
+def named_columns(name: str, values: Any) -> dict[Any, Any] | None:
+    """Return the columns of a frame or the entries of a mapping by name, or None of anything else."""
+    refuse_engines(name, values)
     if hasattr(values, "collect") and not hasattr(values, "__len__"):  # a query of polars, not yet run
         raise ValueError(f"{name} must hold rows, got a {type(values).__name__}: pass {name}.collect()")
     if is_frame(values):
-        names = list(getattr(values, "column_names", values.columns))  # Arrow's columns are not their names
+        names = frame_names(values)
         if len(set(names)) < len(names):
             raise ValueError(f"{name} must have columns of different names, got {listed(names)}")
         return {plain_text(each): values[each] for each in names}
@@ -365,6 +371,11 @@ def named_columns(name: str, values: Any) -> dict[Any, Any] | None:
 def is_frame(values: Any) -> bool:
     """Return whether values are a frame (of pandas, polars, Arrow, ...)."""
     return hasattr(values, "columns")
+
+
+def frame_names(frame: Any) -> list[Any]:
+    """Return the names of a frame's columns."""
+    return list(getattr(frame, "column_names", frame.columns))  # Arrow's columns are not their names
 
 
 def row_labels(frame: Any) -> tuple[Any, ...] | None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fastevals._options import check_name, did_you_mean, import_optional, listed, show
+from fastevals._validation.arrays import refuse_engines
 
 MISSING = "reading files needs pyarrow: pip install pyarrow"
 FORMATS = {
@@ -133,6 +134,7 @@ def open_rows(data: Any, *, filesystem: Any = None, csv: Callable[[Path], Any] |
     ImportError
         Without pyarrow.
     """
+    refuse_engines("data", data)
     pa = import_optional("pyarrow", MISSING)
     datasets = import_optional("pyarrow.dataset", MISSING)
     if isinstance(data, datasets.Dataset):

@@ -28,6 +28,7 @@ from fastevals._validation.arrays import (
     holds_numbers,
     named_columns,
     raise_not_finite,
+    refuse_engines,
 )
 from fastevals._validation.labels import as_groups, as_labels, check_several_groups
 from fastevals._validation.text import encode_column, encode_text, unique_inverse
@@ -87,6 +88,7 @@ def read_data(
         return read_columns(
             os.fsdecode(data), wanted, numeric=numeric, names=names, beside=beside, form=form, hint=hint
         )
+    refuse_engines("data", data)  # Spark's frames are streams of Arrow, too
     if hasattr(data, "__arrow_c_stream__") and not gives_columns(data):
         table = import_optional("pyarrow", MISSING).table(data)
         data = {name: _as_plain_numbers(table[name]) for name in table.column_names}

@@ -19,6 +19,7 @@ import pytest
 
 import fastevals
 from fastevals import Ranking
+from fastevals.scale import parquet
 from fastevals.scale import spark as ours
 from tests.scale.local_frames import check_certified, check_exact, check_groups
 from tests.scale.local_frames import rows as made_rows
@@ -149,6 +150,11 @@ def test_rows_that_can_not_be_counted_are_named(spark: Any, rows: Any) -> None:
         ours.ranking(rows, label="y", score="p")
     with pytest.raises(ValueError, match="the frame has no rows"):
         ours.ranking(df.filter("p > 2"), label="y", score="p")
+    for call in (fastevals.report, parquet.ranking):  # which would bring all rows here
+        with pytest.raises(ValueError, match=r"data must hold rows, got a DataFrame of Spark: fastevals\.scale\.spark"):
+            call(df, label="y", score="p")
+    with pytest.raises(ValueError, match=r"y_true must hold rows, got a Column of Spark: fastevals\.scale\.spark"):
+        Ranking(df.y, df.p)
 
 
 @pytest.mark.parametrize("when", ["worker killed", "executor killed", "fails once", "straggles"])

@@ -328,12 +328,19 @@ def test_frames_on_many_machines_are_not_brought_here() -> None:
     """A frame of Dask or Spark is never computed in this process without a word: the error names what counts it."""
     dask = pytest.importorskip("dask.dataframe")
     frame = dask.from_dict({"y": [0, 1], "s": [0.1, 0.2]}, npartitions=1)
-    spark = type("DataFrame", (), {"__module__": "pyspark.sql.dataframe", "columns": ["y", "s"], "collect": None})()
+    members = {
+        "columns": ["y", "s"],
+        "collect": None,
+        "__arrow_c_stream__": None,
+    }  # since Spark 4 a stream of Arrow, too
+    spark = type("DataFrame", (), {"__module__": "pyspark.sql.classic.dataframe"} | members)()
     for data, engine in ((frame, "dask"), (spark, "spark")):
         with pytest.raises(ValueError, match=f"{engine.title()}: fastevals.scale.{engine} has ranking and summarize"):
             fastevals.report(data, label="y", score="s")
         with pytest.raises(ValueError, match=f"fastevals.scale.{engine}"):
             fastevals.compare(data)
+        with pytest.raises(ValueError, match=f"fastevals.scale.{engine}"):
+            fastevals.scale.parquet.ranking(data, label="y", score="s")
 
 
 def test_queries_of_duckdb_are_read() -> None:

@@ -112,7 +112,7 @@ def test_a_difference_that_all_replicates_have_is_certain() -> None:
 
 
 def test_a_difference_less_than_a_normal_float_is_none() -> None:
-    """Calibration errors of 0 and of half the least float: neither their jackknife nor their error can be divided by."""
+    """Calibration errors of 0 and of the least float: neither jackknife nor standard error can be divided by."""
     data = {"y": [0, 0, 0, 1], "a": [0.0, 5e-324, 0.0, 1.0], "b": [0.0, 0.0, 0.0, 1.0]}
     (block,) = fastevals.report(data, label="y", score=["a", "b"], resamples=199).to_dict()["blocks"]
     for metric in ("brier_score", "expected_calibration_error"):
