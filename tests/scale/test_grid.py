@@ -92,6 +92,15 @@ def test_cells_have_about_equal_weight_of_each_class() -> None:
     assert FEW_RARE * labels[::4].sum() > 1000
 
 
+@pytest.mark.parametrize("n_positives", [8, 12, 16])
+def test_rare_scores_heavier_than_half_a_cell_have_one_to_themselves(n_positives: int) -> None:
+    rare = 8 + 8 * np.arange(n_positives) / n_positives
+    scores = np.append(np.random.default_rng(0).random(200), rare)
+    grid = ScoreGrid.fit(np.arange(scores.size) >= 200, scores, n_cells=64)
+    keys = FLOATS.encode(rare)
+    assert np.isin(np.append(keys, keys + np.uint64(1)), grid.cuts).all()
+
+
 def test_frequent_scores_are_atoms() -> None:
     rng = np.random.default_rng(0)
     scores = np.where(rng.random(20_000) < 0.3, 0.5, rng.normal(size=20_000))
