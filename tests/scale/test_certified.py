@@ -14,7 +14,7 @@ from fastevals.counting.ordering import FLOATS
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.registry import METRICS
 from fastevals.scale.cells import ScoreCells
-from fastevals.scale.certified import Certified, CertifiedRanking, certify, is_monotone
+from fastevals.scale.certified import Certified, CertifiedRanking, certify, is_monotone, widened
 
 KNOWN = ("average_precision", "ks_statistic")  # have bounds of their own
 WHOLE = [
@@ -137,6 +137,13 @@ def test_others_are_not_said_to_be() -> None:
         ValueError, match=r"pr_auc_linear of these rows is in doubt.*Take it of exact counts, or at a cut"
     ):
         certify(cells, MetricSpec("pr_auc_linear", {}))
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 0.5), (-0.5, 0.0)])
+def test_bounds_are_apart_by_the_rounding_of_the_larger_one(low: float, high: float) -> None:
+    found = widened(low, high, 1e-6, (-1.0, 1.0))
+    assert found == pytest.approx((low - 5e-7, high + 5e-7), rel=1e-9, abs=1e-12)
+    assert widened(low, high, 1e-6, (low, high)) == (low, high)
 
 
 def test_it_is_shown_as_a_certificate() -> None:
