@@ -56,12 +56,12 @@ def test_report_is_the_commands(tmp_path, capsys):
     assert fastevals.report(resamples=0).to_text() == printed(capsys, "report", "--resamples", "0")
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_report_of_tables(table):
+def test_report_of_tables():
     wanted = without_data(fastevals.report(dict(DIGITS), **REPORT).to_dict())
-    result = fastevals.report(table(DIGITS), **REPORT).to_dict()
-    assert without_data(result) == wanted
-    assert result["data"] == table(DIGITS).__class__.__name__
+    for table in TABLES:
+        result = fastevals.report(table(DIGITS), **REPORT).to_dict()
+        assert without_data(result) == wanted
+        assert result["data"] == table(DIGITS).__class__.__name__
 
 
 @pytest.mark.parametrize("seed", [0, 1])
