@@ -21,8 +21,8 @@ SMALL = "import numpy as np\ny, s = np.arange(1000) % 10 == 0, np.arange(1000) *
 OURS = SMALL + "import fastevals\nprint(fastevals.Ranking(y, s).roc_auc())"
 THEIRS = SMALL + "from sklearn.metrics import roc_auc_score\nprint(roc_auc_score(y, s))"
 
-# Peak of what a call allocates, beyond what was there: pages that the system gives and takes are of no account. One
-# call of enough rows for kernels first, so that imports and compiled code are.
+# Peak of what a call allocates on top of what was there: paging does not count. A first call with enough rows for the
+# kernels loads imports and compiled code, so that they don't count either.
 MEMORY = """
 import sys, tracemalloc
 import fastevals

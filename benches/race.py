@@ -67,7 +67,7 @@ class Result:
 
 
 def can_run(figure: Figure) -> bool:
-    """Tell whether this machine has what the figure needs, and the run time for it."""
+    """Return whether this machine has what the figure needs, and the run has time for it."""
     libraries = CASES[figure.case]
     sides = "fastevals" in libraries and (figure.peer is None or figure.peer in libraries | YARDSTICKS)
     return sides and can_make(figure.kind) and (LARGE or not figure.is_large)

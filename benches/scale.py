@@ -187,7 +187,7 @@ def _exact_memory(data: Data) -> Call:
 
 
 def of_linux(entries: dict[str, Setup]) -> dict[str, Setup]:
-    """Leave out what only the kernel's account of memory tells."""
+    """Leave out figures that only the kernel's memory accounting gives."""
     return entries if LINUX else {}
 
 

@@ -216,7 +216,7 @@ def import_optional(module: str, missing: str) -> ModuleType:
 def check_integer(name: str, value: Any, *, low: int, high: int | None = None) -> int:
     """Return `value` as an int within [low, high]."""
     if isinstance(value, np.bool_):
-        value = bool(value)  # lest an old NumPy take it for an index with a warning
+        value = bool(value)  # an old NumPy would take it for an index, with a warning
     try:
         number = operator.index(value)
     except TypeError:
@@ -305,7 +305,7 @@ def as_flag(name: str, value: Any) -> bool:
 
 
 def as_direction(name: str, metric: str, value: Any, known: bool | None) -> bool | None:
-    """Return whether a greater value is better: what is `known` of the metric, or else what the user says, if anything.
+    """Return whether a greater value is better: by the metric if that is `known`, otherwise by the argument, if given.
 
     Raise if the user says otherwise than is known.
     """
@@ -348,7 +348,7 @@ def is_splitter(value: Any) -> bool:
 
 
 def holds_pairs(splits: Any) -> bool:
-    """Return whether a list is of pairs (train, test) of row numbers: its first entry is; else of numbers of folds."""
+    """Return whether a list holds pairs (train, test) of row numbers, by its first entry, rather than fold numbers."""
     first = next(iter(splits), None) if isinstance(splits, (list, tuple)) else None
     return isinstance(first, (list, tuple)) and len(first) == 2 and all(isinstance(part, Sized) for part in first)
 

@@ -59,7 +59,7 @@ def warn_other_order(arguments: Mapping[str, Any]) -> None:
 
 
 def _columns_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """List what of an argument has an index of pandas: it, or the entries of a mapping or a short sequence."""
+    """List the parts of an argument with a pandas index: itself, or entries of a mapping or a short sequence."""
     if _has_index(value):
         yield name, value
     elif isinstance(value, Mapping):
@@ -73,7 +73,7 @@ def _has_index(value: Any) -> bool:
 
 
 def _differ(first: Any, second: Any) -> bool:
-    """Return whether two indexes have other labels, or the same in another order."""
+    """Return whether two indexes have different labels, or the same ones in another order."""
     if first is second or first.equals(second):
         return False
     is_fresh = any(

@@ -129,7 +129,7 @@ class ThresholdCounts(Frozen):
         Returns
         -------
         ThresholdCounts
-            Of shape ``(n_thresholds_of_any + 1,)``. Integers are exact, so the order of the parts is of no account.
+            Of shape ``(n_thresholds_of_any + 1,)``. Integers are exact, so the order of the parts does not matter.
             Sums of weights are rounded once for each doubling of the parts; weights beside integers make weights.
 
         Raises

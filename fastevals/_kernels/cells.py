@@ -215,7 +215,7 @@ def simplest_between(low, high):
 
 @kernel
 def keys_by_class(bits, flags, start, step, flip_below, flip, negatives, positives):
-    """Write the keys of every so manieth row, by class; give how many are negative."""
+    """Write the keys of every `step`-th row, by class; return how many are negative."""
     n, p = 0, 0
     for i in range(start, bits.size, step):
         key, flag = key_of(bits[i], flip_below, flip), np.int64(flags[i])

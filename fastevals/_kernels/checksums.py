@@ -1,4 +1,4 @@
-"""What tells rows from others, whatever their order: the sum of a hash of each."""
+"""Checksums of rows that don't depend on their order: the sum of a hash of each row."""
 
 import numpy as np
 

@@ -239,7 +239,7 @@ def usual_unit(weights: NDArray[np.float64], positive: NDArray[np.bool_] | None 
 
 
 def as_frequencies(name: str, values: Any) -> NDArray[np.int64]:
-    """Return how many copies of each row there are: whole numbers, of sum at most 2**53."""
+    """Return the number of copies of each row: whole numbers with a sum of at most 2**53."""
     weights = as_weights(name, values)
     odd = weights != np.trunc(weights)
     if odd.any():
@@ -264,7 +264,7 @@ def check_one_weight(
 
 
 def refuse_weighted(name: str, value: Any) -> NoReturn:
-    """Raise an error that counts made with weights don't hold what intervals and tests need, and what to use."""
+    """Raise an error: counts made with weights lack what intervals and tests need. It names what to use."""
     raise ValueError(
         f"{name} must count rows, but has weights: {show(value)}. Intervals and tests need the sums of squared "
         "weights, which counts don't hold: pass the rows with sample_weight= to bootstrap or delong, or count them "
@@ -273,7 +273,7 @@ def refuse_weighted(name: str, value: Any) -> NoReturn:
 
 
 def exceeds_floats(array: NDArray[Any]) -> bool:
-    """Return whether there are integers beyond 2**53, of which a float64 may round some."""
+    """Return whether there are integers beyond 2**53, some of which a float64 may round."""
     if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or not array.size:
         return False
     return max(int(array.max()), -int(array.min())) > EXACT

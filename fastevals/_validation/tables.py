@@ -55,7 +55,7 @@ class ResultTable(NamedTuple):
     measured: Measurements | None = None
 
     def higher_is_better(self, given: bool | None) -> bool:
-        """Return the direction of results: what is known of the metric of estimates, what is given, or by default True.
+        """Return whether higher results are better: by the metric of estimates, by the argument, or True by default.
 
         Raise if the two differ, or neither is there of estimates.
         """
@@ -150,7 +150,7 @@ def _as_floats(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _first_text_cell(array: NDArray[Any]) -> str:
-    """Return what a message adds of a table with text: the first cell that is no number, and where it is."""
+    """Return the part of a message on a table with text: its first cell that is not a number, and where it is."""
     if array.ndim != 2 or array.dtype.kind not in "OUT":
         return ""
     place = next((place for place, each in np.ndenumerate(array) if not is_number(each)), (0, 0))

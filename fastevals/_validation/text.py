@@ -165,7 +165,7 @@ def is_text(labels: Any) -> bool:
 
 
 def encode_column(name: str, values: Any) -> TextLabels | None:
-    """Return the text of a list, or of a column of pandas, pyarrow or polars with a dictionary; of others None.
+    """Return the text of a list, or of a dictionary column of pandas, pyarrow or polars; None for others.
 
     None too where a column has a missing value: what the error says needs the values.
     """
@@ -236,7 +236,7 @@ def _encode_polars(values: Any) -> tuple[Any, Codes] | None:
 
 
 def _local_times(times: NDArray[Any], offsets: Iterable[str], zone: Any) -> NDArray[Any]:
-    """Return times of a zone as the text that Arrow makes of them: NumPy's have none, and may be of another day."""
+    """Return times with a zone as Arrow's text: NumPy's have no zone, and may fall on another day."""
     texts = np.char.replace(np.datetime_as_string(times), "T", " ")
     ends = ["Z"] * texts.size if str(zone) == "UTC" else list(offsets)
     return np.char.add(texts, np.array(ends, dtype=np.str_))
@@ -310,7 +310,7 @@ def _encode_objects(name: str, array: NDArray[Any]) -> TextLabels:
 
 
 def _number_by_value(values: NDArray[Any]) -> tuple[Collection[Any], Ints] | None:
-    """Return the distinct values of Python objects, and each one's number; None if a value has no hash."""
+    """Return the distinct values of Python objects and the number of each; None if a value can't be hashed."""
     numbers: defaultdict[Any, int] = defaultdict(count().__next__)  # strings know their hashes
     listed = chain.from_iterable(values[rows].tolist() for rows in blocks(slice(0, values.size)))
     try:

@@ -1,4 +1,4 @@
-"""What tables of results hold beside results: names of rows, rows of means, text around numbers, or another shape.
+"""What tables of results hold besides results: names of rows, rows of means, text around numbers, or another shape.
 
 A table has a row for each data set, a column for each algorithm and a number in each cell. What people keep has more:
 the index that pandas writes without a name, a last row of means, cells such as "0.91±0.02", or a row for each pair of
@@ -75,7 +75,7 @@ def holds_results(column: NDArray[Any], is_first: bool) -> bool:
 
 
 def check_no_summaries(shown: str, names: Iterable[Any]) -> None:
-    """Raise if a row of a table is named as one of means, medians or the like, where most are not."""
+    """Raise if a table has a row of means, medians or the like, by its name, among other rows."""
     called = [str(each).strip() for each in names]
     rows = [row for row, each in enumerate(called) if SUMMARY.fullmatch(each)]
     if rows and 2 * len(rows) <= len(called):
@@ -102,7 +102,7 @@ class LongForm(NamedTuple):
 
 
 def find_long_form(columns: Mapping[Any, Any]) -> LongForm | None:
-    """Return which columns are what if a table seems to be in long form, else None.
+    """Return the roles of a table's columns if it seems to be in long form, otherwise None.
 
     One column of results and two of text say so (data sets, algorithms), of which one may be a number of a fold; more
     columns of results only if one of text is called as algorithms are.

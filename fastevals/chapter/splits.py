@@ -172,7 +172,7 @@ def _forest(found: dict[str, ErrorEstimate], label: str) -> Any:
 
 
 def _spread(found: dict[str, ErrorEstimate], of_cars: list[Any]) -> dict[str, list[float]]:
-    """Return the mean and spread of test sets, and the mean's error: from drawing them, and from having these cars."""
+    """Return the mean and spread over test sets, and two errors of the mean: Monte Carlo, and of the sample of cars."""
     rows = {}
     for (name, each), losses in zip(found.items(), of_cars, strict=True):
         errors = [

@@ -169,7 +169,7 @@ def count_ties(labels: BinaryLabels, scores: NDArray[Any]) -> ThresholdCounts | 
     keys, negatives, positives = keys[taken], rows[::2][taken], rows[1::2][taken]
     _finite_extremes(codec, scores, int(keys.min()), int(keys.max()))
     counts = count_by_score(codec.decode(keys), positives, negatives)
-    # No more than one thread has room for: how rows were shared among threads is of no account.
+    # No more than one thread has room for: how rows were shared among threads does not matter.
     return counts if counts.thresholds.size <= 1 + SLOTS // 2 else None
 
 

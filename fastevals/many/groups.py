@@ -354,7 +354,7 @@ def values_of_groups(scores: GroupedScores, values: list[Floats], variances: Flo
 
 
 def counted_by_weight(scores: GroupedScores, measured: GroupValues) -> GroupValues:
-    """Return what was measured with as many rows as weights say that there are copies."""
+    """Return the measurements, each repeated once for each copy that the weights give."""
     negatives, positives = (np.rint(sums).astype(np.int64) for sums in scores.sums())
     return measured._replace(n_samples=negatives + positives, n_positives=positives, n_negatives=negatives)
 

@@ -285,7 +285,7 @@ def _checked_along(name: str, values: Any, n: int) -> Floats:
 
 
 def check_needed_probabilities(specs: MetricSpecs, scores: Mapping[str, Array]) -> None:
-    """Raise if a metric is of probabilities, and no model's scores are; warn if some are none.
+    """Raise if a metric needs probabilities and no model has them; warn if some models have none.
 
     Keys are what messages call the scores.
     """

@@ -238,7 +238,7 @@ def optimized_bounds(spec: MetricSpec | Callable[..., Any]) -> tuple[float, floa
 
 
 def is_best_by_another(spec: MetricSpec | Callable[..., Any]) -> bool:
-    """Return whether a metric is read at the threshold that another one is best at, chosen on the same rows."""
+    """Return whether a metric is read at another one's best threshold, chosen on the same rows."""
     return isinstance(spec, MetricSpec) and "best" in spec.options and optimized_bounds(spec) is None
 
 

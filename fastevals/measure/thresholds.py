@@ -85,7 +85,7 @@ def checked_limit(name: str, limit: Any) -> float:
 
 
 def row_within(counts: ThresholdCounts, name: str, limit: float) -> int | None:
-    """Return the row where the other rate is best while a rate is within its limit; None where no row keeps to it.
+    """Return the row where one rate is best while the other is within its limit; None if no row is.
 
     A quota is filled whatever it gains: the row is the one with the most rows predicted positive.
     """

@@ -46,7 +46,7 @@ class Outputs(NamedTuple):
     weights: NDArray[np.float64] | None
 
     def of_weight(self) -> Outputs:
-        """Return the rows of weight: what is infinite in others doesn't count."""
+        """Return the rows with a weight above zero: infinite values in others don't count."""
         if self.weights is None or self.weights.all():
             return self
         kept = self.weights > 0
@@ -61,7 +61,7 @@ class Outputs(NamedTuple):
         return Outputs(true * units, predicted * units, rows.weights), units
 
     def errors_alone(self) -> Outputs:
-        """Return errors as targets of predictions of zero, where those of integers are exact; else the same."""
+        """Return errors as targets of predictions of zero if errors of integers are exact; otherwise the arguments."""
         whole = all(each.dtype.kind in "iub" for each in (self.true, self.predicted))
         if not whole or not (exceeds_floats(self.true) or exceeds_floats(self.predicted)):
             return self

@@ -60,7 +60,7 @@ def total_weight(n: int, weights: Floats | None) -> float:
 
 
 def sums_of_others(values: Floats) -> Floats:
-    """Return the sum of all values but each: a difference from the sum of all would leave what that rounds off."""
+    """Return the sum of all other values for each: subtracting from the total would leave its rounding error."""
     before, after = (np.append(0.0, np.cumsum(each)[:-1]) for each in (values, values[::-1]))
     sums: Floats = before + after[::-1]
     return sums

@@ -280,7 +280,7 @@ def _quantiles(outputs: Outputs, values_of: Values, share: float) -> Floats:
 
 
 def _quantile(values_of: Values, column: Outputs, share: float) -> float:
-    """Return the least value up to which rows have a share of the weight; where they have just that, half the next.
+    """Return the least value at which rows reach a share of the weight, or, if exactly, the mean with the next one.
 
     They have if no more is amiss than what weights are rounded by, so that the unit of weights makes no difference.
     """

@@ -132,7 +132,7 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
 
 
 def widened(low: float, high: float, share: float, bounds: tuple[float, float]) -> tuple[float, float]:
-    """Return bounds moved apart by what the rounding of sums may have moved them together, within those of a metric.
+    """Return bounds widened by the rounding of sums, within the bounds of the metric.
 
     A mean over all rows is also divided by their weight, of which `share` may be missing, or too much.
     """
@@ -484,13 +484,13 @@ class CertifiedRanking:
 
     @property
     def _is_exact(self) -> bool:
-        """Whether nothing is in doubt of what is best over all thresholds."""
+        """Whether the best value over all thresholds is known exactly."""
         return self.cells.detail >= Detail.POLYLINE and self._spare.is_none
 
     def _attained(
         self, value: float, threshold: float, ends: tuple[float, float], bounds: tuple[float, float], *, exact: bool
     ) -> OperatingPoint:
-        """Return the best value at a cut, how much worse it may be for rounding, and how much better elsewhere."""
+        """Return the best value at a cut, how much worse rounding may make it, and how much better others may be."""
         undefined = math.isnan(value) and math.isnan(ends[1])
         if exact or undefined or ends == (value, value):
             return OperatingPoint(value, threshold)

@@ -92,7 +92,7 @@ def shipped(version: str) -> tuple[Callable[..., Answer], Callable[[bytes, list[
 
     They are pickled by value, and the task, which is `sent` as bytes, is unpickled once fastevals is known to be the
     same on both sides. Each uses one thread: engines have as many tasks at once as there are cores. What is wrong with
-    the rows comes back as an answer too, lest engines try again, and print where it was noticed.
+    the rows comes back as an answer too: otherwise engines would try again, and print where it was noticed.
     """
     advice = f"install fastevals {version} there"
 
@@ -861,7 +861,7 @@ def _exact_rankings(
 def _recount(
     frame: Frame, columns: RankingColumns, where: Where, others: list[Where], checksums: list[int], keys: Keys
 ) -> AtomCounts:
-    """Return the negatives of a value and model about other atoms, from the first to the last of these."""
+    """Return the negatives of a value and model around other atoms, from the first atom to the last."""
     none = keys[:0]
     counted: CountedNegatives = frame.do(CountNegatives(columns, dict.fromkeys(others, none) | {where: keys}))
     if counted.checksums != checksums:

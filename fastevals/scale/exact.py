@@ -139,7 +139,7 @@ class AtomCounts:
             count_around(keys, NONE if units is None else units, self.keys, self.at, self.between, self.least)
 
     def refined(self, gap: int, finer: AtomCounts) -> AtomCounts:
-        """Return these with more atoms, between two that are neighbours."""
+        """Return these atoms with more of them between two neighbours."""
 
         def joined(mine: NDArray[Any], its: NDArray[Any], replaced: int = 0) -> NDArray[Any]:
             return np.concatenate((mine[:gap], its, mine[gap + replaced :]))
@@ -321,7 +321,7 @@ class ExactCurve:
         yield from (np.flatnonzero(steps[1:] != steps[:-1]) + 1).tolist()
 
     def all_points(self, atoms: AtomCounts) -> ThresholdCounts | None:
-        """Return all points, of atoms that are all there are; None where they aren't, or would be too many."""
+        """Return all points if the atoms are complete; None if they are not, or if points would be too many."""
         if atoms.keys.size > MOST_POINTS or atoms.totals != (self.n_pos, self.n_neg):
             return None
         return joined_points(list(atoms.points(0, 0)))
@@ -576,7 +576,7 @@ class ExactScans:
         run(lambda each: counts[each[0][0]][each[0][1]].count(*each[1].empty()), left)
 
     def recount(self, block: BlockRows, k: int, keys: Keys) -> AtomCounts:
-        """Return the negatives of a model about other atoms, from the first to the last of these, in one scan more."""
+        """Return the negatives of a model around other atoms, from the first atom to the last, in one more scan."""
         atoms = AtomCounts.uncounted(keys, np.zeros(keys.size, np.int64))
         within = KeyRange(int(keys[0]), int(keys[-1]))
 
@@ -621,7 +621,7 @@ class ExactScans:
 MOST_POINTS = 1 << 22  # atoms, 200 MB of points
 REGULAR = 50_000  # points between, of each class
 MOST_RANGES = 100  # of scores, with a scan each
-SAMPLED = 256  # every so manieth key is kept where there are too many
+SAMPLED = 256  # every 256th key is kept where there are too many
 MOST_BLOCKS = 10_000
 
 

@@ -169,7 +169,7 @@ class ScoreGrid:
 
 
 def atoms_of_rows(scores: NDArray[Any], flags: Flags, start: int = 0, step: int = 1) -> ScoreCells:
-    """Return a cell for each distinct score of every so manieth row."""
+    """Return a cell for each distinct score of every `step`-th row."""
     n = len(range(start, scores.size, step))
     by_class = np.empty((2, n + 1), np.uint64)
     n_neg = keys_by_class(FLOATS.bits(scores), flags, start, step, FLOATS.flip_below, FLOATS.flip, *by_class)

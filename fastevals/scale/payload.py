@@ -94,7 +94,7 @@ class Summary:
 
 
 def weighted_head(is_weighted: bool) -> dict[str, Any]:
-    """Return what a head says of weights: nothing without any, as before there was something to say."""
+    """Return the head's field on weights: empty without weights, as in earlier versions."""
     return {"weighted": True} if is_weighted else {}
 
 

@@ -114,7 +114,7 @@ class ProbabilitySummary(Summary):
             self._labels = labels
 
     def _count_rows(self, flags: Flags, scores: NDArray[Any], units: Units | None) -> None:
-        """Count rows that are checked; of those of weight zero there is nothing to count."""
+        """Count rows that are checked; rows of weight zero are skipped."""
         whole = None if units is None else units.counts
         if whole is not None and not whole.all():
             kept = whole > 0

@@ -1,4 +1,4 @@
-"""What is known of weights that were rounded to whole units: by how much their sums may be off, and what that moves.
+"""Weights rounded to whole units: how far off their sums may be, and what that changes.
 
 A row's units are at least 1, and its weight is within half a unit of them. So the weight of any rows of a class is off
 by no more than the sum of all that was rounded, nor by more than half of it. Counts that are moved so far one way at
@@ -21,7 +21,7 @@ WORSE, BETTER = -1, 1  # sides
 
 
 def parts_lost(weights: NDArray[np.float64], units: NDArray[Any], unit: float) -> NDArray[np.int64]:
-    """Return by how many parts of a unit each row's weight may differ from its units, rounded up; 0 where by none."""
+    """Return by how many parts of a unit, rounded up, each row's weight may differ from its units."""
     exact = weights / unit
     off = np.abs(exact - units)
     return np.asarray(np.where(off > 0, np.ceil((off + exact * LOST) * PARTS), 0), dtype=np.int64)
@@ -39,13 +39,13 @@ class Spare(NamedTuple):
         return not (self.negatives or self.positives)
 
     def share(self, counts: ThresholdCounts) -> float:
-        """Return how much of the weight of all rows may be missing or too much, twice: as numerator and denominator."""
+        """Return how much weight may be missing or in excess, twice: as numerator and denominator."""
         total, off = float(counts.n_pos + counts.n_neg), sum(self)
         return 2 * off / max(total - off, total / 2) if total else 0.0
 
 
 def moved(sums: Any, spare: float, side: int) -> Any:
-    """Return sums of weights that are off by as much as they may be."""
+    """Return sums of weights shifted by their largest possible error."""
     return sums + side * np.minimum(spare, sums / 2)
 
 

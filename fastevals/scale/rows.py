@@ -42,7 +42,7 @@ class Rows(NamedTuple):
         return Rows(self.flags[rows], tuple(column[rows] for column in self.scores), *others)
 
     def counted(self, are_copies: bool) -> tuple[int, int]:
-        """Return the rows, and the positive ones: copies, where that is what weights are."""
+        """Return the number of rows and of positive rows; copies count if the weights are numbers of copies."""
         if self.weights is None or not are_copies:
             return self.flags.size, int(np.count_nonzero(self.flags))
         return int(self.weights.sum()), int(self.weights[self.flags > 0].sum())
@@ -57,7 +57,7 @@ class Rows(NamedTuple):
             yield value, self if values.size == 1 else self.take(part)
 
     def checksums(self) -> list[int]:
-        """Return a number for each model that is another, almost surely, of other rows; their order does not matter."""
+        """Return a checksum for each model: almost surely different for different rows, in any order."""
         hashes: NDArray[Any] = self.flags
         others = [column for column in self[2:] if column is not None]
         if others:
@@ -76,7 +76,7 @@ class Rows(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """Rows that are left out since they can't be counted, in all and by the columns that lack a value.
+    """Rows that are left out because they can't be counted: in total, and by the column that lacks a value.
 
     A row may lack several: `alone` are those that lack the one.
     """
@@ -141,12 +141,12 @@ class ColumnReader:
 
     @property
     def n_dropped(self) -> int:
-        """Rows left out since they can't be counted."""
+        """Number of rows left out because they can't be counted."""
         return self.left_out.n_rows
 
     @property
     def left_out(self) -> LeftOut:
-        """Rows left out since they can't be counted, by the columns that lack a value."""
+        """Rows left out because they can't be counted, by the column that lacks a value."""
         return LeftOut.total(self._dropped.values())
 
     def dropped(self, pieces: Iterable[Piece]) -> LeftOut:
@@ -291,7 +291,7 @@ class RowReader(ColumnReader):
 
     @property
     def weighs_rows(self) -> bool:
-        """Whether rows have weights that are no numbers of copies."""
+        """Whether rows have weights other than numbers of copies."""
         return self.weight is not None and not self.are_copies
 
     @property
@@ -318,7 +318,7 @@ class RowReader(ColumnReader):
 
     @property
     def checksums(self) -> list[int]:
-        """A number for each model that is another of other rows, of all pieces that were read to their end."""
+        """A checksum for each model of all pieces that were read to their end."""
         return joined_checksums([[0] * len(self.scores), *self._checksums.values()])
 
     @property

@@ -146,7 +146,7 @@ class ScoresSummary(Summary):
 
     @property
     def n_dropped(self) -> int:
-        """Rows left out since they can't be counted."""
+        """Number of rows left out because they can't be counted."""
         return self.left_out.n_rows
 
     def __repr__(self) -> str:
@@ -178,7 +178,7 @@ class ScoresSummary(Summary):
         )  # fmt: skip
 
     def with_text_values(self) -> ScoresSummary:
-        """Return the same with numbers among the values as text, as they are shown."""
+        """Return a summary whose numeric values are text, as they are shown."""
         return replace(self, blocks={_as_text(value): block for value, block in self.blocks.items()})
 
     def share_labels(self) -> None:
@@ -289,7 +289,7 @@ class ScoresSummary(Summary):
 
 
 def has_both_types(values: Iterable[Any]) -> bool:
-    """Return whether there is text among values, and what isn't."""
+    """Return whether values hold both text and other types."""
     return len({isinstance(value, str) for value in values}) > 1
 
 

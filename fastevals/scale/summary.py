@@ -232,7 +232,7 @@ class RankingSummary(Summary):
         self._grid.count(scores, flags, units, self._counts)
 
     def _are_more(self, sample: ScoreCells, another: Callable[[], ScoreCells]) -> bool:
-        """Return whether samples alone have more distinct scores than there may be cells: a sort would be in vain."""
+        """Return whether samples alone have more distinct scores than there may be cells: a sort would not help."""
         seen = self._cells.join(sample)
         return seen.low.size > self._n_cells or seen.join(another()).low.size > self._n_cells
 
@@ -620,7 +620,7 @@ def are_finite(scores: NDArray[Any]) -> bool:
 
 
 def sample_of(scores: NDArray[Any], flags: Flags, start: int = 0) -> ScoreCells:
-    """Return the atoms of a sample: every so manieth row, or those some places after them."""
+    """Return the atoms of a sample: evenly spaced rows from row `start` on."""
     step = max(scores.size // SAMPLE, 1)
     return atoms_of_rows(scores, flags, min(start, step - 1), step)
 

@@ -125,7 +125,7 @@ class RankingColumns:
 
     @property
     def weighs_rows(self) -> bool:
-        """Whether rows have weights that are no numbers of copies."""
+        """Whether rows have weights other than numbers of copies."""
         return self.weight is not None and not self.are_copies
 
     @property
@@ -488,7 +488,7 @@ OTHER_ROWS = "its scores, labels or weights differ from the first pass"
 
 
 def changed(title: str, how: str) -> ValueError:
-    """Return the error that rows differ from those that were read before."""
+    """Return the error for rows that differ from those read before."""
     return ValueError(
         f"{title} has changed: {how}. Its rows are read more than once, and must stay the same: call its persist() (on "
         "Spark also cache()) first, or write them to files"

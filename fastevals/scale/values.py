@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fastevals._validation.text import TextLabels
 
-# What stands for a missing value: what pyarrow takes as such among numbers, and more where rows without are left out.
+# Text for a missing value: what pyarrow accepts among numbers, and more words where such rows are left out.
 NULLS = (
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "N/A", "NA", "NULL",
     "NaN", "n/a", "nan", "null",
@@ -27,7 +27,7 @@ BOOLEANS = {"true": True, "false": False}
 
 
 def numbers_of(piece: Any) -> NDArray[Any]:
-    """Return an array of Arrow's without missing values; its own `to_numpy` imports pandas, a third of a second."""
+    """Return an Arrow array without missing values as NumPy's: Arrow's `to_numpy` takes 0.3 s to import pandas."""
     from pyarrow import types, uint8
 
     is_boolean = types.is_boolean(piece.type)
@@ -36,7 +36,7 @@ def numbers_of(piece: Any) -> NDArray[Any]:
 
 
 def nearest_floats(decimals: Any) -> Any:
-    """Return decimals of Arrow's as the floats nearest to them: its own cast is a digit or two off."""
+    """Return Arrow's decimals as the nearest floats: Arrow's own cast is a digit or two off."""
     import pyarrow as pa
 
     return decimals.cast(pa.string()).cast(pa.float64())
@@ -48,8 +48,8 @@ def nearest_floats(decimals: Any) -> Any:
 def name_values(shown: str, names: Sequence[str]) -> list[Any]:
     """Return the values that names in a file stand for, of one type: no two are the same, none changes.
 
-    They are whole numbers, decimals or booleans where each is written as these are shown, and else text: 7 and 007,
-    100000 and 1E5 are four groups. What stands for a missing value is missing among numbers, and a name among text.
+    They are whole numbers, decimals or booleans if every name is written as its value is shown, and text otherwise: 7
+    and 007, 100000 and 1E5 are four groups. Text for a missing value is missing among numbers, and a name among text.
     """
     given = [name for name in names if name not in NULLS]
     for parse in (int, float, BOOLEANS.__getitem__):
@@ -63,13 +63,13 @@ def name_values(shown: str, names: Sequence[str]) -> list[Any]:
 
 
 def are_missing(names: Sequence[str]) -> list[str]:
-    """Return those of the distinct names of a column that stand for a missing value: some among numbers alone."""
+    """Return the distinct names of a column that stand for a missing value: some do so only among numbers."""
     missing = [name for name in names if name in NULLS]
     return missing if missing and plain_values([name for name in names if name not in NULLS]) is not None else []
 
 
 def class_columns(columns: Mapping[str, TextLabels]) -> dict[str, Any]:
-    """Return columns of classes as numbers or booleans, where all are; else as text, where they share classes.
+    """Return columns of classes as numbers or booleans if all are; otherwise as text if they share classes.
 
     Numbers are plain ones: codes with a zero before them, or an exponent, are text.
 
@@ -91,7 +91,7 @@ def class_columns(columns: Mapping[str, TextLabels]) -> dict[str, Any]:
 
 
 def plain_values(names: Sequence[str]) -> list[Any] | None:
-    """Return names as numbers or booleans, where all are plain ones; None of others."""
+    """Return names as numbers or booleans if all are plain ones, otherwise None."""
     values = _parsed(lambda name: BOOLEANS[name.lower()], names)
     if values is None and all(PLAIN.fullmatch(name) for name in names):
         values = _parsed(int, names) or _parsed(float, names)
@@ -99,7 +99,7 @@ def plain_values(names: Sequence[str]) -> list[Any] | None:
 
 
 def _parsed(parse: Callable[[str], Any], names: Sequence[str]) -> list[Any] | None:
-    """Return names parsed, of which there must be some; None where one can't be, or is no number of 64 bits."""
+    """Return parsed names; None if there are none, or one can't be parsed or is no number of 64 bits."""
     try:
         values = [parse(name) for name in names]
     except (ValueError, KeyError):
@@ -124,7 +124,7 @@ def _check_written_alike(names: Mapping[str, Sequence[str]]) -> None:
 
 
 def hint_on_number(text: Any) -> str:
-    """Return the end of a message on text that should be a number: what it may mean, where that can be seen."""
+    """Return the end of a message on text that should be a number: what to do, if its form is known."""
     given = text.strip() if isinstance(text, str) else ""
     if re.fullmatch(r"[+-]?\d{1,3}(?:([.,' \u2019\u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d+)?", given):
         return "; remove the separators of thousands"

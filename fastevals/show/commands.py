@@ -96,7 +96,7 @@ def print_text(text: str) -> None:
             sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
         sys.stdout.flush()
     except OSError as error:
-        # What is still buffered goes nowhere, lest Python fail to write it once more when it exits.
+        # What is still buffered goes nowhere: otherwise Python would fail to write it again when it exits.
         with contextlib.suppress(OSError, ValueError):  # where stdout is no file
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):

@@ -514,7 +514,7 @@ def _looks_like_data(names: list[str]) -> list[str]:
 
 
 def _has_decimal_commas(records: list[list[str]]) -> bool:
-    """Return whether numbers have a decimal comma: some must, none a point; 1,234 and 1.234 may also be thousands."""
+    """Return whether numbers have decimal commas: some must, and none a point. 1,234 and 1.234 may be thousands."""
     commas = False
     for value in itertools.chain.from_iterable(records):
         if "." in value and is_number(value) and not THOUSANDS.fullmatch(value.strip()):

@@ -65,7 +65,7 @@ class Limits(NamedTuple):
 
     @classmethod
     def of(cls, spec: MetricSpec | Callable[..., Any]) -> Limits:
-        """Return those of a metric itself."""
+        """Return the bounds of the metric itself, without a choice."""
         bounds, by_another = metric_bounds(spec), is_best_by_another(spec)
         return cls(bounds, bounds if by_another else optimized_bounds(spec), by_another)
 
@@ -433,7 +433,7 @@ def _warn(label: str, values: Floats, columns: Floats, low: Floats, undefined: N
 
 
 def _caution(columns: Floats, values: Floats, method: str, class_sizes: tuple[int, int] | None, limits: Limits) -> str:
-    """Return why the interval of a value that is the best over thresholds, or at the best one, may cover too seldom."""
+    """Return why the interval of a value at a chosen threshold may cover too seldom."""
     if limits.optimized is None:
         return ""
     if method != "BCa" and limits.is_by_another:

@@ -326,7 +326,7 @@ class SortedRows(NamedTuple):
     weights: NDArray[np.float64] | None = None
 
     def at_the_highest_score(self, times: Times) -> float:
-        """Return how many rows were drawn, or their weight, that share the highest score of those drawn, if any."""
+        """Return how many drawn rows share the highest score drawn, or their weight."""
         drawn = np.flatnonzero(times[: self.scores.size])
         if not drawn.size:
             return 0.0

@@ -226,7 +226,7 @@ def make_target_sample(
 
 
 def _repeated(y_true: Any, predictions: Any, design: SamplingDesign) -> tuple[Any, Any, SamplingDesign]:
-    """Return rows, and the groups they are in, as often as there are copies of them."""
+    """Repeat rows, and their groups, once for each copy."""
     copies = as_frequencies("frequency_weight", design.frequency_weight)
     arrays = {"y_true": as_vector("y_true", y_true), "predictions": as_vector("predictions", predictions)}
     if design.groups is not None:
@@ -239,7 +239,7 @@ def _repeated(y_true: Any, predictions: Any, design: SamplingDesign) -> tuple[An
 
 
 def _check_rows(name: str, subject: Any, values: Any) -> None:
-    """Raise unless counts are of rows, of which there are some."""
+    """Raise unless counts are of rows, and not empty."""
     counts = np.asarray(values)
     if counts.dtype.kind == "f":
         refuse_weighted(name, subject)

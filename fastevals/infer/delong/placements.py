@@ -158,7 +158,7 @@ class PlacementMoments(Frozen):
         return float(statistic * (self.n_pos - 1) * (self.n_neg - 1)), rank
 
     def differences(self) -> tuple[Floats, Floats]:
-        """Return the AUCs of all other models less that of the first, and the covariance of these differences."""
+        """Return the differences between each other model's AUC and the first model's, and their covariance."""
         effects, table = self._differences()
         pairs = 2 * self.n_pos * self.n_neg
         covariance = np.array([[value / self.denominator for value in row] for row in table])

@@ -1,4 +1,4 @@
-"""Moments of placements where rows have weights: each is one independent observation, which counts for so much.
+"""Moments of placements of weighted rows: each row is one independent observation.
 
 A weighted AUC is the mean placement of the positives by weight. Its variance is made of squared weights times squared
 deviations, so that it is the same whatever the unit of weights, and DeLong's where all are alike.
@@ -54,12 +54,12 @@ class WeightedMoments(Frozen):
         return sum((weight * Fraction(value) for weight, value in zip(weights, self.values, strict=True)), Fraction(0))
 
     def variance(self, weights: Sequence[Fraction]) -> Fraction:
-        """Return the variance of a weighted sum of the AUCs: that of models that rank alike is 0."""
+        """Return the variance of a weighted sum of the AUCs; it is 0 for a difference of models that rank alike."""
         rows = [sum(w * Fraction(value) for w, value in zip(weights, row, strict=True)) for row in self.table]
         return max(sum((w * row for w, row in zip(weights, rows, strict=True)), Fraction(0)), Fraction(0))
 
     def differences(self) -> tuple[Floats, Floats]:
-        """Return the AUCs of all other models less that of the first, and the covariance of these differences."""
+        """Return the differences between each other model's AUC and the first model's, and their covariance."""
         aucs, table = self.aucs(), self.covariance()
         return aucs[1:] - aucs[0], table[1:, 1:] - table[1:, :1] - table[:1, 1:] + table[0, 0]
 

@@ -455,7 +455,7 @@ def difference_interval(table: NDArray[np.int64], alternative: str, alpha: float
 
 # Checks ---------------------------------------------------------------------------------------------------------------
 def _as_paired_counts(name: str, values: Any) -> NDArray[np.int64]:
-    """Return a table of how many rows two models get right and wrong, of which there are some, as int64."""
+    """Return the table of how many rows two models get right and wrong, not all zero, as int64."""
     array = as_array(name, values)
     if array.dtype.kind not in "fiu":
         raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")

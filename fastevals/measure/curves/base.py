@@ -98,7 +98,7 @@ class Curve(Frozen, ABC):
         Raises
         ------
         ValueError
-            If `other` is of another kind, or a curve is undefined for want of a class.
+            If `other` is of another kind, or a curve is undefined because a class is missing.
         """
         return _dominates(*self._comparable_lines(other))
 
@@ -119,7 +119,7 @@ class Curve(Frozen, ABC):
         Raises
         ------
         ValueError
-            If `other` is of another kind, or a curve is undefined for want of a class.
+            If `other` is of another kind, or a curve is undefined because a class is missing.
         """
         return np.stack(self._on_axes(_crossings(*self._comparable_lines(other))), axis=1)
 
@@ -271,6 +271,6 @@ def _check_same_kind(name: str, value: Any, kind: type) -> None:
 
 
 def _check_defined(name: str, undefined: bool) -> None:
-    """Raise if a curve has no values for want of a class."""
+    """Raise if a curve has no values because a class is missing."""
     if undefined:
         raise ValueError(f"{name} is undefined (NaN): its data has no rows of one class, so it can't be compared")

@@ -213,7 +213,7 @@ class CostCurve(Curve):
         Raises
         ------
         ValueError
-            If `other` is no cost curve, or a curve is undefined for want of a class.
+            If `other` is no cost curve, or a curve is undefined because a class is missing.
         """
         mine, others = self._comparable_lines(other)
         x = sorted_union(mine.x, others.x)
@@ -323,7 +323,7 @@ class CostEnvelope(Frozen):
         return OperatingPoint(number_or_array((1 - place) * fpr + place * fnr), number_or_array(threshold))
 
     def lines_at(self, place: NDArray[np.float64], rounding: float = 0.0) -> tuple[NDArray[Any], ...]:
-        """Return FPR, FNR and threshold of the lowest line at each place; of two, that of the higher threshold.
+        """Return FPR, FNR and threshold of the lowest line at each place; of two, the one with the higher threshold.
 
         Places may be off by a share `rounding`: so near to where two lines meet both are lowest.
         """

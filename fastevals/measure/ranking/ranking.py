@@ -81,7 +81,7 @@ class Ranking(BaseRanking):
     Warns
     -----
     UndefinedMetricWarning
-        From methods whose value is undefined for want of a class, and NaN.
+        From methods whose value is undefined, and NaN, because a class is missing.
 
     Notes
     -----

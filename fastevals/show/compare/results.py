@@ -214,7 +214,7 @@ def compare_result_columns(columns: NamedColumns, options: ComparisonOptions, da
 def _choose_algorithms(
     columns: Mapping[str, NDArray[Any]], called: Mapping[str, str], options: ComparisonOptions
 ) -> list[str]:
-    """Return the columns to compare: those named, or all of numbers that have no other role, but an unnamed index."""
+    """Return the columns to compare: the named ones, or all numeric ones without another role or an unnamed index."""
     algorithms = list(options.algorithm)
     if not algorithms:
         free = {name: column for name, column in columns.items() if name not in called}
@@ -272,7 +272,7 @@ def _cautions(
     called: Mapping[str, str],
     options: ComparisonOptions,
 ) -> Iterator[str]:
-    """Yield which of the columns look like no results, and whether they look like ranks or metrics."""
+    """Yield the columns that don't look like results, and whether they look like ranks or metrics."""
     results = {name: columns[name] for name in algorithms}
     long = find_long_form({name: column for name, column in columns.items() if name not in called})
     if long is not None and not options.algorithm:

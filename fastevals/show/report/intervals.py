@@ -55,7 +55,7 @@ class ScoredRows(NamedTuple):
 
     @property
     def weighs_rows(self) -> bool:
-        """Whether rows have weights that are no numbers of copies."""
+        """Whether rows have weights other than numbers of copies."""
         return self.weights is not None and not self.are_copies
 
     def ranking_of(self, model: str) -> Ranking:
@@ -72,7 +72,7 @@ class ScoredRows(NamedTuple):
         return ScoredRows(self.positive[rows], scores, weights, groups, are_copies=self.are_copies)
 
     def repeated(self) -> ScoredRows:
-        """Return each row as often as there are copies of it."""
+        """Repeat each row once for each of its copies."""
         if not self.are_copies or self.weights is None or self.ranking is not None:
             return self
         rows = np.repeat(np.arange(self.positive.size), self.weights.astype(np.int64))
@@ -249,7 +249,7 @@ WHY_NO_SQUARES = "sums of squared weights, which intervals need, are not kept"
 
 
 def why_no_squares() -> str:
-    """Return why rows that were counted with weights have no intervals, and what to do."""
+    """Return why rows counted with weights have no intervals, and what to do."""
     return (
         f"it was counted with {option('weight')}, and {WHY_NO_SQUARES}: rows in memory have intervals, and copies of "
         f"rows, with {option('frequency_weight')}"

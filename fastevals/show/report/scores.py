@@ -154,7 +154,7 @@ class Report(TextResult):
 
     @property
     def n_dropped(self) -> int:
-        """Rows left out since they can't be counted."""
+        """Number of rows left out because they can't be counted."""
         return self.left_out.n_rows
 
     def to_dict(self) -> dict[str, Any]:

@@ -373,7 +373,7 @@ class CertifiedBlock(NamedTuple):
         return PooledRanking(counts, self.totals.n_positives, self.totals.n_negatives)
 
     def bounds_at(self, model: str, threshold: float, costs: Mapping[str, float]) -> dict[str, Interval]:
-        """Return bounds of what is read at a cut, where weights were rounded; without what no bounds are known of."""
+        """Return bounds of values read at a cut where weights were rounded, leaving out values without bounds."""
         ranking = self.totals.summaries[model].ranking()
         bounds: dict[str, Interval] = {}
         if isinstance(ranking, PooledRanking) or math.isnan(threshold):

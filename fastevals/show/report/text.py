@@ -148,7 +148,7 @@ def describe_left_out(left_out: LeftOut, lacking: Mapping[str, str]) -> str:
 
 
 def left_out_cautions(left_out: LeftOut, models: Sequence[str], what: str) -> list[str]:
-    """Return which models took rows from the others: rows that lack their score or prediction alone."""
+    """Return which models cost the others rows: rows that lack only that model's score or prediction."""
     taking = [(name, left_out.alone.get(name, 0)) for name in models] if len(models) > 1 else []
     return [
         f"{count:,} row{'s' * (count != 1)} that {'lack' if count != 1 else 'lacks'} {what} of {printable(name)} alone "
@@ -159,7 +159,7 @@ def left_out_cautions(left_out: LeftOut, models: Sequence[str], what: str) -> li
 
 
 def _widest_bounds(report: Report, metric: str) -> float:
-    """Return what is in doubt of a metric at most; 0 where nothing is."""
+    """Return the width of a metric's bounds at most; 0 if nothing is in doubt."""
     models = [model for block in report.blocks for model in block.models]
     return max(
         (model.bounds[metric].high - model.bounds[metric].low for model in models if metric in model.bounds),
@@ -403,7 +403,7 @@ def block_cautions(report: Report, block: ReportBlock) -> list[str]:
 
 
 def _loss_cautions(block: ReportBlock) -> list[str]:
-    """Return why models have no metrics of probabilities, where others have, or an infinite log loss."""
+    """Return why some models have no probability metrics, or an infinite log loss."""
     certain = [model.name for model in block.models if model.metrics[LOG_LOSS] == math.inf]
     missing = [model.name for model in block.models if math.isnan(model.metrics[LOG_LOSS])]
     notes = []

@@ -82,7 +82,7 @@ def cautions(report: Report, block: ReportBlock) -> list[str]:
 
 
 def _not_shown(block: ReportBlock) -> list[str]:
-    """Return what a block has no pictures or numbers of, for want of probabilities, or of rows that were kept."""
+    """Return which pictures or numbers a block lacks because it has no probabilities, or kept no rows."""
     counted = [model for model in block.models if model.counts is not None]
     error = PROBABILITY_COLUMNS[2]
     notes = []
