@@ -81,6 +81,12 @@ def test_thresholds_that_replicates_choose_are_those_of_all_cells(rate: float) -
         np.testing.assert_allclose(fewer, all_cells, rtol=1e-12, err_msg=name)
 
 
+def test_equal_errors_of_a_rare_class_are_those_of_all_cells() -> None:
+    counts = counts_of(100_000, 0.003)
+    kept = coarse_rows(counts, [ranking_metric(each) for each in parse_metrics(["equal_error_rate"]).values()])
+    np.testing.assert_allclose(*replicates(["equal_error_rate"], counts, kept, 15), rtol=1e-12)
+
+
 def test_few_cells_are_drawn_as_they_are() -> None:
     counts = counts_of(20_000, 0.1)
     assert 1000 < counts.thresholds.size <= MANY_THRESHOLDS

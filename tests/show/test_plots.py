@@ -314,6 +314,11 @@ def test_no_break_even_point_is_no_mark():
     assert "BEP" not in legend(ax)[0]
 
 
+def test_bars_of_operating_ranges_have_little_room_below_zero(digits):
+    ax = plots.plot_cost({name: ranking.cost_curve() for name, ranking in digits.items()}, ax=axes())
+    assert ax.get_ylim() == pytest.approx((-0.015 * (len(digits) + 1.5), 0.6))
+
+
 def test_det_axes_are_normal_deviates(digits):
     ax = plots.plot_det(by_name(OF_COUNTS[plots.plot_det], digits), ax=axes())
     assert ax.get_xlim() == ax.get_ylim()
