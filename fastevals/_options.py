@@ -177,6 +177,7 @@ def _other_keywords(legal: Collection[str]) -> dict[str, str]:
 
 
 _row_name: ContextVar[Callable[[int], str]] = ContextVar("fastevals_row_name", default="row {}".format)
+_row_hint: ContextVar[str] = ContextVar("fastevals_row_hint", default="")
 
 
 def row_at(row: SupportsInt) -> str:
@@ -184,14 +185,20 @@ def row_at(row: SupportsInt) -> str:
     return _row_name.get()(int(row))
 
 
+def hint_on_rows() -> str:
+    """Return the end of messages on rows that can't be used: what leaves them out, where something does."""
+    return _row_hint.get()
+
+
 @contextmanager
-def naming_rows(name: Callable[[int], str]) -> Iterator[None]:
-    """Call rows by other names in messages about arrays, inside a ``with`` block."""
-    token = _row_name.set(name)
+def naming_rows(name: Callable[[int], str], hint: str = "") -> Iterator[None]:
+    """Call rows by other names in messages about arrays, inside a ``with`` block; `hint` says what leaves them out."""
+    tokens = _row_name.set(name), _row_hint.set(hint)
     try:
         yield
     finally:
-        _row_name.reset(token)
+        _row_name.reset(tokens[0])
+        _row_hint.reset(tokens[1])
 
 
 def check_name(path: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import listed, row_at, show
+from fastevals._options import hint_on_rows, listed, row_at, show
 
 EXACT = 2**53  # up to here every integer is a float64
 SHORT = 1 << 6  # characters of text that is always kept at a fixed width
@@ -303,7 +303,7 @@ def raise_not_finite(name: str, array: NDArray[Any]) -> NoReturn:
     count = int(np.count_nonzero(mask))
     raise ValueError(
         f"{name} must be finite, but has {count} {kind} value{'s' * (count > 1)}, "
-        f"the first at {row_at(np.argmax(mask))}"
+        f"the first at {row_at(np.argmax(mask))}{hint_on_rows()}"
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
-from fastevals._options import listed, row_at, show
+from fastevals._options import hint_on_rows, listed, row_at, show
 from fastevals._validation.arrays import (
     as_array,
     as_vector,
@@ -121,7 +121,7 @@ def raise_not_binary(name: str, array: NDArray[Any]) -> NoReturn:
         missing = np.isnan(array)
         count = int(np.count_nonzero(missing))
         first = row_at(np.argmax(missing))
-        raise ValueError(f"{name} has {count} NaN value{'s' * (count > 1)}, the first at {first}")
+        raise ValueError(f"{name} has {count} NaN value{'s' * (count > 1)}, the first at {first}{hint_on_rows()}")
     distinct = distinct_labels(as_labels(name, array))
     raise ValueError(f"{name} must have two classes, got {distinct.size} labels: {listed(list(distinct))}")
 

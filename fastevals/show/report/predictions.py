@@ -43,6 +43,7 @@ from fastevals.show.columns import (
     column_names,
     columns_by_role,
     data_name,
+    is_path,
     read_data,
 )
 from fastevals.show.commands import MOST_PICTURED, CsvForm, dropping, option
@@ -545,7 +546,7 @@ def report_predictions(
         columns = read_data(data, called, numeric=numeric, names=names, form=form, hint=dropping())
     else:
         columns, left_out = read_complete_rows(data, called, numeric, form)
-    with naming_rows(columns.line):
+    with naming_rows(columns.line, dropping() if is_path(data) else ""):
         classes = None
         if kind == CLASSES:
             read = read_classes(columns, truth, models, pos_label)

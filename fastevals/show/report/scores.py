@@ -61,6 +61,7 @@ from fastevals.show.columns import (
     columns_by_role,
     data_name,
     encode_values,
+    is_path,
     parse_label,
     read_data,
 )
@@ -341,7 +342,7 @@ def report_scores(
         reader = open_reader(data, roles, form, pos_label, reading)
     is_read = is_counted or reader is not None or summary is not None
     columns = NamedColumns({}) if is_read else _read_columns(data, roles, form)
-    with naming_rows(columns.line):
+    with naming_rows(columns.line, dropping() if is_path(data) else ""):
         plan = as_plan(resamples, confidence, seed)
         rule = _threshold_rule(threshold, best, _costs(cost_fp, cost_fn, prior))
         measure = _Measure(roles, rule, plan, n_pictured, progress)
