@@ -13,6 +13,8 @@ import shlex
 import stat
 import sys
 import tempfile
+import time
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -23,6 +25,7 @@ LONG_STEP = 2.0  # seconds
 SUMMARY = ".fe"  # end of the names of files that `fastevals summarize` writes
 NO_JINJA = "pages need Jinja2: pip install jinja2"
 MOST_PICTURED = 20  # blocks with pictures
+LEFT_SECONDS = 3600  # after which nobody writes a partial file any more
 # All other options of a command are arguments of a call, too.
 NOT_CALLED_WITH = ("command", "file", "format", "html", "out", "program", "quiet", "typed")
 
@@ -127,8 +130,16 @@ def write_file(file: Path, content: bytes) -> None:
 
 @contextmanager
 def _partial_file(place: Path) -> Iterator[Path]:
-    """Yield the path of a new file next to a place, which no other process uses; remove it if it is still there."""
-    partial = place.with_name(f".{os.urandom(8).hex()}.part")
+    """Yield the path of a new file next to a place, which no other process uses; remove it if it is still there.
+
+    Those that killed processes have left of the same place, an hour ago or more, are removed too.
+    """
+    beginning = f".{zlib.crc32(os.fsencode(place.name)):08x}-"
+    for left in place.parent.glob(f"{beginning}*.part"):
+        with contextlib.suppress(OSError):  # another has removed it
+            if left.stat().st_mtime < time.time() - LEFT_SECONDS:
+                left.unlink()
+    partial = place.with_name(f"{beginning}{os.urandom(8).hex()}.part")
     try:
         yield partial
     finally:

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import zlib
 
 import numpy as np
 import pytest
@@ -749,6 +750,9 @@ def test_out_that_is_stopped_or_fails_leaves_whole_files_and_the_text(capsys, tm
         raise KeyboardInterrupt
 
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", stop)
+    left = out / f".{zlib.crc32(b'report.txt'):08x}-1f.part"  # by a run that was killed long ago
+    left.touch()
+    os.utime(left, (0, 0))
     assert cli.main([*arguments, "--out", str(out)]) == 130
     assert capsys.readouterr() == (text, "fastevals report: stopped\n")
     assert sorted(path.name for path in out.iterdir()) == ["report.json", "report.txt"]
