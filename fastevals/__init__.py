@@ -35,7 +35,7 @@ _NAMES = {
     "infer.significance.signed_ranks": "sign_test wilcoxon_test",
     "infer.significance.t_tests": "corrected_resampled_t_test error_rate_t_test paired_t_test",
     "many.classes": "ClassRankings",
-    "many.folds": "PooledRanking RankingFolds",
+    "many.folds": "RankingFolds",
     "many.groups": "GroupedMetric MetricsByGroup grouped_auc grouped_metrics",
     "many.models": "BatchMetric BatchMetrics batch_auc batch_metrics",
     "many.queries": "MetricsByQuery QueryMetric compare_query_metrics query_metrics",
@@ -74,12 +74,21 @@ _HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for n
 
 __all__ = sorted(_HOMES, key=lambda name: (not name[0].isupper(), name))
 
-_MODULES = ("datasets", "metrics", "show")  # public, beside the names
+_MODULES = {  # public, beside the names
+    "datasets": "datasets", "metrics": "metrics", "plots": "show.plots", "scale": "scale", "show": "show",
+}  # fmt: skip
+_FORMER = {"PooledRanking": "Ranking"}  # names that go in 0.6
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return import_module(f"{__name__}.{name}")
+        return import_module(f"{__name__}.{_MODULES[name]}")
+    if name in _FORMER:
+        import warnings
+
+        now = _FORMER[name]
+        warnings.warn(f"fastevals.{name} is called fastevals.{now} now, and goes in 0.6", FutureWarning, stacklevel=2)
+        return __getattr__(now)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_meant(name)}")
     from fastevals._options import names_keywords

@@ -2,6 +2,8 @@
 
 from fastevals import datasets as datasets
 from fastevals import metrics as metrics
+from fastevals.show import plots as plots
+from fastevals import scale as scale
 from fastevals import show as show
 from fastevals.many.models import BatchMetric as BatchMetric
 from fastevals.many.models import BatchMetrics as BatchMetrics
@@ -53,7 +55,6 @@ from fastevals.split.selection_results import ModelSelection as ModelSelection
 from fastevals.results import OperatingPoint as OperatingPoint
 from fastevals.infer.significance.pairwise import PairwiseResult as PairwiseResult
 from fastevals.infer.permutation.permutation import PermutationResult as PermutationResult
-from fastevals.many.folds import PooledRanking as PooledRanking
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve as PrecisionRecallCurve
 from fastevals.many.queries import QueryMetric as QueryMetric
 from fastevals.infer.significance.rank_comparisons import RankComparison as RankComparison

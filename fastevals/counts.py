@@ -196,6 +196,11 @@ class ThresholdCounts(Frozen):
             thresholds = thresholds.astype(np.longdouble)  # float64 would round them to other scores
         return last_row(self.thresholds.size, thresholds.shape, lambda rows: self.thresholds[rows] >= thresholds)
 
+    @property
+    def _has_each_score(self) -> bool:
+        """Whether each distinct score of the rows is a threshold."""
+        return True
+
     def _require_each_score(self, what: str) -> None:
         """Raise unless each distinct score of the rows is a threshold, from which `what` is made."""
 

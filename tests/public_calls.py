@@ -41,7 +41,6 @@ ARGUMENTS: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
 }
 APART = {
     "counts",
-    "counts_and_doubts",
     "from_bytes",
     "from_cells",
     "from_counts",

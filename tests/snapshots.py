@@ -457,7 +457,8 @@ def _shortened(value: Any) -> Any:
 
 def stub() -> str:
     """Return what type checkers read of the package: an import of each public name."""
-    modules = "".join(f"from fastevals import {name} as {name}\n" for name in fastevals._MODULES)
+    places = {name: ".".join(["fastevals", *place.split(".")[:-1]]) for name, place in fastevals._MODULES.items()}
+    modules = "".join(f"from {place} import {name} as {name}\n" for name, place in places.items())
     names = "".join(f"from {fastevals._HOMES[name]} import {name} as {name}\n" for name in fastevals.__all__)
     head = "# Made of the names in __init__.py by `python -m tests.snapshots --write`.\n\n"
     return f"{head}{modules}{names}\n__version__: str\n__all__: list[str]\n"

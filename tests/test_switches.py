@@ -137,9 +137,7 @@ def test_what_is_no_switch_of_a_ranking_is_an_error(method: str, kind: str) -> N
 
 def test_all_switches_are_tried() -> None:
     others = {(call, name) for call, name in ALL if call not in CALLS}
-    methods = {
-        (f"{kind}.{method}", name) for kind in ("Ranking", "PooledRanking") for method, (name, _) in METHODS.items()
-    }
+    methods = {(f"Ranking.{method}", name) for method, (name, _) in METHODS.items()}
     made = {(call, name) for call, name in others if name in FIELDS and call.endswith((".__init__", ".of_envelope"))}
     assert others - made - methods == {("BiasVarianceSummary.result", "per_sample")}  # tried of the summary
     with pytest.raises(ValueError, match="per_sample must be True or False"):

@@ -19,7 +19,6 @@ from fastevals._validation.arrays import (
     named_columns,
     plain_text,
     read_only,
-    refuse_weighted,
     text_array,
     transposed_hint,
 )
@@ -308,14 +307,6 @@ def check_groups_of_one_class(name: str, groups: NDArray[Any], classes: NDArray[
         raise ValueError(
             f"{name} must each be of one class to be drawn with stratified=True, but {group} has rows of two"
         )
-
-
-def check_unweighted(name: str, value: Any, kind: type) -> None:
-    """Raise unless `value` is of a kind that has counts, and has whole ones."""
-    if not isinstance(value, kind):
-        raise ValueError(f"{name} must be a {kind.__name__}, got {show(value)} ({type(value).__name__})")
-    if value.counts.tps.dtype.kind == "f":  # type: ignore[attr-defined]
-        refuse_weighted(name, value)
 
 
 def as_true_labels(name: str, values: Any) -> NDArray[Any]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import methodcaller
 from typing import Any, NamedTuple
 
 from fastevals.measure.curves.cost import CostCurve, CostOverPrior
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.roc import RocCurve
-from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.output import Panel
 from fastevals.show.page import page
 from fastevals.show.plots import style
@@ -36,11 +36,11 @@ class _CurveKind(NamedTuple):
 
 
 CURVES = {
-    "roc": _CurveKind(RocCurve, BaseRanking.roc_curve, draw_roc, style.SQUARE),
+    "roc": _CurveKind(RocCurve, methodcaller("roc_curve"), draw_roc, style.SQUARE),
     "precision_recall": _CurveKind(
-        PrecisionRecallCurve, BaseRanking.precision_recall_curve, draw_precision_recall, style.SQUARE
+        PrecisionRecallCurve, methodcaller("precision_recall_curve"), draw_precision_recall, style.SQUARE
     ),
-    "cost": _CurveKind(CostCurve, BaseRanking.cost_curve, draw_cost, style.WIDE),
+    "cost": _CurveKind(CostCurve, methodcaller("cost_curve"), draw_cost, style.WIDE),
     "cost_over_prior": _CurveKind(
         CostOverPrior, lambda ranking: ranking.cost_curve().over_prior(), draw_cost_over_prior, style.WIDE
     ),

@@ -19,7 +19,6 @@ from fastevals._options import (
     as_flag,
     check_choice,
     check_integer,
-    show,
     warn_degenerate,
     warn_left_out,
     warn_too_few,
@@ -27,7 +26,7 @@ from fastevals._options import (
 )
 from fastevals._random import seed_key
 from fastevals._validation.curves import as_shares
-from fastevals._validation.labels import check_resampled_rows, check_unweighted
+from fastevals._validation.labels import check_resampled_rows
 from fastevals.counts import ThresholdCounts
 from fastevals.infer.bootstrap.curve_samples import CURVES, CurveSample
 from fastevals.infer.bootstrap.ranking_samples import RankingSample
@@ -35,8 +34,8 @@ from fastevals.infer.bootstrap.samples import Values
 from fastevals.measure.cells import ratio
 from fastevals.measure.curves.base import Polyline, first_at, limits
 from fastevals.measure.curves.roc import RocCurve
-from fastevals.measure.metric_specs import RankingMetric
-from fastevals.measure.ranking.ranking import Ranking, as_ranking
+from fastevals.measure.metric_specs import RankingMetric, metric
+from fastevals.measure.ranking.ranking import ranking_of_rows
 from fastevals.measure.registry import Detail
 from fastevals.results import MAX_RESAMPLES, Frozen, check_confidence_level
 
@@ -48,7 +47,7 @@ GRIDS = {"roc": np.arange(101) / 100, "precision_recall": np.arange(1, 101) / 10
 
 
 def confidence_band(
-    ranking: Ranking | ThresholdCounts,
+    ranking: Any,
     curve: str = "roc",
     *,
     kind: str = "simultaneous",
@@ -67,7 +66,7 @@ def confidence_band(
 
     Parameters
     ----------
-    ranking : Ranking or ThresholdCounts
+    ranking : Ranking, RankingSummary or ThresholdCounts
         Without row weights.
     curve : {"roc", "precision_recall"}
         True positive rate over false positive rate, or precision over recall.
@@ -158,12 +157,12 @@ def confidence_band(
     >>> fastevals.confidence_band(ranking, kind="pointwise", at=0.5, rng=7).low
     array([0.5])
     """
-    ranking = as_ranking("ranking", ranking)
-    if not isinstance(ranking, Ranking):
+    ranking, doubts = ranking_of_rows("ranking", ranking, {"roc_auc": metric("roc_auc")})
+    if doubts:
         raise ValueError(
-            f"ranking must be a Ranking or ThresholdCounts, got {show(ranking)} ({type(ranking).__name__})"
+            "ranking must be of counts at each score of a positive, but it is of ranges of scores, between which the "
+            "curve is in doubt: count the rows in more cells, or take the ranking with exact=True"
         )
-    check_unweighted("ranking", ranking, Ranking)
     check_choice("curve", curve, CURVES)
     check_choice("kind", kind, METHODS)
     if method is not None:

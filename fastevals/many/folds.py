@@ -13,7 +13,7 @@ from fastevals._frames import Columns, Tabular, make_columns
 from fastevals._options import check_choice, show
 from fastevals._text import first_lines
 from fastevals._validation.arrays import as_scores, as_weights, check_finite, check_same_length
-from fastevals._validation.labels import Classes, as_labels, binary_labels, raise_not_binary
+from fastevals._validation.labels import as_labels, binary_labels, raise_not_binary
 from fastevals._validation.text import unique_inverse
 from fastevals.counting.labels import rows_by_code
 from fastevals.counts import Cells, ThresholdCounts, rows_at_each
@@ -23,7 +23,6 @@ from fastevals.measure.curves.cost import CostCurve
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.roc import DetCurve, RocCurve, corners
-from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import Ranking
 
 MOST_FOLDS = 10_000
@@ -76,15 +75,16 @@ class RankingFolds(Tabular):
     [0.0589, 0.0587]
     """
 
-    __slots__ = ("names", "rankings")
+    __slots__ = ("_are_apart", "names", "rankings")
 
     names: tuple[Any, ...]
     rankings: tuple[Ranking, ...]
+    _are_apart: bool  # whether no row is in two folds
 
     def __init__(self, rankings: Sequence[Ranking] | Mapping[Any, Ranking]) -> None:
         named = dict(rankings) if isinstance(rankings, Mapping) else dict(enumerate(_as_list("rankings", rankings)))
         _check_folds("rankings", named, Ranking)
-        self.names, self.rankings = tuple(named), tuple(named.values())
+        self.names, self.rankings, self._are_apart = tuple(named), tuple(named.values()), False
 
     @classmethod
     def from_scores(
@@ -132,8 +132,10 @@ class RankingFolds(Tabular):
         for name, rows in zip(names.tolist(), rows_by_code(codes, names.size), strict=True):
             fold_weights = None if weights is None else weights[rows]
             _check_fold_weight(name, fold_weights)
-            rankings[name] = Ranking(labels[rows] == positive, scores[rows], sample_weight=fold_weights)
-        return cls(rankings)
+            rankings[name] = Ranking(labels[rows], scores[rows], sample_weight=fold_weights, pos_label=positive)
+        folds_of_rows = cls(rankings)
+        folds_of_rows._are_apart = True
+        return folds_of_rows
 
     def __len__(self) -> int:
         return len(self.rankings)
@@ -157,20 +159,27 @@ class RankingFolds(Tabular):
     def _class_sizes(self) -> tuple[int, int]:
         return sum(fold.n_positives for fold in self), sum(fold.n_negatives for fold in self)
 
-    def pool(self) -> PooledRanking:
+    def pool(self) -> Ranking:
         """Add up the folds' counts at each threshold: micro-averaging.
 
         Returns
         -------
-        PooledRanking
-            What a ranking of all folds' rows is.
+        Ranking
+            That of all folds' rows. It has intervals and tests only where no row can be in two folds, as of
+            `from_scores`.
 
         Raises
         ------
         ValueError
             If the weights of all folds add up past the largest float.
         """
-        return PooledRanking(pooled_counts(self.rankings), *self._class_sizes)
+        first, *others = (fold.pos_label for fold in self)
+        pool = Ranking.__new__(Ranking)
+        pool._set_parts(
+            pooled_counts(self.rankings), *self._class_sizes,
+            first if all(each == first for each in others) else 1, rows_repeat=not self._are_apart,
+        )  # fmt: skip
+        return pool
 
     def roc_curve(self, *, average: str = "micro") -> RocCurve:
         """Average the folds' ROC curves.
@@ -305,34 +314,7 @@ class RankingFolds(Tabular):
         return self.pool().counts if average == "micro" else mean(self.rankings)
 
 
-class PooledRanking(BaseRanking):
-    """Rankings on one scale of scores, their counts added up; it has the methods of a `Ranking`.
-
-    Examples
-    --------
-    >>> import fastevals
-    >>> folds = fastevals.RankingFolds([fastevals.Ranking([0, 1], [0.1, 0.9]), fastevals.Ranking([0, 1], [0.5, 0.3])])
-    >>> folds.pool(), folds.pool().roc_auc()
-    (PooledRanking(n_positives=2, n_negatives=2), 0.75)
-    """
-
-    __slots__ = ("_counts", "_names", "n_negatives", "n_positives")
-
-    def __init__(
-        self, counts: ThresholdCounts, n_positives: int, n_negatives: int, names: Classes | None = None
-    ) -> None:
-        self._counts, self.n_positives, self.n_negatives, self._names = counts, n_positives, n_negatives, names
-
-    def __repr__(self) -> str:
-        return f"PooledRanking(n_positives={self.n_positives}, n_negatives={self.n_negatives})"
-
-    @property
-    def counts(self) -> ThresholdCounts:
-        """Counts at or above each distinct score of any fold."""
-        return self._counts
-
-    def _classes(self) -> Classes:
-        return super()._classes() if self._names is None else self._names
+PooledRanking = Ranking  # what `pool` returned until 0.4, by which it unpickles
 
 
 # Sums and averages -------------------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._frames import Columns, make_columns
-from fastevals._options import as_flag, check_choice, check_costs, check_exactly_one, warn_undefined
-from fastevals._validation.arrays import as_thresholds
+from fastevals._options import as_flag, check_choice, check_costs, check_exactly_one, show, warn_undefined
+from fastevals._validation.arrays import as_thresholds, refuse_weighted
 from fastevals._validation.labels import Classes
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import Cells, ThresholdCounts
@@ -27,6 +27,8 @@ from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.roc import DetCurve, RocCurve
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
+from fastevals.measure.ranking.base import BaseRanking, Doubt
+from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import METRICS, Detail, find_metric
 from fastevals.results import Frozen, OperatingPoint
 from fastevals.scale.cells import ScoreCells
@@ -280,7 +282,7 @@ class CertifiedCurve:
         return Certified(min(max(float(self.points.area), low), high), low, high)
 
 
-class CertifiedRanking:
+class CertifiedRanking(BaseRanking):
     """A ranking of rows that were counted in ranges of scores; it has the methods of a `Ranking`.
 
     A number that is the same for all rows that there may have been is a plain one; others are `Certified`. Confusion
@@ -301,7 +303,7 @@ class CertifiedRanking:
         Metrics that are known from elsewhere, by name.
     """
 
-    __slots__ = ("_classes", "_known", "_spare", "_unit", "cells")
+    __slots__ = ("_known", "_names", "_spare", "_unit", "cells", "n_negatives", "n_positives")
 
     def __init__(
         self,
@@ -312,32 +314,47 @@ class CertifiedRanking:
         spare: Spare = NO_SPARE,
         known: Mapping[str, float] = NOTHING,
     ) -> None:
-        self.cells, self._classes, self._unit, self._spare = cells, classes, unit, spare
+        self.cells, self._names, self._unit, self._spare = cells, classes, unit, spare
         self._known = dict(known)
+        self.n_negatives, self.n_positives = map(self._in_weight, cells.totals.tolist())  # rows, or their weight
 
     def __repr__(self) -> str:
-        return f"CertifiedRanking(n_positives={self.n_positives}, n_negatives={self.n_negatives})"
+        return f"Ranking(n_positives={self.n_positives}, n_negatives={self.n_negatives})"
+
+    def _classes(self) -> Classes:
+        return self._names
+
+    @property
+    def counts(self) -> ThresholdCounts:
+        """Raise: ranges of scores don't tell counts at each of them."""
+        raise ValueError(
+            "counts at each score are not known of a ranking of ranges of scores: `at_cuts` has those between ranges"
+        )
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether counts are sums of weights."""
+        return self._unit is not None
+
+    def _counts_and_doubts(self, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
+        """Return the ranking with all rows of a range tied, and how far its metrics may be from those of the rows."""
+        if self.is_weighted:
+            refuse_weighted("the ranking", self)
+        ranking = Ranking._of_threshold_counts("a ranking", self.cells.middle, self.pos_label)
+        doubts = {}
+        for label, spec in specs.items():
+            if not isinstance(spec, MetricSpec):
+                raise ValueError(f"metrics of a ranking in doubt must have names, got {show(spec)}")
+            found = certify(self.cells, spec)
+            if isinstance(found, Certified):
+                doubts[label] = found.value - found.low, found.high - found.value
+        return ranking, doubts
 
     @property
     def at_cuts(self) -> ThresholdCounts:
         """Counts, or sums of weights, at thresholds between cells."""
         counts = self.cells.at_cuts
         return counts if self._unit is None else counts.in_weight(self._unit)
-
-    @property
-    def n_positives(self) -> Any:
-        """Positive rows, or their weight."""
-        return self._in_weight(int(self.cells.totals[1]))
-
-    @property
-    def n_negatives(self) -> Any:
-        """Negative rows, or their weight."""
-        return self._in_weight(int(self.cells.totals[0]))
-
-    @property
-    def n_samples(self) -> Any:
-        """Rows, or their weight."""
-        return self.n_positives + self.n_negatives
 
     def _in_weight(self, units: Any) -> Any:
         return units if self._unit is None else units * self._unit
@@ -353,7 +370,7 @@ class CertifiedRanking:
             warn_undefined(str(spec), f"y_true has no {missing[0]}" if missing else "it is 0 / 0")
         return value
 
-    def roc_auc(
+    def roc_auc(  # type: ignore[override]
         self, *, max_fpr: float | None = None, min_tpr: float | None = None, standardize: bool = True
     ) -> float | Certified:
         """As `Ranking.roc_auc`."""
@@ -361,15 +378,17 @@ class CertifiedRanking:
         standardize = as_flag("standardize", standardize)
         return self.metric(MetricSpec("roc_auc", {**limits, "standardize": standardize} if limits else {}))
 
-    def rank_loss(self) -> float | Certified:
+    def rank_loss(self) -> float | Certified:  # type: ignore[override]
         """As `Ranking.rank_loss`."""
         return self.metric(MetricSpec("rank_loss", {}))
 
-    def average_precision(self) -> float | Certified:
+    def average_precision(self) -> float | Certified:  # type: ignore[override]
         """As `Ranking.average_precision`."""
         return self.metric(MetricSpec("average_precision", {}))
 
-    def pr_auc(self, *, interpolation: str = "davis-goadrich") -> float | Certified:
+    def pr_auc(  # type: ignore[override]
+        self, *, interpolation: str = "davis-goadrich"
+    ) -> float | Certified:
         """As `Ranking.pr_auc`; of "linear" no bounds are known."""
         check_choice("interpolation", interpolation, ranking_metrics.PR_AREAS)
         return self.metric(MetricSpec("pr_auc" if interpolation == "davis-goadrich" else "pr_auc_linear", {}))
@@ -432,7 +451,7 @@ class CertifiedRanking:
 
     def _matrix(self, counts: ThresholdCounts, thresholds: NDArray[Any]) -> ConfusionMatrix:
         matrices = at_thresholds.confusion_counts(counts, thresholds)
-        return ConfusionMatrix._from_counts(self._in_weight(matrices), self._classes)
+        return ConfusionMatrix._from_counts(self._in_weight(matrices), self._names)
 
     def _check_cuts(self, thresholds: NDArray[Any]) -> None:
         """Raise unless counts at thresholds are in no doubt."""
@@ -527,7 +546,7 @@ class CertifiedRanking:
         exact = best == value and self._spare.is_none if name == at_thresholds.QUOTA else self._is_exact
         return self._attained(value, threshold, (least, best), (0.0, 1.0), exact=exact)
 
-    def expected_cost(
+    def expected_cost(  # type: ignore[override]
         self, threshold: float, *, cost_fp: float = 1.0, cost_fn: float = 1.0, prior: float | None = None
     ) -> float | Certified:
         """As `Ranking.expected_cost`."""

@@ -16,7 +16,7 @@ from fastevals._validation.arrays import as_weights, refuse_weighted, text_array
 from fastevals._validation.labels import as_labels
 from fastevals._validation.text import is_text
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.ranking.ranking import Doubt
+from fastevals.measure.ranking.base import Doubt
 from fastevals.scale.fields import Fields, is_label
 from fastevals.scale.payload import Summary, weighted_head
 from fastevals.scale.summary import UNITS, read_units
@@ -154,7 +154,7 @@ class ConfusionSummary(Summary):
         sums = ((self._counts + self._rest / REST) * unit)[np.ix_(order, order)]
         return ConfusionMatrix._from_counts(sums, matrix._classes)
 
-    def counts_and_doubts(self, _: object) -> tuple[ConfusionMatrix, dict[str, Doubt]]:
+    def _counts_and_doubts(self, _: object) -> tuple[ConfusionMatrix, dict[str, Doubt]]:
         """Return what a bootstrap draws from; nothing is in doubt."""
         if self.is_weighted:
             refuse_weighted("the summary", self)

@@ -21,10 +21,10 @@ from fastevals._distinct import sorted_union
 from fastevals._execution import get_num_threads, run
 from fastevals._options import as_flag, check_choice, check_integer, show
 from fastevals._validation.labels import Classes
-from fastevals.many.folds import PooledRanking
 from fastevals.many.groups import GroupedMetric, MetricsByGroup, group_results
 from fastevals.measure.kinds import LABELS, SCORES, TARGETS, array_kind, metric_kinds
 from fastevals.measure.metric_specs import parse_metrics
+from fastevals.measure.ranking.ranking import Ranking
 from fastevals.results import check_confidence_level
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.certified import CertifiedRanking
@@ -261,7 +261,7 @@ class Engine:
 
         Returns
         -------
-        PooledRanking or CertifiedRanking, or dicts of them by value and by model
+        Ranking or CertifiedRanking, or dicts of them by value and by model
             With the methods of a `Ranking`; numbers that are not the same for all rows that there may have been are
             `Certified`.
 
@@ -820,7 +820,7 @@ def _count(
 
 def _exact_rankings(
     frame: Frame, columns: RankingColumns, thresholds: NDArray[np.uint64]
-) -> dict[Any, dict[str, PooledRanking | CertifiedRanking]]:
+) -> dict[Any, dict[str, Ranking | CertifiedRanking]]:
     """Return exact rankings by value and model: from counts about the scores of positives, or range by range."""
     answer: Gathered = frame.do(GatherPositives(columns, MOST_BROADCAST))
     gathered, labels, are_too_many, checksums = answer
@@ -843,7 +843,7 @@ def _exact_rankings(
     }
     counting = CountNegatives(columns, {where: each.keys for where, each in atoms.items()})
     counted: CountedNegatives = frame.do(counting)
-    found: dict[Any, dict[str, PooledRanking | CertifiedRanking]] = {}
+    found: dict[Any, dict[str, Ranking | CertifiedRanking]] = {}
     for where, negatives in zip(atoms, counted.counts, strict=True):
         each, known = atoms[where], gathered[where]
         whole = AtomCounts(each.keys, each.positives, *negatives)

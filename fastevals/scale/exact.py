@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import threading
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -34,7 +34,9 @@ from fastevals.counting.ordering import FLOATS, MAX_CELLS
 from fastevals.counting.sweeps import sum_steps
 from fastevals.counts import ThresholdCounts, check_total
 from fastevals.infer.delong.placements import PlacementMoments, sum_placements
-from fastevals.many.folds import PooledRanking
+from fastevals.measure.metric_specs import MetricSpec
+from fastevals.measure.ranking.base import BaseRanking, Doubt
+from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.ranking_metrics import WON_PAIRS, hull, share_of_gains
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.measure.thresholds import QUOTA, checked_limit
@@ -710,6 +712,11 @@ class AtomPoints(ThresholdCounts):
             )
         return rows
 
+    @property
+    def _has_each_score(self) -> bool:
+        """Whether each distinct score of the rows is a threshold: those of negatives are not."""
+        return False
+
     def _require_each_score(self, what: str) -> NoReturn:
         """Raise: those of negatives are not kept."""
         raise ValueError(
@@ -724,7 +731,7 @@ def _atom_points(thresholds: Any, tps: Any, fps: Any, atoms: AtomCounts) -> Atom
     return counts
 
 
-class ExactRanking(PooledRanking):
+class ExactRanking(Ranking):
     """A ranking of rows in files: its areas are known, its points are made when asked for, 48 bytes a positive.
 
     Negatives are counted between the scores of positives, the thresholds that were asked for, and hundredths from 0 to
@@ -757,13 +764,12 @@ class ExactRanking(PooledRanking):
         recount: Callable[[Keys], AtomCounts] | None = None,
         is_weighted: bool = False,
     ) -> None:
-        self._atoms, self._curve, self._names, self._recount = atoms, curve, classes, recount
-        self._is_weighted = is_weighted
-        self._counts, self.n_positives, self.n_negatives = None, n_positives, n_negatives  # type: ignore[assignment]
+        self._atoms, self._curve, self._recount, self._is_weighted = atoms, curve, recount, is_weighted
+        self._set_parts(None, n_positives, n_negatives, classes.pos_label, classes.labels[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
         counted = self._atoms, self._curve, self.n_positives, self.n_negatives
-        return ExactRanking, (*counted, self._names, None, self._is_weighted)
+        return ExactRanking, (*counted, self._classes(), None, self._is_weighted)
 
     @property
     def counts(self) -> ThresholdCounts:
@@ -772,6 +778,20 @@ class ExactRanking(PooledRanking):
             counts = AtomPoints.of(self._atoms)
             self._counts = counts.in_weight() if self._is_weighted else counts
         return self._counts
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether counts are sums of weights."""
+        return self._is_weighted
+
+    def _counts_and_doubts(self, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
+        """Return a ranking of the points: what each score must be known for raises."""
+        for label, spec in specs.items():
+            if not isinstance(spec, MetricSpec):
+                raise ValueError(f"metrics of a ranking of files must have names, got {show(spec)}")
+            if SCORE_METRICS[spec.name].of == "probabilities":
+                self.counts._require_each_score(label)
+        return Ranking._of_classes(self.counts, self.n_positives, self.n_negatives, self._classes()), {}
 
     def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
         """Return twice the Mann-Whitney U and the pairs of two classes: whole numbers that no sum has rounded."""
@@ -824,4 +844,4 @@ class ExactRanking(PooledRanking):
             low, high = int(atoms.least[gap]), int(atoms.keys[gap]) - 1
             step = -(-(high - low + 1) // TOLD_APART)
             finer = np.append(np.arange(low, high, step, dtype=np.uint64), np.uint64(high))
-            self._atoms, self._counts = atoms.refined(gap, self._recount(finer)), None  # type: ignore[assignment]
+            self._atoms, self._counts = atoms.refined(gap, self._recount(finer)), None

@@ -16,9 +16,9 @@ from fastevals._validation.labels import Classes, as_groups, both_classes
 from fastevals._validation.text import is_text, unique_inverse
 from fastevals.counting.ordering import FLOATS, count_by_score
 from fastevals.counts import check_total
-from fastevals.many.folds import PooledRanking
 from fastevals.many.group_values import GroupValues
 from fastevals.many.groups import GroupedMetric, group_results
+from fastevals.measure.ranking.ranking import Ranking
 from fastevals.results import check_confidence_level
 from fastevals.scale.fields import Fields
 from fastevals.scale.payload import Summary, weighted_head
@@ -205,7 +205,7 @@ class GroupSummary(Summary):
         positive = 1 if self._labels[0] is None else self._labels[0]
         return group_results(["roc_auc"], found, alpha=alpha, pos_label=positive)["roc_auc"]
 
-    def rankings(self) -> Mapping[Any, PooledRanking]:
+    def rankings(self) -> Mapping[Any, Ranking]:
         """Return the ranking of each group, made when it is asked for; groups in ascending order."""
         self._consolidate()
         positive, negative = self._labels
@@ -312,7 +312,7 @@ def as_names(groups: NDArray[Any]) -> NDArray[Any]:
     return groups.astype(np.float64 if groups.dtype.kind == "f" else np.int64) + 0  # no -0.0
 
 
-class _Rankings(Mapping[Any, PooledRanking]):
+class _Rankings(Mapping[Any, Ranking]):
     """The rankings of groups."""
 
     def __init__(
@@ -332,7 +332,7 @@ class _Rankings(Mapping[Any, PooledRanking]):
     def __iter__(self) -> Iterator[Any]:
         return iter(self._names.tolist())
 
-    def __getitem__(self, group: Any) -> PooledRanking:
+    def __getitem__(self, group: Any) -> Ranking:
         place = int(np.searchsorted(self._names, group)) if self._is_alike(group) else self._names.size
         if place == self._names.size or self._names[place] != group:
             raise KeyError(group)
@@ -342,7 +342,7 @@ class _Rankings(Mapping[Any, PooledRanking]):
         negatives, positives = shard.counts[rows].astype(np.int64).T
         counts = count_by_score(FLOATS.decode(shard.keys[rows]), positives, negatives)
         counts = counts.in_weight() if self._are_weighted else counts
-        return PooledRanking(counts, int(positives.sum()), int(negatives.sum()), self._classes)
+        return Ranking._of_classes(counts, int(positives.sum()), int(negatives.sum()), self._classes)
 
     def _is_alike(self, group: Any) -> bool:
         return isinstance(group, str) == is_text(self._names)

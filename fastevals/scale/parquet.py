@@ -14,16 +14,16 @@ from fastevals._limits import free_bytes
 from fastevals._options import as_bytes, as_flag, check_integer
 from fastevals._validation.arrays import as_thresholds, check_finite
 from fastevals.counting.ordering import FLOATS
-from fastevals.many.folds import PooledRanking
+from fastevals.measure.ranking.ranking import Ranking
 from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.exact import HUNDREDTHS, AtomCounts, BlockRows, ExactCurve, ExactRanking, ExactScans, NotWholeError
 from fastevals.scale.files import open_rows
 from fastevals.scale.grid import exact_floats
 from fastevals.scale.rows import RowReader, Weights, check_names, score_names
 from fastevals.scale.scores import count_scores
-from fastevals.scale.summary import MOST_CELLS
+from fastevals.scale.summary import MOST_CELLS, RankingSummary
 
-__all__ = ["ranking"]
+__all__ = ["ranking", "ranking_summary"]
 
 SHARE = 1 / 4  # of the free memory that the scores of positives may take, unless it is said
 
@@ -85,7 +85,7 @@ def ranking(
 
     Returns
     -------
-    PooledRanking or CertifiedRanking, or a dict of them by model
+    Ranking or CertifiedRanking, or a dict of them by model
         With the methods of a `Ranking`. Of an exact one, `break_even_point`, `equal_error_rate` and a quota
         (`threshold_for`) may scan again, for a threshold among negatives; a copy, or one that was pickled, can't.
 
@@ -106,12 +106,7 @@ def ranking(
     >>> parquet.ranking(table, label="y", score="p").roc_auc()
     0.75
     """
-    names, weights = score_names(score), Weights(weight, frequency_weight)
-    check_names(label=label, **weights.given())
-    reader = RowReader(
-        open_rows(data, filesystem=filesystem), label, names, weight=weights.column, are_copies=weights.are_copies,
-        pos_label=pos_label, on_invalid=on_invalid,
-    )  # fmt: skip
+    reader = _open(data, label, score, Weights(weight, frequency_weight), pos_label, on_invalid, filesystem)
     thresholds = threshold_keys("at", at)
     cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
     wanted = None if exact is None else as_flag("exact", exact)
@@ -132,7 +127,69 @@ def ranking(
             found = certified_rankings(reader, thresholds, cells=cells, progress=progress)
     else:
         found = certified_rankings(reader, thresholds, cells=cells, progress=progress)
-    return found[names[0]] if isinstance(score, str) else found
+    return found[score] if isinstance(score, str) else found
+
+
+def ranking_summary(
+    data: Any,
+    *,
+    label: str,
+    score: str | Sequence[str],
+    weight: str | None = None,
+    frequency_weight: str | None = None,
+    pos_label: Any = None,
+    cells: int = 2**18,
+    at: ArrayLike = (),
+    on_invalid: str = "raise",
+    filesystem: Any = None,
+    progress: bool = False,
+) -> Any:
+    """Return the summary of all rows of files, from one scan: to be stored, merged with others, and resampled.
+
+    Parameters
+    ----------
+    data, label, score, weight, frequency_weight, pos_label, cells, at, on_invalid, filesystem, progress
+        As in `ranking`.
+
+    Returns
+    -------
+    RankingSummary, or a dict of them by model
+
+    Raises
+    ------
+    ValueError, ImportError
+        As `ranking`.
+
+    Examples
+    --------
+    >>> import fastevals, pyarrow as pa
+    >>> from fastevals.scale import parquet
+    >>> table = pa.table({"y": [0, 0, 1, 1], "p": [0.1, 0.4, 0.35, 0.8]})
+    >>> summary = parquet.ranking_summary(table, label="y", score="p")
+    >>> summary, fastevals.delong(summary).aucs
+    (RankingSummary(4 rows, 2 positives, exact), array([0.75]))
+    """
+    reader = _open(data, label, score, Weights(weight, frequency_weight), pos_label, on_invalid, filesystem)
+    cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
+    found = summaries(reader, threshold_keys("at", at), cells=cells, progress=progress)
+    return found[score] if isinstance(score, str) else found
+
+
+def _open(
+    data: Any,
+    label: str,
+    score: str | Sequence[str],
+    weights: Weights,
+    pos_label: Any,
+    on_invalid: str,
+    filesystem: Any,
+) -> RowReader:
+    names = score_names(score)
+    check_names(label=label, **weights.given())
+    return RowReader(
+        open_rows(data, filesystem=filesystem), label, names, weight=weights.column, are_copies=weights.are_copies,
+        pos_label=pos_label, on_invalid=on_invalid,
+    )  # fmt: skip
 
 
 def threshold_keys(name: str, at: ArrayLike) -> NDArray[np.uint64]:
@@ -147,11 +204,11 @@ def threshold_keys(name: str, at: ArrayLike) -> NDArray[np.uint64]:
 
 def exact_rankings(
     reader: RowReader, thresholds: NDArray[np.uint64], *, memory: int | None, progress: bool
-) -> dict[str, PooledRanking | CertifiedRanking]:
+) -> dict[str, Ranking | CertifiedRanking]:
     """Return the exact ranking of each model."""
     scans = ExactScans(reader, thresholds, memory, progress)
     (block,) = scans.first()
-    found: dict[str, PooledRanking | CertifiedRanking] = {}
+    found: dict[str, Ranking | CertifiedRanking] = {}
     known = sorted_union(thresholds, HUNDREDTHS)
     curves = {k: ExactCurve(*block.weight, at=known) for k in range(len(reader.scores))}
 
@@ -176,7 +233,15 @@ def exact_rankings(
 
 def certified_rankings(
     reader: RowReader, thresholds: NDArray[np.uint64], *, cells: int, progress: bool
-) -> dict[str, PooledRanking | CertifiedRanking]:
+) -> dict[str, Ranking | CertifiedRanking]:
     """Return the ranking of each model, from one scan and a sample."""
+    found = summaries(reader, thresholds, cells=cells, progress=progress)
+    return {name: summary.ranking() for name, summary in found.items()}
+
+
+def summaries(
+    reader: RowReader, thresholds: NDArray[np.uint64], *, cells: int, progress: bool
+) -> dict[str, RankingSummary]:
+    """Return the summary of each model, from one scan and a sample."""
     (block,) = count_scores(reader, thresholds, cells=cells, progress=progress).blocks.values()
-    return {name: summary.ranking() for name, summary in block.summaries.items()}
+    return block.summaries

@@ -98,10 +98,11 @@ class CountedBlock:
 
 
 @dataclass
-class ScoresSummary(Summary):
+class ScoresSummary(Summary, Mapping[Any, Any]):
     """Rows of several models' scores, counted in ranges, by value of a column: what `fastevals summarize` writes.
 
-    Models are counted each by itself: which rows one ranks better than another is not kept.
+    A mapping of the models' names to their `RankingSummary`; where rows are parted, of values to such mappings. Models
+    are counted each by itself: which rows one ranks better than another is not kept.
 
     Attributes
     ----------
@@ -148,6 +149,17 @@ class ScoresSummary(Summary):
     def n_dropped(self) -> int:
         """Number of rows left out because they can't be counted."""
         return self.left_out.n_rows
+
+    def __getitem__(self, key: Any) -> Any:
+        if self.by is None:
+            return self.blocks[None].summaries[key]
+        return dict(self.blocks[key].summaries)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.models if self.by is None else self.blocks)
+
+    def __len__(self) -> int:
+        return len(self.models if self.by is None else self.blocks)
 
     def __repr__(self) -> str:
         return f"ScoresSummary({self.n_samples} rows, {', '.join(self.models)})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -23,17 +23,14 @@ from fastevals._validation.arrays import (
     check_one_weight,
     check_same_length,
     plain_text,
-    refuse_weighted,
 )
 from fastevals._validation.labels import Classes, as_labels, binary_labels, both_classes, distinct_pair
 from fastevals._validation.text import is_text
 from fastevals.counting.ordering import FLOATS, BinaryLabels, count_by_score, count_ties
 from fastevals.counts import MOST, as_counts, check_total
-from fastevals.many.folds import PooledRanking
-from fastevals.measure.metric_specs import MetricSpec
-from fastevals.measure.ranking.ranking import Doubt, Ranking
+from fastevals.measure.ranking.ranking import Ranking
 from fastevals.scale.cells import HIGHEST, LOWEST, ScoreCells
-from fastevals.scale.certified import Certified, CertifiedRanking, certify
+from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.fields import Fields
 from fastevals.scale.grid import Flags, ScoreGrid, atoms_of_rows, exact_floats, exact_grid, fit_grid, grid_of_cells
 from fastevals.scale.payload import Summary
@@ -313,12 +310,12 @@ class RankingSummary(Summary):
         rows = f"{n} rows, {n_positives}" if self._unit is None else f"weight {n:.6g}, {n_positives:.6g}"
         return f"RankingSummary({rows} positives, {kind})"
 
-    def ranking(self) -> PooledRanking | CertifiedRanking:
+    def ranking(self) -> Ranking | CertifiedRanking:
         """Return a ranking of all rows.
 
         Returns
         -------
-        PooledRanking or CertifiedRanking
+        Ranking or CertifiedRanking
             With the methods of a `Ranking`. Where something is in doubt, numbers that are not the same for all rows
             that there may have been are `Certified`.
         """
@@ -329,35 +326,8 @@ class RankingSummary(Summary):
             counts = self.cells.middle
             if unit is not None:
                 counts = counts.in_weight(unit)
-            return PooledRanking(counts, self.n_positives, self.n_negatives, self._classes())
+            return Ranking._of_classes(counts, self.n_positives, self.n_negatives, self._classes())
         return CertifiedRanking(self.cells, self._classes(), unit=unit, spare=Spare(*(n / PARTS for n in self._lost)))
-
-    def counts_and_doubts(
-        self, specs: Mapping[str, MetricSpec | Callable[..., Any]]
-    ) -> tuple[Ranking, dict[str, Doubt]]:
-        """Return the ranking that a bootstrap draws from: all rows of a cell tied.
-
-        Parameters
-        ----------
-        specs : mapping of str to MetricSpec
-            Metrics by what they are called.
-
-        Returns
-        -------
-        ranking : Ranking
-        doubts : dict of str to (float, float)
-            How far below and above their metrics those of the rows may be.
-        """
-        if self.is_weighted:
-            refuse_weighted("the summary", self)
-        doubts = {}
-        for label, spec in {} if self.is_exact else specs.items():
-            if not isinstance(spec, MetricSpec):
-                raise ValueError(f"metrics of a summary in doubt must have names, got {show(spec)}")
-            found = certify(self.cells, spec)
-            if isinstance(found, Certified):
-                doubts[label] = found.value - found.low, found.high - found.value
-        return Ranking._of_threshold_counts("a summary", self.cells.middle, self._labels[0]), doubts
 
     # Merging and storing ----------------------------------------------------------------------------------------------
 

@@ -573,7 +573,7 @@ def test_one_class(label: int, weights: Any) -> None:
         (lambda: delong(Y, [A, B]).contrast([1, -1], alternative=None), "alternative must be one of .* got None"),  # type: ignore[arg-type]
         (lambda: delong(Y, A).equality_test(), "the number of models must be an integer at least 2, got 1"),
         (lambda: delong(Y, [A, B]).equality_test(confidence_level=0), r"confidence_level must be in \(0, 1\), got 0"),
-        (lambda: delong_test_unpaired(Ranking(Y, A), (Y, B)), "ranking_b must be a Ranking, got .* "),  # type: ignore[arg-type]
+        (lambda: delong_test_unpaired(Ranking(Y, A), (Y, B)), "ranking_b must be a Ranking, Rank.*, got .* "),  # type: ignore[arg-type]
         (
             lambda: delong_test_unpaired(Ranking(Y, A, sample_weight=[1] * 6), Ranking(Y, B)),
             "ranking_a must count rows, but has weights",

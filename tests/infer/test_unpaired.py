@@ -160,7 +160,9 @@ def test_doubts_of_both_widen_intervals() -> None:
     for name, expected in exact.items():
         assert fine[name].value == expected.value
         width, wider = (np.diff(each[name].confidence_interval)[0] for each in (fine, coarse))
-        doubts = [summary.counts_and_doubts({name: metric(name)})[1][name] for summary in map(summary_64, data)]
+        doubts = [
+            summary.ranking()._counts_and_doubts({name: metric(name)})[1][name] for summary in map(summary_64, data)
+        ]
         assert wider == pytest.approx(width + sum(map(sum, doubts)), rel=0.05)
         assert coarse[name].pvalue >= expected.pvalue
 
@@ -239,7 +241,7 @@ def test_what_is_paired_says_that_summaries_are_not(call: str) -> None:
         (TODAY, YESTERDAY, "accuracy", {}, "accuracy of scores needs one threshold"),
         (TODAY, YESTERDAY, "roc_auc", {"pos_label": 1}, "pos_label goes with rows"),
         (TODAY, YESTERDAY, "roc_auc", {"method": "bca"}, "method must be one of"),
-        (TODAY, RankingSummary(), "roc_auc", {}, "a summary must count a row"),
+        (TODAY, RankingSummary(), "roc_auc", {}, "reference has no rows to draw from"),
         (
             ConfusionMatrix([[4, 1], [2, 3]]), ConfusionMatrix(np.eye(3, dtype=int)), "accuracy", {},
             r"reference must have the classes of subject, array\(\[0, 1\]\), got array\(\[0, 1, 2\]\)",

@@ -90,7 +90,7 @@ def test_a_pool_has_the_methods_of_a_ranking(folds):
     assert pool.expected_cost(0.5, cost_fn=3.0) == whole.expected_cost(0.5, cost_fn=3.0)
     assert pool.threshold_for(recall=0.6) == whole.threshold_for(recall=0.6)
     assert pool.gain_curve().area == whole.gain_curve().area
-    assert repr(pool) == "PooledRanking(n_positives=3, n_negatives=3)"
+    assert repr(pool) == "Ranking(n_positives=3, n_negatives=3)"
 
 
 # Macro ------------------------------------------------------------------------------------------------------------

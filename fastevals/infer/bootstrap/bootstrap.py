@@ -30,7 +30,8 @@ from fastevals.measure.metric_specs import (
     optimized_bounds,
     parse_metrics,
 )
-from fastevals.measure.ranking.ranking import Doubt, without_doubt
+from fastevals.measure.ranking.base import Doubt
+from fastevals.measure.ranking.ranking import without_doubt
 from fastevals.measure.registry import UNBOUNDED
 from fastevals.results import (
     ALTERNATIVES,
@@ -220,7 +221,7 @@ def bootstrap(
     settings = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
     specs = parse_metrics(metrics)
     design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label, frequency_weight)
-    counts, doubts = without_doubt(subject, specs)
+    counts, doubts = without_doubt("subject", subject, specs)
     sample = make_sample(counts, specs, design, coarse=counts is not subject)
     values, replicates, accelerations = resample(sample, specs, settings, progress=progress)
     estimates = {

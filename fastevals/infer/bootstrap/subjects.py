@@ -35,6 +35,7 @@ from fastevals.measure.kinds import (
     metric_kinds,
 )
 from fastevals.measure.metric_specs import ranking_metric
+from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import Ranking, as_ranking
 
 # Cells of predictions, squared, of as many rows, above which it is faster to draw the rows: the more cells, the fewer
@@ -62,8 +63,8 @@ def make_sample(
     `coarse` says that many cells may be drawn as fewer, `name` what errors call the subject.
     """
     subject = as_ranking(name, subject)
-    if isinstance(subject, (Ranking, ConfusionMatrix)):
-        type_name = type(subject).__name__
+    if isinstance(subject, (BaseRanking, ConfusionMatrix)):
+        type_name = "ConfusionMatrix" if isinstance(subject, ConfusionMatrix) else "Ranking"
         for option in ("groups", "sample_weight", "frequency_weight", "pos_label"):
             if getattr(design, option) is not None:
                 known = ", which has its own" if option == "pos_label" else ""
@@ -72,7 +73,7 @@ def make_sample(
                 )
         counts = subject.counts
         _check_rows(name, subject, counts if isinstance(counts, np.ndarray) else counts.cells(-1))
-        if isinstance(subject, Ranking):
+        if isinstance(subject, BaseRanking):
             metrics = SCORES.metrics(specs)
             check_needed_probabilities(specs, {"y_score": subject.counts.thresholds[1:]})
             return make_ranking_sample(

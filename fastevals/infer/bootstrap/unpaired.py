@@ -16,7 +16,8 @@ from fastevals.infer.bootstrap.samples import Floats, Sample, Values
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
 from fastevals.infer.comparison import share_as_extreme
 from fastevals.measure.metric_specs import parse_metrics
-from fastevals.measure.ranking.ranking import Doubt, doubt_of_difference, least_extreme, without_doubt
+from fastevals.measure.ranking.base import Doubt
+from fastevals.measure.ranking.ranking import doubt_of_difference, least_extreme, without_doubt
 from fastevals.results import EXTREMENESS, ResampledByMetric, format_estimates, number_or_array
 
 OTHER = np.uint64(2)  # the stream of the reference's replicates
@@ -110,7 +111,7 @@ def bootstrap_unpaired(
     for number, (name, each) in enumerate(subjects.items()):
         labelled = pos_label if pairs[number] or not any(pairs) else None
         design = SamplingDesign(stratified=as_flag("stratified", stratified), pos_label=labelled)
-        counts, doubts = without_doubt(each, specs)
+        counts, doubts = without_doubt(name, each, specs)
         sample = make_sample(counts, specs, design, coarse=counts is not each, name=name)
         if sides:
             _check_same_classes(sides[0].sample.labels, sample.labels)

@@ -35,24 +35,21 @@ from fastevals._validation.arrays import (
     check_finite,
     check_one_weight,
     check_same_length,
-    is_summary,
     refuse_summaries,
 )
-from fastevals._validation.labels import binary_labels, check_unweighted
+from fastevals._validation.labels import binary_labels
 from fastevals._validation.tables import as_pair_of_names
 from fastevals.counting.ordering import BinaryLabels
-from fastevals.counts import ThresholdCounts
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
 from fastevals.infer.delong.weighted import WeightedMoments, weighted_moments
 from fastevals.infer.significance.decision import NO_VARIANCE, build_result, check_alpha
 from fastevals.measure.metric_specs import metric
+from fastevals.measure.ranking.base import BaseRanking, Doubt
 from fastevals.measure.ranking.ranking import (
-    Doubt,
-    Ranking,
     as_ranking,
     doubt_of_difference,
     least_extreme,
-    without_doubt,
+    ranking_of_rows,
 )
 from fastevals.results import (
     Frozen,
@@ -158,7 +155,7 @@ def _delong_of_counts(subject: Any, beside: dict[str, Any]) -> DelongResult:
     for name, value in beside.items():
         if value is not None:
             raise ValueError(f"{name} goes with y_true and scores, got it with a {type(subject).__name__}")
-    if not (isinstance(subject, (Ranking, ThresholdCounts)) or is_summary(subject)):
+    if not isinstance(as_ranking("y_true", subject), BaseRanking):
         refuse_summaries("y_true", subject)
         raise ValueError(f"scores must be given with labels; got none, with a {type(subject).__name__}")
     moments, doubt, positive = _moments_of_counts("y_true", subject)
@@ -313,9 +310,7 @@ def delong_test_unpaired(
 
 def _moments_of_counts(name: str, subject: Any) -> tuple[PlacementMoments, Doubt, Any]:
     """Return the moments of a ranking, counts or a summary, what is in doubt of its AUC, and its positive class."""
-    counts, doubts = without_doubt(subject, {"roc_auc": metric("roc_auc")})
-    ranking = as_ranking(name, counts)
-    check_unweighted(name, ranking, Ranking)
+    ranking, doubts = ranking_of_rows(name, subject, {"roc_auc": metric("roc_auc")})
     moments = compute_ranking_moments(ranking.counts)
     _warn_if_undefined(moments, name)
     return moments, doubts.get("roc_auc", (0.0, 0.0)), ranking.pos_label

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from fastevals._options import as_flag, check_choice, check_costs, check_exactly_one, check_number, warn_undefined
 from fastevals._validation.arrays import as_thresholds
-from fastevals._validation.labels import Classes, both_classes
+from fastevals._validation.labels import Classes
 from fastevals.counts import ThresholdCounts
 from fastevals.measure import probability_metrics, ranking_metrics
 from fastevals.measure import thresholds as at_thresholds
@@ -28,10 +28,11 @@ from fastevals.measure.probability_metrics import BrierDecomposition
 from fastevals.results import OperatingPoint
 
 C = TypeVar("C", bound=Curve | DecisionCurve)
+Doubt = tuple[float, float]  # how far below and above a value that of the rows may be
 
 
 class BaseRanking(ABC):
-    """Whatever has threshold counts of rows of two classes: one data set's, or several pooled."""
+    """Rows of two classes ranked by a score, wherever they were counted: all of it is read from threshold counts."""
 
     __slots__ = ()
 
@@ -47,6 +48,16 @@ class BaseRanking(ABC):
     def n_samples(self) -> int:
         """Rows of weight above zero."""
         return self.n_positives + self.n_negatives
+
+    @property
+    def pos_label(self) -> Any:
+        """The positive class."""
+        return self._classes().pos_label
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether counts are sums of weights."""
+        return self.counts.tps.dtype.kind == "f"
 
     # Areas and rates ----------------------------------------------------------------------------------------------
 
@@ -704,11 +715,29 @@ class BaseRanking(ABC):
             "decision_curve", DecisionCurve.from_counts(self.counts, threshold_probability, prior=prior)
         )
 
+    # For those who infer ---------------------------------------------------------------------------------------------
+
+    def _counts_and_doubts(self, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
+        """Return a ranking with the counts that replicates are drawn from, and what is in doubt of metrics of it.
+
+        Parameters
+        ----------
+        specs : mapping of str to MetricSpec
+            Metrics by what they are called.
+
+        Returns
+        -------
+        ranking : Ranking
+        doubts : dict of str to (float, float)
+            How far below and above their metrics those of the rows may be; without those that are certain.
+        """
+        return self, {}
+
     # What some rankings know without counts; warnings ---------------------------------------------------------------
 
+    @abstractmethod
     def _classes(self) -> Classes:
-        """Return the names of the two classes; of rankings pooled they are 0 and 1."""
-        return Classes(both_classes(1), 1)
+        """Return the names of the two classes."""
 
     def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
         """Return twice the Mann-Whitney U and the pairs of two classes, where known without the counts."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from numbers import Real
 from operator import mul
-from typing import Any, Self, TypeVar, overload
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,8 @@ from fastevals._validation.arrays import (
     check_finite,
     check_one_weight,
     check_same_length,
+    is_summary,
+    refuse_weighted,
 )
 from fastevals._validation.labels import Classes, binary_labels, both_classes
 from fastevals.counting.ordering import (
@@ -35,9 +37,8 @@ from fastevals.counting.ordering import (
     weighted_threshold_counts,
 )
 from fastevals.counts import ThresholdCounts, as_counts, check_total
-from fastevals.measure.ranking.base import BaseRanking
+from fastevals.measure.ranking.base import BaseRanking, Doubt
 
-T = TypeVar("T")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Points = tuple[Floats, Floats, NDArray[Any]]
@@ -100,11 +101,14 @@ class Ranking(BaseRanking):
     OperatingPoint(value=0.6666666666666666, threshold=0.3)
     """
 
-    __slots__ = ("_counts", "_doubled_u", "_neg_label", "_split", "n_negatives", "n_positives", "pos_label")
+    __slots__ = (
+        "_counts", "_doubled_u", "_neg_label", "_rows_repeat", "_split", "n_negatives", "n_positives", "pos_label",
+    )  # fmt: skip
 
     _counts: ThresholdCounts | None
     _split: ClassSplit | None  # until there are counts
     _doubled_u: int | None  # twice the Mann-Whitney U; None with weights, or where rows came as counts
+    _rows_repeat: bool  # whether a row may be there several times
     n_positives: int
     n_negatives: int
     pos_label: Any
@@ -122,7 +126,7 @@ class Ranking(BaseRanking):
         labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
         scores = as_scores("y_score", y_score)
         check_same_length(y_true=labels.values, y_score=scores)
-        self.pos_label, self._neg_label = labels.positive, labels.negative
+        self.pos_label, self._neg_label, self._rows_repeat = labels.positive, labels.negative, False
         check_one_weight(sample_weight, frequency_weight)
         if frequency_weight is not None:
             check_finite("y_score", scores)
@@ -258,14 +262,41 @@ class Ranking(BaseRanking):
         if not isinstance(pos_label, (str, Real, np.bool_, type(None))) or pos_label != pos_label:
             raise ValueError(f"pos_label must be a number or a string, got {show(pos_label)}")
         ranking = cls.__new__(cls)
-        ranking._split, ranking._counts, ranking._doubled_u = None, counts, None
-        ranking.n_positives, ranking.n_negatives = n_positives, n_negatives
-        ranking.pos_label, ranking._neg_label = 1 if pos_label is None else pos_label, None
+        ranking._set_parts(counts, n_positives, n_negatives, 1 if pos_label is None else pos_label)
         return ranking
 
+    @classmethod
+    def _of_classes(cls, counts: ThresholdCounts, n_positives: Any, n_negatives: Any, classes: Classes) -> Ranking:
+        """Rank counted rows of named classes."""
+        ranking = cls.__new__(cls)
+        ranking._set_parts(counts, n_positives, n_negatives, classes.pos_label, classes.labels[0])
+        return ranking
+
+    def _set_parts(
+        self,
+        counts: ThresholdCounts | None,
+        n_positives: int,
+        n_negatives: int,
+        pos_label: Any,
+        neg_label: Any = None,
+        *,
+        rows_repeat: bool = False,
+    ) -> None:
+        self._split, self._counts, self._doubled_u = None, counts, None
+        self.n_positives, self.n_negatives = n_positives, n_negatives
+        self.pos_label, self._neg_label, self._rows_repeat = pos_label, neg_label, rows_repeat
+
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        """Take what was pickled, by 0.3 too: of rows pooled it had the names of the classes."""
+        slots = {"_split": None, "_doubled_u": None, "_rows_repeat": False, **state[1]}
+        if "_names" in slots:
+            names = slots.pop("_names") or Classes(both_classes(1), 1)
+            slots |= {"pos_label": names.pos_label, "_neg_label": names.labels[0]}
+        for name, value in slots.items():
+            setattr(self, name, value)
+
     def __repr__(self) -> str:
-        counts = self._counts  # with weights they are made at once
-        weighted = ", weighted" if counts is not None and counts.tps.dtype.kind == "f" else ""
+        weighted = ", weighted" if self.is_weighted else ""
         return f"Ranking(n_positives={self.n_positives}, n_negatives={self.n_negatives}{weighted})"
 
     @property
@@ -277,6 +308,20 @@ class Ranking(BaseRanking):
             counts = self._counts = split.threshold_counts()
             self._split = None  # the sorted scores have served; another thread in here keeps its own reference
         return counts
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether counts are sums of weights."""
+        return self._counts is not None and self._counts.tps.dtype.kind == "f"  # with weights they are made at once
+
+    def _counts_and_doubts(self, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
+        """Return itself, in no doubt; raise where rows may be there several times."""
+        if self._rows_repeat:
+            raise ValueError(
+                f"rows of {show(self)} may be in several of the folds that were pooled, and rows that repeat make "
+                "intervals and tests too sure: give all rows to bootstrap, and groups= with the number of each"
+            )
+        return super()._counts_and_doubts(specs)
 
     def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
         pairs = self.n_positives * self.n_negatives
@@ -302,25 +347,30 @@ def _doubled_u_of(counts: ThresholdCounts) -> int:
     return sum(map(mul, gained, below.tolist()))
 
 
-@overload
-def as_ranking(name: str, value: ThresholdCounts) -> Ranking: ...
-
-
-@overload
-def as_ranking(name: str, value: T) -> T: ...
-
-
 def as_ranking(name: str, value: Any) -> Any:
-    """Return the ranking of threshold counts, and any other value as it is."""
-    return Ranking._of_threshold_counts(name, value) if isinstance(value, ThresholdCounts) else value
+    """Return the ranking of threshold counts or of a summary of scores, and any other value as it is."""
+    if isinstance(value, ThresholdCounts):
+        return Ranking._of_threshold_counts(name, value)
+    return value.ranking() if is_summary(value) and hasattr(value, "ranking") else value
 
 
-Doubt = tuple[float, float]  # how far below and above a value that of the rows may be
+def ranking_of_rows(name: str, subject: Any, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
+    """Return the ranking of rows without weights that inference is made from, and what is in doubt of metrics of it."""
+    ranking, doubts = without_doubt(name, subject, specs)
+    if not isinstance(ranking, BaseRanking):
+        raise ValueError(
+            f"{name} must be a Ranking, RankingSummary or ThresholdCounts, got {show(subject)} "
+            f"({type(subject).__name__})"
+        )
+    if ranking.is_weighted:
+        refuse_weighted(name, subject)
+    return ranking, doubts
 
 
-def without_doubt(subject: Any, specs: Mapping[str, Any]) -> tuple[Any, dict[str, Doubt]]:
-    """Return a ranking instead of a summary, and what is in doubt of its metrics."""
-    as_counts = getattr(subject, "counts_and_doubts", None)
+def without_doubt(name: str, subject: Any, specs: Mapping[str, Any]) -> tuple[Any, dict[str, Doubt]]:
+    """Return what replicates of a subject are drawn from, and what is in doubt of metrics of it."""
+    subject = as_ranking(name, subject)
+    as_counts = getattr(subject, "_counts_and_doubts", None)
     return (subject, {}) if as_counts is None else as_counts(specs)
 
 

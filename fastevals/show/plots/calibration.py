@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastevals.measure.curves.calibration import CalibrationCurve
-from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import picture_on, show
 from fastevals.show.plots.models import Drawn, Models, as_models, label_of, number, styled_models
@@ -66,7 +66,7 @@ def plot_calibration(
     >>> ax.lines[0].get_label()
     'ECE 0.167'
     """
-    models = as_models("curve", curve, CalibrationCurve, BaseRanking.calibration_curve, label)
+    models = as_models("curve", curve, CalibrationCurve, methodcaller("calibration_curve"), label)
     ax = style.get_axes(ax, style.TALL, len(models))
     picture = picture_on(ax)
     draw_calibration(picture, models, color)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,7 +91,7 @@ def plot_cost(
     >>> plot_cost({"mine": ranking.cost_curve()}, ax=Figure().subplots()).lines[0].get_label()
     'mine: area 0.125'
     """
-    models = as_models("curve", curve, CostCurve, BaseRanking.cost_curve, label)
+    models = as_models("curve", curve, CostCurve, methodcaller("cost_curve"), label)
     lines = check_integer("lines", lines, low=0, high=MOST_LINES)
     ax = style.get_axes(ax, style.WIDE, len(models))
     picture = picture_on(ax)

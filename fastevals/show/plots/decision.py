@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals.measure.curves.decision import DecisionCurve
-from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import picture_on, show
 from fastevals.show.plots.models import Drawn, Models, as_models, common_value, label_of, styled_models
@@ -64,7 +64,7 @@ def plot_decision(
     >>> [line.get_label() for line in ax.lines]
     ['mine', 'treat all', 'treat none']
     """
-    models = as_models("curve", curve, DecisionCurve, BaseRanking.decision_curve, label)
+    models = as_models("curve", curve, DecisionCurve, methodcaller("decision_curve"), label)
     ax = style.get_axes(ax, style.WIDE, len(models))
     picture = picture_on(ax)
     draw_decision(picture, models, color)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
-from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style, thinning
 from fastevals.show.plots.drawing import picture_on, show
 from fastevals.show.plots.models import (
@@ -67,7 +67,7 @@ def plot_gain(
     >>> [line.get_label() for line in plot_gain(ranking.gain_curve(), ax=Figure().subplots()).lines]
     ['area 0.625', 'perfect', 'chance']
     """
-    models = as_models("curve", curve, GainCurve, BaseRanking.gain_curve, label)
+    models = as_models("curve", curve, GainCurve, methodcaller("gain_curve"), label)
     ax = style.get_axes(ax, style.SQUARE, len(models))
     picture = picture_on(ax)
     draw_gain(picture, models, color)
@@ -135,7 +135,7 @@ def plot_lift(
     >>> plot_lift(ranking.lift_curve(), ax=Figure().subplots()).get_ylabel()
     'Lift'
     """
-    models = as_models("curve", curve, LiftCurve, BaseRanking.lift_curve, label)
+    models = as_models("curve", curve, LiftCurve, methodcaller("lift_curve"), label)
     ax = style.get_axes(ax, style.WIDE, len(models))
     picture = picture_on(ax)
     draw_lift(picture, models, color)

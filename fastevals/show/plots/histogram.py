@@ -12,6 +12,7 @@ from fastevals._validation.curves import check_kind
 from fastevals.counts import ThresholdCounts, last_row
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.ranking.base import BaseRanking
+from fastevals.measure.ranking.ranking import as_ranking
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import picture_on, show
 from fastevals.show.plots.picture import COLORS, AxisScale, Look, Outline, Picture
@@ -69,8 +70,10 @@ def plot_score_histogram(
     >>> [(patch.get_label(), patch.get_data().values.tolist()) for patch in ax.patches]
     [('negatives', [1.0, 0.0]), ('positives', [0.5, 0.5])]
     """
-    counts = ranking.counts if isinstance(ranking, BaseRanking) else ranking
+    subject = as_ranking("ranking", ranking)
+    counts = subject.counts if isinstance(subject, BaseRanking) else subject
     check_kind("ranking", counts, ThresholdCounts)
+    counts._require_each_score("a histogram")
     bins = check_integer("bins", bins, low=1, high=MOST_BINS)
     if threshold is not None:
         threshold = check_number("threshold", threshold)

@@ -14,6 +14,7 @@ from fastevals._validation.curves import as_named
 from fastevals.counts import ThresholdCounts
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure.ranking.base import BaseRanking
+from fastevals.measure.ranking.ranking import as_ranking
 from fastevals.show.plots.picture import Look, Picture, Shade
 from fastevals.show.plots.thinning import thinned
 
@@ -27,10 +28,15 @@ Drawn: TypeAlias = C | BaseRanking | Mapping[str, C | BaseRanking]  # what `plot
 
 
 def as_models(name: str, curves: Any, kind: type, make: Callable[[Any], Any], label: str | None = None) -> Models:
-    """Return the curves of an argument by name, computing those of rankings; `label` names a single one."""
+    """Return the curves of an argument by name, computing those of rankings; `label` names a single one.
+
+    Of a curve that is in doubt between some points, it is the one through these points.
+    """
 
     def as_curve(value: Any) -> Any:
-        return make(value) if isinstance(value, BaseRanking) else value
+        value = as_ranking(name, value)
+        value = make(value) if isinstance(value, BaseRanking) else value
+        return getattr(value, "points", value)
 
     several = isinstance(curves, Mapping)
     curves = {key: as_curve(value) for key, value in curves.items()} if several else as_curve(curves)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import methodcaller
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,6 @@ from fastevals._options import as_flag
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure import ranking_metrics
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
-from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style, thinning
 from fastevals.show.plots.drawing import picture_on, show
 from fastevals.show.plots.models import (
@@ -85,7 +85,7 @@ def plot_precision_recall(
     >>> ax.lines[0].get_label()
     'area 0.797, BEP 0.500'
     """
-    models = as_models("curve", curve, PrecisionRecallCurve, BaseRanking.precision_recall_curve, label)
+    models = as_models("curve", curve, PrecisionRecallCurve, methodcaller("precision_recall_curve"), label)
     bands = as_bands(band, models, "precision_recall", label)
     ax = style.get_axes(ax, style.SQUARE, len(models))
     picture = picture_on(ax)

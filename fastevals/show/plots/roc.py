@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
+from operator import methodcaller
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from fastevals.counts import ThresholdCounts
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure import ranking_metrics
 from fastevals.measure.curves.roc import DetCurve, RocCurve
-from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style, thinning
 from fastevals.show.plots.drawing import picture_on, show
 from fastevals.show.plots.models import (
@@ -95,7 +95,7 @@ def plot_roc(
     >>> ax.lines[0].get_label()
     'mine: AUC 0.750, EER 0.500'
     """
-    models = as_models("curve", curve, RocCurve, BaseRanking.roc_curve, label)
+    models = as_models("curve", curve, RocCurve, methodcaller("roc_curve"), label)
     bands = as_bands(band, models, "roc", label)
     ax = style.get_axes(ax, style.SQUARE, len(models))
     picture = picture_on(ax)
@@ -189,7 +189,7 @@ def plot_det(
     >>> plot_det(ranking.det_curve(), ax=Figure().subplots()).lines[0].get_label()
     'EER 50.00 %'
     """
-    models = as_models("curve", curve, DetCurve, BaseRanking.det_curve, label)
+    models = as_models("curve", curve, DetCurve, methodcaller("det_curve"), label)
     ax = style.get_axes(ax, style.SQUARE, len(models))
     picture = picture_on(ax)
     draw_det(picture, models, color, marks=as_flag("marks", marks))

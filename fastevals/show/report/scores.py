@@ -8,6 +8,7 @@ JSON (json.py) and page (page.py).
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import warnings
@@ -99,6 +100,7 @@ from fastevals.show.report.streams import (
     summarize_rows,
     summary_intervals,
     summary_name,
+    summary_of_ranking,
 )
 from fastevals.show.text_result import TextResult
 
@@ -321,12 +323,15 @@ def report_scores(
     )
     others |= {"pos_label": pos_label}
     scores = column_names("score", score)
-    is_counted = isinstance(data, (Ranking, ThresholdCounts))
+    ranking = as_ranking("data", data)
+    is_counted = isinstance(ranking, BaseRanking)
     if is_counted:
         _check_no_columns(data, form, others, scores)
     if is_counted or data is None:
         label, scores = label or "label", scores or (("score",) if is_counted else DIGIT_SCORES)
     summary = read_summaries(data) if are_summaries(data) else None
+    if is_counted and type(ranking) is not Ranking:  # of which not each score is known
+        summary, is_counted = summary_of_ranking(str(label), scores[0], ranking), False
     if summary is not None:
         _check_no_columns(data, form, others, ())
         label, scores = label or summary.label, scores or summary.models
@@ -366,7 +371,7 @@ def report_scores(
             positive, n_weightless = reader.positive, reader.n_weightless
         else:
             rows, positive = (
-                _counted_rows(data, roles.scores[0]) if is_counted else _scored_rows(columns, roles, pos_label)
+                _counted_rows(data, ranking, roles.scores[0]) if is_counted else _scored_rows(columns, roles, pos_label)
             )
             by_column = None if roles.by is None else columns[roles.by]
             values, codes = _parted(roles, by_column, as_written=roles.by in columns.as_written)
@@ -598,15 +603,11 @@ def _check_no_columns(data: Any, form: CsvForm, others: dict[str, Any], score: S
         raise ValueError(f"{option('score')} must be one name, of the model that a {kind} is of, got {list(score)}")
 
 
-def _counted_rows(data: Ranking | ThresholdCounts, name: str) -> tuple[ScoredRows, Any]:
+def _counted_rows(data: Any, ranking: Ranking, name: str) -> tuple[ScoredRows, Any]:
     """Return a row for each distinct score and class, weighted by how often it occurs, and the positive label."""
-    if isinstance(data, Ranking):
-        ranking = data
-    elif data.tps.dtype.kind == "f":
-        raise ValueError("data must count rows, but these ThresholdCounts are sums of weights: pass the Ranking")
-    else:
-        ranking = as_ranking("data", data)
     counts = ranking.counts
+    if isinstance(data, ThresholdCounts) and counts.tps.dtype.kind == "f":
+        raise ValueError("data must count rows, but these ThresholdCounts are sums of weights: pass the Ranking")
     sizes = np.concatenate([np.diff(counts.tps), np.diff(counts.fps)])
     positive, scores = np.repeat([True, False], counts.tps.size - 1), np.tile(counts.thresholds[1:], 2)
     kept, are_copies = sizes > 0, counts.tps.dtype.kind == "i"
@@ -740,7 +741,8 @@ def _measure_model(
 
 def _pictured(counts: ThresholdCounts, vertices: ThresholdCounts, threshold: float) -> dict[str, Any]:
     """Return what pictures of a model are made of."""
-    calibration = CalibrationCurve.from_counts(counts) if are_probabilities(counts) else None
+    is_calibrated = counts._has_each_score and are_probabilities(counts)
+    calibration = CalibrationCurve.from_counts(counts) if is_calibrated else None
     rows = np.arange(counts.thresholds.size)
     if rows.size > MOST_POINTS:
         from fastevals.show.report.points import candidates
@@ -757,6 +759,7 @@ def _format_threshold(threshold: float, counts: ThresholdCounts) -> str:
     row = counts.rows_at_least(np.asarray(threshold))
     for digits in range(6, 18):
         text = f"{threshold:.{digits}g}"
-        if counts.rows_at_least(np.asarray(float(text))) == row:
-            return text
+        with contextlib.suppress(ValueError):  # between scores that are known
+            if counts.rows_at_least(np.asarray(float(text))) == row:
+                return text
     return str(threshold)

@@ -26,8 +26,8 @@ from fastevals._options import UndefinedMetricWarning, listed
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import ThresholdCounts
 from fastevals.infer.bootstrap.unpaired import bootstrap_unpaired
-from fastevals.many.folds import PooledRanking
 from fastevals.measure.metric_specs import MetricSpec
+from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.measure.thresholds import best_row_by
@@ -146,12 +146,12 @@ class StreamedBlock(NamedTuple):
     is_weighted: bool
     coarse: dict[str, CoarseRanking]  # by model, where intervals are of cells
 
-    def ranking(self, model: int) -> PooledRanking:
+    def ranking(self, model: int) -> Ranking:
         """Return the points of a model's ranking that are kept; weights are floats, as those of rows are."""
         counts = self.curves[model].counts
         if self.is_weighted:
             counts = counts.in_weight()
-        return PooledRanking(counts, self.totals.n_positives, self.totals.n_negatives)
+        return Ranking._from_checked_counts(counts, self.totals.n_positives, self.totals.n_negatives, None)
 
     def known(self, model: int) -> dict[str, float]:
         """Return the metrics that these points don't tell, or that are known already."""
@@ -305,6 +305,12 @@ def summarize_rows(reader: RowReader, thresholds: Sequence[float], progress: boo
     return count_scores(reader, _finite_keys(thresholds), cells=2**18, progress=progress)
 
 
+def summary_of_ranking(label: str, model: str, ranking: Any) -> ScoresSummary:
+    """Return what is known of one model's rows, of a ranking that knows some counts or ranges."""
+    block = CountedBlock(ranking.n_samples, ranking.n_positives, {model: ranking}, {})
+    return ScoresSummary(label, (model,), labels=ranking._classes().labels[::-1].tolist(), blocks={None: block})
+
+
 def read_summaries(data: Any) -> ScoresSummary:
     """Return what `fastevals summarize` counted, of one file or of several together."""
     if isinstance(data, ScoresSummary):
@@ -358,6 +364,8 @@ def summary_name(data: Any) -> str:
     """Return what texts call summaries."""
     if isinstance(data, ScoresSummary):
         return "summary"
+    if not (is_path(data) or isinstance(data, (list, tuple))):
+        return "ranking"
     return ", ".join(os.path.basename(os.fsdecode(path)) for path in ([data] if is_path(data) else data))
 
 
@@ -366,17 +374,17 @@ class CertifiedBlock(NamedTuple):
 
     totals: CountedBlock
 
-    def ranking(self, model: str) -> PooledRanking:
+    def ranking(self, model: str) -> Ranking:
         """Return a model's ranking at the thresholds at which counts are exact."""
-        ranking = self.totals.summaries[model].ranking()
-        counts = ranking.counts if isinstance(ranking, PooledRanking) else ranking.at_cuts
-        return PooledRanking(counts, self.totals.n_positives, self.totals.n_negatives)
+        ranking = as_ranking(model, self.totals.summaries[model])
+        counts = ranking.counts if isinstance(ranking, Ranking) else ranking.at_cuts
+        return Ranking._from_checked_counts(counts, self.totals.n_positives, self.totals.n_negatives, None)
 
     def bounds_at(self, model: str, threshold: float, costs: Mapping[str, float]) -> dict[str, Interval]:
         """Return bounds of values read at a cut where weights were rounded, leaving out values without bounds."""
-        ranking = self.totals.summaries[model].ranking()
+        ranking = as_ranking(model, self.totals.summaries[model])
         bounds: dict[str, Interval] = {}
-        if isinstance(ranking, PooledRanking) or math.isnan(threshold):
+        if isinstance(ranking, Ranking) or math.isnan(threshold):
             return bounds
         for name, entry in SCORE_METRICS.items():
             if entry.of == "cells":
@@ -406,12 +414,12 @@ class CertifiedBlock(NamedTuple):
 
     def certified(self, model: str) -> dict[str, float | Certified]:
         """Return the metrics of rankings, with bounds where they are in doubt; NaN where nothing is known of one."""
-        ranking = self.totals.summaries[model].ranking()
+        ranking = as_ranking(model, self.totals.summaries[model])
         found: dict[str, float | Certified] = {}
         for name, entry in SCORE_METRICS.items():
             if entry.of != "ranking":
                 continue
-            if isinstance(ranking, PooledRanking):
+            if isinstance(ranking, Ranking):
                 found[name] = float(entry(hull(ranking.counts) if entry.on_hull else ranking.counts))
             else:
                 with warnings.catch_warnings():

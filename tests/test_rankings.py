@@ -1,0 +1,247 @@
+"""Whatever any door gives, every call takes: rankings by where they come from, and all that takes a ranking."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+import warnings
+from collections.abc import Callable
+from enum import IntEnum
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fastevals as fe
+from fastevals.measure.ranking.base import BaseRanking
+from fastevals.scale import Certified, RankingSummary, ScoresSummary
+from fastevals.scale.scores import CountedBlock
+
+N = 900
+FEW = {"n_resamples": 40, "rng": 0}
+CURVES = ("roc", "det", "precision_recall", "gain", "lift", "cost", "calibration", "decision")
+
+
+class Known(IntEnum):
+    """What is known of the rows' scores, from little to all."""
+
+    RANGES = 0
+    POSITIVES = 1  # the score of each positive, and the negatives between two of them
+    EACH = 2
+
+
+@cache
+def rows() -> tuple[Any, Any, Any]:
+    """Labels, scores of 2 decimals, and scores that are all different."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(N) < 0.3).astype(int)
+    fine = 1 / (1 + np.exp(-(rng.normal(size=N) + y - 0.5)))
+    return y, np.round(fine, 2), fine
+
+
+def summary(scores: Any, cells: int) -> RankingSummary:
+    made = RankingSummary(cells=cells)
+    made.update(rows()[0], scores)
+    return made
+
+
+def by_parquet(**options: Any) -> Any:
+    from fastevals.scale import parquet
+
+    pa = pytest.importorskip("pyarrow")
+    y, p, q = rows()
+    return parquet.ranking(pa.table({"y": y, "p": p, "q": q}), label="y", **options)
+
+
+def by_engine(**options: Any) -> Any:
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("cloudpickle")
+    from tests.scale.local_frames import LOCAL, LocalFrame
+
+    y, p, q = rows()
+    table = pa.table({"y": y, "p": p, "q": q})
+    return LOCAL.ranking(LocalFrame([table.slice(0, 300), table.slice(300)]), label="y", **options)
+
+
+def model_of_file() -> Any:
+    y, p, _ = rows()
+    block = CountedBlock(N, int(y.sum()), {"p": summary(p, 2**10)}, {})
+    stored = ScoresSummary("y", ("p",), labels=(1, 0), blocks={None: block}).to_bytes()
+    return ScoresSummary.from_bytes(stored).blocks[None].summaries["p"]
+
+
+def pool() -> Any:
+    y, p, _ = rows()
+    return fe.RankingFolds.from_scores(y, p, np.arange(N) % 3).pool()
+
+
+def pool_of_rankings() -> Any:
+    y, p, _ = rows()
+    return fe.RankingFolds([fe.Ranking(y[k::3], p[k::3]) for k in range(3)]).pool()
+
+
+def member_of_classes() -> Any:
+    y, p, _ = rows()
+    return fe.ClassRankings(y, np.column_stack([1 - p, p])).rankings[1]
+
+
+SUBJECTS: dict[str, tuple[Callable[[], Any], Known]] = {
+    "Ranking": (lambda: fe.Ranking(*rows()[:2]), Known.EACH),
+    "ThresholdCounts": (lambda: fe.Ranking(*rows()[:2]).counts, Known.EACH),
+    "RankingSummary": (lambda: summary(rows()[1], 2**10), Known.EACH),
+    "RankingSummary, ranges": (lambda: summary(rows()[2], 64), Known.RANGES),
+    "pool": (pool, Known.EACH),
+    "pool of rankings": (pool_of_rankings, Known.EACH),
+    "member of ClassRankings": (member_of_classes, Known.EACH),
+    "summary.ranking()": (lambda: summary(rows()[1], 2**10).ranking(), Known.EACH),
+    "summary.ranking(), ranges": (lambda: summary(rows()[2], 64).ranking(), Known.RANGES),
+    "parquet.ranking": (lambda: by_parquet(score="p"), Known.POSITIVES),
+    "parquet.ranking, ranges": (lambda: by_parquet(score="q", exact=False, cells=64), Known.RANGES),
+    "engine.ranking": (lambda: by_engine(score="p", exact=True), Known.POSITIVES),
+    "engine.ranking, ranges": (lambda: by_engine(score="q", cells=64), Known.RANGES),
+    "model of a .fe file": (model_of_file, Known.EACH),
+}
+
+
+@cache
+def subject_of(name: str) -> Any:
+    return SUBJECTS[name][0]()
+
+
+def as_ranking(subject: Any) -> Any:
+    """Return what has the methods of a ranking: counts and summaries give one."""
+    if isinstance(subject, fe.ThresholdCounts):
+        return fe.Ranking.from_threshold_counts(subject)
+    return subject.ranking() if isinstance(subject, RankingSummary) else subject
+
+
+def plotted(kind: str) -> Callable[[Any], Any]:
+    def call(subject: Any) -> Any:
+        pytest.importorskip("matplotlib")
+        from matplotlib.figure import Figure
+
+        import fastevals.show.plots as plots
+
+        return getattr(plots, f"plot_{kind}")(subject, ax=Figure().subplots())
+
+    return call
+
+
+def method(name: str, *given: Any, **options: Any) -> Callable[[Any], Any]:
+    return lambda subject: getattr(as_ranking(subject), name)(*given, **options)
+
+
+def same(made: Any, subject: Any) -> None:
+    assert as_ranking(made).roc_auc() == as_ranking(subject).roc_auc()
+
+
+# What is inferred, and the least that must be known of scores for it.
+INFERRED: dict[str, tuple[Callable[[Any], Any], Known]] = {
+    "bootstrap": (lambda s: fe.bootstrap(s, ["roc_auc", "average_precision", "ks_statistic"], **FEW), Known.RANGES),
+    "bootstrap, brier_score": (lambda s: fe.bootstrap(s, "brier_score", **FEW), Known.EACH),
+    "bootstrap_unpaired": (lambda s: fe.bootstrap_unpaired(s, s, "roc_auc", **FEW), Known.RANGES),
+    "confidence_band": (lambda s: fe.confidence_band(s, n_resamples=40), Known.POSITIVES),
+    "confidence_band, pointwise": (lambda s: fe.confidence_band(s, kind="pointwise", **FEW), Known.POSITIVES),
+    "delong": (lambda s: fe.delong(s), Known.RANGES),
+    "delong_test_unpaired": (lambda s: fe.delong_test_unpaired(s, s), Known.RANGES),
+    "report": (lambda s: fe.report(s, resamples=40), Known.RANGES),
+}
+READ: dict[str, tuple[Callable[[Any], Any], Known]] = {
+    **{f"plot_{kind}": (plotted(kind), Known.EACH if kind == "calibration" else Known.RANGES) for kind in CURVES},
+    **{
+        f"{kind}_curve": (method(f"{kind}_curve"), Known.EACH if kind == "calibration" else Known.RANGES)
+        for kind in CURVES
+    },
+    "plot_score_histogram": (plotted("score_histogram"), Known.EACH),
+    "report without intervals": (lambda s: fe.report(s, resamples=0), Known.RANGES),
+    "roc_auc": (method("roc_auc"), Known.RANGES),
+    "partial roc_auc": (method("roc_auc", max_fpr=0.2), Known.RANGES),
+    "rank_loss": (method("rank_loss"), Known.RANGES),
+    "average_precision": (method("average_precision"), Known.RANGES),
+    "pr_auc": (method("pr_auc"), Known.RANGES),
+    "ks_statistic": (method("ks_statistic"), Known.RANGES),
+    "break_even_point": (method("break_even_point"), Known.RANGES),
+    "equal_error_rate": (method("equal_error_rate"), Known.RANGES),
+    "equal_error_rate_on_hull": (method("equal_error_rate", on_hull=True), Known.RANGES),
+    "brier_score": (method("brier_score"), Known.EACH),
+    "brier_decomposition": (method("brier_decomposition"), Known.EACH),
+    "log_loss": (method("log_loss"), Known.EACH),
+    "confusion_at": (method("confusion_at", 0.5), Known.RANGES),
+    "best_threshold": (method("best_threshold", "f1"), Known.RANGES),
+    "threshold_for": (method("threshold_for", recall=0.9), Known.RANGES),
+    "quota": (method("threshold_for", n_predicted=100), Known.RANGES),
+    "expected_cost": (method("expected_cost", 0.5), Known.RANGES),
+    "net_benefit": (method("net_benefit", 0.5), Known.RANGES),
+    "pickle": (lambda s: same(pickle.loads(pickle.dumps(s)), s), Known.RANGES),
+    "deepcopy": (lambda s: same(copy.deepcopy(s), s), Known.RANGES),
+}
+WHY = {
+    Known.POSITIVES: "scores of negatives, which tell .* not kept: take it of rows in memory, .* ProbabilitySummary",
+    Known.RANGES: "ranges of scores.* ProbabilitySummary|of ranges of scores|known of a ranking of ranges|in doubt",
+}
+
+
+@pytest.mark.parametrize("consumer", [*INFERRED, *READ])
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_every_call_takes_every_ranking(name: str, consumer: str) -> None:
+    call, needed = {**INFERRED, **READ}[consumer]
+    known = SUBJECTS[name][1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if name == "pool of rankings" and consumer in INFERRED:
+            with pytest.raises(ValueError, match=r"^rows of Ranking\(.*several of the folds .* groups="):
+                call(subject_of(name))
+        elif known < needed:
+            with pytest.raises(ValueError, match=WHY[known]):
+                call(subject_of(name))
+        else:
+            call(subject_of(name))
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_each_has_the_rows_classes_and_numbers(name: str) -> None:
+    y, p, q = rows()
+    known = SUBJECTS[name][1]
+    ranking, expected = as_ranking(subject_of(name)), fe.Ranking(y, q if known == Known.RANGES else p)
+    assert isinstance(ranking, BaseRanking)
+    assert not ranking.is_weighted
+    assert (ranking.n_samples, ranking.n_positives, ranking.n_negatives) == (N, y.sum(), N - y.sum())
+    assert (ranking.pos_label, repr(ranking)) == (1, repr(expected))
+    np.testing.assert_array_equal(ranking.confusion_at(0.5 if known else math.inf).labels, [0, 1])
+    for metric in ("roc_auc", "average_precision", "pr_auc"):
+        value, true = getattr(ranking, metric)(), getattr(expected, metric)()
+        if isinstance(value, Certified):
+            assert value.low <= true <= value.high
+        else:
+            assert value == pytest.approx(true, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name, (_, known) in SUBJECTS.items() if known and "of rankings" not in name])
+def test_delong_of_the_same_rows_is_the_same(name: str) -> None:
+    found, expected = fe.delong(subject_of(name)), fe.delong(*rows()[:2])
+    assert (found.aucs[0], found.covariance[0, 0]) == (expected.aucs[0], expected.covariance[0, 0])
+    band, other = (fe.confidence_band(s, method="kolmogorov") for s in (subject_of(name), fe.Ranking(*rows()[:2])))
+    at = np.linspace(0, 1, 50)
+    np.testing.assert_allclose(np.interp(at, band.x, band.low), np.interp(at, other.x, other.low), atol=1e-12)
+
+
+def test_what_is_pooled_of_rows_apart_is_drawn_as_one_ranking() -> None:
+    ranking = fe.Ranking(*rows()[:2])
+    one, other = (fe.bootstrap(each, ["roc_auc"], **FEW)["roc_auc"] for each in (pool(), ranking))
+    assert (one.value, one.confidence_interval) == (other.value, other.confidence_interval)
+
+
+def test_pools_pickled_by_0_3_are_rankings() -> None:
+    """The state that a PooledRanking had, with and without names."""
+    from fastevals.many import folds
+
+    with pytest.warns(FutureWarning, match="PooledRanking is called fastevals.Ranking now, and goes in 0.6"):
+        assert fe.PooledRanking is folds.PooledRanking is fe.Ranking
+    expected = fe.Ranking(*rows()[:2])
+    state = {"_counts": expected.counts, "n_positives": expected.n_positives, "n_negatives": expected.n_negatives}
+    ranking = fe.Ranking.__new__(fe.Ranking)
+    ranking.__setstate__((None, {**state, "_names": None}))
+    assert (ranking.roc_auc(), ranking.pos_label) == (expected.roc_auc(), 1)
+    fe.delong(ranking)
