@@ -183,8 +183,17 @@ WHY = {
 }
 
 
-@pytest.mark.parametrize("consumer", [*INFERRED, *READ])
-@pytest.mark.parametrize("name", SUBJECTS)
+PAIRS = [(name, consumer) for name in SUBJECTS for consumer in (*INFERRED, *READ)]
+DRAWN = ("RankingSummary", "parquet.ranking", "engine.ranking, ranges")  # in every run; the others with the slow tests
+
+
+@pytest.mark.parametrize(
+    ("name", "consumer"),
+    [
+        pytest.param(*pair, marks=pytest.mark.slow if pair[1].startswith("plot_") and pair[0] not in DRAWN else ())
+        for pair in PAIRS
+    ],
+)
 def test_every_call_takes_every_ranking(name: str, consumer: str) -> None:
     call, needed = {**INFERRED, **READ}[consumer]
     known = SUBJECTS[name][1]
