@@ -254,3 +254,12 @@ def test_pools_pickled_by_0_3_are_rankings() -> None:
     ranking.__setstate__((None, {**state, "_names": None}))
     assert (ranking.roc_auc(), ranking.pos_label) == (expected.roc_auc(), 1)
     fe.delong(ranking)
+
+
+def test_counts_of_many_scores_are_drawn_as_their_ranking() -> None:
+    """Bit by bit: of rows in memory no scores are joined, however many there are."""
+    rng = np.random.default_rng(3)
+    y, s = rng.random(20_000) < 0.3, rng.normal(size=20_000)
+    ranking = fe.Ranking(y, s)
+    one, other = (fe.bootstrap(each, "roc_auc", **FEW)["roc_auc"] for each in (ranking, ranking.counts))
+    assert one.confidence_interval == other.confidence_interval

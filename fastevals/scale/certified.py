@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._distinct import sorted_unique
 from fastevals._frames import Columns, make_columns
 from fastevals._options import as_flag, check_choice, check_costs, check_exactly_one, show, warn_undefined
-from fastevals._validation.arrays import as_thresholds, refuse_weighted
+from fastevals._validation.arrays import as_thresholds
 from fastevals._validation.labels import Classes
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import Cells, ThresholdCounts
@@ -338,8 +338,6 @@ class CertifiedRanking(BaseRanking):
 
     def _counts_and_doubts(self, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
         """Return the ranking with all rows of a range tied, and how far its metrics may be from those of the rows."""
-        if self.is_weighted:
-            refuse_weighted("the ranking", self)
         ranking = Ranking._of_threshold_counts("a ranking", self.cells.middle, self.pos_label)
         doubts = {}
         for label, spec in specs.items():

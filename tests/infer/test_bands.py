@@ -337,7 +337,9 @@ def test_another_subject_is_named():
     weighted = Ranking([0, 1], [0.1, 0.2], sample_weight=[1, 2])
     with pytest.raises(ValueError, match="ranking must count rows, but has weights"):
         confidence_band(weighted)
-    with pytest.raises(ValueError, match=r"ranking must be a Ranking or ThresholdCounts, got .*RocCurve"):
+    with pytest.raises(
+        ValueError, match=r"ranking must be a Ranking, RankingSummary or ThresholdCounts, got .*RocCurve"
+    ):
         confidence_band(example().roc_curve())
     with pytest.raises(ValueError, match="ranking must count a row, but n_pos and n_neg are 0"):
         confidence_band(ThresholdCounts([np.inf], [0], [0]))

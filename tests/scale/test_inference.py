@@ -54,11 +54,11 @@ def test_what_is_in_doubt_without_bounds_is_an_error() -> None:
     summary = summary_of(*rows(5000), cells=16)
     with pytest.raises(ValueError, match="brier_score of these rows is in doubt"):
         bootstrap(summary, "brier_score", n_resamples=9)
-    with pytest.raises(ValueError, match="metrics of a summary in doubt must have names, got <function"):
+    with pytest.raises(ValueError, match="metrics of a ranking in doubt must have names, got <function"):
         bootstrap(summary, lambda counts: 0.5, n_resamples=9)
     weighted = RankingSummary(largest_weight=1.0)
     weighted.update([0, 1], [0.1, 0.9], sample_weight=[0.5, 1.0])
-    with pytest.raises(ValueError, match="the summary must count rows, but has weights"):
+    with pytest.raises(ValueError, match="subject must count rows, but has weights: RankingSummary"):
         bootstrap(weighted, "roc_auc", n_resamples=9)
 
 

@@ -109,8 +109,11 @@ def test_calls_on_the_same_axes_add_models(plot, digits):
     assert_allclose(apart.get_ylim(), together.get_ylim(), rtol=1e-6, atol=0.02)
 
 
+MATRIX = ConfusionMatrix([[3, 1], [0, 2]])
+
+
 @pytest.mark.parametrize("plot", ALL)
-@pytest.mark.parametrize("value", [None, 3, "roc", [1, 2], fawcett().counts, {"mine": fawcett().counts}, {}])
+@pytest.mark.parametrize("value", [None, 3, "roc", [1, 2], MATRIX, {"mine": MATRIX}, {}])
 def test_another_kind_of_object_is_named(plot, value):
     name = "difference" if plot is plots.plot_cost_difference else "curve"
     with pytest.raises(ValueError, match=f"^{name}") as raised:
@@ -120,7 +123,7 @@ def test_another_kind_of_object_is_named(plot, value):
         assert told == f"{name} is an empty mapping: there is nothing to draw"
     elif isinstance(value, dict):
         assert told.startswith(f"{name}['mine'] must be a ")
-        assert told.endswith(", got ThresholdCounts")
+        assert told.endswith(", got ConfusionMatrix")
     else:
         assert told.endswith(f"or a mapping of names to them, got {type(value).__name__}")
 

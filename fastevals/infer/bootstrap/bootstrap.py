@@ -221,8 +221,8 @@ def bootstrap(
     settings = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
     specs = parse_metrics(metrics)
     design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label, frequency_weight)
-    counts, doubts = without_doubt("subject", subject, specs)
-    sample = make_sample(counts, specs, design, coarse=counts is not subject)
+    counts, doubts, coarse = without_doubt("subject", subject, specs)
+    sample = make_sample(counts, specs, design, coarse=coarse)
     values, replicates, accelerations = resample(sample, specs, settings, progress=progress)
     estimates = {
         label: make_estimate(

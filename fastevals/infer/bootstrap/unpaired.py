@@ -111,8 +111,8 @@ def bootstrap_unpaired(
     for number, (name, each) in enumerate(subjects.items()):
         labelled = pos_label if pairs[number] or not any(pairs) else None
         design = SamplingDesign(stratified=as_flag("stratified", stratified), pos_label=labelled)
-        counts, doubts = without_doubt(name, each, specs)
-        sample = make_sample(counts, specs, design, coarse=counts is not each, name=name)
+        counts, doubts, coarse = without_doubt(name, each, specs)
+        sample = make_sample(counts, specs, design, coarse=coarse, name=name)
         if sides:
             _check_same_classes(sides[0].sample.labels, sample.labels)
         key = np.uint64(stream_key(settings.key, OTHER)) if sides else settings.key

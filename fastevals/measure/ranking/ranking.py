@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from numbers import Real
 from operator import mul
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -356,22 +356,31 @@ def as_ranking(name: str, value: Any) -> Any:
 
 def ranking_of_rows(name: str, subject: Any, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
     """Return the ranking of rows without weights that inference is made from, and what is in doubt of metrics of it."""
-    ranking, doubts = without_doubt(name, subject, specs)
+    ranking, doubts, _ = without_doubt(name, subject, specs)
     if not isinstance(ranking, BaseRanking):
         raise ValueError(
             f"{name} must be a Ranking, RankingSummary or ThresholdCounts, got {show(subject)} "
             f"({type(subject).__name__})"
         )
-    if ranking.is_weighted:
-        refuse_weighted(name, subject)
     return ranking, doubts
 
 
-def without_doubt(name: str, subject: Any, specs: Mapping[str, Any]) -> tuple[Any, dict[str, Doubt]]:
+class Drawn(NamedTuple):
+    """What replicates of a subject are drawn from."""
+
+    subject: Any
+    doubts: dict[str, Doubt]  # by metric, where that of the rows may be another
+    coarse: bool  # whether many cells may be drawn as fewer: the rows are not there
+
+
+def without_doubt(name: str, subject: Any, specs: Mapping[str, Any]) -> Drawn:
     """Return what replicates of a subject are drawn from, and what is in doubt of metrics of it."""
-    subject = as_ranking(name, subject)
-    as_counts = getattr(subject, "_counts_and_doubts", None)
-    return (subject, {}) if as_counts is None else as_counts(specs)
+    ranking = as_ranking(name, subject)
+    if isinstance(ranking, BaseRanking) and ranking.is_weighted:
+        refuse_weighted(name, subject)
+    as_counts = getattr(ranking, "_counts_and_doubts", None)
+    counts, doubts = (ranking, {}) if as_counts is None else as_counts(specs)
+    return Drawn(counts, doubts, counts is not ranking or is_summary(subject))
 
 
 def doubt_of_difference(first: Doubt, second: Doubt) -> Doubt:
