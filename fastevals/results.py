@@ -246,6 +246,14 @@ class Null(NamedTuple):
         return getattr(stats, self.name)
 
 
+SHORT_NAMES: dict[str, str] = {}  # by abbreviation, the names of metrics: the registry's
+
+
+def full_name(name: Any) -> Any:
+    """Return the name of the metric that an abbreviation stands for, and any other value as it is."""
+    return SHORT_NAMES.get(name.casefold(), name) if isinstance(name, str) else name
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ByMetric(Frozen, Mapping[str, Any]):
     """Results by metric, a mapping in the order asked for.
@@ -265,9 +273,11 @@ class ByMetric(Frozen, Mapping[str, Any]):
     pos_label: Any = field(default=None, kw_only=True)
 
     def __getitem__(self, metric: Any) -> Any:
-        if str(metric) not in self.metrics:
+        name = str(metric)
+        name = name if name in self.metrics else full_name(name)
+        if name not in self.metrics:
             raise KeyError(f"{metric}: the metrics are {', '.join(self.metrics)}")
-        return self.metrics[str(metric)]
+        return self.metrics[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.metrics)

@@ -216,7 +216,8 @@ def metrics_page() -> str:
         "",
         "A metric is named, or with options `metric(name, ...)`, in `bootstrap`, `permutation_test`,",
         "`compare_rankings`, `compare_predictions`, `grouped_metrics`, `batch_metrics`, `evaluate_splits`,",
-        "`estimate_error`, `select_model` and the error curves. Equations (2.x) are of Zhou, *Machine Learning*.",
+        "`estimate_error`, `select_model` and the error curves. A short name beside a metric's name stands for it;",
+        "results have the name. Equations (2.x) are of Zhou, *Machine Learning*.",
     ]
     for of, (title, text) in KINDS.items():
         lines += ["", f"## {title}", "", text, ""]
@@ -234,7 +235,7 @@ def _metric_row(entry: Metric) -> str:
     options = [f"`{name}`" for name in legal_options(metric(entry.name)) if name not in THRESHOLD_OPTIONS]
     also = [*entry.aliases.split(), *(name for names in entry.option_aliases.values() for name in names.split())]
     columns = [
-        f"`{entry.name}`",
+        ", ".join(f"`{name}`" for name in (entry.name, *entry.short.split())),
         definition[0].upper() + definition[1:],
         "high" if entry.greater_is_better else "low",
         bounds.replace("inf", "∞"),

@@ -159,6 +159,8 @@ READ: dict[str, tuple[Callable[[Any], Any], Known]] = {
     "roc_auc": (method("roc_auc"), Known.RANGES),
     "partial roc_auc": (method("roc_auc", max_fpr=0.2), Known.RANGES),
     "rank_loss": (method("rank_loss"), Known.RANGES),
+    "gini": (method("gini"), Known.RANGES),
+    "expected_calibration_error": (method("expected_calibration_error", 5), Known.EACH),
     "average_precision": (method("average_precision"), Known.RANGES),
     "pr_auc": (method("pr_auc"), Known.RANGES),
     "ks_statistic": (method("ks_statistic"), Known.RANGES),
@@ -219,7 +221,7 @@ def test_each_has_the_rows_classes_and_numbers(name: str) -> None:
     assert (ranking.n_samples, ranking.n_positives, ranking.n_negatives) == (N, y.sum(), N - y.sum())
     assert (ranking.pos_label, repr(ranking)) == (1, repr(expected))
     np.testing.assert_array_equal(ranking.confusion_at(0.5 if known else math.inf).labels, [0, 1])
-    for metric in ("roc_auc", "average_precision", "pr_auc"):
+    for metric in ("roc_auc", "gini", "average_precision", "pr_auc"):
         value, true = getattr(ranking, metric)(), getattr(expected, metric)()
         if isinstance(value, Certified):
             assert value.low <= true <= value.high

@@ -31,6 +31,7 @@ from fastevals.measure.registry import (
     aliases_for,
     aliases_with_options,
 )
+from fastevals.results import full_name
 
 METRIC_ALIASES = aliases_for(METRICS) | aliases_with_options()
 AT_K = "_at_k"  # of names that are also those of metrics of cells
@@ -111,8 +112,10 @@ def metric(name: str, **options: Any) -> MetricSpec:
 def _spelled(argument: str, name: str, options: dict[str, Any]) -> MetricSpec:
     """Return the metric of a name; "recall@10" is "recall_at_k" with k=10."""
     name, at, k = name.partition("@")
+    if "best" in options:
+        options = {**options, "best": full_name(options["best"])}
     if not at:
-        return MetricSpec(name, options)
+        return MetricSpec(full_name(name), options)
     if not (k.isdecimal() and int(k) > 0):
         raise ValueError(f"{argument}: what follows @ must be a whole number above 0, got {name + at + k!r}")
     if "k" in options:
@@ -150,6 +153,7 @@ def legal_options(spec: MetricSpec) -> Iterator[str]:
 
 def _checked_best(name: Any) -> str:
     """Return the name of the metric whose best threshold is taken."""
+    name = full_name(name)
     names = [each.name for each in METRICS.values() if each.of == "cells"]
     known = isinstance(name, str) and name in METRICS
     check_choice("best", name, names, None if known else aliases_for(names))

@@ -24,6 +24,7 @@ from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.curves.calibration import expected_calibration_error
 from fastevals.measure.curves.cost import cost_area
 from fastevals.measure.probability_metrics import are_probabilities
+from fastevals.results import SHORT_NAMES, full_name
 
 
 class Detail(IntEnum):
@@ -118,6 +119,8 @@ class Metric:
     optimized_bounds : tuple of float, optional
         Least and largest of what a metric is the best of: over all thresholds, for each cost, or over the signs of
         differences (a sum of absolute ones is the largest of sums).
+    short : str
+        Abbreviations that stand for its name.
     aliases : str
         What other libraries call it, in lower case: errors about unknown names say how it is written here.
     option_aliases : dict of str to str
@@ -142,6 +145,7 @@ class Metric:
     family: bool = False
     monotone: bool = False
     optimized_bounds: tuple[float, float] | None = None
+    short: str = ""
     aliases: str = ""
     option_aliases: Mapping[str, str] = field(default_factory=dict)
 
@@ -261,7 +265,8 @@ METRICS: dict[str, Metric] = {
             "ranking",
             ranking_metrics.roc_auc,
             replicate=ReplicateKernel("roc_auc"),
-            aliases="auc auroc auc_roc rocauc roc_auc_score roc au_roc c_index c_statistic concordance",
+            short="auc auroc",
+            aliases="auc_roc rocauc roc_auc_score roc au_roc c_index c_statistic concordance",
             monotone=True,
         ),
         Metric(
@@ -289,7 +294,8 @@ METRICS: dict[str, Metric] = {
             ranking_metrics.average_precision,
             needs=_POSITIVES,
             replicate=ReplicateKernel("average_precision", Detail.POSITIVES),
-            aliases="ap aupr auprc au_pr average_precision_score",
+            short="ap",
+            aliases="aupr auprc au_pr average_precision_score",
         ),
         Metric(
             "pr_auc",
@@ -316,7 +322,7 @@ METRICS: dict[str, Metric] = {
             ranking_metrics.break_even_point,
             needs=_POSITIVES,
             replicate=ReplicateKernel("break_even_point"),
-            aliases="bep",
+            short="bep",
             monotone=True,
         ),
         Metric(
@@ -326,7 +332,7 @@ METRICS: dict[str, Metric] = {
             ranking_metrics.equal_error_rate,
             greater_is_better=False,
             replicate=ReplicateKernel("equal_error_rate"),
-            aliases="eer",
+            short="eer",
             monotone=True,
         ),
         Metric(
@@ -360,7 +366,8 @@ METRICS: dict[str, Metric] = {
             ranking_metrics.ks_statistic,
             replicate=ReplicateKernel("ks_statistic"),
             optimized_bounds=(-1.0, 1.0),
-            aliases="ks kolmogorov_smirnov",
+            short="ks",
+            aliases="kolmogorov_smirnov",
         ),
         Metric(
             "brier_score",
@@ -370,7 +377,8 @@ METRICS: dict[str, Metric] = {
             greater_is_better=False,
             needs=(),
             replicate=_mean_over_rows(probability_metrics.squared_losses),
-            aliases="brier brier_score_loss brier_loss",
+            short="brier",
+            aliases="brier_score_loss brier_loss",
         ),
         Metric(
             "log_loss",
@@ -381,7 +389,8 @@ METRICS: dict[str, Metric] = {
             bounds=(0.0, math.inf),
             needs=(),
             replicate=_mean_over_rows(probability_metrics.log_losses),
-            aliases="logloss cross_entropy nll binary_crossentropy neg_log_loss",
+            short="logloss",
+            aliases="cross_entropy nll binary_crossentropy neg_log_loss",
         ),
         Metric(
             "expected_calibration_error",
@@ -392,7 +401,8 @@ METRICS: dict[str, Metric] = {
             needs=(),
             replicate=_mean_over_rows(probability_metrics.differences, n_bins=10),
             optimized_bounds=(-1.0, 1.0),
-            aliases="ece calibration_error",
+            short="ece",
+            aliases="calibration_error",
         ),
         Metric(
             "accuracy",
@@ -401,7 +411,8 @@ METRICS: dict[str, Metric] = {
             cells.accuracy,
             needs=(),
             best=_fewest_errors,
-            aliases="acc accuracy_score",
+            short="acc",
+            aliases="accuracy_score",
             monotone=True,
         ),
         Metric(
@@ -436,7 +447,8 @@ METRICS: dict[str, Metric] = {
             "cells",
             cells.precision,
             needs=(),
-            aliases="ppv positive_predictive_value precision_score",
+            short="ppv",
+            aliases="positive_predictive_value precision_score",
             option_aliases=_averages("precision"),
             monotone=True,
         ),
@@ -446,7 +458,8 @@ METRICS: dict[str, Metric] = {
             "cells",
             cells.recall,
             needs=_POSITIVES,
-            aliases="tpr sensitivity true_positive_rate recall_score",
+            short="tpr",
+            aliases="sensitivity true_positive_rate recall_score",
             option_aliases=_averages("recall"),
             monotone=True,
         ),
@@ -456,7 +469,8 @@ METRICS: dict[str, Metric] = {
             "cells",
             cells.specificity,
             needs=_NEGATIVES,
-            aliases="tnr true_negative_rate selectivity",
+            short="tnr",
+            aliases="true_negative_rate selectivity",
             monotone=True,
         ),
         Metric(
@@ -466,7 +480,8 @@ METRICS: dict[str, Metric] = {
             cells.false_positive_rate,
             False,
             needs=_NEGATIVES,
-            aliases="fpr fall_out fallout",
+            short="fpr",
+            aliases="fall_out fallout",
             monotone=True,
         ),
         Metric(
@@ -476,7 +491,8 @@ METRICS: dict[str, Metric] = {
             cells.false_negative_rate,
             False,
             needs=_POSITIVES,
-            aliases="fnr miss_rate",
+            short="fnr",
+            aliases="miss_rate",
             monotone=True,
         ),
         Metric(
@@ -497,7 +513,8 @@ METRICS: dict[str, Metric] = {
             cells.jaccard,
             needs=(),
             best=_largest_f,
-            aliases="iou jaccard_score jaccard_index threat_score csi",
+            short="iou",
+            aliases="jaccard_score jaccard_index threat_score csi",
             option_aliases=_averages("jaccard"),
             monotone=True,
         ),
@@ -507,7 +524,8 @@ METRICS: dict[str, Metric] = {
             "cells",
             cells.balanced_accuracy,
             best=_largest_rates,
-            aliases="bacc balanced_accuracy_score bal_acc",
+            short="bacc",
+            aliases="balanced_accuracy_score bal_acc",
             monotone=True,
         ),
         Metric(
@@ -528,7 +546,8 @@ METRICS: dict[str, Metric] = {
             cells.matthews,
             bounds=(-1.0, 1.0),
             parts=cells.matthews_parts,
-            aliases="mcc matthews_corrcoef phi phi_coefficient",
+            short="mcc",
+            aliases="matthews_corrcoef phi phi_coefficient",
         ),
         Metric(
             "cohen_kappa",
@@ -560,11 +579,11 @@ METRICS: dict[str, Metric] = {
             },
             monotone=True,
         ),
-        _error("MSE", error_metrics.mean_squared_error, aliases="mse neg_mean_squared_error"),
-        _error("RMSE", error_metrics.root_mean_squared_error, aliases="rmse neg_root_mean_squared_error"),
-        _error("MAE", error_metrics.mean_absolute_error, aliases="mae neg_mean_absolute_error"),
+        _error("MSE", error_metrics.mean_squared_error, short="mse", aliases="neg_mean_squared_error"),
+        _error("RMSE", error_metrics.root_mean_squared_error, short="rmse", aliases="neg_root_mean_squared_error"),
+        _error("MAE", error_metrics.mean_absolute_error, short="mae", aliases="neg_mean_absolute_error"),
         _error("median AE", error_metrics.median_absolute_error, aliases="medae"),
-        _error("MAPE", error_metrics.mean_absolute_percentage_error, aliases="mape"),
+        _error("MAPE", error_metrics.mean_absolute_percentage_error, short="mape"),
         Metric(
             "r2",
             "R2",
@@ -592,9 +611,12 @@ METRICS: dict[str, Metric] = {
 SCORE_METRICS = {name: metric for name, metric in METRICS.items() if metric.of_scores and not metric.family}
 
 
+SHORT_NAMES.update({short: name for name, metric in METRICS.items() for short in metric.short.split()})
+
+
 def aliases_for(names: Iterable[str]) -> dict[str, str]:
     """Return how metrics are written here that other libraries call by these names."""
-    return {alias: repr(name) for name in names for alias in METRICS[name].aliases.split()}
+    return {alias: repr(name) for name in names for alias in f"{METRICS[name].short} {METRICS[name].aliases}".split()}
 
 
 def aliases_with_options() -> dict[str, str]:
@@ -610,5 +632,6 @@ def aliases_with_options() -> dict[str, str]:
 def find_metric(argument: str, name: str, of: str | None = None) -> Metric:
     """Find the metric that an argument names, among those of one kind."""
     names = [metric.name for metric in SCORE_METRICS.values() if of in (None, metric.of)]
+    name = full_name(name)
     check_choice(argument, name, names, None if isinstance(name, str) and name in SCORE_METRICS else aliases_for(names))
     return SCORE_METRICS[name]

@@ -380,6 +380,10 @@ class CertifiedRanking(BaseRanking):
         """As `Ranking.rank_loss`."""
         return self.metric(MetricSpec("rank_loss", {}))
 
+    def gini(self) -> float | Certified:  # type: ignore[override]
+        """As `Ranking.gini`."""
+        return self.metric(MetricSpec("gini", {}))
+
     def average_precision(self) -> float | Certified:  # type: ignore[override]
         """As `Ranking.average_precision`."""
         return self.metric(MetricSpec("average_precision", {}))
@@ -484,6 +488,7 @@ class CertifiedRanking(BaseRanking):
         bounds, greater = (-math.inf, math.inf), maximize is not False
         if not callable(metric):
             entry = find_metric("metric", metric, of="cells")
+            metric = entry.name
             bounds, greater = entry.bounds, entry.greater_is_better if maximize is None else bool(maximize)
         best, least = bounds[int(greater)], value if self._spare.is_none else bounds[int(not greater)]
         if math.isnan(value):  # of one class whatever the rows were, else at cuts alone
@@ -625,7 +630,7 @@ class CertifiedRanking(BaseRanking):
         """Raise: ranges of scores don't tell it."""
         raise_untold("the Brier score")
 
-    def brier_decomposition(self, **options: Any) -> Any:
+    def brier_decomposition(self, *bins: Any, **options: Any) -> Any:
         """Raise: ranges of scores don't tell it."""
         raise_untold("the Brier score")
 
@@ -633,7 +638,7 @@ class CertifiedRanking(BaseRanking):
         """Raise: ranges of scores don't tell it."""
         raise_untold("the log loss")
 
-    def calibration_curve(self, **options: Any) -> Any:
+    def calibration_curve(self, *bins: Any, **options: Any) -> Any:
         """Raise: ranges of scores don't tell it."""
         raise_untold("calibration")
 

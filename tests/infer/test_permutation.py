@@ -528,7 +528,7 @@ ODD = [
     ({"pred_b": ["a", "b", "a", "b"]}, "labels must be of one type"),
     ({"pred_b": [0.5, 0.1, 0.2, 0.3]}, "pred_b must hold class labels"),
     ({"y_true": []}, "y_true is empty"),
-    ({"metric": "auc"}, "metric must be one of"),
+    ({"metric": "roc"}, "metric must be one of"),
     ({"metric": ["accuracy", "f1"]}, "metric must be a name"),
     ({"metric": MetricSpec("f1", {"beta": 2})}, "beta= is not an option"),
     ({"metric": metric("f_score", average=None)}, "metric must give one number"),

@@ -358,7 +358,7 @@ S = [[1, 2, 3, 4], [4, 3, 2, 1]]
         (lambda: batch_auc(Y, S, sample_weight=[1, 2, 1, 1], standard_errors=True), "standard_errors=True does not"),
         (lambda: batch_auc(Y, [[1, 2, math.nan, 4]], frequency_weight=Y, standard_errors=True), r"scores\[0\] must be"),
         (lambda: batch_auc(Y, S, standard_errors="yes"), "standard_errors must be"),
-        (lambda: batch_metrics(Y, S, "auc"), "metrics must be one of [0-9]+ names; got 'auc' .did you mean 'roc_auc'"),
+        (lambda: batch_metrics(Y, S, "roc"), "metrics must be one of [0-9]+ names; got 'roc' .did you mean 'roc_auc'"),
         (lambda: batch_metrics(Y, S, []), "metrics is empty"),
         (lambda: batch_metrics(Y, S, ["roc_auc", "accuracy"]), "metrics must all be of labels, all of scores"),
         (lambda: batch_metrics(Y, S, lambda counts: 1.0), "functions go beside a metric that has a name"),

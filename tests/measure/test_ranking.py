@@ -1115,3 +1115,14 @@ class Overtaken(Ranking):
 def test_counts_that_another_thread_makes_meanwhile() -> None:
     ranking = Overtaken([0, 1, 1, 0], [1, 2, 3, 4])
     assert ranking.counts.tps.tolist() == [0, 0, 1, 2, 2]
+
+
+def test_what_comes_first_needs_no_name() -> None:
+    ranking = Ranking([0, 0, 1, 1, 0, 1], [0.1, 0.4, 0.3, 0.8, 0.2, 0.9])
+    assert ranking.calibration_curve(3).expected_calibration_error == ranking.expected_calibration_error(3)
+    assert ranking.brier_decomposition(3) == ranking.brier_decomposition(n_bins=3)
+    assert ranking.roc_curve().at(0.2) == ranking.roc_curve().at(fpr=0.2)
+    assert ranking.precision_recall_curve().at(0.5) == ranking.precision_recall_curve().at(recall=0.5)
+    assert ranking.gain_curve().at(0.5) == ranking.gain_curve().at(share=0.5)
+    assert ranking.cost_curve().at(0.5) == ranking.cost_curve().at(probability_cost=0.5)
+    assert ranking.gini() == pytest.approx(2 * ranking.roc_auc() - 1, rel=1e-15)

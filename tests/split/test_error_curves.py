@@ -284,7 +284,7 @@ def test_odd_input_works_or_raises_one_clear_line(odd):
         ({"values": "abc"}, "values must be a list of values, got 'abc'"),
         ({"splitter": 3}, "splitter must be a splitter"),
         ({"fit_predict": {"a": polynomial}}, "fit_predict must be a function"),
-        ({"metric": "mse"}, "metric must be one of"),
+        ({"metric": "squared"}, "metric must be one of"),
         ({"params": {"degree": 3}}, "params must not have 'degree', as it is the parameter that varies; got 3"),
     ],
 )

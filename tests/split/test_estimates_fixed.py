@@ -442,7 +442,7 @@ FOLDS = [0, 0, 1, 1]
             {},
             "metrics must all be .* roc_auc is of scores and r2 is of predicted num",
         ),
-        ((Y, P, FOLDS, "auc"), {}, "metrics must be one of"),
+        ((Y, P, FOLDS, "roc"), {}, "metrics must be one of"),
         ((Y, P, FOLDS, []), {}, "metrics is empty"),
         ((Y, P, FOLDS, metric("recall", average=None)), {}, r"metric recall\(average=None\) must give one number"),
         ((Y, P, FOLDS, MetricSpec("accuracy", {"beta": 2})), {}, "beta= is not an option"),

@@ -410,7 +410,7 @@ def test_undefined_metrics():
         ({"nested": 1}, "nested must be an integer from 2 to 60, got 1"),
         ({"splitter": 0.5}, "splitter must be a number of folds or a splitter, got 0.5"),
         ({"splitter": 50}, "splitter: n_splits=50 needs 50 rows or more, got 48"),
-        ({"metric": "mse"}, "metric must be one of"),
+        ({"metric": "squared"}, "metric must be one of"),
         ({"maximize": 1}, "maximize must be True or False, got 1"),
         ({"confidence_level": 2}, "confidence_level must be in"),
         ({"rng": -1}, "rng must be None"),

@@ -97,8 +97,8 @@ class CostCurve(Curve):
 
     def at(
         self,
-        *,
         probability_cost: ArrayLike | None = None,
+        *,
         prior: ArrayLike | None = None,
         cost_fp: float = 1.0,
         cost_fn: float = 1.0,

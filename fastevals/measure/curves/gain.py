@@ -34,7 +34,7 @@ class _ShareCurve(Curve):
     def _linear_points(self) -> Polyline:
         return Polyline(self.share, self.gain)
 
-    def at(self, *, share: ArrayLike | None = None, threshold: ArrayLike | None = None) -> Any:
+    def at(self, share: ArrayLike | None = None, *, threshold: ArrayLike | None = None) -> Any:
         """Read the curve at a place, or at each of an array of places.
 
         Parameters

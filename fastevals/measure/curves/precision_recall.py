@@ -67,7 +67,7 @@ class PrecisionRecallCurve(Curve):
         """Area under the curve, counts linear between points."""
         return ranking_metrics.pr_auc(self.counts)
 
-    def at(self, *, recall: ArrayLike | None = None, threshold: ArrayLike | None = None) -> Any:
+    def at(self, recall: ArrayLike | None = None, *, threshold: ArrayLike | None = None) -> Any:
         """Read the curve at a place, or at each of an array of places.
 
         Parameters

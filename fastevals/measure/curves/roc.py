@@ -92,7 +92,7 @@ class RocCurve(_RateCurve):
         return ranking_metrics.roc_auc(self.counts)
 
     def at(
-        self, *, fpr: ArrayLike | None = None, tpr: ArrayLike | None = None, threshold: ArrayLike | None = None
+        self, fpr: ArrayLike | None = None, *, tpr: ArrayLike | None = None, threshold: ArrayLike | None = None
     ) -> Any:
         """Read the curve at a place, or at each of an array of places.
 
@@ -170,7 +170,7 @@ class DetCurve(_RateCurve):
         return ranking_metrics.rank_loss(self.counts)
 
     def at(
-        self, *, fpr: ArrayLike | None = None, fnr: ArrayLike | None = None, threshold: ArrayLike | None = None
+        self, fpr: ArrayLike | None = None, *, fnr: ArrayLike | None = None, threshold: ArrayLike | None = None
     ) -> Any:
         """Read the curve at a place, or at each of an array of places.
 

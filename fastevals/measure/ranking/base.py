@@ -134,6 +134,26 @@ class BaseRanking(ABC):
         doubled_u, pairs = exact
         return (2 * pairs - doubled_u) / (2 * pairs)
 
+    def gini(self) -> float:
+        """Gini coefficient, or accuracy ratio: ``2 AUC - 1``, 0 for scores that don't rank and 1 for perfect ones.
+
+        Returns
+        -------
+        float
+            NaN if a class is missing.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).gini()
+        0.5
+        """
+        exact = self._doubled_u_and_pairs()
+        if exact is None:
+            return self._warned_value("gini", ranking_metrics.gini(self.counts))
+        doubled_u, pairs = exact
+        return (doubled_u - pairs) / pairs
+
     def average_precision(self) -> float:
         """Sum over thresholds of recall gained times precision (scikit-learn's AP: no interpolation).
 
@@ -282,7 +302,7 @@ class BaseRanking(ABC):
         """
         return probability_metrics.brier_score(self.counts)
 
-    def brier_decomposition(self, *, n_bins: int | None = 10, strategy: str = "quantile") -> BrierDecomposition:
+    def brier_decomposition(self, n_bins: int | None = 10, *, strategy: str = "quantile") -> BrierDecomposition:
         """Split the Brier score into parts: reliability - resolution + uncertainty, and two for what bins hide.
 
         Murphy (1973), doi:10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2.
@@ -338,6 +358,32 @@ class BaseRanking(ABC):
         return probability_metrics.log_loss(self.counts)
 
     # Thresholds ---------------------------------------------------------------------------------------------------
+
+    def expected_calibration_error(self, n_bins: int = 10, *, strategy: str = "uniform") -> float:
+        """Mean distance of mean predicted probability and share of positives, over bins of probabilities.
+
+        Parameters
+        ----------
+        n_bins, strategy
+            As of `calibration_curve`.
+
+        Returns
+        -------
+        float
+            0 if calibrated in each bin; NaN without rows.
+
+        Raises
+        ------
+        ValueError
+            If a score is outside [0, 1], or an option is out of range.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> round(fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8]).expected_calibration_error(2), 12)
+        0.1
+        """
+        return self.calibration_curve(n_bins, strategy=strategy).expected_calibration_error
 
     def confusion_at(self, thresholds: ArrayLike) -> ConfusionMatrix:
         """Count the confusion matrix at a threshold, or at each of an array of them.
@@ -653,7 +699,7 @@ class BaseRanking(ABC):
         """
         return self._warned_curve("cost_curve", CostCurve(self.counts))
 
-    def calibration_curve(self, *, n_bins: int = 10, strategy: str = "uniform") -> CalibrationCurve:
+    def calibration_curve(self, n_bins: int = 10, *, strategy: str = "uniform") -> CalibrationCurve:
         """Share of positives against mean predicted probability, in bins.
 
         Parameters
