@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cache
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -246,6 +246,7 @@ class Null(NamedTuple):
         return getattr(stats, self.name)
 
 
+R = TypeVar("R", bound=Frozen)  # a metric's result
 SHORT_NAMES: dict[str, str] = {}  # by abbreviation, the names of metrics: the registry's
 
 
@@ -255,7 +256,7 @@ def full_name(name: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ByMetric(Frozen, Mapping[str, Any]):
+class ByMetric(Frozen, Mapping[str, R], Generic[R]):
     """Results by metric, a mapping in the order asked for.
 
     Attributes
@@ -268,11 +269,11 @@ class ByMetric(Frozen, Mapping[str, Any]):
         The positive class; None where there is none, or nobody said which it is.
     """
 
-    metrics: dict[str, Any]
+    metrics: dict[str, R]
     labels: NDArray[Any] | None = field(default=None, kw_only=True)
     pos_label: Any = field(default=None, kw_only=True)
 
-    def __getitem__(self, metric: Any) -> Any:
+    def __getitem__(self, metric: Any) -> R:
         name = str(metric)
         name = name if name in self.metrics else full_name(name)
         if name not in self.metrics:
@@ -310,7 +311,7 @@ class ByMetric(Frozen, Mapping[str, Any]):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ResampledByMetric(ByMetric):
+class ResampledByMetric(ByMetric[R]):
     """Results by metric of bootstrap replicates.
 
     Attributes

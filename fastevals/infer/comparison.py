@@ -246,7 +246,7 @@ def compare_predictions(
     return compare_models(sample, specs, list(models), pairs, settings, keep_distribution, progress)
 
 
-class ModelComparison(ResampledByMetric):
+class ModelComparison(ResampledByMetric["MetricComparison"]):
     """Result of `compare_rankings` and its like: a mapping from each metric to its `MetricComparison`.
 
     Examples

@@ -7,7 +7,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -75,6 +75,9 @@ class ValuesByKey(Frozen):
 
     def __str__(self) -> str:
         return repr(self) + first_lines(f"{show(key)}: {value:.4g}" for key, value in self)
+
+
+V = TypeVar("V", bound=ValuesByKey)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -426,13 +429,10 @@ def _warn_degenerate_groups(flat: NDArray[np.bool_], because: str) -> None:
         warn_degenerate("the interval of an AUC", f"{because} ({n} of {flat.size} groups)")
 
 
-class MetricsByGroup(ByMetric):
-    """Result of `grouped_metrics`: a mapping from each metric to its `GroupedMetric`."""
+class MetricsByKey(ByMetric[V]):
+    """Results of metrics with a value for each key."""
 
     __slots__ = ()
-
-    def _settings(self) -> str:
-        return f"{len(next(iter(self.metrics.values())))} groups"
 
     def __str__(self) -> str:
         by_group = zip(*self.metrics.values(), strict=True)  # pairs of a key and a value, of each metric
@@ -440,6 +440,15 @@ class MetricsByGroup(ByMetric):
         return repr(self) + first_lines(
             f"{show(key)}: {', '.join(f'{name}={value:.4g}' for name, (_, value) in named)}" for key, named in rows
         )
+
+
+class MetricsByGroup(MetricsByKey[GroupedMetric]):
+    """Result of `grouped_metrics`: a mapping from each metric to its `GroupedMetric`."""
+
+    __slots__ = ()
+
+    def _settings(self) -> str:
+        return f"{len(next(iter(self.metrics.values())))} groups"
 
 
 def grouped_metrics(

@@ -136,7 +136,7 @@ def batch_auc(
     if not errors and frequency_weight is None:
         specs = parse_metrics("roc_auc")
         results = _measure_scores(specs, SCORES.metrics(specs), names, labels, models, weights, pos_label)
-        return results.metrics["roc_auc"]  # type: ignore[no-any-return]
+        return results.metrics["roc_auc"]
     columns = score_columns(labels, pos_label, models, weights)
     moments = _placement_moments(columns)
     values = np.concatenate([each.aucs() for each in moments])
@@ -286,7 +286,7 @@ class BatchMetric(Frozen):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class BatchMetrics(ByMetric):
+class BatchMetrics(ByMetric[BatchMetric]):
     """Metrics of many models: a mapping from each to its `BatchMetric`.
 
     Attributes

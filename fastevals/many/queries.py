@@ -33,7 +33,7 @@ from fastevals.infer.bootstrap.samples import Values, jackknife_acceleration
 from fastevals.infer.comparison import ModelComparison, compare_models
 from fastevals.infer.significance.paired import compared_pairs
 from fastevals.many.group_bootstrap import NO_INTERVAL, bootstrap_mean
-from fastevals.many.groups import MetricsByGroup, ValuesByKey
+from fastevals.many.groups import MetricsByKey, ValuesByKey
 from fastevals.many.query_sums import TO_THE_END, Queries, as_ranks, sum_by_query
 from fastevals.many.relevant_documents import RelevantDocuments
 from fastevals.measure.kinds import MetricSpecs
@@ -105,7 +105,7 @@ class QueryMetric(ValuesByKey):
         return f"QueryMetric({self.metric} of {len(self)} queries: mean={self.mean:.4g}{interval}{undefined})"
 
 
-class MetricsByQuery(MetricsByGroup):
+class MetricsByQuery(MetricsByKey[QueryMetric]):
     """Result of `query_metrics`: a mapping from each metric to its `QueryMetric`."""
 
     __slots__ = ()

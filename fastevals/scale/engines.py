@@ -601,7 +601,7 @@ class Engine:
             raise ValueError("interval='delong' does not take weight: pass copies of rows as frequency_weight")
         columns = _group_columns(label, score, by, Weights(weight, frequency_weight), pos_label, on_invalid)
         task = MeasureGroups(columns, parse_metrics("roc_auc"), interval is not None)
-        return self._grouped(data, task, alpha)["roc_auc"]  # type: ignore[no-any-return]
+        return self._grouped(data, task, alpha)["roc_auc"]
 
     def grouped_metrics(
         self,

@@ -237,7 +237,7 @@ def bootstrap(
     )  # fmt: skip
 
 
-class BootstrapResult(ResampledByMetric):
+class BootstrapResult(ResampledByMetric["Estimate"]):
     """Result of `bootstrap`: a mapping from each metric to its `Estimate`.
 
     Examples

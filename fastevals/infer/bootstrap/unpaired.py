@@ -128,7 +128,7 @@ def bootstrap_unpaired(
     )  # fmt: skip
 
 
-class UnpairedResult(ResampledByMetric):
+class UnpairedResult(ResampledByMetric["UnpairedDifference"]):
     """Result of `bootstrap_unpaired`: a mapping from each metric to its `UnpairedDifference`.
 
     Examples

@@ -770,7 +770,8 @@ def _with_class_intervals(
     places = order[np.searchsorted(result.labels[order], matrix.labels)]
     for label, spec in each.items():
         estimate = result[label].estimates[model.name] if isinstance(result, ModelComparison) else result[label]
-        low, high = estimate.confidence_interval
+        ends: Any = estimate.confidence_interval  # of each class
+        low, high = ends
         found[spec.name] = Interval(low[places], high[places])
     wilson: dict[str, Interval] = {}
     if confidence is not None:
@@ -778,7 +779,7 @@ def _with_class_intervals(
         for name in SHARES.keys() & {name for name, each in found.items() if np.equal(*each).any()}:
             ends = share_interval(right, matrix.counts.sum(axis=SHARES[name]) - right, "wilson", alpha, "two-sided")
             ends[0][~np.equal(*found[name])] = math.nan
-            wilson[name] = Interval(*ends)  # type: ignore[arg-type]
+            wilson[name] = Interval(*ends)
     return replace(model, class_intervals=found, wilson=wilson)
 
 

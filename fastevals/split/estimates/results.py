@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ErrorEstimates(ByMetric):
+class ErrorEstimates(ByMetric["ErrorEstimate"]):
     """What `estimate_error` and `evaluate_splits` return: a mapping from each metric to its `ErrorEstimate`.
 
     Attributes
