@@ -150,6 +150,8 @@ class ThresholdCounts(Frozen):
         if not merged:
             raise ValueError("parts is empty: it must have at least one ThresholdCounts")
         for i, part in enumerate(merged):
+            if isinstance(part, ThresholdCounts):
+                part._require_each_score("counts of several parts")
             if type(part) is not ThresholdCounts:
                 raise ValueError(f"parts must be ThresholdCounts, got {type(part).__name__} at {i}")
         with np.errstate(over="ignore"):

@@ -265,3 +265,23 @@ def test_counts_of_many_scores_are_drawn_as_their_ranking() -> None:
     ranking = fe.Ranking(y, s)
     one, other = (fe.bootstrap(each, "roc_auc", **FEW)["roc_auc"] for each in (ranking, ranking.counts))
     assert one.confidence_interval == other.confidence_interval
+
+
+def test_what_no_ranking_is_made_of_is_named() -> None:
+    exact = subject_of("parquet.ranking")
+    with pytest.raises(ValueError, match="scores of negatives, which tell counts of several parts, are not kept"):
+        fe.RankingFolds([exact, exact]).pool()
+    with pytest.raises(ValueError, match=r"^data has no rows$"):
+        fe.report(RankingSummary())
+    with pytest.raises(ValueError, match=r"^subject has no rows to draw from$"):
+        fe.bootstrap(RankingSummary(), "roc_auc")
+    for subject in (fe.Ranking, RankingSummary, fe.scale.parquet, None):
+        with pytest.raises(ValueError, match=r"^subject must be a Ranking, ThresholdCounts"):
+            fe.bootstrap(subject, "roc_auc")
+
+
+def test_a_pool_has_the_labels_of_its_folds() -> None:
+    y, p, _ = rows()
+    names = np.where(y == 1, "yes", "no")
+    pooled = fe.RankingFolds.from_scores(names, p, np.arange(N) % 3, pos_label="yes").pool()
+    assert (pooled.pos_label, pooled.confusion_at(0.5).labels.tolist()) == ("yes", ["no", "yes"])

@@ -174,10 +174,12 @@ class RankingFolds(Tabular):
             If the weights of all folds add up past the largest float.
         """
         first, *others = (fold.pos_label for fold in self)
+        are_alike = all(each == first for each in others)
         pool = Ranking.__new__(Ranking)
         pool._set_parts(
             pooled_counts(self.rankings), *self._class_sizes,
-            first if all(each == first for each in others) else 1, rows_repeat=not self._are_apart,
+            first if are_alike else 1, self.rankings[0]._neg_label if are_alike else None,
+            rows_repeat=not self._are_apart,
         )  # fmt: skip
         return pool
 

@@ -378,8 +378,8 @@ def without_doubt(name: str, subject: Any, specs: Mapping[str, Any]) -> Drawn:
     ranking = as_ranking(name, subject)
     if isinstance(ranking, BaseRanking) and ranking.is_weighted:
         refuse_weighted(name, subject)
-    as_counts = getattr(ranking, "_counts_and_doubts", None)
-    counts, doubts = (ranking, {}) if as_counts is None else as_counts(specs)
+    knows = isinstance(ranking, BaseRanking) or (is_summary(ranking) and hasattr(ranking, "_counts_and_doubts"))
+    counts, doubts = ranking._counts_and_doubts(specs) if knows else (ranking, {})
     return Drawn(counts, doubts, counts is not ranking or is_summary(subject))
 
 

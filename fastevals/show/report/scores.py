@@ -330,6 +330,8 @@ def report_scores(
     if is_counted or data is None:
         label, scores = label or "label", scores or (("score",) if is_counted else DIGIT_SCORES)
     summary = read_summaries(data) if are_summaries(data) else None
+    if is_counted and not ranking.n_samples:
+        raise ValueError("data has no rows")
     if is_counted and type(ranking) is not Ranking:  # of which not each score is known
         summary, is_counted = summary_of_ranking(str(label), scores[0], ranking), False
     if summary is not None:
