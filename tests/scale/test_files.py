@@ -312,7 +312,7 @@ def test_an_exact_ranking_answers_as_that_of_all_rows_or_not_at_all(weight: str 
             ask()
     again = pickle.loads(pickle.dumps(found.counts))
     assert again.rows_at_least(np.array([0.5])) == found.counts.rows_at_least(np.array([0.5]))
-    with pytest.raises(ValueError, match="parts must be ThresholdCounts, got AtomPoints at 0"):
+    with pytest.raises(ValueError, match="scores of negatives, which tell counts of several parts, are not kept"):
         found.counts + whole.counts
 
 
