@@ -205,6 +205,11 @@ class ThresholdCounts(Frozen):
 
     def _require_each_score(self, what: str) -> None:
         """Raise unless each distinct score of the rows is a threshold, from which `what` is made."""
+        if not self._has_each_score:
+            raise ValueError(
+                f"scores of negatives, which tell {what}, are not kept: take it of rows in memory, or what is asked of "
+                "probabilities of a ProbabilitySummary"
+            )
 
 
 class Cells(NamedTuple):

@@ -160,8 +160,9 @@ def confidence_band(
     ranking, doubts = ranking_of_rows("ranking", ranking, {"roc_auc": metric("roc_auc")})
     if doubts:
         raise ValueError(
-            "ranking must be of counts at each score of a positive, but it is of ranges of scores, between which the "
-            "curve is in doubt: count the rows in more cells, or take the ranking with exact=True"
+            "ranking must be of counts at each score of a positive, but it is of ranges of scores, within which the "
+            "curve is in doubt: count the rows in more cells, or take the ranking with exact=True and enough memory= "
+            "for one range"
         )
     check_choice("curve", curve, CURVES)
     check_choice("kind", kind, METHODS)

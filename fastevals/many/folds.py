@@ -165,8 +165,8 @@ class RankingFolds(Tabular):
         Returns
         -------
         Ranking
-            That of all folds' rows. It has intervals and tests only where no row can be in two folds, as of
-            `from_scores`.
+            Of all folds' rows. It has intervals and tests only if no row can be in two folds, which is known of folds
+            made by `from_scores`.
 
         Raises
         ------

@@ -337,7 +337,7 @@ class CertifiedRanking(BaseRanking):
         return self._unit is not None
 
     def _counts_and_doubts(self, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
-        """Return the ranking with all rows of a range tied, and how far its metrics may be from those of the rows."""
+        """Return the ranking in which all rows of a range tie, and how far off its metrics may be."""
         ranking = Ranking._of_threshold_counts("a ranking", self.cells.middle, self.pos_label)
         doubts = {}
         for label, spec in specs.items():

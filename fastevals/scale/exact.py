@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from operator import add
-from typing import Any, NamedTuple, NoReturn, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -716,13 +716,6 @@ class AtomPoints(ThresholdCounts):
     def _has_each_score(self) -> bool:
         """Whether each distinct score of the rows is a threshold: those of negatives are not."""
         return False
-
-    def _require_each_score(self, what: str) -> NoReturn:
-        """Raise: those of negatives are not kept."""
-        raise ValueError(
-            f"scores of negatives, which tell {what}, are not kept: take it of rows in memory, or what is asked of "
-            "probabilities of a ProbabilitySummary"
-        )
 
 
 def _atom_points(thresholds: Any, tps: Any, fps: Any, atoms: AtomCounts) -> AtomPoints:

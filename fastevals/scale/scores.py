@@ -27,7 +27,7 @@ from fastevals.scale.summary import MOST_CELLS, SAMPLE, RankingSummary, joint_la
 
 SAMPLED_PIECES = 16  # that a grid is fitted to
 FEW_PIECES = 4  # of them, which tell what scores another piece has
-BEYOND = 64  # a cell in so many is for scores below, or above, all those of the sample
+BEYOND = 64  # one cell in 64 is reserved for scores below the whole sample, and one for scores above it
 MOST_VALUES = 1000  # of a column, each with summaries of its own
 FEW = 4  # rows of a sample for each distinct score, from which all rows may have few
 ROUND = 8  # pieces for each thread, after which what is counted may be stored
@@ -466,7 +466,7 @@ def count_scores(
 def _fit_to_files(reader: RowReader, cells: int, thresholds: NDArray[np.uint64]) -> dict[str, ScoreGrid]:
     """Return grids fitted to some rows of pieces that lie evenly among all, and to what is known of the others.
 
-    Where rows are sorted by score, other pieces have scores of their own, of which the sample tells nothing.
+    If the rows are sorted by score, the other pieces have scores that the sample knows nothing about.
     """
     pieces = reader.files.pieces
     chosen = sorted({i * len(pieces) // SAMPLED_PIECES for i in range(SAMPLED_PIECES)})
@@ -490,7 +490,7 @@ def _cuts_of_unseen(
 
     A piece that is not represented has its share of the cells, from its least score to its greatest. It is represented
     if the sample has as many scores between the two as `FEW_PIECES` pieces of that size would give it, or half of all.
-    Some cells go to scores beyond all those of the sample.
+    Some cells are reserved for scores outside the range of the sample.
     """
     spans = [(piece.n_rows or 0, piece.span(name)) for piece in others]
     n_taken = n_rows - sum(size for size, _ in spans)

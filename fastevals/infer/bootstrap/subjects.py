@@ -36,7 +36,7 @@ from fastevals.measure.kinds import (
 )
 from fastevals.measure.metric_specs import ranking_metric
 from fastevals.measure.ranking.base import BaseRanking
-from fastevals.measure.ranking.ranking import Ranking, as_ranking
+from fastevals.measure.ranking.ranking import Ranking
 
 # Cells of predictions, squared, of as many rows, above which it is faster to draw the rows: the more cells, the fewer
 # replicates are drawn with one call for each. Drawn as counts and as rows a replicate took 6 and 7 us with 57 cells of
@@ -62,7 +62,6 @@ def make_sample(
 
     `coarse` says that many cells may be drawn as fewer, `name` what errors call the subject.
     """
-    subject = as_ranking(name, subject)
     if isinstance(subject, (BaseRanking, ConfusionMatrix)):
         type_name = "ConfusionMatrix" if isinstance(subject, ConfusionMatrix) else "Ranking"
         for option in ("groups", "sample_weight", "frequency_weight", "pos_label"):

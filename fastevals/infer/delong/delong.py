@@ -155,10 +155,11 @@ def _delong_of_counts(subject: Any, beside: dict[str, Any]) -> DelongResult:
     for name, value in beside.items():
         if value is not None:
             raise ValueError(f"{name} goes with y_true and scores, got it with a {type(subject).__name__}")
-    if not isinstance(as_ranking("y_true", subject), BaseRanking):
+    ranking = as_ranking("y_true", subject)
+    if not isinstance(ranking, BaseRanking):
         refuse_summaries("y_true", subject)
         raise ValueError(f"scores must be given with labels; got none, with a {type(subject).__name__}")
-    moments, doubt, positive = _moments_of_counts("y_true", subject)
+    moments, doubt, positive = _moments_of_counts("y_true", ranking)
     return DelongResult(
         moments.aucs(), moments.covariance(), None, moments.n_pos, moments.n_neg, moments, positive, max(doubt)
     )

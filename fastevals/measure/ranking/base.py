@@ -28,7 +28,7 @@ from fastevals.measure.probability_metrics import BrierDecomposition
 from fastevals.results import OperatingPoint
 
 C = TypeVar("C", bound=Curve | DecisionCurve)
-Doubt = tuple[float, float]  # how far below and above a value that of the rows may be
+Doubt = tuple[float, float]  # how far the rows' own value may lie below, and above, a value
 
 
 class BaseRanking(ABC):
@@ -775,7 +775,7 @@ class BaseRanking(ABC):
         -------
         ranking : Ranking
         doubts : dict of str to (float, float)
-            How far below and above their metrics those of the rows may be; without those that are certain.
+            How far the rows' own values may lie below and above the ranking's; metrics that are certain are left out.
         """
         return self, {}
 

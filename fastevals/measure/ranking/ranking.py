@@ -369,7 +369,7 @@ class Drawn(NamedTuple):
     """What replicates of a subject are drawn from."""
 
     subject: Any
-    doubts: dict[str, Doubt]  # by metric, where that of the rows may be another
+    doubts: dict[str, Doubt]  # by metric, for those whose value is not certain
     coarse: bool  # whether many cells may be drawn as fewer: the rows are not there
 
 

@@ -49,8 +49,8 @@ def report(
     data : path, paths, frame, mapping of str to array-like, or what was counted, optional
         CSV, Parquet or Arrow files, folders or patterns such as ``"scores/*.parquet"``, a data set or record-batch
         reader of pyarrow, of any size; a frame (pandas, polars, Arrow) or columns by name, with a row a sample; a
-        `Ranking` or `ThresholdCounts` of one model's scores, a `ConfusionMatrix` of its predictions. By default the
-        embedded scores of three classifiers. Predictions are read from one file.
+        `Ranking`, `RankingSummary` or `ThresholdCounts` of one model's scores, a `ConfusionMatrix` of its predictions.
+        By default the embedded scores of three classifiers. Predictions are read from one file.
     label : str
         Column of the true class. Of a `Ranking` or counts what texts call it, "label" by default.
     score : str or sequence of str
