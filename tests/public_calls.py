@@ -45,6 +45,7 @@ APART = {
     "from_cells",
     "from_counts",
     "from_scores",
+    "from_threshold_counts",
     "merge",
     "to_frame",
     "update",
