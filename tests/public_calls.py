@@ -50,7 +50,9 @@ APART = {
     "to_frame",
     "update",
 }
-OF_PROBABILITIES = frozenset({"brier_decomposition", "brier_score", "calibration_curve", "log_loss"})
+OF_PROBABILITIES = frozenset(
+    {"brier_decomposition", "brier_score", "calibration_curve", "expected_calibration_error", "log_loss"}
+)
 AT_THRESHOLDS = frozenset({"confusion_at", "decision_curve", "expected_cost", "metric", "net_benefit"})
 APART_OF_SUMMARIES = frozenset({"ranking", "rankings"})
 INTERVALS = frozenset({"confidence_interval", "standard_error"})  # which weights have not
