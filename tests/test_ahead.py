@@ -14,7 +14,7 @@ from types import ModuleType
 
 import pytest
 
-from fastevals._kernels import ahead, cache
+from fastevals._compile import ahead, cache
 from tests.test_cache import MODULE, result, start
 
 needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="processes are asked for in another way there")
@@ -97,7 +97,7 @@ def test_it_ends_when_the_process_that_started_it_is_killed(helper: Path) -> Non
     code = f"""
         import sys, time
         sys.path.insert(0, {str(helper.parent)!r})
-        from fastevals._kernels import ahead
+        from fastevals._compile import ahead
         ahead.available_cpus = lambda: 2
         with ahead.compiled_ahead("helper_of_a_test", "call"):
             ahead.start_wanted()

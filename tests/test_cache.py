@@ -24,7 +24,7 @@ from numba.core import config
 
 import fastevals
 from fastevals import _kernels
-from fastevals._kernels import cache
+from fastevals._compile import cache
 from fastevals.show import warm_up
 from fastevals.show.cli import main
 
@@ -150,7 +150,8 @@ def test_a_deleted_folder_is_made_again(filled: Path) -> None:
 def test_a_folder_deleted_while_the_process_runs(tmp_path: Path) -> None:
     code = f"""
         import json, shutil
-        from fastevals._kernels import cache, compensated
+        from fastevals._compile import cache
+        from fastevals._kernels import compensated
         cache.folders()
         shutil.rmtree({str(tmp_path)!r})
         print(json.dumps(compensated.two_sum(1e16, 1.0)))
@@ -229,7 +230,7 @@ def test_packages_without_sources_have_a_cache_and_never_old_code(kind: str, tmp
 MODULE = """
 import math
 import numpy as np
-from fastevals._kernels.jit import kernel, sum_kernel
+from fastevals._compile.jit import kernel, sum_kernel
 SCALE = 2.5
 TABLE = np.array([1, 2, 3])
 
@@ -461,7 +462,8 @@ def test_without_the_variable_the_cache_is_beside_the_package(tmp_path: Path) ->
 def test_what_root_filled_serves_other_users() -> None:
     code = """
         import json, os
-        from fastevals._kernels import cache, compensated
+        from fastevals._compile import cache
+        from fastevals._kernels import compensated
         compensated.product(2.0, 3.0)  # what is imported late is imported by root, who may read all of this Python
         os.seteuid({user})
         cache._folders.cache_clear()

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from fastevals._compile.jit import kernel
 from fastevals._kernels.compensated import add, difference, product, two_sum
-from fastevals._kernels.jit import kernel
 
 LARGEST = np.finfo(np.float64).max
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from fastevals._compile.jit import kernel, sum_kernel
 from fastevals._kernels.compensated import accumulate, add, two_sum
-from fastevals._kernels.jit import kernel, sum_kernel
 
 STRIP = 2048  # samples: three sums of theirs stay in cache while the models' rows pass by
 STRETCH = 2048  # samples summed without compensation

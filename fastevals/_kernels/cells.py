@@ -9,7 +9,7 @@ first cell that may hold the key.
 
 import numpy as np
 
-from fastevals._kernels.jit import kernel
+from fastevals._compile.jit import kernel
 from fastevals._kernels.partition import key_of
 
 PREFIX = 48  # lower bits, which a prefix leaves out

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from fastevals._compile.jit import kernel
 from fastevals._kernels.compensated import add, product, two_sum
-from fastevals._kernels.jit import kernel
 from fastevals._kernels.partition import key_of
 
 TILE = 64  # rows whose values of one column are written together: whole lines of memory

@@ -6,7 +6,7 @@ tie group has its negatives first.
 
 import numpy as np
 
-from fastevals._kernels.jit import kernel
+from fastevals._compile.jit import kernel
 from fastevals._kernels.partition import STRIP, find_slots, key_of
 from fastevals._kernels.sorting import sort_keys
 

@@ -6,7 +6,7 @@ ranking cancel exactly and integer weights give what repeated rows give.
 
 import numpy as np
 
-from fastevals._kernels.jit import kernel
+from fastevals._compile.jit import kernel
 
 
 @kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastevals._kernels.jit import kernel
+from fastevals._compile.jit import kernel
 
 STEP = 256  # rows whose totals stay in the nearest cache
 

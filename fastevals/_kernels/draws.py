@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from fastevals._kernels.jit import kernel
+from fastevals._compile.jit import kernel
 from fastevals._kernels.random import bits, fill_bits, stream_key, uniform_below
 
 LARGEST_PIECE = 32  # rows of a cell whose count is drawn at once

@@ -3,7 +3,7 @@
 `folds[n_repeats, n_samples]` are unsigned: those from `n_folds` on, however large, are no test set's.
 """
 
-from fastevals._kernels.jit import kernel
+from fastevals._compile.jit import kernel
 
 
 @kernel

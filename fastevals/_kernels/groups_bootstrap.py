@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from fastevals._compile.jit import kernel
 from fastevals._kernels.groups_metrics import sum_of, unit_of
-from fastevals._kernels.jit import kernel
 from fastevals._kernels.random import bits, stream_key
 from fastevals._kernels.sorting import sort_keys
 

@@ -1,8 +1,8 @@
 """Errors of predicted numbers in each group: sums in the rows' own order, medians of errors sorted by group."""
 
+from fastevals._compile.jit import kernel
 from fastevals._kernels.compensated import accumulate
 from fastevals._kernels.groups_metrics import sum_of
-from fastevals._kernels.jit import kernel
 from fastevals._kernels.median import find_half
 from fastevals._kernels.regression import EPSILON
 

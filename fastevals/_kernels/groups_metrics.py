@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
+from fastevals._compile.jit import kernel
 from fastevals._kernels.compensated import add, product
-from fastevals._kernels.jit import kernel
 
 
 @kernel

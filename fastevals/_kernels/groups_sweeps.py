@@ -5,8 +5,8 @@ A group is to them a replicate in which each row was drawn as often as its weigh
 
 import numpy as np
 
+from fastevals._compile.jit import kernel, kernel_maker
 from fastevals._kernels.compensated import add
-from fastevals._kernels.jit import kernel, kernel_maker
 
 
 @kernel

@@ -5,8 +5,8 @@ Also the groups that rows are left out by, where a metric has no such pass.
 
 import numpy as np
 
+from fastevals._compile.jit import kernel
 from fastevals._kernels.areas import excess_share
-from fastevals._kernels.jit import kernel
 from fastevals._kernels.random import bits, uniform_below
 from fastevals._kernels.replicate_thresholds import ROUNDING
 from fastevals._kernels.steps import wide

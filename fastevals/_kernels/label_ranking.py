@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fastevals._kernels.jit import kernel
+from fastevals._compile.jit import kernel
 from fastevals._kernels.partition import key_of
 from fastevals._kernels.sorting import sort_keys
 

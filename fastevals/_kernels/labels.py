@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fastevals._kernels.jit import kernel
+from fastevals._compile.jit import kernel
 
 SEED, MIX, HALF = (np.uint64(0x243F6A8885A308D3), np.uint64(0x9E3779B97F4A7C15), np.uint64(32))
 ONE = np.uint64(1)

@@ -7,7 +7,7 @@ Pairs of terms are added, then pairs of these (Estrin): none waits for all other
 
 import numpy as np
 
-from fastevals._kernels.jit import fused_kernel
+from fastevals._compile.jit import fused_kernel
 
 LN2, LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # log(2): 33 bits, times whole numbers exact, and the rest
 LOG2_E = 1.4426950408889634

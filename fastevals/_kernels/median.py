@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from fastevals._compile.jit import kernel
 from fastevals._kernels.compensated import accumulate, add
-from fastevals._kernels.jit import kernel
 
 MAGNITUDE = np.uint64(2**63 - 1)  # the bits of a float without its sign
 

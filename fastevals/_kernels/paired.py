@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from fastevals._compile.jit import kernel
 from fastevals._kernels.draws import LARGEST_PIECE, poisson
-from fastevals._kernels.jit import kernel
 from fastevals._kernels.random import bits, stream_key
 
 UNIT = 2.0**-53

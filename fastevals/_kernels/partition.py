@@ -7,7 +7,7 @@ takes 6 to 66 ns a value at 10M rows depending on the processor; partition and b
 
 import numpy as np
 
-from fastevals._kernels.jit import kernel
+from fastevals._compile.jit import kernel
 
 STRIP = 1 << 10  # rows whose keys and cells stay in a core's innermost cache
 FINE = 1 << 10  # cells that a cell of several buckets is cut into

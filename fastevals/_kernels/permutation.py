@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fastevals._kernels.jit import kernel
+from fastevals._compile.jit import kernel
 from fastevals._kernels.random import bits, fill_bits, stream_key
 
 GROUP = 8  # differences that a byte of random bits gives signs to

@@ -7,7 +7,7 @@ as it has keys. Two levels suit keys made of floats, of which the binades near z
 
 import numpy as np
 
-from fastevals._kernels.jit import kernel
+from fastevals._compile.jit import kernel
 from fastevals._kernels.partition import key_of
 
 TRIM = 500  # the outermost 0.2 % of the keys may be left out of the range

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from fastevals._compile.jit import kernel
 from fastevals._kernels.compensated import BASE, LIMBS
-from fastevals._kernels.jit import kernel
 
 FINE = 1003  # exponent of a float from which on cells are a 64th of its octave; below it they are whole octaves
 FINE_CELLS = (1022 - FINE) * 64 + 1  # up to 1/2

@@ -7,7 +7,7 @@ score, how many of them are relevant, and the sum of their gains.
 
 import numpy as np
 
-from fastevals._kernels.jit import inline_kernel, kernel
+from fastevals._compile.jit import inline_kernel, kernel
 from fastevals._kernels.partition import key_of
 from fastevals._kernels.sorting import sort_keys, sort_pairs
 

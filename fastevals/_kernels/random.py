@@ -6,7 +6,7 @@ counter are a hash of the key plus the counter times an odd constant.
 
 import numpy as np
 
-from fastevals._kernels.jit import kernel
+from fastevals._compile.jit import kernel
 
 STEP = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio, odd
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fastevals._kernels.jit import kernel
+from fastevals._compile.jit import kernel
 
 LANES = 8  # float64 in the widest vector
 

@@ -1,6 +1,6 @@
 """Rates from counts, a block of rows at a time; 0 / 0 is NaN."""
 
-from fastevals._kernels.jit import kernel
+from fastevals._compile.jit import kernel
 
 
 @kernel

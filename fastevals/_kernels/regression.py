@@ -6,8 +6,8 @@ a stretch are added with compensation: their relative error is a few 1e-16, what
 
 import numpy as np
 
+from fastevals._compile.jit import kernel, sum_kernel
 from fastevals._kernels.compensated import accumulate
-from fastevals._kernels.jit import kernel, sum_kernel
 from fastevals._kernels.median import collect, collect_weighted
 
 STRETCH = 2048  # rows: their errors, targets and predictions fill a cache of 48 KiB

@@ -5,8 +5,8 @@ Those of probabilities are sums over rows, from how often each was drawn: no ord
 
 import numpy as np
 
+from fastevals._compile.jit import kernel, sum_kernel
 from fastevals._kernels.areas import excess_share
-from fastevals._kernels.jit import kernel, sum_kernel
 from fastevals._kernels.steps import STRETCH, largest_step, sum_of, wide
 
 BLOCK = 256  # steps whose running counts stay in the nearest cache

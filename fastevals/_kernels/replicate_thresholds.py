@@ -5,7 +5,7 @@ negatives of a step that is not tied, or after a step that is; of thresholds as 
 taken.
 """
 
-from fastevals._kernels.jit import kernel
+from fastevals._compile.jit import kernel
 from fastevals._kernels.steps import STRETCH, sum_of, wide
 
 ROUNDING = 2.0**-49  # relative

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from fastevals._kernels.jit import fused_kernel, kernel, kernel_maker
+from fastevals._compile.jit import fused_kernel, kernel, kernel_maker
 from fastevals._kernels.logarithms import LN2, exponential, log_ratio, log_terms
 from fastevals._kernels.regression import EPSILON
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fastevals._kernels.jit import kernel
+from fastevals._compile.jit import kernel
 
 SMALL = 24  # below it insertion is fastest
 DEEP = 32  # a cell above it is sorted on its own instead of by insertion

@@ -5,8 +5,8 @@ Arrays are copied by loops: an assignment to a slice takes the compiler two seco
 
 import numpy as np
 
+from fastevals._compile.jit import kernel
 from fastevals._kernels.draws import ROW_BLOCK, draw_rows
-from fastevals._kernels.jit import kernel
 from fastevals._kernels.random import bits, stream_key, uniform_below
 
 

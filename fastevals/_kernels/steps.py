@@ -4,7 +4,7 @@ Step s has positives[s] and negatives[s], numbers of rows or sums of weights: at
 the positives first and the negatives, of whatever thresholds, after them.
 """
 
-from fastevals._kernels.jit import kernel
+from fastevals._compile.jit import kernel
 
 STRETCH = 64  # steps whose sums bound what can be among them, so that most need no look
 

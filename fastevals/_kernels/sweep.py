@@ -5,8 +5,8 @@ Slots hold marked keys: all bits of the key but the upper one, which is that of 
 
 import numpy as np
 
+from fastevals._compile.jit import kernel
 from fastevals._kernels.compensated import add, two_sum
-from fastevals._kernels.jit import kernel
 from fastevals._kernels.partition import bits_of, key_of
 from fastevals._kernels.sorting import scratch_rows, sort_keys, sort_pairs
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from fastevals._kernels.jit import kernel
+from fastevals._compile.jit import kernel
 from fastevals._kernels.steps import wide
 
 

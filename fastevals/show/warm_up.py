@@ -56,8 +56,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Compile, and print where to."""
     from numba import config
 
+    from fastevals._compile import cache
     from fastevals._execution import bars_after
-    from fastevals._kernels import cache
 
     if config.DISABLE_JIT:
         raise ValueError("NUMBA_DISABLE_JIT is set: nothing is compiled")

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fastevals._compile.interpreted import Items, interpreted
 from fastevals._kernels import draws
-from fastevals._kernels.interpreted import Items, interpreted
 from tests import snapshots
 from tests.test_cache import result, start
 

@@ -6,7 +6,7 @@ import argparse
 import contextlib
 from typing import TYPE_CHECKING
 
-from fastevals._kernels.ahead import compiled_ahead
+from fastevals._compile.ahead import compiled_ahead
 from fastevals.show.commands import (
     MOST_PICTURED,
     SUMMARY,

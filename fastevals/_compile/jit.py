@@ -74,7 +74,7 @@ class Kernel(partial[Any]):
         made = vars(self)
         if "compiled" not in made:
             with _fork.loading:
-                from fastevals._kernels.compiler import dispatcher_of
+                from fastevals._compile.compiler import dispatcher_of
 
                 made.setdefault("compiled", dispatcher_of(self.__wrapped__, self.options))  # one, whatever threads do
             self._hold(made["compiled"])
@@ -97,7 +97,7 @@ class _Fork(threading.local):
     def before(self) -> None:
         # In vain only if the other thread waits for a module that this one imports.
         self.held = self.loading.acquire(timeout=PATIENCE)
-        self.compiling = getattr(sys.modules.get("fastevals._kernels.compiler"), "fork", None) if self.held else None
+        self.compiling = getattr(sys.modules.get("fastevals._compile.compiler"), "fork", None) if self.held else None
         if self.compiling:  # its lock comes first: what is compiled loads what it calls
             self.loading.release()
             self.compiling.before()

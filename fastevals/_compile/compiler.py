@@ -13,8 +13,8 @@ import numba
 from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
 
-from fastevals._kernels.cache import KernelCache
-from fastevals._kernels.interpreted import interpreted
+from fastevals._compile.cache import KernelCache
+from fastevals._compile.interpreted import interpreted
 
 PATIENCE = 60.0  # seconds that a fork waits for another thread's compilation; the longest here takes ten on a slow core
 SOON = 0.01  # seconds

@@ -33,7 +33,7 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.runtime.nrt import rtsys
 
-from fastevals._kernels.ahead import start_wanted
+from fastevals._compile.ahead import start_wanted
 from fastevals._options import warn_outside
 
 CHECKSUM = 32  # bytes before the payload of a file
@@ -143,7 +143,7 @@ def _user_caches() -> str:
 
 def _candidates() -> list[Path]:
     """List where a cache may be, the first choice first: where numba is told, beside the kernels, with the user."""
-    places = (config.CACHE_DIR, os.path.join(os.path.dirname(__file__), "__pycache__"), _user_caches())
+    places = (config.CACHE_DIR, Path(__file__).parents[1] / "_kernels" / "__pycache__", _user_caches())
     return [Path(place, "fastevals") for place in places if place]
 
 
