@@ -23,7 +23,7 @@ from benches.data import Data
 from benches.peers import Call, Cases, Setup, installed
 from benches.scale import LABEL, MODELS, files_of
 from fastevals.scale import Certified, RankingSummary, ScoreGrid, parquet
-from fastevals.scale.engines import merged
+from fastevals.scale.engines.frame import merged
 from fastevals.scale.scores import CountedBlock, Counting, ScoresSummary
 from fastevals.scale.tasks import CountScores, RankingColumns
 

@@ -14,7 +14,8 @@ import numpy as np
 from benches.data import Data
 from fastevals.counting.ordering import FLOATS
 from fastevals.scale import RankingSummary, ScoreGrid, spark
-from fastevals.scale.engines import MOST_BROADCAST, MOST_THREADS
+from fastevals.scale.engines.frame import MOST_THREADS
+from fastevals.scale.engines.rankings import MOST_BROADCAST
 from fastevals.scale.payload import pack
 from fastevals.scale.tasks import MOST_ANSWERS, OPENED
 

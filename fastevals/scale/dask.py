@@ -14,7 +14,8 @@ from typing import Any
 
 from fastevals import __version__
 from fastevals._options import import_optional, show
-from fastevals.scale.engines import Answer, Engine, Frame, shipped
+from fastevals.scale.engines.engine import Engine
+from fastevals.scale.engines.frame import Answer, Frame, shipped
 from fastevals.scale.tasks import Task
 
 __all__ = [

@@ -16,7 +16,10 @@ from fastevals._validation.arrays import as_thresholds, check_finite
 from fastevals.counting.ordering import FLOATS
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.scale.certified import CertifiedRanking
-from fastevals.scale.exact import HUNDREDTHS, AtomCounts, BlockRows, ExactCurve, ExactRanking, ExactScans, NotWholeError
+from fastevals.scale.exact.atoms import HUNDREDTHS, AtomCounts
+from fastevals.scale.exact.curve import ExactCurve
+from fastevals.scale.exact.ranking import ExactRanking
+from fastevals.scale.exact.scans import BlockRows, ExactScans, NotWholeError
 from fastevals.scale.files import open_rows
 from fastevals.scale.grid import exact_floats
 from fastevals.scale.rows import RowReader, Weights, check_names, score_names

@@ -33,7 +33,9 @@ from fastevals.many.groups import (
     values_of_groups,
 )
 from fastevals.measure.kinds import SCORES, TARGETS, MetricSpecs
-from fastevals.scale.exact import FULL, AtomCounts, ExactCurve, WaitingKeys, atoms_beside, ends, exact_units
+from fastevals.scale.exact.atoms import AtomCounts, atoms_beside
+from fastevals.scale.exact.curve import ExactCurve
+from fastevals.scale.exact.scans import FULL, WaitingKeys, ends, exact_units
 from fastevals.scale.files import Piece, RowFiles
 from fastevals.scale.grouped import GroupSummary
 from fastevals.scale.payload import pack, unpack

@@ -12,7 +12,8 @@ import fastevals
 from fastevals import OperatingPoint, Ranking, __version__
 from fastevals.scale import parquet
 from fastevals.scale.certified import CertifiedRanking
-from fastevals.scale.engines import Answer, Engine, Frame, shipped
+from fastevals.scale.engines.engine import Engine
+from fastevals.scale.engines.frame import Answer, Frame, shipped
 from fastevals.scale.tasks import OPENED, Task
 
 CALLS = ("roc_auc", "average_precision", "pr_auc", "ks_statistic", "equal_error_rate", "break_even_point")

@@ -10,7 +10,7 @@ import pyarrow as pa
 from benches import machines
 from benches.data import Data
 from fastevals.scale import RankingSummary
-from fastevals.scale.engines import merged
+from fastevals.scale.engines.frame import merged
 from fastevals.scale.scores import CountedBlock, Counting, ScoresSummary
 from fastevals.scale.tasks import CountScores, RankingColumns
 

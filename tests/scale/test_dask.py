@@ -94,8 +94,8 @@ def test_groups_are_brought_together(cluster: Any, frame: Any) -> None:
 
 @pytest.mark.slow
 def test_ranges_of_scores_are_brought_together(cluster: Any, frame: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("fastevals.scale.engines.MOST_BROADCAST", 100)
-    monkeypatch.setattr("fastevals.scale.engines.RANGE_ROWS", 10_000)
+    monkeypatch.setattr("fastevals.scale.engines.rankings.MOST_BROADCAST", 100)
+    monkeypatch.setattr("fastevals.scale.engines.rankings.RANGE_ROWS", 10_000)
     check_exact(ours, frame, made_rows(N))
 
 

@@ -16,7 +16,9 @@ import fastevals
 from fastevals import ConfusionMatrix, Ranking, metric
 from fastevals.counting.ordering import FLOATS
 from fastevals.measure.registry import METRICS
-from fastevals.scale import Certified, RankingSummary, ScoresSummary, engines, parquet
+from fastevals.scale import Certified, RankingSummary, ScoresSummary, parquet
+from fastevals.scale.engines import rankings
+from fastevals.scale.engines.frame import shipped
 from fastevals.scale.tasks import GatherPositives, RankingColumns
 from tests.scale.local_frames import LOCAL, LocalFrame, check_exact, check_groups, rows
 
@@ -58,10 +60,10 @@ def test_certificates_hold_the_value_of_all_rows(score: str, weight: str | None)
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
-@pytest.mark.parametrize("most", [engines.MOST_BROADCAST, 10])
+@pytest.mark.parametrize("most", [rankings.MOST_BROADCAST, 10])
 def test_exact_rankings_are_those_of_files(monkeypatch: Any, weight: str | None, most: int) -> None:
-    monkeypatch.setattr(engines, "MOST_BROADCAST", most)
-    monkeypatch.setattr(engines, "RANGE_ROWS", 1500)
+    monkeypatch.setattr(rankings, "MOST_BROADCAST", most)
+    monkeypatch.setattr(rankings, "RANGE_ROWS", 1500)
     check_exact(LOCAL, FRAME, COLUMNS, weight=weight)
 
 
@@ -368,7 +370,7 @@ def test_workers_of_another_version_and_without_fastevals_are_told(monkeypatch: 
     other.version = "0.0.1"
     with pytest.raises(ImportError, match=r"this is 0\.0\.1: install fastevals 0\.0\.1 there"):
         LOCAL.ranking(other, label="y", score="p")
-    count, join = engines.shipped("1")
+    count, join = shipped("1")
     monkeypatch.setitem(sys.modules, "fastevals", None)
     answers = [count(b"", iter(()), k) for k in (4, 2)]
     monkeypatch.undo()
@@ -447,8 +449,8 @@ def test_values_that_change_places_between_two_passes_are_an_error() -> None:
 
 @pytest.mark.parametrize("first", [1, 2])
 def test_ranges_that_change_are_an_error(first: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr(engines, "MOST_BROADCAST", 10)
-    monkeypatch.setattr(engines, "RANGE_ROWS", 1500)
+    monkeypatch.setattr(rankings, "MOST_BROADCAST", 10)
+    monkeypatch.setattr(rankings, "RANGE_ROWS", 1500)
 
     class Ranges(LocalFrame):
         def by_range(self, *arguments: Any) -> Any:

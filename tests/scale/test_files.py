@@ -688,17 +688,17 @@ def test_an_unreadable_row_group(tmp_path: Path) -> None:
 
 
 def test_a_file_that_changes_between_scans(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from fastevals.scale import exact
+    from fastevals.scale.exact import scans
 
     path = write(tmp_path / "rows.parquet", table_of(1000), 100)
-    first = exact.ExactScans.first
+    first = scans.ExactScans.first
 
     def change(self: Any) -> Any:
         found = first(self)
         write(tmp_path / "rows.parquet", table_of(1100), 100)
         return found
 
-    monkeypatch.setattr(exact.ExactScans, "first", change)
+    monkeypatch.setattr(scans.ExactScans, "first", change)
     with pytest.raises(ValueError, match=r"rows\.parquet' has changed since it was first read"):
         parquet.ranking(path, label="y", score="a")
 
@@ -707,7 +707,7 @@ def test_a_file_that_changes_between_scans(tmp_path: Path, monkeypatch: pytest.M
 def test_a_file_of_other_rows_with_the_size_and_time_of_before(
     memory: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fastevals.scale import exact
+    from fastevals.scale.exact import scans
 
     rng, path = np.random.default_rng(0), tmp_path / "rows.parquet"
     y, scores = rng.random(1000) < 0.3, rng.random(1000)
@@ -724,8 +724,8 @@ def test_a_file_of_other_rows_with_the_size_and_time_of_before(
         return counted(self, *arguments)
 
     write_scores(scores)
-    counted = exact.ExactScans.count
-    monkeypatch.setattr(exact.ExactScans, "count", count)
+    counted = scans.ExactScans.count
+    monkeypatch.setattr(scans.ExactScans, "count", count)
     with pytest.raises(ValueError, match=r"rows\.parquet' has changed: its rows differ from the first time"):
         parquet.ranking(str(path), label="y", score="a", memory=memory)
 

@@ -67,15 +67,15 @@ def test_rankings_are_those_of_the_rows(df: Any, rows: Any) -> None:
 
 
 def test_many_partitions_are_merged_by_workers(df: Any, rows: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("fastevals.scale.engines.MOST_ANSWERS", 1)
+    monkeypatch.setattr("fastevals.scale.engines.rankings.MOST_ANSWERS", 1)
     one = ours.ranking_summary(df.coalesce(1), label="y", score="q")
     many = ours.ranking_summary(df.repartition(80), label="y", score="q")
     assert many.to_bytes() == one.to_bytes()
 
 
 def test_scores_beyond_what_is_broadcast_are_shuffled_by_range(df: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("fastevals.scale.engines.MOST_BROADCAST", 100)
-    monkeypatch.setattr("fastevals.scale.engines.RANGE_ROWS", 5_000)
+    monkeypatch.setattr("fastevals.scale.engines.rankings.MOST_BROADCAST", 100)
+    monkeypatch.setattr("fastevals.scale.engines.rankings.RANGE_ROWS", 5_000)
     check_exact(ours, df, made_rows(N))
 
 

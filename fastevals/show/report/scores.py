@@ -49,7 +49,7 @@ from fastevals.measure.registry import SCORE_METRICS, find_metric
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
 from fastevals.scale.coarse import CoarseRanking, probability_cells
-from fastevals.scale.exact import NotWholeError
+from fastevals.scale.exact.scans import NotWholeError
 from fastevals.scale.rows import LeftOut, RowReader
 from fastevals.scale.scores import ScoresSummary
 from fastevals.show.columns import (

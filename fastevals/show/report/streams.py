@@ -34,7 +34,9 @@ from fastevals.measure.thresholds import best_row_by
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
 from fastevals.scale.coarse import CoarseRanking
-from fastevals.scale.exact import AtomCounts, BlockRows, ExactCurve, ExactScans, Place
+from fastevals.scale.exact.atoms import AtomCounts
+from fastevals.scale.exact.curve import ExactCurve
+from fastevals.scale.exact.scans import BlockRows, ExactScans, Place
 from fastevals.scale.files import RowFiles, open_rows
 from fastevals.scale.paired import JointSums
 from fastevals.scale.parquet import threshold_keys

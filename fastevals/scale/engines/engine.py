@@ -1,196 +1,45 @@
-"""Rows on any number of machines: what Spark and Dask have in common.
-
-An engine brings the rows in partitions to its workers, and bytes back. What is counted there are tasks; what is asked
-for, and how answers are read, is here.
-"""
+"""What is asked of frames of an engine, and how answers are read."""
 
 from __future__ import annotations
 
-import contextlib
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._distinct import sorted_union
-from fastevals._execution import get_num_threads, run
 from fastevals._options import as_flag, check_choice, check_integer, show
-from fastevals._validation.labels import Classes
 from fastevals.many.groups import GroupedMetric, MetricsByGroup, group_results
 from fastevals.measure.kinds import LABELS, SCORES, TARGETS, array_kind, metric_kinds
 from fastevals.measure.metric_specs import parse_metrics
-from fastevals.measure.ranking.ranking import Ranking
 from fastevals.results import check_confidence_level
-from fastevals.scale.cells import ScoreCells
-from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.classes import ConfusionSummary
-from fastevals.scale.exact import HUNDREDTHS, AtomCounts, ExactCurve, ExactRanking, Keys, atoms_beside
-from fastevals.scale.files import RowFiles
+from fastevals.scale.engines.frame import Frame
+from fastevals.scale.engines.rankings import FrameSample, count_scores, exact_rankings
 from fastevals.scale.grouped import GroupSummary
 from fastevals.scale.parquet import threshold_keys
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.rows import (
     ON_INVALID,
-    Rows,
     Weights,
     check_names,
     given_columns,
-    joined_checksums,
     named_classes,
     score_names,
 )
-from fastevals.scale.scores import Counting, ScoresSummary, atoms_by_model, fitted_grids
-from fastevals.scale.summary import MOST_CELLS, SAMPLE, as_label
+from fastevals.scale.scores import ScoresSummary
+from fastevals.scale.summary import MOST_CELLS, as_label
 from fastevals.scale.targets import TargetSummary
 from fastevals.scale.tasks import (
-    MOST_ANSWERS,
-    OPENED,
-    OTHER_ROWS,
     ArgumentColumns,
-    CountedNegatives,
     CountGroups,
-    CountNegatives,
-    CountRanges,
-    CountScores,
     CountValues,
-    Gathered,
-    GatherPositives,
-    LargestWeight,
     MeasuredGroups,
     MeasureGroups,
-    PositiveScores,
     RankingColumns,
-    SweepRanges,
-    Task,
-    Where,
-    changed,
-    opened,
-    rows_of,
 )
 
-MOST_BROADCAST = 1 << 22  # distinct scores of positives that every worker may have, 100 bytes each while it counts
-RANGE_ROWS = 1 << 21  # of a range of scores
-MOST_THREADS = 4  # that merge answers here, since each holds some of them opened
 MOST_PARTED = 100  # values with a summary each on every worker: of more, those of groups
-
-
-# What workers do ------------------------------------------------------------------------------------------------------
-
-
-# What is wrong with a partition (its number, whether that is its rows, and a message) or None, and what was counted of
-# it, which may be pickled.
-Answer = tuple[tuple[int, bool, str] | None, Any]
-
-
-def shipped(version: str) -> tuple[Callable[..., Answer], Callable[[bytes, list[Answer]], Answer]]:
-    """Return what counts a partition, and what merges answers: functions that need no fastevals to be sent.
-
-    They are pickled by value, and the task, which is `sent` as bytes, is unpickled once fastevals is known to be the
-    same on both sides. Each uses one thread: engines have as many tasks at once as there are cores. What is wrong with
-    the rows comes back as an answer too: otherwise engines would try again, and print where it was noticed.
-    """
-    advice = f"install fastevals {version} there"
-
-    def safely(sent: bytes, call: Callable[[Any], Any], number: int) -> Answer:
-        try:
-            from fastevals import __version__ as own
-        except ImportError as error:
-            return (number, False, f"workers can't import fastevals ({error}): {advice}"), None
-        if own != version:
-            return (number, False, f"workers have fastevals {own}, and this is {version}: {advice}"), None
-        try:
-            from fastevals._execution import num_threads
-            from fastevals.scale.tasks import task_of
-
-            with num_threads(1):
-                return None, call(task_of(sent))
-        except ImportError as error:
-            return (number, False, str(error)), None
-        except ValueError as error:
-            return (number, True, str(error)), None
-
-    def count(sent: bytes, batches: Any, number: int) -> Answer:
-        return safely(sent, lambda task: task.answer_of(batches, f"partition {number}"), number)
-
-    def join(sent: bytes, answers: list[Answer]) -> Answer:
-        def merged(task: Any) -> Any:
-            from fastevals.scale.tasks import opened
-
-            return task.merge(opened(answer for _, answer in answers))
-
-        wrong = [problem for problem, _ in answers if problem is not None]
-        return (min(wrong), None) if wrong else safely(sent, merged, -1)
-
-    return count, join
-
-
-def merged(task: Task, answers: Sequence[Any]) -> Any:
-    """Return what answers say together: some threads merge them, a few at once."""
-    while len(answers) > 1:
-        size = max(-(-len(answers) // min(get_num_threads(), MOST_THREADS)), OPENED)
-        chunks = [answers[start : start + size] for start in range(0, len(answers), size)]
-        answers = run(lambda chunk: task.merge(opened(chunk)), chunks)
-    return next(opened(answers))
-
-
-class Frame(ABC):
-    """Rows of an engine, in partitions.
-
-    Attributes
-    ----------
-    names : list of str
-        Columns.
-    samples_rows : bool
-        Whether a sample is of rows of all partitions.
-    """
-
-    title = "the frame"  # as messages call it
-    names: list[str]
-    samples_rows: bool
-
-    @abstractmethod
-    def sample(self, columns: Sequence[str], n_rows: int) -> tuple[list[Any], bool]:
-        """Return record batches of about so many rows from here and there, and whether these are all."""
-
-    @abstractmethod
-    def answers(self, task: Task) -> list[Answer]:
-        """Return the answers of all partitions to a task, some of them merged."""
-
-    @abstractmethod
-    def by_value(self, column: str) -> Frame:
-        """Return the same rows, those of a value in one partition."""
-
-    @abstractmethod
-    def by_range(self, column: str, n_ranges: int, columns: Sequence[str]) -> contextlib.AbstractContextManager[Frame]:
-        """Return the same rows, those of a range of scores in each partition; kept while the context lasts."""
-
-    def do(self, task: Task) -> Any:
-        """Do a task, and return the answer of all rows; raise what went wrong."""
-        answers = self.answers(task)
-        wrong = [problem for problem, _ in answers if problem is not None]
-        if wrong:
-            _, of_rows, message = min(wrong)
-            raise (ValueError if of_rows else ImportError)(message)
-        if not answers:
-            raise self.no_rows(task.columns.weight)
-        return merged(task, [answer for _, answer in answers])
-
-    def no_rows(self, weight: str | None) -> ValueError:
-        """Return the error that there is nothing to count."""
-        weighed = "" if weight is None else f": column {weight!r} must have a value above zero"
-        return ValueError(f"{self.title} has no rows that can be counted{weighed}")
-
-    def check_columns(self, columns: Sequence[str]) -> None:
-        """Raise unless there are such columns."""
-        RowFiles(self.title, self.names, []).check_columns({name: f"column {name!r}" for name in columns})
-
-
-# What is asked --------------------------------------------------------------------------------------------------------
 
 
 class Engine:
@@ -283,9 +132,9 @@ class Engine:
             by_model = {name: summary.rankings() for name, summary in groups.items()}
             return by_model[score] if isinstance(score, str) else _ByValue(by_model)
         if exact:
-            found = _exact_rankings(frame, columns, thresholds)
+            found = exact_rankings(frame, columns, thresholds)
         else:
-            summary = _count(sample, cells, thresholds)
+            summary = count_scores(sample, cells, thresholds)
             found = {
                 value: {name: each.ranking() for name, each in block.summaries.items()}
                 for value, block in summary.blocks.items()
@@ -371,7 +220,7 @@ class Engine:
                 f"by must be a column of at most {MOST_PARTED} values, got {sample.n_values} in a sample of "
                 f"{by!r}: ranking, group_summary and grouped_auc take any number"
             )
-        return _count(sample, cells, thresholds, probabilities)
+        return count_scores(sample, cells, thresholds, probabilities)
 
     # Other summaries --------------------------------------------------------------------------------------------------
 
@@ -419,7 +268,7 @@ class Engine:
             arguments, ("y_true", "y_pred"), (), Weights(weight, frequency_weight), by, on_invalid
         )
         positive = as_label("pos_label", pos_label)
-        largest = _largest_weight(self._checked(data, columns), weight, on_invalid)
+        largest = self._checked(data, columns).largest_weight(weight, on_invalid)
         return self._summed(data, columns, ConfusionSummary, pos_label=positive, largest_weight=largest)
 
     def target_summary(
@@ -663,11 +512,11 @@ class Engine:
 
     def _sampled(
         self, data: Any, columns: RankingColumns, cells: int, at: ArrayLike
-    ) -> tuple[_Sample, int, NDArray[np.uint64]]:
+    ) -> tuple[FrameSample, int, NDArray[np.uint64]]:
         """Check what is asked, and sample the rows; return the sample, the cells and the keys of thresholds."""
         thresholds = threshold_keys("at", at)
         cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
-        return _Sample.of(self._checked(data, columns), columns), cells, thresholds
+        return FrameSample.of(self._checked(data, columns), columns), cells, thresholds
 
     def _summed(self, data: Any, columns: ArgumentColumns, kind: type[Any], **options: Any) -> Any:
         """Add values up in summaries of a kind."""
@@ -755,150 +604,3 @@ class _ByValue(Mapping[Any, dict[str, Any]]):
 
     def __repr__(self) -> str:
         return f"rankings of {len(self)} values, by {', '.join(self._by_model)}"
-
-
-class _Sample(NamedTuple):
-    """What is known of the rows from a sample.
-
-    Attributes
-    ----------
-    frame : Frame
-    columns : RankingColumns
-        With the labels that were found.
-    n_values : int
-        Values of the column that parts them.
-    atoms : dict of str to ScoreCells
-        Distinct scores by model.
-    is_all : bool
-        Whether it has all rows.
-    """
-
-    frame: Frame
-    columns: RankingColumns
-    n_values: int
-    atoms: dict[str, ScoreCells]
-    is_all: bool
-
-    @classmethod
-    def of(cls, frame: Frame, columns: RankingColumns) -> _Sample:
-        """Sample the rows of a frame; those that can't be counted are named by the worker that reads them again."""
-        wanted = replace(columns, weight=None, on_invalid="drop")
-        batches, is_all = frame.sample(wanted.names, SAMPLE)
-        reader = wanted.reader("the sample", iter(batches))
-        parts: list[Rows] = []
-        with contextlib.suppress(ValueError):
-            parts += rows_of(reader)
-        columns = replace(columns, labels=reader.labels)
-        n_values = len({value for part in parts for value, _ in part.by_value()})
-        return cls(frame, columns, n_values, atoms_by_model(reader, parts) if parts else {}, is_all)
-
-
-def _largest_weight(frame: Frame, weight: str | None, on_invalid: str) -> float | None:
-    """Return the largest weight; None where all are whole numbers, or there are none."""
-    if weight is None:
-        return None
-    largest, are_whole = frame.do(LargestWeight(_argument_columns({}, (), (), Weights(weight), None, on_invalid)))
-    return None if are_whole else float(largest)
-
-
-def _count(
-    sample: _Sample, cells: int, thresholds: NDArray[np.uint64], with_probabilities: bool = False
-) -> ScoresSummary:
-    """Count scores in ranges fitted to the sample; each by itself where it has all, and they are few."""
-    frame, columns = sample.frame, sample.columns
-    weight = _largest_weight(frame, None if columns.are_copies else columns.weight, columns.on_invalid)
-    many = {name: atoms for name, atoms in sample.atoms.items() if not sample.is_all or atoms.low.size > cells}
-    grids = fitted_grids(many, cells, thresholds)
-    counting = Counting(cells, thresholds, grids, weight, with_probabilities, may_move=not frame.samples_rows)
-    most = max(MOST_ANSWERS // (max(sample.n_values, 1) * len(columns.scores)), OPENED)
-    summary: ScoresSummary = frame.do(CountScores(columns, counting, most))
-    if not summary.n_samples:
-        raise frame.no_rows(columns.weight)
-    summary.share_labels()
-    return summary
-
-
-def _exact_rankings(
-    frame: Frame, columns: RankingColumns, thresholds: NDArray[np.uint64]
-) -> dict[Any, dict[str, Ranking | CertifiedRanking]]:
-    """Return exact rankings by value and model: from counts about the scores of positives, or range by range."""
-    answer: Gathered = frame.do(GatherPositives(columns, MOST_BROADCAST))
-    gathered, labels, are_too_many, checksums = answer
-    if not gathered:
-        raise frame.no_rows(columns.weight)
-    classes = named_classes(labels)
-    columns = replace(columns, labels=labels)
-    if are_too_many:
-        if columns.by is not None:
-            raise ValueError(f"by with exact=True takes at most {MOST_BROADCAST} distinct scores of positives in all")
-        return {
-            None: {
-                name: _ranking_of_ranges(frame, columns, name, gathered[None, name], checksum, classes, thresholds)
-                for name, checksum in zip(columns.scores, checksums, strict=True)
-            }
-        }
-    atoms = {
-        where: AtomCounts.of_positives([each.keys], [each.units], atoms_beside(thresholds, each.highest), large=True)
-        for where, each in gathered.items()
-    }
-    counting = CountNegatives(columns, {where: each.keys for where, each in atoms.items()})
-    counted: CountedNegatives = frame.do(counting)
-    found: dict[Any, dict[str, Ranking | CertifiedRanking]] = {}
-    for where, negatives in zip(atoms, counted.counts, strict=True):
-        each, known = atoms[where], gathered[where]
-        whole = AtomCounts(each.keys, each.positives, *negatives)
-        _check_same(frame, whole.totals, known.totals, counted.checksums == checksums)
-        curve = ExactCurve(*known.totals)
-        curve.add(whole)
-        value, name = where
-        recount = partial(_recount, frame, columns, where, [*atoms], checksums)
-        found.setdefault(value, {})[name] = ExactRanking(
-            whole, curve, *known.totals, classes, recount, columns.weighs_rows
-        )
-    return found
-
-
-def _recount(
-    frame: Frame, columns: RankingColumns, where: Where, others: list[Where], checksums: list[int], keys: Keys
-) -> AtomCounts:
-    """Return the negatives of a value and model around other atoms, from the first atom to the last."""
-    none = keys[:0]
-    counted: CountedNegatives = frame.do(CountNegatives(columns, dict.fromkeys(others, none) | {where: keys}))
-    if counted.checksums != checksums:
-        raise changed(frame.title, OTHER_ROWS)
-    at, between, least = counted.counts[others.index(where)]
-    between[[0, -1]] = 0
-    return AtomCounts(keys, np.zeros(keys.size, np.int64), at, between, least)
-
-
-def _check_same(frame: Frame, now: tuple[int, int], before: tuple[int, int], are_same: bool) -> None:
-    """Raise if rows were others when they were read again, by their numbers or their checksums."""
-    if now != before:
-        raise changed(
-            frame.title,
-            f"it had {sum(before)} rows, {before[0]} positive, and then {sum(now)}, {now[0]} positive",
-        )
-    if not are_same:
-        raise changed(frame.title, OTHER_ROWS)
-
-
-def _ranking_of_ranges(
-    frame: Frame, columns: RankingColumns, score: str, known: PositiveScores, checksum: int, classes: Classes,
-    thresholds: NDArray[np.uint64],
-) -> CertifiedRanking:  # fmt: skip
-    """Return the exact ranking of rows that are brought in the order of their scores, range by range."""
-    columns = replace(columns, scores=(score,))
-    n_ranges = max(-(-sum(known.totals) // RANGE_ROWS), 2)
-    with frame.by_range(score, n_ranges, columns.names) as ranged:
-        ranges = sorted(ranged.do(CountRanges(columns)), reverse=True)
-        above, tp, fp = {}, 0, 0
-        for each in ranges:
-            above[each.low] = (tp, fp, each.checksum)
-            tp, fp = tp + each.n_positives, fp + each.n_negatives
-        if any(below.high >= each.low for each, below in pairwise(ranges)):
-            raise ValueError(f"{frame.title} was not brought in ranges of {score!r} that don't overlap")
-        _check_same(frame, (tp, fp), known.totals, joined_checksums([[each.checksum] for each in ranges]) == [checksum])
-        sweep = SweepRanges(columns, above, known, sorted_union(thresholds, HUNDREDTHS))
-        curve = sweep.whole(ranged.do(sweep))
-    unit = 1.0 if columns.weighs_rows else None
-    return CertifiedRanking(curve.cells(known.highest), classes, unit=unit, known=curve.metrics)

@@ -1,0 +1,195 @@
+"""Rows of a range of scores, by the distinct scores of the positives, and between them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._distinct import sorted_union
+from fastevals._kernels.cells import count_around, join_equal
+from fastevals._kernels.sorting import sort_keys
+from fastevals._memory import lend
+from fastevals.counting.ordering import FLOATS, MAX_CELLS
+from fastevals.counts import ThresholdCounts
+from fastevals.scale.cells import HIGHEST, LOWEST
+
+Keys = NDArray[np.uint64]
+Ints = NDArray[Any]
+
+BLOCK = 1 << 19  # atoms whose points are swept together
+NONE = np.empty(0, np.int64)
+NO_KEYS = np.empty(0, np.uint64)
+
+
+class KeyRange(NamedTuple):
+    """Scores from one key up to another, which is of it too."""
+
+    low: int = LOWEST
+    high: int = HIGHEST
+
+    def take(self, keys: Keys, units: Ints | None) -> tuple[Keys, Ints | None]:
+        """Return the keys within, and their units."""
+        if (self.low, self.high) == (LOWEST, HIGHEST):
+            return keys, units
+        within = (keys >= np.uint64(self.low)) & (keys <= np.uint64(self.high))
+        return keys[within], None if units is None else units[within]
+
+
+@dataclass
+class AtomCounts:
+    """Rows of a range of scores, by the distinct scores of the positives (and others asked for).
+
+    Attributes
+    ----------
+    keys : ndarray of uint64 of shape (n_atoms,)
+        Of the atoms, ascending.
+    positives : ndarray of shape (n_atoms,)
+        Positive rows, or units of weight, of each.
+    at : ndarray of shape (n_atoms,)
+        Negative ones of the same score.
+    between : ndarray of shape (n_atoms + 1,)
+        Negative ones below the first atom, between each two, and above the last.
+    least : ndarray of uint64 of shape (n_atoms + 1,)
+        Key of the lowest of these, where there are any.
+    """
+
+    keys: Keys
+    positives: Ints
+    at: Ints
+    between: Ints
+    least: Keys
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @classmethod
+    def of_positives(cls, parts: list[Keys], units: list[Ints] | None, also: Keys, *, large: bool) -> AtomCounts:
+        """Make atoms of the keys of positives, which come in any order; `parts` is emptied."""
+        keys = joined(parts)
+        dtype = np.int64 if large or units is not None else np.uint32
+        if units is None:
+            sort(keys)
+            positives = np.empty(keys.size, dtype)
+            n = join_equal(keys, positives)
+            if n < keys.size:
+                keys, positives = keys[:n].copy(), positives[:n].copy()
+        else:
+            order = np.argsort(keys)
+            keys, weights = keys[order], joined(units)[order]
+            starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: keys.size])
+            positives = np.add.reduceat(weights, starts) if starts.size else weights
+            keys = keys[starts]
+        positives = positives.astype(dtype, copy=False)
+        if also.size:
+            places = np.searchsorted(keys, also)
+            new = np.searchsorted(keys, also, side="right") == places
+            keys, positives = np.insert(keys, places[new], also[new]), np.insert(positives, places[new], 0)
+        return cls.uncounted(keys, positives)
+
+    @classmethod
+    def uncounted(cls, keys: Keys, positives: Ints) -> AtomCounts:
+        """Return atoms without negatives yet."""
+        at, between = np.zeros(keys.size, positives.dtype), np.zeros(keys.size + 1, positives.dtype)
+        return cls(keys, positives, at, between, np.full(between.size, np.iinfo(np.uint64).max))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return AtomCounts, (self.keys, self.positives, self.at, self.between, self.least)  # without the lock
+
+    def count(self, keys: Keys, units: Ints | None) -> None:
+        """Count negatives, in any order; `keys` are sorted in place."""
+        if units is None:
+            sort(keys)
+        else:
+            order = np.argsort(keys)
+            keys, units = keys[order], units[order]
+        with self._lock:
+            count_around(keys, NONE if units is None else units, self.keys, self.at, self.between, self.least)
+
+    def refined(self, gap: int, finer: AtomCounts) -> AtomCounts:
+        """Return these atoms with more of them between two neighbours."""
+
+        def spliced(mine: NDArray[Any], its: NDArray[Any], replaced: int = 0) -> NDArray[Any]:
+            return np.concatenate((mine[:gap], its, mine[gap + replaced :]))
+
+        return AtomCounts(
+            spliced(self.keys, finer.keys), spliced(self.positives, finer.positives), spliced(self.at, finer.at),
+            spliced(self.between, finer.between, 1), spliced(self.least, finer.least, 1),
+        )  # fmt: skip
+
+    @property
+    def totals(self) -> tuple[int, int]:
+        """Positives and negatives."""
+        return int(self.positives.sum(dtype=np.int64)), int(
+            self.at.sum(dtype=np.int64) + self.between.sum(dtype=np.int64)
+        )
+
+    def points(self, tp: int, fp: int, block: int = BLOCK) -> Iterator[ThresholdCounts]:
+        """Yield counts from the highest atom down, in blocks: each begins with the last point of the one before.
+
+        Parameters
+        ----------
+        tp, fp : int
+            Positives and negatives above all of these.
+        """
+        last = (np.inf, tp, fp)
+        for stop in range(self.keys.size, 0, -block):
+            start = max(stop - block, 0)
+            rows = slice(start, stop)
+            keys = np.stack((self.least[start + 1 : stop + 1], self.keys[rows]), axis=1)[::-1]  # of a gap, and its atom
+            negatives = np.stack((self.between[start + 1 : stop + 1], self.at[rows]), axis=1)[::-1].astype(np.int64)
+            positives = np.stack((np.zeros(stop - start, np.int64), self.positives[rows].astype(np.int64)), axis=1)
+            yield (piece := _counts_below(last, keys.ravel(), positives[::-1].ravel(), negatives.ravel()))
+            last = (piece.thresholds[-1], int(piece.tps[-1]), int(piece.fps[-1]))
+        if self.between[0]:
+            yield _counts_below(last, self.least[:1], np.zeros(1, np.int64), self.between[:1].astype(np.int64))
+
+
+HUNDREDTHS = FLOATS.encode(np.arange(101) / 100)
+
+
+def atoms_beside(thresholds: Keys, highest: int) -> Keys:
+    """Return the keys of scores that are atoms too, where counts are wanted in any case.
+
+    These are thresholds, the highest score, where some metrics are best, and those that decision curves are of.
+    """
+    return sorted_union(np.append(thresholds, np.uint64(highest)), HUNDREDTHS)
+
+
+def sort(keys: Keys) -> None:
+    """Sort keys in place: as fast on any processor, which NumPy's sort is not."""
+    cells = min(1 << max(keys.size - 1, 1).bit_length(), MAX_CELLS)
+    sort_keys(keys, lend(keys.size, np.uint64), np.empty(cells, np.int32))
+
+
+def joined_points(pieces: list[ThresholdCounts]) -> ThresholdCounts:
+    """Return counts that follow each other as one: the first point of each is the last of the one before."""
+    if not pieces:
+        return ThresholdCounts._unchecked(np.array([np.inf]), np.zeros(1, np.int64), np.zeros(1, np.int64))
+    parts = [piece if k == 0 else piece.take(np.arange(1, piece.tps.size)) for k, piece in enumerate(pieces)]
+    arrays = (np.concatenate([getattr(part, name) for part in parts]) for name in ("thresholds", "tps", "fps"))
+    return ThresholdCounts._unchecked(*arrays)
+
+
+def joined(parts: list[Any]) -> NDArray[Any]:
+    """Return arrays one after another, each let go for its copy; the list is emptied."""
+    if len(parts) == 1:
+        return parts.pop()  # type: ignore[no-any-return]
+    if not parts:
+        return np.empty(0, np.uint64)
+    joined = np.empty(sum(part.size for part in parts), parts[0].dtype)
+    stop = joined.size
+    while parts:
+        part = parts.pop()
+        joined[stop - part.size : stop] = part
+        stop -= part.size
+    return joined
+
+
+def _counts_below(last: tuple[float, int, int], keys: Keys, positives: Ints, negatives: Ints) -> ThresholdCounts:
+    """Return counts after a point: those of descending keys at which there are rows."""
+    kept = (positives > 0) | (negatives > 0)
+    sums = [np.cumsum(np.append(first, each[kept])) for first, each in ((last[1], positives), (last[2], negatives))]
+    return ThresholdCounts._unchecked(np.append(last[0], FLOATS.decode(keys[kept])), *sums)

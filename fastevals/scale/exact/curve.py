@@ -1,0 +1,165 @@
+"""What a ranking's metrics need of all its points, without holding them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cached_property
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from fastevals._kernels import areas
+from fastevals._validation.arrays import power_of_two
+from fastevals.counting.ordering import FLOATS
+from fastevals.counting.sweeps import sum_steps
+from fastevals.counts import ThresholdCounts
+from fastevals.infer.delong.placements import PlacementMoments, sum_placements
+from fastevals.measure.ranking_metrics import WON_PAIRS, hull, share_of_gains
+from fastevals.measure.registry import SCORE_METRICS
+from fastevals.scale.cells import ScoreCells
+from fastevals.scale.exact.atoms import NO_KEYS, AtomCounts, Keys, joined_points
+
+MOST_POINTS = 1 << 22  # atoms, 200 MB of points
+REGULAR = 50_000  # points between, of each class
+
+SUMS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "roc_auc": (areas.roc_area, ("fp", "tp")),
+    "average_precision": (areas.average_precision, ("tp",)),
+    "pr_auc": (areas.davis_goadrich_area, ("tp",)),
+    "pr_auc_linear": (areas.linear_pr_area, ("tp",)),
+}
+
+
+class ExactCurve:
+    """What a ranking's metrics need of all its points, added up block by block from the highest score down.
+
+    Areas are sums over all points; everything else is read at a vertex of the hull, at the best of some metric, or
+    where the curve crosses a line: these points are kept, and some more between, for pictures.
+
+    Parameters
+    ----------
+    n_pos, n_neg : int
+        Rows in all, or units of weight.
+    keep : callable, optional
+        Of a block's counts, with those of all rows behind them, gives one more row that is kept.
+    at : ndarray of uint64
+        Keys of thresholds at which counts are kept.
+    above : tuple of int
+        Positives and negatives above all that is added.
+    """
+
+    def __init__(
+        self,
+        n_pos: int,
+        n_neg: int,
+        keep: Callable[[ThresholdCounts], int | None] | None = None,
+        at: Keys = NO_KEYS,
+        above: tuple[int, int] = (0, 0),
+    ) -> None:
+        self.n_pos, self.n_neg, self.keep = n_pos, n_neg, keep
+        self._at = FLOATS.decode(at)
+        self._placements = (0, 0, 0)
+        self.scales = {"fp": power_of_two(n_neg), "tp": power_of_two(n_pos)}
+        self.sums = dict.fromkeys(SUMS, Fraction(0))
+        self._kept: list[ThresholdCounts] = []
+        self._last = above
+
+    def append(self, other: ExactCurve) -> None:
+        """Add what is known of the next lower range, of the same rows in all."""
+        self.sums = {name: total + other.sums[name] for name, total in self.sums.items()}
+        self._placements = tuple(map(add, self._placements, other._placements))
+        self._kept += other._kept
+        self._last = other._last
+
+    def add(self, atoms: AtomCounts) -> None:
+        """Add the points of the next lower range."""
+        for piece in atoms.points(*self._last):
+            for name, (kernel, scales) in SUMS.items():
+                self.sums[name] += sum_steps(kernel, piece, *(self.scales[scale] for scale in scales))
+            placed = sum_placements(piece.tps, piece.fps, self.n_pos, self.n_neg)
+            self._placements = tuple(map(add, self._placements, placed))
+            rows = {0, piece.tps.size - 1, *self._of_hull(piece), *self._where_crossed(piece), *self._regular(piece)}
+            rows.update(piece.rows_at_least(self._at).tolist())
+            best = None if self.keep is None else self.keep(self._with_totals(piece))
+            rows.update(() if best is None else (min(best, piece.tps.size - 1),))
+            self._kept.append(piece.take(np.array(sorted(rows))))
+            self._last = int(piece.tps[-1]), int(piece.fps[-1])
+
+    def _with_totals(self, piece: ThresholdCounts) -> ThresholdCounts:
+        """Return counts whose last row are all rows, whatever their threshold is."""
+        last = np.nextafter(piece.thresholds[-1], -np.inf)
+        return ThresholdCounts._unchecked(
+            np.append(piece.thresholds, last), np.append(piece.tps, self.n_pos), np.append(piece.fps, self.n_neg)
+        )
+
+    def _of_hull(self, piece: ThresholdCounts) -> Iterator[int]:
+        """Yield the rows of the upper hull, and the lowest below the diagonal."""
+        vertices = hull(piece)
+        yield from np.searchsorted(-piece.thresholds, -vertices.thresholds).tolist()
+        above = piece.tps * float(self.n_neg) - piece.fps * float(self.n_pos)
+        for extreme in (above.argmin(), above.argmax()):
+            yield from range(max(int(extreme) - 1, 0), min(int(extreme) + 2, above.size))
+
+    def _where_crossed(self, piece: ThresholdCounts) -> Iterator[int]:
+        """Yield the rows about where precision is recall, and where FPR is FNR."""
+        predicted = piece.tps + piece.fps
+        rates = piece.fps * float(self.n_pos) + piece.tps * float(self.n_neg)
+        for values, goal in ((predicted, self.n_pos), (rates, float(self.n_pos) * self.n_neg)):
+            row = int(np.searchsorted(values, goal))
+            if 0 < row < values.size or (row == 0 and values[0] == goal):
+                yield from range(max(row - 3, 0), min(row + 4, values.size))
+
+    def _regular(self, piece: ThresholdCounts) -> Iterator[int]:
+        """Yield rows a thousandth of a percent of each class apart."""
+        place = piece.tps / max(self.n_pos, 1) + piece.fps / max(self.n_neg, 1)
+        steps = np.floor(place * REGULAR).astype(np.int64)
+        yield from (np.flatnonzero(steps[1:] != steps[:-1]) + 1).tolist()
+
+    def all_points(self, atoms: AtomCounts) -> ThresholdCounts | None:
+        """Return all points if the atoms are complete; None if they are not, or if points would be too many."""
+        if atoms.keys.size > MOST_POINTS or atoms.totals != (self.n_pos, self.n_neg):
+            return None
+        return joined_points(list(atoms.points(0, 0)))
+
+    @cached_property
+    def counts(self) -> ThresholdCounts:
+        """The points that are kept."""
+        return joined_points(self._kept)
+
+    def cells(self, highest: int) -> ScoreCells:
+        """Return the rows between the points that are kept, and the thresholds."""
+        points, at = self.counts, self._at[::-1]
+        rows = points.rows_at_least(at)
+        new = (points.thresholds[rows] > at) & (at < FLOATS.decode(np.array([highest], np.uint64)))
+        rows, at = rows[new], at[new]
+        cut = (
+            np.insert(each, rows + 1, also)
+            for each, also in ((points.thresholds, at), (points.tps, points.tps[rows]), (points.fps, points.fps[rows]))
+        )
+        return ScoreCells.between(ThresholdCounts._unchecked(*cut), highest)
+
+    @cached_property
+    def moments(self) -> PlacementMoments:
+        """DeLong's moments."""
+        return PlacementMoments.from_placements(self.n_pos, self.n_neg, self._placements)
+
+    @cached_property
+    def metrics(self) -> dict[str, float]:
+        """All metrics of rankings that the points that are kept, and the areas, tell exactly."""
+        values = dict.fromkeys((*SUMS, *WON_PAIRS), math.nan)
+        if self.n_pos:
+            gained = Fraction(self.n_pos * self.scales["tp"])
+            for name, multiple in (("average_precision", 1), ("pr_auc", 1), ("pr_auc_linear", 2)):
+                values[name] = share_of_gains(self.sums[name] / gained / multiple)
+        if self.n_pos and self.n_neg:
+            pairs = 2 * Fraction(self.n_neg * self.scales["fp"]) * Fraction(self.n_pos * self.scales["tp"])
+            won = min(self.sums["roc_auc"], pairs)
+            values |= {name: float(share(won, pairs) / pairs) for name, share in WON_PAIRS.items()}
+        vertices = hull(self.counts)
+        for metric in SCORE_METRICS.values():
+            if metric.of == "ranking" and metric.name not in values:
+                values[metric.name] = metric(vertices if metric.on_hull else self.counts)
+        return values

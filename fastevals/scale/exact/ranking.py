@@ -1,0 +1,194 @@
+"""The ranking of rows in files: its areas are known, its points are made when asked for."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._options import check_exactly_one, show
+from fastevals._validation.labels import Classes
+from fastevals.counting.ordering import FLOATS
+from fastevals.counts import ThresholdCounts
+from fastevals.measure.metric_specs import MetricSpec
+from fastevals.measure.ranking.base import BaseRanking, Doubt
+from fastevals.measure.ranking.ranking import Ranking
+from fastevals.measure.registry import SCORE_METRICS
+from fastevals.measure.thresholds import QUOTA, checked_limit
+from fastevals.results import OperatingPoint
+from fastevals.scale.exact.atoms import AtomCounts, Keys, joined_points
+from fastevals.scale.exact.curve import ExactCurve
+
+TOLD_APART = 1 << 18  # ranges that a range of negatives' scores is divided into, where a threshold is among them
+
+
+class AtomPoints(ThresholdCounts):
+    """Counts at atoms, and at the lowest of the negatives between two of them, wherever the others are."""
+
+    __slots__ = ("atoms",)
+
+    atoms: AtomCounts
+
+    @classmethod
+    def of(cls, atoms: AtomCounts) -> AtomPoints:
+        """Return the points of all atoms."""
+        points = joined_points(list(atoms.points(0, 0)))
+        return _atom_points(points.thresholds, points.tps, points.fps, atoms)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _atom_points, (self.thresholds, self.tps, self.fps, self.atoms)
+
+    def in_weight(self, unit: float = 1.0) -> Self:
+        """Return sums of weights, as floats, instead of numbers of units."""
+        return _atom_points(self.thresholds, self.tps * unit, self.fps * unit, self.atoms)  # type: ignore[return-value]
+
+    def take(self, rows: NDArray[np.intp]) -> ThresholdCounts:  # type: ignore[override]
+        """Keep some of the points, as those of any curve."""
+        return ThresholdCounts._unchecked(self.thresholds[rows], self.tps[rows], self.fps[rows])
+
+    def rows_at_least(self, thresholds: NDArray[Any]) -> NDArray[np.intp]:
+        """Return the row that holds the counts at each threshold; raise where it is among negatives."""
+        rows, keys = super().rows_at_least(thresholds), FLOATS.encode(thresholds.astype(np.float64).ravel() + 0.0)
+        gaps = np.searchsorted(self.atoms.keys, keys)
+        is_atom = np.searchsorted(self.atoms.keys, keys, side="right") > gaps
+        doubtful = ~is_atom & (self.atoms.between[gaps] > 1) & (keys > self.atoms.least[gaps])
+        if doubtful.any():
+            place = int(np.argmax(doubtful))
+            row = int(rows.ravel()[place])
+            raise ValueError(
+                f"counts at the threshold {thresholds.ravel()[place]:.17g} are not known: "
+                f"{self.atoms.between[gaps[place]]:,} negatives are between the known ones around it, "
+                f"{self.thresholds[row + 1]:.17g} and {self.thresholds[row]:.17g}. Name it beforehand (at=)"
+            )
+        return rows
+
+    @property
+    def _has_each_score(self) -> bool:
+        """Whether each distinct score of the rows is a threshold: those of negatives are not."""
+        return False
+
+
+def _atom_points(thresholds: Any, tps: Any, fps: Any, atoms: AtomCounts) -> AtomPoints:
+    counts = AtomPoints._unchecked(thresholds, tps, fps)
+    object.__setattr__(counts, "atoms", atoms)
+    return counts
+
+
+class ExactRanking(Ranking):
+    """A ranking of rows in files: its areas are known, its points are made when asked for, 48 bytes a positive.
+
+    Negatives are counted between the scores of positives, the thresholds that were asked for, and hundredths from 0 to
+    1. So what is best, and all curves and areas are exact, as are counts at these scores. Where the threshold of a
+    break-even point, an equal error rate or a quota is among negatives, they are counted in further scans. Counts at
+    other thresholds, and what is asked of probabilities, raise an error.
+
+    Parameters
+    ----------
+    atoms : AtomCounts
+    curve : ExactCurve
+    n_positives, n_negatives : int
+    classes : Classes
+    recount : callable
+        Gives the negatives about other atoms, from the first to the last, of keys. A copy, or what was pickled, is
+        without it.
+    is_weighted : bool
+        Whether what is counted is the weight of rows.
+    """
+
+    __slots__ = ("_atoms", "_curve", "_is_weighted", "_recount")
+
+    def __init__(
+        self,
+        atoms: AtomCounts,
+        curve: ExactCurve,
+        n_positives: int,
+        n_negatives: int,
+        classes: Classes,
+        recount: Callable[[Keys], AtomCounts] | None = None,
+        is_weighted: bool = False,
+    ) -> None:
+        self._atoms, self._curve, self._recount, self._is_weighted = atoms, curve, recount, is_weighted
+        self._set_parts(None, n_positives, n_negatives, classes.pos_label, classes.labels[0])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        counted = self._atoms, self._curve, self.n_positives, self.n_negatives
+        return ExactRanking, (*counted, self._classes(), None, self._is_weighted)
+
+    @property
+    def counts(self) -> ThresholdCounts:
+        """Counts at each distinct score of a positive, at other atoms, and at the lowest negative between two."""
+        if self._counts is None:
+            counts = AtomPoints.of(self._atoms)
+            self._counts = counts.in_weight() if self._is_weighted else counts
+        return self._counts
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether counts are sums of weights."""
+        return self._is_weighted
+
+    def _counts_and_doubts(self, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
+        """Return a ranking of the points: what each score must be known for raises."""
+        for label, spec in specs.items():
+            if not isinstance(spec, MetricSpec):
+                raise ValueError(f"metrics of a ranking of files must have names, got {show(spec)}")
+            if SCORE_METRICS[spec.name].of == "probabilities":
+                self.counts._require_each_score(label)
+        return Ranking._of_classes(self.counts, self.n_positives, self.n_negatives, self._classes()), {}
+
+    def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
+        """Return twice the Mann-Whitney U and the pairs of two classes: whole numbers that no sum has rounded."""
+        curve, pairs = self._curve, self.n_positives * self.n_negatives
+        return (
+            (round(curve.sums["roc_auc"] / Fraction(curve.scales["fp"] * curve.scales["tp"])), pairs) if pairs else None
+        )
+
+    def break_even_point(self) -> OperatingPoint:
+        """As `Ranking.break_even_point`."""
+        self._tell_apart(lambda tp, fp: tp + fp >= self.n_positives)
+        return super().break_even_point()
+
+    def equal_error_rate(self, *, on_hull: bool = False) -> OperatingPoint:
+        """As `Ranking.equal_error_rate`."""
+        n_pos, n_neg = self.n_positives, self.n_negatives
+        if not on_hull:  # whose vertices are at scores of positives
+            self._tell_apart(lambda tp, fp: tp * n_neg + fp * n_pos >= n_pos * n_neg)
+        return super().equal_error_rate(on_hull=on_hull)
+
+    def threshold_for(self, *, n_predicted: float | None = None, **others: float | None) -> OperatingPoint:
+        """As `Ranking.threshold_for`."""
+        name, limit = check_exactly_one({**others, QUOTA: n_predicted})
+        if name == QUOTA:
+            most = checked_limit(name, limit)
+            self._tell_apart(lambda tp, fp: tp + fp > most)
+        return super().threshold_for(**{name: limit})
+
+    def _tell_apart(self, is_reached: Callable[[int, int], bool]) -> None:
+        """Count negatives apart until the score is known at which a condition of true and false positives is met.
+
+        Once it is met, it is at all lower thresholds.
+        """
+        while True:
+            counts, atoms = self.counts, self._atoms
+
+            def is_reached_at(row: int, counts: ThresholdCounts = counts) -> bool:
+                return is_reached(int(counts.tps[row]), int(counts.fps[row]))
+
+            row = bisect_left(range(counts.thresholds.size), True, key=is_reached_at)
+            key = FLOATS.encode(counts.thresholds[row : row + 1])
+            gap = int(np.searchsorted(atoms.keys, key)[0]) if key.size else atoms.keys.size
+            if gap == atoms.keys.size or atoms.keys[gap] == key or atoms.between[gap] <= 1:
+                return
+            if self._recount is None:
+                raise ValueError(
+                    f"the threshold is that of one of {atoms.between[gap]:,} negatives, which a copy can't count: ask "
+                    "the ranking that it was made of before, or rank the rows again"
+                )
+            low, high = int(atoms.least[gap]), int(atoms.keys[gap]) - 1
+            step = -(-(high - low + 1) // TOLD_APART)
+            finer = np.append(np.arange(low, high, step, dtype=np.uint64), np.uint64(high))
+            self._atoms, self._counts = atoms.refined(gap, self._recount(finer)), None
