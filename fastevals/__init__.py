@@ -88,7 +88,7 @@ def __getattr__(name: str) -> Any:
 
         now = _FORMER[name]
         warnings.warn(f"fastevals.{name} is called fastevals.{now} now, and goes in 0.6", FutureWarning, stacklevel=2)
-        return __getattr__(now)
+        return getattr(import_module(__name__), now)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_meant(name)}")
     from fastevals._options import names_keywords

@@ -250,6 +250,8 @@ def test_pools_pickled_by_0_3_are_rankings() -> None:
 
     with pytest.warns(FutureWarning, match="PooledRanking is called fastevals.Ranking now, and goes in 0.6"):
         assert fe.PooledRanking is folds.PooledRanking is fe.Ranking
+    with pytest.raises(TypeError, match=r"^[^?]*\(did you mean 'sample_weight'\?\)$"):  # which is said once
+        fe.Ranking([0, 1], [0, 1], weights=[1, 1])
     expected = fe.Ranking(*rows()[:2])
     state = {"_counts": expected.counts, "n_positives": expected.n_positives, "n_negatives": expected.n_negatives}
     ranking = fe.Ranking.__new__(fe.Ranking)

@@ -27,6 +27,7 @@ from fastevals.measure.registry import (
     METRICS,
     UNBOUNDED,
     Detail,
+    Influence,
     ReplicateKernel,
     aliases_for,
     aliases_with_options,
@@ -246,6 +247,13 @@ def is_best_by_another(spec: MetricSpec | Callable[..., Any]) -> bool:
     return isinstance(spec, MetricSpec) and "best" in spec.options and optimized_bounds(spec) is None
 
 
+def influence_of(spec: MetricSpec) -> Influence:
+    """Return how a row moves a metric, at the threshold that it asks for."""
+    if "best" in spec.options:
+        return Influence.BEST
+    return Influence.PLACE if thresholds.CONSTRAINTS.keys() & spec.options else METRICS[spec.name].influence
+
+
 def is_greater_better(spec: MetricSpec | Callable[..., Any]) -> bool | None:
     """Return a metric's direction, None of a function, whose direction isn't known."""
     return METRICS[spec.name].greater_is_better if isinstance(spec, MetricSpec) else None
@@ -309,7 +317,8 @@ def _unbounded_metric(spec: MetricSpec | Callable[..., Any], argument: str, unit
         return _partial_auc(spec)
     check_no_options(str(spec), spec.options, ())
     detail = entry.replicate.detail if entry.replicate else entry.detail
-    return RankingMetric(entry, detail, entry.replicate, near=READ_NEAR.get(spec.name))
+    near = getattr(thresholds, entry.near) if entry.near else None
+    return RankingMetric(entry, detail, entry.replicate, near=near)
 
 
 def _partial_auc(spec: MetricSpec) -> RankingMetric:
@@ -325,14 +334,6 @@ def _partial_auc(spec: MetricSpec) -> RankingMetric:
         return ranking_metrics.partial_roc_auc(counts, fpr, tpr, standardize)
 
     return RankingMetric(of_counts, Detail.POLYLINE, ReplicateKernel("partial_roc_auc"), (fpr, tpr, standardize))
-
-
-# Metrics of whole rankings that are read at one place.
-READ_NEAR = {
-    "break_even_point": thresholds.rows_near_break_even,
-    "equal_error_rate": thresholds.rows_near_equal_errors,
-    "ks_statistic": thresholds.farthest_rows,
-}
 
 
 # Metrics of one threshold -----------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import Enum, IntEnum, auto
 from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
@@ -34,6 +34,16 @@ class Detail(IntEnum):
     POLYLINE = 1  # by corners of the ROC polyline
     POSITIVES = 2  # by thresholds with positives
     THRESHOLDS = 3  # by all thresholds, whose values count
+
+
+class Influence(Enum):
+    """How a row moves a metric: which replicates are alike, and what tells how two models vary together."""
+
+    LINEAR = auto()  # it adds its own part to sums, of which the metric is a smooth function
+    PLACE = auto()  # it moves the place of the curve at which the metric is read
+    BEST = auto()  # it moves the place that is the best of all, at which the metric is read
+    BINS = auto()  # it adds to the sum of a bin, which counts without its sign
+    ROWS = auto()  # it moves the row that is read: no sums tell
 
 
 class ReplicateKernel(NamedTuple):
@@ -95,6 +105,10 @@ class Metric:
         queries "relevant", a relevant document.
     check_options : callable, optional
         Takes the options of the function as users give them, with their defaults, and returns them all, checked.
+    influence : Influence
+        How a row moves it; of cells, at a threshold that is fixed beforehand (`metric_specs.influence_of`).
+    near : str
+        Function of `measure.thresholds` that says at which rows of threshold counts a replicate's place may be.
     replicate : ReplicateKernel or None
         How a bootstrap replicate's value is swept; without it the function is called, some 10 x slower.
     detail : Detail
@@ -135,6 +149,8 @@ class Metric:
     bounds: tuple[float, float] = (0.0, 1.0)
     needs: tuple[str, ...] = ("positives", "negatives")
     check_options: Callable[..., dict[str, Any]] | None = None
+    influence: Influence = Influence.LINEAR
+    near: str = ""
     replicate: ReplicateKernel | None = None
     detail: Detail = Detail.THRESHOLDS
     parts: Callable[..., tuple[Any, Any]] | None = None
@@ -321,6 +337,8 @@ METRICS: dict[str, Metric] = {
             "ranking",
             ranking_metrics.break_even_point,
             needs=_POSITIVES,
+            influence=Influence.PLACE,
+            near="rows_near_break_even",
             replicate=ReplicateKernel("break_even_point"),
             short="bep",
             monotone=True,
@@ -331,6 +349,8 @@ METRICS: dict[str, Metric] = {
             "ranking",
             ranking_metrics.equal_error_rate,
             greater_is_better=False,
+            influence=Influence.PLACE,
+            near="rows_near_equal_errors",
             replicate=ReplicateKernel("equal_error_rate"),
             short="eer",
             monotone=True,
@@ -364,6 +384,8 @@ METRICS: dict[str, Metric] = {
             "KS",
             "ranking",
             ranking_metrics.ks_statistic,
+            influence=Influence.BEST,
+            near="farthest_rows",
             replicate=ReplicateKernel("ks_statistic"),
             optimized_bounds=(-1.0, 1.0),
             short="ks",
@@ -399,6 +421,7 @@ METRICS: dict[str, Metric] = {
             expected_calibration_error,
             greater_is_better=False,
             needs=(),
+            influence=Influence.BINS,
             replicate=_mean_over_rows(probability_metrics.differences, n_bins=10),
             optimized_bounds=(-1.0, 1.0),
             short="ece",
@@ -582,7 +605,7 @@ METRICS: dict[str, Metric] = {
         _error("MSE", error_metrics.mean_squared_error, short="mse", aliases="neg_mean_squared_error"),
         _error("RMSE", error_metrics.root_mean_squared_error, short="rmse", aliases="neg_root_mean_squared_error"),
         _error("MAE", error_metrics.mean_absolute_error, short="mae", aliases="neg_mean_absolute_error"),
-        _error("median AE", error_metrics.median_absolute_error, aliases="medae"),
+        _error("median AE", error_metrics.median_absolute_error, influence=Influence.ROWS, aliases="medae"),
         _error("MAPE", error_metrics.mean_absolute_percentage_error, short="mape"),
         Metric(
             "r2",

@@ -20,8 +20,9 @@ from fastevals._options import check_number
 from fastevals.measure import error_metrics, ranking_metrics, registry
 from fastevals.measure.cells import Quotient, ratio
 from fastevals.measure.error_metrics import RegressionSums
+from fastevals.measure.metric_specs import influence_of
 from fastevals.measure.ranking_metrics import hull
-from fastevals.measure.registry import SCORE_METRICS, Metric, find_metric
+from fastevals.measure.registry import METRICS, SCORE_METRICS, Influence, Metric, find_metric
 from tests.reference import calibration, confusion, curves, queries
 from tests.reference import ranking as reference
 from tests.reference import regression as regression_twins
@@ -160,6 +161,20 @@ def test_other_names_are_none_of_ours_and_name_one_metric_each():
     assert len(set(others)) == len(others)
     assert not set(others) & set(registry.METRICS)
     assert others == [other.casefold() for other in others]
+
+
+def test_how_a_row_moves_a_metric():
+    """The others are smooth functions of sums."""
+    others = {name: entry.influence for name, entry in METRICS.items() if entry.influence is not Influence.LINEAR}
+    assert others == {
+        "break_even_point": Influence.PLACE,
+        "equal_error_rate": Influence.PLACE,
+        "ks_statistic": Influence.BEST,
+        "expected_calibration_error": Influence.BINS,
+        "median_absolute_error": Influence.ROWS,
+    }
+    for options, influence in (({"best": "f1"}, "BEST"), ({"fpr": 0.1}, "PLACE"), ({"threshold": 0.5}, "LINEAR")):
+        assert influence_of(fastevals.metric("recall", **options)) is Influence[influence]
 
 
 def test_the_docstring_names_all_metrics():
