@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import islice, product
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,7 +140,7 @@ def _against(truth: Floats | float, ends: Floats) -> Floats:
 
 # AUC --------------------------------------------------------------------------------------------------------------
 
-DELONG = {"DeLong": "delong", "DeLong, logit": "logit"}
+DELONG: dict[str, Literal["delong", "logit"]] = {"DeLong": "delong", "DeLong, logit": "logit"}
 METHODS = (*INTERVALS, *DELONG)
 ASKED = parse_metrics("roc_auc")
 

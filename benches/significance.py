@@ -7,7 +7,7 @@ pass that sums the predictions, or counts rows, is work to measure time by.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,7 @@ def _differences(true: NDArray[Any], predictions: NDArray[Any]) -> NDArray[np.fl
     return (right[first] - right[second]) / true.size  # type: ignore[no-any-return]
 
 
-def _all_pairs(method: str) -> Setup:
+def _all_pairs(method: Literal["exact", "mid-p", "corrected", "uncorrected"]) -> Setup:
     def set_up(data: Data) -> Call:
         true, predictions = _labels(data)
         return lambda: fastevals.pairwise_mcnemar_tests(true, predictions, method=method).effect

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from importlib.util import find_spec
 from itertools import chain, islice
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,7 @@ from fastevals._text import format_column, format_pvalue, format_value, printabl
 Array = NDArray[Any]
 Columns = dict[str, Array]  # of one length
 
-LIBRARIES = ("pandas", "polars")
+Library = Literal["pandas", "polars"]
 NO_LIBRARY = "a frame needs pandas or polars: pip install pandas, or pip install polars"
 NO_LIBRARY_NAMED = "a frame of {0} needs {0}: pip install {0}"
 NO_ARROW = "an Arrow stream needs pyarrow: pip install pyarrow"
@@ -72,7 +72,7 @@ class Tabular:
         """Return what stands above the rows in a notebook."""
         return repr(self).partition("\n")[0]
 
-    def to_frame(self, library: str | None = None) -> Any:
+    def to_frame(self, library: Library | None = None) -> Any:
         """Return the rows as a frame.
 
         Parameters
@@ -111,7 +111,7 @@ class Tabular:
         3  yes       yes      2
         """
         if library is not None:
-            check_choice("library", library, LIBRARIES)
+            check_choice("library", library, Library)
         else:
             library = _library_at_hand()
         frames = import_optional(library, NO_LIBRARY_NAMED.format(library))
@@ -142,12 +142,14 @@ class Tabular:
         )
 
 
-def _library_at_hand() -> str:
+def _library_at_hand() -> Library:
     """Return the library that is imported, or else one that is installed."""
-    at_hand = [name for name in LIBRARIES if sys.modules.get(name)] or [name for name in LIBRARIES if find_spec(name)]
-    if not at_hand:
-        raise ModuleNotFoundError(NO_LIBRARY, name=LIBRARIES[0])
-    return at_hand[0]
+    libraries: tuple[Library, ...] = get_args(Library)
+    for there in (sys.modules.get, find_spec):
+        for name in libraries:
+            if there(name):
+                return name
+    raise ModuleNotFoundError(NO_LIBRARY, name=libraries[0])
 
 
 # Columns ------------------------------------------------------------------------------------------------------------

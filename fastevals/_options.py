@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType, ModuleType
-from typing import Any, SupportsInt, TypeVar, cast
+from typing import Any, Literal, SupportsInt, TypeVar, cast, get_args
 
 import numpy as np
 
@@ -50,6 +50,7 @@ OTHER_KEYWORDS = {  # of other libraries, in lower case
     "correction": "adjust p_adjust method",
     "higher_is_better": "greater_is_better lower_is_better",
 }
+OnInvalid = Literal["raise", "drop"]
 LONGEST = 80  # characters of a value shown in a message
 
 
@@ -121,7 +122,7 @@ def python_number(value: Any) -> Any:
     return int(value) if value == np.trunc(value) else value
 
 
-def check_choice(name: str, value: Any, choices: Iterable[Any], also: Mapping[str, str] | None = NO_OTHERS) -> None:
+def check_choice(name: str, value: Any, choices: Any, also: Mapping[str, str] | None = NO_OTHERS) -> None:
     """Raise unless `value` is one of `choices`, and name them: of many the one meant, if any is.
 
     Parameters
@@ -130,12 +131,12 @@ def check_choice(name: str, value: Any, choices: Iterable[Any], also: Mapping[st
         Of the argument.
     value : object
         What was given.
-    choices : iterable
+    choices : Literal or iterable
         What is legal.
     also : mapping of str to str, optional
         For `did_you_mean`; None where the value is legal elsewhere, so that nothing like it can be meant.
     """
-    legal = list(choices)
+    legal = list(get_args(choices) or choices)
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in legal):
         hint = "" if also is None else did_you_mean(value, legal, also)
         listing = f"{len(legal)} names" if hint and len(legal) > SHOWN else listed(legal, MOST_CHOICES)

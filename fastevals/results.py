@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cache
 from itertools import islice
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from fastevals._text import SHOWN, format_column, format_pvalue, printable, wrap
 
 PairNames = Sequence[str] | None  # what conclusions call two learners
 
-ALTERNATIVES = ("two-sided", "less", "greater")
+Alternative = Literal["two-sided", "less", "greater"]
 EXTREMENESS: dict[str, Any] = {"two-sided": np.abs, "less": np.negative, "greater": np.positive}
 TIE_TOLERANCE = 1e-9  # relative: statistics are differences of resampled values that were rounded
 MAX_RESAMPLES = 1_000_000_000
@@ -149,7 +149,7 @@ class SignificanceResult(Frozen):
     pvalue: float
     critical_value: float | Interval
     df: float | tuple[int, int] | None
-    alternative: str
+    alternative: Alternative
     effect: float | None
     confidence_interval: Interval | None
     rejected: bool
@@ -331,7 +331,7 @@ class ResampledByMetric(ByMetric[R]):
     n_resamples: int
     confidence_level: float
     method: str
-    alternative: str
+    alternative: Alternative
 
     def _settings(self) -> str:
         return f"{self.method}, {self.confidence_level:g}, {self.alternative}, n_resamples={self.n_resamples}"
@@ -365,7 +365,7 @@ def check_confidence_level(confidence_level: float) -> tuple[float, float]:
     return level, float(1 - Fraction(repr(level)))
 
 
-def tail_probability(alpha: float, alternative: str) -> float:
+def tail_probability(alpha: float, alternative: Alternative) -> float:
     """Return the share of a level on each side that is tested; always below 1, though alpha may be 1 to a float."""
     return alpha / 2 if alternative == "two-sided" else min(alpha, LARGEST_ALPHA)
 

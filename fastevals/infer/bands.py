@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,7 +28,7 @@ from fastevals._random import seed_key
 from fastevals._validation.curves import as_shares
 from fastevals._validation.labels import check_resampled_rows
 from fastevals.counts import ThresholdCounts
-from fastevals.infer.bootstrap.curve_samples import CURVES, CurveSample
+from fastevals.infer.bootstrap.curve_samples import CurveName, CurveSample
 from fastevals.infer.bootstrap.ranking_samples import RankingSample
 from fastevals.infer.bootstrap.samples import Values
 from fastevals.measure.cells import ratio
@@ -41,17 +41,18 @@ from fastevals.results import MAX_RESAMPLES, Frozen, check_confidence_level
 
 Floats = NDArray[np.float64]
 Edges = tuple[Floats, Floats, Floats]  # x, low, high
-METHODS = {"simultaneous": ("studentised", "kolmogorov"), "pointwise": ("bootstrap",)}
+BandKind = Literal["simultaneous", "pointwise"]
+BandMethod = Literal["studentised", "kolmogorov"]
 PRINTED = 5  # points of a printed band
 GRIDS = {"roc": np.arange(101) / 100, "precision_recall": np.arange(1, 101) / 100}
 
 
 def confidence_band(
     ranking: Any,
-    curve: str = "roc",
+    curve: CurveName = "roc",
     *,
-    kind: str = "simultaneous",
-    method: str | None = None,
+    kind: BandKind = "simultaneous",
+    method: BandMethod | None = None,
     confidence_level: float = 0.95,
     at: ArrayLike | None = None,
     n_resamples: int = 2000,
@@ -164,13 +165,13 @@ def confidence_band(
             "curve is in doubt: count the rows in more cells, or take the ranking with exact=True and enough memory= "
             "for one range"
         )
-    check_choice("curve", curve, CURVES)
-    check_choice("kind", kind, METHODS)
+    check_choice("curve", curve, CurveName)
+    check_choice("kind", kind, BandKind)
     if method is not None:
-        check_choice("method", method, METHODS["simultaneous"])
+        check_choice("method", method, BandMethod)
         if kind == "pointwise":
             raise ValueError(f"method goes with a simultaneous band, got {method!r} with kind='pointwise'")
-    how = method or METHODS[kind][0]
+    how = method or ("studentised" if kind == "simultaneous" else "bootstrap")
     level, alpha = check_confidence_level(confidence_level)
     n_resamples = check_integer("n_resamples", n_resamples, low=1, high=MAX_RESAMPLES)
     x = None if at is None else sorted_unique(as_shares("at", at))
@@ -234,9 +235,9 @@ class ConfidenceBand(Frozen):
     x: Floats
     low: Floats
     high: Floats
-    curve: str
-    kind: str
-    method: str
+    curve: CurveName
+    kind: BandKind
+    method: Literal["studentised", "kolmogorov", "bootstrap"]
     confidence_level: float
     n_undefined: int = 0
 

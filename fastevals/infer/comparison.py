@@ -17,7 +17,7 @@ from fastevals._options import as_flag, show, warn_degenerate, warn_too_few
 from fastevals._text import format_column, format_pvalue, format_tables, printable, shorten_names, wrap_text
 from fastevals._validation.arrays import as_predictions
 from fastevals._validation.labels import as_models_labels, as_true_labels, check_two_models
-from fastevals.infer.bootstrap.bootstrap import BootstrapSettings, Estimate, make_estimate, resample
+from fastevals.infer.bootstrap.bootstrap import BootstrapMethod, BootstrapSettings, Estimate, make_estimate, resample
 from fastevals.infer.bootstrap.samples import Sample
 from fastevals.infer.bootstrap.subjects import (
     SamplingDesign,
@@ -31,6 +31,7 @@ from fastevals.measure.metric_specs import metric_bounds, parse_metrics
 from fastevals.results import (
     EXTREMENESS,
     TIE_TOLERANCE,
+    Alternative,
     Frozen,
     Interval,
     ResampledByMetric,
@@ -53,8 +54,8 @@ def compare_rankings(
     reference: Any = None,
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
-    method: str = "BCa",
-    alternative: str = "two-sided",
+    method: BootstrapMethod = "BCa",
+    alternative: Alternative = "two-sided",
     stratified: bool = False,
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -147,8 +148,8 @@ def compare_predictions(
     reference: Any = None,
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
-    method: str = "BCa",
-    alternative: str = "two-sided",
+    method: BootstrapMethod = "BCa",
+    alternative: Alternative = "two-sided",
     stratified: bool = False,
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from fastevals._validation.labels import check_positive_known, check_two_classes
 from fastevals.counts import Cells
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.registry import aliases_for
-from fastevals.results import ALTERNATIVES, Interval, check_confidence_level, number_or_array, tail_probability
+from fastevals.results import Alternative, Interval, check_confidence_level, number_or_array, tail_probability
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +31,8 @@ OUTCOMES: dict[str, Callable[[Cells], tuple[Any, Any]]] = {
 }
 METRICS_OF_ALL_ROWS = ("accuracy", "error_rate")
 METRICS_OF_NEGATIVES = ("specificity", "false_positive_rate")
-AVERAGES = ("binary", None, "micro")
+ProportionMethod = Literal["wilson", "clopper-pearson"]
+ProportionAverage = Literal["binary", None, "micro"]
 MEAN_AVERAGES = ("macro", "weighted")
 USE_BOOTSTRAP = "bootstrap gives its interval"
 
@@ -40,10 +41,10 @@ def proportion_interval(
     matrix: ConfusionMatrix,
     metric: str,
     *,
-    method: Literal["wilson", "clopper-pearson"] = "wilson",
+    method: ProportionMethod = "wilson",
     confidence_level: float = 0.95,
-    alternative: Literal["two-sided", "less", "greater"] = "two-sided",
-    average: Literal["binary", "micro"] | None = "binary",
+    alternative: Alternative = "two-sided",
+    average: ProportionAverage = "binary",
 ) -> Interval:
     """Interval of a metric that is a share of rows, such as accuracy or recall.
 
@@ -103,8 +104,8 @@ def proportion_interval(
     """
     check_kind("matrix", matrix, ConfusionMatrix)
     check_choice("metric", metric, OUTCOMES, aliases_for(OUTCOMES))
-    check_choice("method", method, METHODS)
-    check_choice("alternative", alternative, ALTERNATIVES)
+    check_choice("method", method, ProportionMethod)
+    check_choice("alternative", alternative, Alternative)
     _, alpha = check_confidence_level(confidence_level)
     _check_counts(matrix)
     _check_average(metric, average, matrix)
@@ -112,7 +113,9 @@ def proportion_interval(
     return Interval(matrix._warned_values(f"the interval of {metric}", low), number_or_array(high))
 
 
-def share_interval(successes: Any, failures: Any, method: str, alpha: float, alternative: str) -> tuple[Floats, Floats]:
+def share_interval(
+    successes: Any, failures: Any, method: str, alpha: float, alternative: Alternative
+) -> tuple[Floats, Floats]:
     """Return the interval of a share, of counts or of arrays of them; NaN without trials."""
     successes, failures = (np.asarray(each, dtype=np.float64) for each in (successes, failures))
     low, high = METHODS[method](successes, failures, tail_probability(alpha, alternative))
@@ -139,12 +142,12 @@ def _check_average(metric: str, average: Any, matrix: ConfusionMatrix) -> None:
     n_classes = matrix.counts.shape[-1]
     if isinstance(average, str) and average in MEAN_AVERAGES:
         raise ValueError(f"average={average!r} is a mean of proportions and no proportion; {USE_BOOTSTRAP}")
-    check_choice("average", average, AVERAGES)
+    check_choice("average", average, ProportionAverage)
     if metric in METRICS_OF_ALL_ROWS:
         if average != "binary":
             raise ValueError(f"average goes with metrics of a class, and {metric} is of all rows; got {average!r}")
     elif average == "binary":
-        check_two_classes("average='binary'", n_classes, AVERAGES)
+        check_two_classes("average='binary'", n_classes, get_args(ProportionAverage))
         check_positive_known(metric, matrix._classes)
     elif average == "micro" and metric in METRICS_OF_NEGATIVES and n_classes > 2:
         raise ValueError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,10 @@ from fastevals.measure.curves.roc import RocCurve
 from fastevals.measure.ranking.ranking import Ranking
 
 LACK = "lack rows of the class, or rows outside it"
-AVERAGES = ("macro", "micro", "weighted", None)
+AreaAverage = Literal["macro", "micro", "weighted", None]
+MultiClass = Literal["ovr", "ovo"]
+RocAverage = Literal[None, "micro", "macro"]
+PrAverage = Literal[None, "micro"]
 
 C = TypeVar("C", bound=Curve)
 
@@ -147,7 +150,9 @@ class ClassRankings(Tabular):
             self._rankings = tuple(batch_rankings(self._scores.by_class()))
         return self._rankings
 
-    def roc_auc(self, *, average: str | None = "macro", multi_class: str = "ovr", max_fpr: float | None = None) -> Any:
+    def roc_auc(
+        self, *, average: AreaAverage = "macro", multi_class: MultiClass = "ovr", max_fpr: float | None = None
+    ) -> Any:
         """Areas under the ROC curves of classes against the rest, or of pairs of classes, and their averages.
 
         Parameters
@@ -188,8 +193,8 @@ class ClassRankings(Tabular):
         >>> classes.roc_auc(multi_class="ovo", average="weighted")
         0.90625
         """
-        check_choice("average", average, AVERAGES)
-        check_choice("multi_class", multi_class, ("ovr", "ovo"))
+        check_choice("average", average, AreaAverage)
+        check_choice("multi_class", multi_class, MultiClass)
         if multi_class == "ovo":
             _check_one_vs_one(self.is_multilabel, average, max_fpr)
             return self._averaged_pairs(average)
@@ -226,7 +231,7 @@ class ClassRankings(Tabular):
         _check_one_vs_one(self.is_multilabel, "macro", None)
         return float(self._averaged_pairs("macro"))
 
-    def average_precision(self, *, average: str | None = "macro") -> Any:
+    def average_precision(self, *, average: AreaAverage = "macro") -> Any:
         """Average precision of each class against the rest, and its averages.
 
         Parameters
@@ -250,14 +255,14 @@ class ClassRankings(Tabular):
         >>> fastevals.ClassRankings([[1, 0], [1, 1], [0, 1]], [[3, 1], [1, 2], [2, 3]]).average_precision(average=None)
         array([0.83333333, 1.        ])
         """
-        check_choice("average", average, AVERAGES)
+        check_choice("average", average, AreaAverage)
         if average == "micro":
             return self._as_one().average_precision()
         return self._averaged(
             "average_precision", class_metric(self._scores, "average_precision"), average, self.support
         )
 
-    def roc_curve(self, *, average: str | None = None, drop_intermediate: bool = True) -> Any:
+    def roc_curve(self, *, average: RocAverage = None, drop_intermediate: bool = True) -> Any:
         """ROC curves of each class against the rest, or their average.
 
         Parameters
@@ -290,7 +295,7 @@ class ClassRankings(Tabular):
         >>> classes.roc_curve()["a"], round(classes.roc_curve(average="macro").area, 12)
         (RocCurve(5 points, area=0.75), 0.916666666667)
         """
-        check_choice("average", average, (None, "micro", "macro"))
+        check_choice("average", average, RocAverage)
         if average == "micro":
             return self._as_one().roc_curve(drop_intermediate=drop_intermediate)
         if average == "macro":
@@ -300,7 +305,7 @@ class ClassRankings(Tabular):
         curves = run(lambda ranking: RocCurve(ranking.counts, thinned), self.rankings)
         return self._by_label("roc_curve", curves)
 
-    def precision_recall_curve(self, *, average: str | None = None) -> Any:
+    def precision_recall_curve(self, *, average: PrAverage = None) -> Any:
         """Precision-recall curves of each class against the rest, or that of all.
 
         Parameters
@@ -326,7 +331,7 @@ class ClassRankings(Tabular):
         >>> classes.precision_recall_curve()[1].precision
         array([1.        , 1.        , 1.        , 0.66666667])
         """
-        check_choice("average", average, (None, "micro"))
+        check_choice("average", average, PrAverage)
         if average == "micro":
             return self._as_one().precision_recall_curve()
         curves = run(lambda ranking: PrecisionRecallCurve(ranking.counts), self.rankings)
@@ -337,7 +342,7 @@ class ClassRankings(Tabular):
         flags, scores, weights = self._scores.all_together()
         return Ranking(flags, scores, sample_weight=weights, pos_label=1)
 
-    def _averaged_pairs(self, average: str | None) -> Any:
+    def _averaged_pairs(self, average: AreaAverage) -> Any:
         by_pair, support = pair_aucs(self._scores), self.support
         first, second = np.triu_indices(support.size, 1)
         means = (by_pair[first, second] + by_pair[second, first]) / 2
@@ -368,7 +373,7 @@ class ClassRankings(Tabular):
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
-def _check_one_vs_one(multilabel: bool, average: str | None, max_fpr: Any) -> None:
+def _check_one_vs_one(multilabel: bool, average: AreaAverage, max_fpr: Any) -> None:
     """Raise unless one-vs-one areas are defined with these options."""
     if multilabel:
         raise ValueError("multi_class='ovo' needs one label a row, but y_true is an indicator matrix")

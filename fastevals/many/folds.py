@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,8 @@ from fastevals.measure.curves.roc import DetCurve, RocCurve, corners
 from fastevals.measure.ranking.ranking import Ranking
 
 MOST_FOLDS = 10_000
+FoldAverage = Literal["micro", "macro"]
+RateAverage = Literal[FoldAverage, "vertical"]
 
 
 class RankingFolds(Tabular):
@@ -183,7 +185,7 @@ class RankingFolds(Tabular):
         )  # fmt: skip
         return pool
 
-    def roc_curve(self, *, average: str = "micro") -> RocCurve:
+    def roc_curve(self, *, average: RateAverage = "micro") -> RocCurve:
         """Average the folds' ROC curves.
 
         Parameters
@@ -201,12 +203,12 @@ class RankingFolds(Tabular):
         ValueError
             If `average` is none of these.
         """
-        check_choice("average", average, ("micro", "macro", "vertical"))
+        check_choice("average", average, RateAverage)
         if average == "vertical":
             return RocCurve(mean_at_each_fpr(self.rankings))
         return RocCurve(self._counts(average, mean_rates))
 
-    def det_curve(self, *, average: str = "micro") -> DetCurve:
+    def det_curve(self, *, average: RateAverage = "micro") -> DetCurve:
         """Average the folds' DET curves: FPR and FNR.
 
         Parameters
@@ -226,7 +228,7 @@ class RankingFolds(Tabular):
         """
         return DetCurve(self.roc_curve(average=average).counts)
 
-    def cost_curve(self, *, average: str = "micro") -> CostCurve:
+    def cost_curve(self, *, average: FoldAverage = "micro") -> CostCurve:
         """Average the folds' cost curves.
 
         Parameters
@@ -247,7 +249,7 @@ class RankingFolds(Tabular):
         """
         return CostCurve(self._counts(average, mean_rates))
 
-    def precision_recall_curve(self, *, average: str = "micro") -> PrecisionRecallCurve:
+    def precision_recall_curve(self, *, average: FoldAverage = "micro") -> PrecisionRecallCurve:
         """Average the folds' P-R curves.
 
         Parameters
@@ -271,7 +273,7 @@ class RankingFolds(Tabular):
         """
         return PrecisionRecallCurve(self._counts(average, mean_precision_and_recall))
 
-    def gain_curve(self, *, average: str = "micro") -> GainCurve:
+    def gain_curve(self, *, average: FoldAverage = "micro") -> GainCurve:
         """Average the folds' gain curves: shares of rows and of positives found.
 
         Parameters
@@ -291,7 +293,7 @@ class RankingFolds(Tabular):
         """
         return GainCurve(self._counts(average, mean_shares))
 
-    def lift_curve(self, *, average: str = "micro") -> LiftCurve:
+    def lift_curve(self, *, average: FoldAverage = "micro") -> LiftCurve:
         """Average the folds' gain curves, as `gain_curve` does, and give the lift: gain over share of rows.
 
         Parameters
@@ -311,8 +313,8 @@ class RankingFolds(Tabular):
         """
         return LiftCurve(self._counts(average, mean_shares))
 
-    def _counts(self, average: str, mean: Callable[[Sequence[Ranking]], ThresholdCounts]) -> ThresholdCounts:
-        check_choice("average", average, ("micro", "macro"))
+    def _counts(self, average: FoldAverage, mean: Callable[[Sequence[Ranking]], ThresholdCounts]) -> ThresholdCounts:
+        check_choice("average", average, FoldAverage)
         return self.pool().counts if average == "micro" else mean(self.rankings)
 
 

@@ -7,7 +7,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -216,7 +216,7 @@ def mean_over_groups(values: Floats, weights: Floats) -> float:
     return min(max(mean, float(values[defined].min())), float(values[defined].max()))
 
 
-INTERVALS = (None, "delong", "bootstrap")
+GroupInterval = Literal[None, "delong", "bootstrap"]
 
 
 def grouped_auc(
@@ -227,7 +227,7 @@ def grouped_auc(
     sample_weight: ArrayLike | None = None,
     frequency_weight: ArrayLike | None = None,
     pos_label: Any = None,
-    interval: str | None = None,
+    interval: GroupInterval = None,
     confidence_level: float = 0.95,
     n_resamples: int = 999,
     rng: Any = None,
@@ -311,7 +311,7 @@ def grouped_auc(
     >>> found.groups, found.values, found.standard_errors.round(4)
     (array([3, 7]), array([0.5 , 0.75]), array([0.5   , 0.3536]))
     """
-    check_choice("interval", interval, INTERVALS)
+    check_choice("interval", interval, GroupInterval)
     _, alpha = check_confidence_level(confidence_level)
     n_resamples = check_integer("n_resamples", n_resamples, low=1, high=MAX_RESAMPLES)
     progress = as_flag("progress", progress)

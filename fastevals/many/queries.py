@@ -6,7 +6,7 @@ import math
 import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +27,7 @@ from fastevals._options import (
 from fastevals._random import seed_key
 from fastevals._validation.arrays import as_array, as_scores, check_same_length, named_columns, raise_not_finite
 from fastevals._validation.labels import as_group_keys, check_two_models
-from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
+from fastevals.infer.bootstrap.bootstrap import BootstrapMethod, BootstrapSettings
 from fastevals.infer.bootstrap.row_samples import SamplingUnits, UnitSample
 from fastevals.infer.bootstrap.samples import Values, jackknife_acceleration
 from fastevals.infer.comparison import ModelComparison, compare_models
@@ -40,14 +40,15 @@ from fastevals.measure.kinds import MetricSpecs
 from fastevals.measure.metric_specs import MetricSpec, parse_metrics
 from fastevals.measure.query_metrics import QuerySums
 from fastevals.measure.registry import METRICS
-from fastevals.results import MAX_RESAMPLES, Interval, check_confidence_level
+from fastevals.results import MAX_RESAMPLES, Alternative, Interval, check_confidence_level
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 USUAL = ("ndcg@10", "map", "mrr", "recall@10")
+Gain = Literal["linear", "exponential"]
 GAINS = {"linear": 1e100, "exponential": 300.0}  # and the largest relevance of each: squared sums of gains are finite
-INTERVALS = (None, "t", "bootstrap")
+QueryInterval = Literal[None, "t", "bootstrap"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -121,9 +122,9 @@ def query_metrics(
     metrics: Any = USUAL,
     *,
     n_relevant: Any = None,
-    gain: str = "linear",
+    gain: Gain = "linear",
     undefined: float = math.nan,
-    interval: str | None = "t",
+    interval: QueryInterval = "t",
     confidence_level: float = 0.95,
     n_resamples: int = 9999,
     rng: Any = None,
@@ -208,7 +209,7 @@ def query_metrics(
     >>> round(found["ndcg@10"]["q"], 4), found["recall@10"]["q"]
     (0.3392, 0.2)
     """
-    check_choice("interval", interval, INTERVALS)
+    check_choice("interval", interval, QueryInterval)
     _, alpha = check_confidence_level(confidence_level)
     n_resamples = check_integer("n_resamples", n_resamples, low=1, high=MAX_RESAMPLES)
     specs = parse_metrics(metrics, of_queries=True)
@@ -255,12 +256,12 @@ def compare_query_metrics(
     *,
     n_relevant: Any = None,
     reference: Any = None,
-    gain: str = "linear",
+    gain: Gain = "linear",
     undefined: float = math.nan,
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
-    method: str = "BCa",
-    alternative: str = "two-sided",
+    method: BootstrapMethod = "BCa",
+    alternative: Alternative = "two-sided",
     rng: Any = None,
     keep_distribution: bool = False,
     progress: bool = False,
@@ -368,7 +369,7 @@ class _Task:
     def __init__(
         self, y_true: Any, queries: Any, specs: MetricSpecs, gain: Any, undefined: Any, n_relevant: Any
     ) -> None:
-        check_choice("gain", gain, GAINS)
+        check_choice("gain", gain, Gain)
         if not (isinstance(undefined, numbers.Real) and math.isnan(undefined)):
             undefined = check_number("undefined", undefined, low=0, high=1)
         self._gain, self._undefined = gain, float(undefined)
@@ -455,7 +456,7 @@ def _are_finite(values: Floats) -> bool:
         return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
-def _raise_not_relevance(values: NDArray[Any], gain: str) -> None:
+def _raise_not_relevance(values: NDArray[Any], gain: Gain) -> None:
     """Raise an error that says which relevance is not finite, below 0, or too large."""
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise_not_finite("y_true", values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,10 +38,10 @@ from fastevals.measure import cells
 from fastevals.results import as_json
 
 FAR_APART = 2.0**-480  # of the largest count: products of two so small, and their rounding errors, may vanish
-AVERAGES = (None, "binary", "micro", "macro", "weighted")
+Average = Literal[None, "binary", "micro", "macro", "weighted"]
 MOST_SHOWN = 10  # classes of a printed matrix
 LONGEST_NAME = 16
-MACRO_F = ("mean-of-f", "of-means")
+MacroF = Literal["mean-of-f", "of-means"]
 
 
 class ConfusionMatrix(Tabular):
@@ -407,7 +407,7 @@ class ConfusionMatrix(Tabular):
         """
         return self._result("balanced_accuracy", cells.recall(self._one_vs_rest()).mean(axis=-1))
 
-    def precision(self, *, average: str | None = "binary") -> Any:
+    def precision(self, *, average: Average = "binary") -> Any:
         """Share of the rows predicted as a class that belong to it (2.8).
 
         Parameters
@@ -436,7 +436,7 @@ class ConfusionMatrix(Tabular):
         """
         return self._averaged("precision", cells.precision, average)
 
-    def recall(self, *, average: str | None = "binary") -> Any:
+    def recall(self, *, average: Average = "binary") -> Any:
         """Share of the rows of a class that are predicted as it (2.9); `average` as in `precision`.
 
         Returns
@@ -453,7 +453,7 @@ class ConfusionMatrix(Tabular):
         """
         return self._averaged("recall", cells.recall, average)
 
-    def specificity(self, *, average: str | None = "binary") -> Any:
+    def specificity(self, *, average: Average = "binary") -> Any:
         """Share of the rows outside a class that are not predicted as it; `average` as in `precision`.
 
         Returns
@@ -470,7 +470,7 @@ class ConfusionMatrix(Tabular):
         """
         return self._averaged("specificity", cells.specificity, average)
 
-    def jaccard(self, *, average: str | None = "binary") -> Any:
+    def jaccard(self, *, average: Average = "binary") -> Any:
         """Intersection over union of a class's predicted and true rows; `average` as in `precision`.
 
         Returns
@@ -487,7 +487,7 @@ class ConfusionMatrix(Tabular):
         """
         return self._averaged("jaccard", cells.jaccard, average)
 
-    def f_score(self, beta: float = 1.0, *, average: str | None = "binary", macro: str = "mean-of-f") -> Any:
+    def f_score(self, beta: float = 1.0, *, average: Average = "binary", macro: MacroF = "mean-of-f") -> Any:
         """Weighted harmonic mean of precision and recall (2.10 to 2.17), computed from counts.
 
         Parameters
@@ -522,7 +522,7 @@ class ConfusionMatrix(Tabular):
         (0.696969696969697, 0.7041420118343195)
         """
         beta = check_number("beta", beta, low=0, open_low=True, high=1e100)
-        check_choice("macro", macro, MACRO_F)
+        check_choice("macro", macro, MacroF)
         if macro == "mean-of-f" or not (self._mean_axes or average in ("macro", "weighted")):
             return self._averaged("f_score", lambda at: cells.f_score(at, beta), average)
         p, r = (self._mean(self._values(rate, average, "f_score")) for rate in (cells.precision, cells.recall))
@@ -619,7 +619,7 @@ class ConfusionMatrix(Tabular):
         self,
         name: str,
         metric: Callable[[Cells], NDArray[np.float64]],
-        average: str | None,
+        average: Average,
         *,
         symmetric: bool = False,
     ) -> Any:
@@ -629,16 +629,16 @@ class ConfusionMatrix(Tabular):
     def _values(
         self,
         metric: Callable[[Cells], NDArray[np.float64]],
-        average: str | None,
+        average: Average,
         needs_positive: str | None = "average='binary'",
     ) -> NDArray[np.float64]:
         """Compute a metric of each class against the rest, averaged over classes.
 
         `needs_positive` is what needs the positive class, as errors name it; None where either may be positive.
         """
-        check_choice("average", average, AVERAGES)
+        check_choice("average", average, Average)
         if average == "binary":
-            check_two_classes("average='binary'", self.counts.shape[-1], AVERAGES)
+            check_two_classes("average='binary'", self.counts.shape[-1], get_args(Average))
             if needs_positive is not None:
                 check_positive_known(needs_positive, self._classes)
             (tn, fp), (fn, tp) = np.moveaxis(self._scaled_counts, (-2, -1), (0, 1))

@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from itertools import groupby, pairwise
 from operator import itemgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -254,7 +254,7 @@ class BrierDecomposition(Frozen):
 
 
 def brier_decomposition(
-    counts: ThresholdCounts, *, n_bins: int | None = 10, strategy: str = "quantile"
+    counts: ThresholdCounts, *, n_bins: int | None = 10, strategy: Strategy = "quantile"
 ) -> BrierDecomposition:
     """Split the Brier score into parts that add up to it.
 
@@ -414,12 +414,12 @@ class Bins(NamedTuple):
     starts: NDArray[np.intp]
 
 
-def cut_bins(counts: ThresholdCounts, n_bins: int, strategy: str) -> Bins:
+def cut_bins(counts: ThresholdCounts, n_bins: int, strategy: Strategy) -> Bins:
     """Cut the probabilities into bins of equal width ("uniform") or of equal mass ("quantile")."""
     counts._require_each_score("calibration")
     require_probabilities(counts)
     n_bins = check_integer("n_bins", n_bins, low=1, high=MOST_BINS)
-    check_choice("strategy", strategy, STRATEGIES)
+    check_choice("strategy", strategy, Strategy)
     edges, starts = STRATEGIES[strategy](counts, n_bins)
     positives, negatives = np.diff(counts.tps[starts]), np.diff(counts.fps[starts])
     if n_bins <= FEW_BINS and are_whole(counts):
@@ -482,6 +482,7 @@ def _quantile(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64]
     return edges, np.concatenate(([0], inner, [counts.thresholds.size - 1]))
 
 
+Strategy = Literal["uniform", "quantile"]
 STRATEGIES = {"uniform": _uniform, "quantile": _quantile}
 
 

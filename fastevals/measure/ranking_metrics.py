@@ -10,7 +10,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ WON_PAIRS: dict[str, Callable[[Any, Any], Any]] = {
     "rank_loss": lambda won, pairs: pairs - won,
     "gini": lambda won, pairs: 2 * won - pairs,
 }
+Interpolation = Literal["davis-goadrich", "linear"]
 PR_AREAS = {"davis-goadrich": (areas.davis_goadrich_area, 1), "linear": (areas.linear_pr_area, 2)}
 
 
@@ -126,7 +127,7 @@ def share_of_gains(share: Fraction) -> float:
     return float(min(share, Fraction(1)))
 
 
-def pr_auc(counts: ThresholdCounts, interpolation: str = "davis-goadrich") -> float:
+def pr_auc(counts: ThresholdCounts, interpolation: Interpolation = "davis-goadrich") -> float:
     """Return the area under the P-R curve, between points linear in counts. Or linear in precision and recall."""
     if not counts.n_pos:
         return math.nan

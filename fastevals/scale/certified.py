@@ -389,10 +389,10 @@ class CertifiedRanking(BaseRanking):
         return self.metric(MetricSpec("average_precision", {}))
 
     def pr_auc(  # type: ignore[override]
-        self, *, interpolation: str = "davis-goadrich"
+        self, *, interpolation: ranking_metrics.Interpolation = "davis-goadrich"
     ) -> float | Certified:
         """As `Ranking.pr_auc`; of "linear" no bounds are known."""
-        check_choice("interpolation", interpolation, ranking_metrics.PR_AREAS)
+        check_choice("interpolation", interpolation, ranking_metrics.Interpolation)
         return self.metric(MetricSpec("pr_auc" if interpolation == "davis-goadrich" else "pr_auc_linear", {}))
 
     def ks_statistic(self) -> OperatingPoint:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,7 @@ from fastevals.scale.fields import Fields
 from fastevals.scale.payload import Summary, weighted_head
 from fastevals.scale.summary import joint_labels, read_rows
 
+MergedInterval = Literal[None, "delong"]
 ATOM_BYTES = 60  # of each distinct score of a group, while groups are merged: 20 are kept
 SHARDS = 64  # of groups: what a merge takes beside is for one of them
 SHORT = 2**31  # rows, below which they are kept in 32 bits
@@ -171,7 +172,7 @@ class GroupSummary(Summary):
     def __repr__(self) -> str:
         return f"GroupSummary({self.n_groups} groups)"
 
-    def auc(self, *, interval: str | None = None, confidence_level: float = 0.95) -> GroupedMetric:
+    def auc(self, *, interval: MergedInterval = None, confidence_level: float = 0.95) -> GroupedMetric:
         """Return the AUC of each group, as `fastevals.grouped_auc` of all rows.
 
         Parameters
@@ -186,7 +187,7 @@ class GroupSummary(Summary):
         GroupedMetric
             Groups in ascending order.
         """
-        check_choice("interval", interval, (None, "delong"))
+        check_choice("interval", interval, MergedInterval)
         if interval is not None and self.is_weighted:
             refuse_weighted("the summary", self)
         _, alpha = check_confidence_level(confidence_level)

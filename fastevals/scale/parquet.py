@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._distinct import sorted_union, sorted_unique
 from fastevals._limits import free_bytes
-from fastevals._options import as_bytes, as_flag, check_integer
+from fastevals._options import OnInvalid, as_bytes, as_flag, check_integer
 from fastevals._validation.arrays import as_thresholds, check_finite
 from fastevals.counting.ordering import FLOATS
 from fastevals.measure.ranking.ranking import Ranking
@@ -43,7 +43,7 @@ def ranking(
     cells: int = 2**18,
     at: ArrayLike = (),
     memory: int | str | None = None,
-    on_invalid: str = "raise",
+    on_invalid: OnInvalid = "raise",
     filesystem: Any = None,
     progress: bool = False,
 ) -> Any:
@@ -143,7 +143,7 @@ def ranking_summary(
     pos_label: Any = None,
     cells: int = 2**18,
     at: ArrayLike = (),
-    on_invalid: str = "raise",
+    on_invalid: OnInvalid = "raise",
     filesystem: Any = None,
     progress: bool = False,
 ) -> Any:
@@ -184,7 +184,7 @@ def _open(
     score: str | Sequence[str],
     weights: Weights,
     pos_label: Any,
-    on_invalid: str,
+    on_invalid: OnInvalid,
     filesystem: Any,
 ) -> RowReader:
     names = score_names(score)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._kernels.checksums import mix_column, sum_hashes
-from fastevals._options import check_choice, listed, show
+from fastevals._options import OnInvalid, check_choice, listed, show
 from fastevals._validation.arrays import check_one_weight, first_text, holds_numbers
 from fastevals._validation.labels import Classes, binary_labels, both_classes, distinct_pair
 from fastevals._validation.text import TextLabels, encode_column, is_text, share_names, unique_inverse
@@ -23,7 +23,6 @@ from fastevals.scale.files import Piece, RowFiles, read_piece
 from fastevals.scale.grid import exact_floats
 from fastevals.scale.values import hint_on_number, name_values, nearest_floats, numbers_of
 
-ON_INVALID = ("raise", "drop")
 DROPPING = "; on_invalid='drop' leaves such rows out"
 
 
@@ -126,11 +125,11 @@ class ColumnReader:
         keys: Sequence[str],
         numbers: Sequence[str],
         *,
-        on_invalid: str = "raise",
+        on_invalid: OnInvalid = "raise",
         names: Mapping[str, str] | None = None,
         hint: str = DROPPING,
     ) -> None:
-        check_choice("on_invalid", on_invalid, ON_INVALID)
+        check_choice("on_invalid", on_invalid, OnInvalid)
         self.files, self.on_invalid, self._hint = files, on_invalid, hint
         self.columns = list(dict.fromkeys([*keys, *numbers]))
         self.names = {name: f"column {name!r}" for name in self.columns} if names is None else dict(names)
@@ -268,7 +267,7 @@ class RowReader(ColumnReader):
         by: str | None = None,
         group: str | None = None,
         pos_label: Any = None,
-        on_invalid: str = "raise",
+        on_invalid: OnInvalid = "raise",
         names: Mapping[str, str] | None = None,
         option: str = "pos_label",
         hint: str = DROPPING,

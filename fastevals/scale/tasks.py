@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import show
+from fastevals._options import OnInvalid, show
 from fastevals._validation.text import is_text, unique_inverse
 from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import FLOATS
@@ -122,7 +122,7 @@ class RankingColumns:
     by: str | None = None
     pos_label: Any = None
     labels: tuple[Any, Any] = (None, None)
-    on_invalid: str = "raise"
+    on_invalid: OnInvalid = "raise"
     are_copies: bool = False
 
     @property
@@ -164,7 +164,7 @@ class ArgumentColumns:
     arguments: dict[str, str]
     numbers: tuple[str, ...]
     by: str | None = None
-    on_invalid: str = "raise"
+    on_invalid: OnInvalid = "raise"
 
     @property
     def weight(self) -> str | None:

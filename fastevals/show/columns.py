@@ -18,7 +18,17 @@ from numpy.typing import NDArray
 
 from fastevals._execution import progress_bar
 from fastevals._limits import available_memory, free_bytes
-from fastevals._options import as_bytes, as_flag, check_choice, check_name, did_you_mean, import_optional, row_at, show
+from fastevals._options import (
+    OnInvalid,
+    as_bytes,
+    as_flag,
+    check_choice,
+    check_name,
+    did_you_mean,
+    import_optional,
+    row_at,
+    show,
+)
 from fastevals._text import printable
 from fastevals._validation.arrays import (
     as_array,
@@ -415,7 +425,6 @@ SUFFIXES: dict[str, _Format] = {
 # Whether files are read as a whole ---------------------------------------------------------------------------------
 
 STDIN = "-"
-ON_INVALID = ("raise", "drop")
 
 
 def is_path(data: Any) -> bool:
@@ -436,12 +445,12 @@ class Reading(NamedTuple):
 
     memory: int | None  # bytes that rows may take; None where nobody knows what is free
     approximate: bool
-    on_invalid: str
+    on_invalid: OnInvalid
 
     @classmethod
     def checked(cls, memory: Any, approximate: Any, on_invalid: Any) -> Reading:
         """Return the arguments of a call, checked."""
-        check_choice(option("on_invalid"), on_invalid, ON_INVALID)
+        check_choice(option("on_invalid"), on_invalid, OnInvalid)
         most = free_bytes(IN_MEMORY) if memory is None else as_bytes(option("memory"), memory)
         return cls(most, as_flag(option("approximate"), approximate), on_invalid)
 

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
+from fastevals.many.folds import FoldAverage, RateAverage
 from fastevals.show.commands import Parser, print_error, print_text
 
 if TYPE_CHECKING:
@@ -299,9 +300,9 @@ def _folds(data: _Data) -> None:
         for weights in (None, data.weights):
             folds = RankingFolds.from_scores(data.y, scores, data.groups % 3, sample_weight=weights)
             _every_curve_and_area(folds.pool())
-            for average in ("micro", "macro", "vertical"):
-                folds.roc_curve(average=average)
-            for average in ("micro", "macro"):
+            for of_rates in get_args(RateAverage):
+                folds.roc_curve(average=of_rates)
+            for average in get_args(FoldAverage):
                 folds.precision_recall_curve(average=average), folds.cost_curve(average=average)
 
 

@@ -24,8 +24,9 @@ from fastevals._random import random_order, seed_key
 from fastevals._validation.arrays import as_array, as_scores, check_finite
 from fastevals._validation.labels import as_true_labels, check_comparable_labels
 from fastevals._validation.text import unique_inverse
-from fastevals.measure.bias_variance.bias_variance import LOSSES, BiasVarianceSummary
+from fastevals.measure.bias_variance.bias_variance import BiasVarianceSummary, LossName
 from fastevals.measure.bias_variance.decomposition import Decomposition
+from fastevals.measure.bias_variance.zero_one import DecompositionName
 from fastevals.results import Frozen
 from fastevals.split.checks import (
     as_values,
@@ -58,8 +59,8 @@ def bias_variance_over_training_sets(
     groups: ArrayLike | None = None,
     params: Mapping[str, Any] | None = None,
     y_observed: ArrayLike | None = None,
-    loss: str = "squared",
-    decomposition: str = "domingos",
+    loss: LossName = "squared",
+    decomposition: DecompositionName = "domingos",
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     per_sample: bool = False,
@@ -156,8 +157,8 @@ def bias_variance_curve(
     groups: ArrayLike | None = None,
     params: Mapping[str, Any] | None = None,
     y_observed: ArrayLike | None = None,
-    loss: str = "squared",
-    decomposition: str = "domingos",
+    loss: LossName = "squared",
+    decomposition: DecompositionName = "domingos",
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     per_sample: bool = False,
@@ -381,7 +382,7 @@ def _decompose_cases(
     _, y, X_test, y_test = data
     check_same_rows(X_test=X_test, y_test=y_test)
     per_sample, progress = as_flag("per_sample", options.per_sample), as_flag("progress", progress)
-    check_choice("loss", options.loss, LOSSES)
+    check_choice("loss", options.loss, LossName)
     labels, zero_one = options.labels, options.loss == "zero_one"
     truth = (as_true_labels if zero_one else as_scores)("y_test", y_test)
     check_finite("y_test", truth)

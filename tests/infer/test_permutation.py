@@ -6,7 +6,7 @@ import json
 import math
 import pickle
 import warnings
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -24,9 +24,11 @@ from fastevals.infer.permutation.permutation import PermutationResult, paired_pe
 from fastevals.infer.permutation.scores import RowSwaps
 from fastevals.infer.permutation.signs import pairwise_permutation, permutation_options
 from fastevals.measure.metric_specs import parse_metrics, ranking_metric
-from fastevals.results import ALTERNATIVES
+from fastevals.results import Alternative
 from tests.reference import permutation as twin
 from tests.strategies import BOUNDED, FEWER
+
+ALTERNATIVES = get_args(Alternative)
 
 MACRO_F1 = metric("f_score", average="macro")
 OF_LABELS = ["accuracy", "matthews", "cohen_kappa", "f1", "precision"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -14,7 +14,9 @@ from fastevals import ConfusionMatrix, Interval, Ranking, UndefinedMetricWarning
 from fastevals.counts import Cells
 from fastevals.infer.proportions import METHODS, OUTCOMES, _check_counts
 from fastevals.measure import cells
-from fastevals.results import ALTERNATIVES
+from fastevals.results import Alternative
+
+ALTERNATIVES = get_args(Alternative)
 
 OF_SCIPY = {"wilson": "wilson", "clopper-pearson": "exact"}
 BINARY = ConfusionMatrix([[85, 5], [2, 8]])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,8 +34,8 @@ from fastevals.measure.ranking.base import Doubt
 from fastevals.measure.ranking.ranking import without_doubt
 from fastevals.measure.registry import UNBOUNDED
 from fastevals.results import (
-    ALTERNATIVES,
     MAX_RESAMPLES,
+    Alternative,
     Frozen,
     Interval,
     ResampledByMetric,
@@ -45,6 +45,7 @@ from fastevals.results import (
 )
 
 Floats = NDArray[np.float64]
+BootstrapMethod = Literal["BCa", "percentile", "basic", "normal"]
 
 
 class Limits(NamedTuple):
@@ -85,8 +86,8 @@ def bootstrap(
     *,
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
-    method: str = "BCa",
-    alternative: str = "two-sided",
+    method: BootstrapMethod = "BCa",
+    alternative: Alternative = "two-sided",
     stratified: bool = False,
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -313,8 +314,8 @@ class BootstrapSettings(NamedTuple):
 
     n_resamples: int
     confidence_level: float
-    method: str  # of the intervals, and so is the alternative
-    alternative: str
+    method: BootstrapMethod  # of the intervals, and so is the alternative
+    alternative: Alternative
     key: np.uint64  # of the random stream
 
     @classmethod
@@ -322,8 +323,8 @@ class BootstrapSettings(NamedTuple):
         cls, n_resamples: Any, confidence_level: Any, method: Any, alternative: Any, rng: Any
     ) -> BootstrapSettings:
         """Check what a user passes."""
-        check_choice("method", method, METHODS)
-        check_choice("alternative", alternative, ALTERNATIVES)
+        check_choice("method", method, BootstrapMethod)
+        check_choice("alternative", alternative, Alternative)
         return cls(
             check_integer("n_resamples", n_resamples, low=1, high=MAX_RESAMPLES),
             check_confidence_level(confidence_level)[0],
@@ -467,7 +468,7 @@ def confidence_interval(
     estimate: float,
     *,
     confidence_level: float,
-    alternative: str,
+    alternative: Alternative,
     acceleration: float = 0.0,
     limits: Limits = NO_LIMITS,
 ) -> Interval:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ class CurveOnGrid(NamedTuple):
     kernel: Callable[..., None]
 
 
+CurveName = Literal["roc", "precision_recall"]
 CURVES = {
     "roc": CurveOnGrid(lambda counts, grid: RocCurve(counts).at(fpr=grid), replicate_curves.roc_at),
     "precision_recall": CurveOnGrid(

@@ -11,14 +11,22 @@ import numpy as np
 from fastevals._frames import Columns, spread
 from fastevals._kernels.random import stream_key
 from fastevals._options import as_flag, show
-from fastevals.infer.bootstrap.bootstrap import NO_DOUBT, BootstrapSettings, Estimate, Limits, make_estimate, resample
+from fastevals.infer.bootstrap.bootstrap import (
+    NO_DOUBT,
+    BootstrapMethod,
+    BootstrapSettings,
+    Estimate,
+    Limits,
+    make_estimate,
+    resample,
+)
 from fastevals.infer.bootstrap.samples import Floats, Sample, Values
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
 from fastevals.infer.comparison import share_as_extreme
 from fastevals.measure.metric_specs import parse_metrics
 from fastevals.measure.ranking.base import Doubt
 from fastevals.measure.ranking.ranking import doubt_of_difference, least_extreme, without_doubt
-from fastevals.results import EXTREMENESS, ResampledByMetric, format_estimates, number_or_array
+from fastevals.results import EXTREMENESS, Alternative, ResampledByMetric, format_estimates, number_or_array
 
 OTHER = np.uint64(2)  # the stream of the reference's replicates
 UNBOUNDED = (-math.inf, math.inf)  # what a difference of best values is within
@@ -31,8 +39,8 @@ def bootstrap_unpaired(
     *,
     n_resamples: int = 9999,
     confidence_level: float = 0.95,
-    method: str = "BCa",
-    alternative: str = "two-sided",
+    method: BootstrapMethod = "BCa",
+    alternative: Alternative = "two-sided",
     stratified: bool = False,
     pos_label: Any = None,
     rng: Any = None,
@@ -240,7 +248,7 @@ def _joint_acceleration(k: int, sides: list[_Side], *estimates: Estimate) -> Any
         return np.where(squares > 0, (cubes[0] - cubes[1]) / squares**1.5, 0.0)
 
 
-def _pvalue(replicates: Floats, value: float, doubt: Doubt, alternative: str) -> float:
+def _pvalue(replicates: Floats, value: float, doubt: Doubt, alternative: Alternative) -> float:
     """Return the share of replicates that deviate from a difference by as much as it is from 0."""
     side = EXTREMENESS[alternative]
     defined = replicates[np.isfinite(replicates)]

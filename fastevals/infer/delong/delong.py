@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,6 +52,7 @@ from fastevals.measure.ranking.ranking import (
     ranking_of_rows,
 )
 from fastevals.results import (
+    Alternative,
     Frozen,
     Interval,
     Null,
@@ -64,7 +65,8 @@ from fastevals.results import (
 )
 
 Floats = NDArray[np.float64]
-METHODS = ("delong", "logit")
+DelongInterval = Literal["delong", "logit"]
+Degrees = Literal["t", "normal"]
 USUAL = 100  # binary exponents of weights that are taken as they are
 SIMPLE = 1000  # a weight that is the float of a fraction with a denominator up to this is that fraction
 MOST_EXACT = 50  # models whose chi-square is computed in integers, within a second
@@ -171,7 +173,7 @@ def delong_test(
     score_b: ArrayLike,
     *,
     names: PairNames = None,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
     pos_label: Any = None,
 ) -> SignificanceResult:
@@ -233,9 +235,9 @@ def delong_test_unpaired(
     ranking_a: Any,
     ranking_b: Any,
     *,
-    method: str = "t",
+    method: Degrees = "t",
     names: PairNames = None,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
 ) -> SignificanceResult:
     """Test whether two rankings of different, independent rows have the same AUC.
@@ -292,7 +294,7 @@ def delong_test_unpaired(
     0.3912
     """
     check_alpha(confidence_level, alternative)
-    check_choice("method", method, ("t", "normal"))
+    check_choice("method", method, Degrees)
     first, second = as_pair_of_names(names, ("ranking_a", "ranking_b"))
     a, doubt_a, _ = _moments_of_counts("ranking_a", ranking_a)
     b, doubt_b, _ = _moments_of_counts("ranking_b", ranking_b)
@@ -427,7 +429,7 @@ class DelongResult(Frozen):
         return np.sqrt(np.diagonal(self.covariance))
 
     def confidence_interval(
-        self, confidence_level: float = 0.95, method: str = "delong", alternative: str = "two-sided"
+        self, confidence_level: float = 0.95, method: DelongInterval = "delong", alternative: Alternative = "two-sided"
     ) -> Interval:
         """Intervals of the AUCs, never beyond [0, 1].
 
@@ -464,7 +466,7 @@ class DelongResult(Frozen):
         """
         from scipy.special import expit, logit
 
-        check_choice("method", method, METHODS)
+        check_choice("method", method, DelongInterval)
         below, above = normal_margins(check_alpha(confidence_level, alternative), alternative)
         aucs, errors = self.aucs, self.standard_error
         flat = errors == 0
@@ -487,7 +489,7 @@ class DelongResult(Frozen):
         return Interval(end(-below), end(above))  # type: ignore[arg-type]
 
     def contrast(
-        self, weights: ArrayLike, *, alternative: str = "two-sided", confidence_level: float = 0.95
+        self, weights: ArrayLike, *, alternative: Alternative = "two-sided", confidence_level: float = 0.95
     ) -> SignificanceResult:
         """Test whether a weighted sum of the AUCs is 0: Z = L A / sqrt(L S L').
 
@@ -568,7 +570,7 @@ def contrast_test(
     weights: Sequence[float],
     quantity: str,
     *,
-    alternative: str,
+    alternative: Alternative,
     confidence_level: float,
 ) -> SignificanceResult:
     """Test whether the weighted sum of the AUCs is 0."""
@@ -622,7 +624,7 @@ def z_test(
     variance: float,
     bounds: tuple[float, float],
     *,
-    alternative: str,
+    alternative: Alternative,
     confidence_level: float,
     df: float | None = None,
     test: str = "DeLong's test",
@@ -659,7 +661,7 @@ def z_test(
     )  # fmt: skip
 
 
-def normal_margins(alpha: float, alternative: str, df: float | None = None) -> tuple[float, float]:
+def normal_margins(alpha: float, alternative: Alternative, df: float | None = None) -> tuple[float, float]:
     """Return the ends of an interval in standard errors from the estimate, infinite on a side left open.
 
     It is a normal one, or Student's t with so many degrees of freedom.

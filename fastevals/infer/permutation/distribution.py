@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastevals._options import check_integer
 from fastevals._random import seed_key
-from fastevals.results import EXTREMENESS, MAX_RESAMPLES, TIE_TOLERANCE
+from fastevals.results import EXTREMENESS, MAX_RESAMPLES, TIE_TOLERANCE, Alternative
 
 Floats = NDArray[np.float64]
 
@@ -62,7 +62,7 @@ class PermutationDistribution(NamedTuple):
         chances = None if self.chances is None else self.chances[kept] / self.chances[kept].sum()
         return PermutationDistribution(self.values[kept], self.exact, chances)
 
-    def pvalue(self, statistic: float, slack: float, alternative: str) -> float:
+    def pvalue(self, statistic: float, slack: float, alternative: Alternative) -> float:
         """Return the chance of a value as extreme or more, up to rounding; in a sample, the data's own counts."""
         extremeness = EXTREMENESS[alternative]
         reached = extremeness(self.values) >= float(extremeness(statistic)) - slack
@@ -71,7 +71,7 @@ class PermutationDistribution(NamedTuple):
         others = 0 if self.exact else 1
         return (others + int(np.count_nonzero(reached))) / (others + self.values.size)
 
-    def critical_value(self, alpha: float, alternative: str) -> float:
+    def critical_value(self, alpha: float, alternative: Alternative) -> float:
         """Return the most extreme value that is not rejected."""
         extremeness = EXTREMENESS[alternative]
         values = extremeness(self.values)

@@ -19,7 +19,7 @@ from fastevals.infer.permutation.targets import permute_targets
 from fastevals.infer.significance.decision import build_result, check_alpha
 from fastevals.measure.kinds import LABELS, SCORES, TARGETS, check_needed_probabilities, metric_kind
 from fastevals.measure.metric_specs import MetricSpec, parse_metric
-from fastevals.results import PairNames, SignificanceResult
+from fastevals.results import Alternative, PairNames, SignificanceResult
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -72,7 +72,7 @@ def permutation_test(
     *,
     n_resamples: int = 9999,
     names: PairNames = None,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
     pos_label: Any = None,
     rng: Any = None,
@@ -182,7 +182,7 @@ def paired_permutation_test(
     *,
     n_resamples: int = 9999,
     names: PairNames = None,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
     rng: Any = None,
     keep_distribution: bool = False,
@@ -258,7 +258,7 @@ def permutation_result(
     what: str,
     tested: PermutedStatistic,
     *,
-    alternative: str,
+    alternative: Alternative,
     alpha: float,
     keep_distribution: bool,
 ) -> PermutationResult:

@@ -11,7 +11,7 @@ from fastevals._execution import run
 from fastevals._kernels.permutation import GROUP, WORD, fill_keys, flip_signs
 from fastevals.infer.permutation.distribution import PermutationDistribution, PermutationPlan, PermutedStatistic
 from fastevals.infer.significance.paired import ROUNDING, scale_to_unit
-from fastevals.results import TIE_TOLERANCE
+from fastevals.results import TIE_TOLERANCE, Alternative
 
 Floats = NDArray[np.float64]
 
@@ -67,7 +67,7 @@ def permutation_options(*, n_resamples: int = 9999, rng: Any = None) -> dict[str
 
 
 def pairwise_permutation(
-    a: Floats, b: Floats, alternative: str, *, n_resamples: int, key: np.uint64
+    a: Floats, b: Floats, alternative: Alternative, *, n_resamples: int, key: np.uint64
 ) -> tuple[Floats, Floats, Floats]:
     """Return mean differences, p-values and mean differences again of many pairs of learners.
 

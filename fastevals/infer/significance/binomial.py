@@ -14,7 +14,7 @@ from fastevals._validation.arrays import as_array
 from fastevals.infer.proportions import share_interval
 from fastevals.infer.significance.corrections import PER_TEST_ALPHA, sidak_adjust
 from fastevals.infer.significance.decision import build_result, check_alpha
-from fastevals.results import Interval, Null, SignificanceResult, tail_probability
+from fastevals.results import Alternative, Interval, Null, SignificanceResult, tail_probability
 
 Floats = NDArray[np.float64]
 
@@ -50,7 +50,7 @@ def binomial_error_test(
     n_samples: ArrayLike,
     rate: float,
     *,
-    alternative: str = "greater",
+    alternative: Alternative = "greater",
     confidence_level: float = 0.95,
 ) -> BinomialResult:
     """Test whether a learner's error rate is at most a given rate, by its errors on a test set (2.27).
@@ -138,14 +138,14 @@ def binomial_error_test(
     )
 
 
-def _pvalue(errors: int, rows: int, rate: float, alternative: str) -> float:
+def _pvalue(errors: int, rows: int, rate: float, alternative: Alternative) -> float:
     """Return the chance of so many errors or more, or fewer, or of any number no likelier (up to rounding)."""
     from scipy import stats
 
     return float(min(stats.binomtest(errors, rows, rate, alternative=alternative).pvalue, 1.0))
 
 
-def _critical(rows: int, rate: float, alternative: str, alpha: float) -> float | Interval:
+def _critical(rows: int, rate: float, alternative: Alternative, alpha: float) -> float | Interval:
     """Return the number of errors beyond which the hypothesis is rejected; none is where that is past all."""
 
     def rejected(errors: int) -> bool:
@@ -173,7 +173,7 @@ def fair_null(m: Any) -> Null:
     return Null("binom", (m, 0.5))
 
 
-def fair_pvalues(b: Any, c: Any, alternative: str, *, mid: bool = False) -> Floats:
+def fair_pvalues(b: Any, c: Any, alternative: Alternative, *, mid: bool = False) -> Floats:
     """Return p-values of b heads and c tails, arrays or numbers; with `mid` the counts seen have half their chance."""
     null = fair_null(np.add(b, c))
     fewer = {"two-sided": np.minimum(b, c), "less": b, "greater": c}[alternative]
@@ -185,12 +185,12 @@ def fair_pvalues(b: Any, c: Any, alternative: str, *, mid: bool = False) -> Floa
     return np.where(np.add(b, c) == 0, 1.0, pvalue)
 
 
-def fair_least_kept(m: int, alternative: str, alpha: float, *, mid: bool = False) -> int:
+def fair_least_kept(m: int, alternative: Alternative, alpha: float, *, mid: bool = False) -> int:
     """Return the least number of heads among m that is kept by a test against fewer or, two-sided, against both.
 
     With `mid` a small m may have none: it is more than m / 2 then.
     """
-    tails = "two-sided" if alternative == "two-sided" else "less"
+    tails: Alternative = "two-sided" if alternative == "two-sided" else "less"
     # The quantile is the least count without mid; with it that may be the next. One more to allow for rounding.
     guess = int(fair_null(m).ppf(tail_probability(alpha, alternative)))
     counts = np.arange(max(guess - 1, 0), guess + 3)

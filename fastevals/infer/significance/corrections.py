@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,6 +41,7 @@ def _benjamini_yekutieli(p: Floats) -> Floats:
 
 
 # Of ascending p-values; what is above 1 is cut off afterwards.
+Correction = Literal["holm", "hochberg", "bonferroni", "sidak", "benjamini-hochberg", "benjamini-yekutieli", "none"]
 CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
     "holm": _holm,
     "hochberg": _hochberg,
@@ -59,7 +60,7 @@ PER_TEST_ALPHA: dict[str, Callable[[float, int], float]] = {
 }
 
 
-def adjust_pvalues(pvalues: ArrayLike, *, correction: str = "holm") -> Floats:
+def adjust_pvalues(pvalues: ArrayLike, *, correction: Correction = "holm") -> Floats:
     """Adjust p-values of several tests for their number: reject where the adjusted one is below alpha.
 
     Parameters
@@ -92,7 +93,7 @@ def adjust_pvalues(pvalues: ArrayLike, *, correction: str = "holm") -> Floats:
     >>> fastevals.adjust_pvalues([0.01, 0.04, 0.03], correction="holm")
     array([0.03, 0.06, 0.06])
     """
-    check_choice("correction", correction, CORRECTIONS)
+    check_choice("correction", correction, Correction)
     array: Any = _as_pvalues("pvalues", pvalues)
     p = array.ravel()
     defined = np.flatnonzero(~np.isnan(p))

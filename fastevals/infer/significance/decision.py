@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fastevals._options import check_choice
-from fastevals.results import ALTERNATIVES, Interval, Null, SignificanceResult, check_confidence_level, tail_probability
+from fastevals.results import Alternative, Interval, Null, SignificanceResult, check_confidence_level, tail_probability
 
 Result = TypeVar("Result", bound=SignificanceResult)
 
@@ -23,7 +23,7 @@ def decide(
     statistic: float,
     null: Null,
     *,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
     alpha: float,
     pvalue: float | None = None,
     interval: Interval | None = None,
@@ -55,7 +55,7 @@ def build_result(
     pvalue: float,
     critical: float | Interval,
     *,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
     alpha: float,
     effect: float | None = None,
     interval: Interval | None = None,
@@ -92,13 +92,13 @@ def build_result(
     )
 
 
-def check_alpha(confidence_level: float, alternative: str) -> float:
+def check_alpha(confidence_level: float, alternative: Alternative) -> float:
     """Check the options that all tests have; return the significance level."""
-    check_choice("alternative", alternative, ALTERNATIVES)
+    check_choice("alternative", alternative, Alternative)
     return check_confidence_level(confidence_level)[1]
 
 
-def pvalues(statistic: Any, null: Null, alternative: str) -> Any:
+def pvalues(statistic: Any, null: Null, alternative: Alternative) -> Any:
     """Return the chance of statistics at least as extreme, an array's each; NaN of NaN."""
     if null.name not in SYMMETRIC:
         return null.sf(statistic)
@@ -107,7 +107,7 @@ def pvalues(statistic: Any, null: Null, alternative: str) -> Any:
     return null.sf(statistic) if alternative == "greater" else null.cdf(statistic)
 
 
-def critical_value(null: Null, alternative: str, alpha: float) -> float:
+def critical_value(null: Null, alternative: Alternative, alpha: float) -> float:
     """Return where rejection begins."""
     if null.name not in SYMMETRIC:
         return float(null.isf(alpha))
@@ -115,7 +115,7 @@ def critical_value(null: Null, alternative: str, alpha: float) -> float:
     return float(null.ppf(tail) if alternative == "less" else null.isf(tail))
 
 
-def discrete_critical_value(low: float, largest: float, alternative: str) -> float | Interval:
+def discrete_critical_value(low: float, largest: float, alternative: Alternative) -> float | Interval:
     """Return the critical value of a statistic from 0 to `largest`, symmetric if the hypothesis holds: kept from `low`.
 
     That is for a test against smaller values; the others are its mirror image and both.
@@ -134,7 +134,7 @@ def conclude(
     quantity: str,
     pvalue: float,
     alpha: float,
-    alternative: str,
+    alternative: Alternative,
     interval: Interval | None,
     value: float = 0.0,
     *,

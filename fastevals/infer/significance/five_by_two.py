@@ -5,7 +5,7 @@ The variance of a repetition's two differences is the sum of their two squared d
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,11 @@ from fastevals.infer.significance.paired import (
     t_interval,
     warn_if_constant,
 )
-from fastevals.results import Null, PairNames, SignificanceResult
+from fastevals.results import Alternative, Null, PairNames, SignificanceResult
 
 Floats = NDArray[np.float64]
 
-NUMERATORS = ("first", "mean")
+Numerator = Literal["first", "mean"]
 T_NULL, F_NULL = Null("t", (5,)), Null("f", (10, 5))
 
 
@@ -33,9 +33,9 @@ def five_by_two_cv_t_test(
     a: Any,
     b: Any,
     *,
-    numerator: str = "first",
+    numerator: Numerator = "first",
     names: PairNames = None,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
 ) -> SignificanceResult:
     """Test whether two learners do equally well, by five repetitions of two-fold cross-validation (2.32).
@@ -92,7 +92,7 @@ def five_by_two_cv_t_test(
     """
     pair = _as_five_by_two(a, b)
     first, second = as_pair_of_names(names, ("a", "b"))
-    check_choice("numerator", numerator, NUMERATORS)
+    check_choice("numerator", numerator, Numerator)
     alpha = check_alpha(confidence_level, alternative)
     statistic, effect, error = map(float, _t_statistic(*pair, numerator))
     folds = {"first": "the first fold", "mean": "the first two folds"}[numerator]
@@ -158,20 +158,20 @@ def five_by_two_cv_f_test(
 
 
 def pairwise_five_by_two_t(
-    a: Floats, b: Floats, alternative: str, numerator: str = "first"
+    a: Floats, b: Floats, alternative: Alternative, numerator: Numerator = "first"
 ) -> tuple[Floats, Floats, Floats]:
     """Return t, p-values and tested differences of many pairs, ten measurements along the last axis."""
     statistic, effect, _ = _t_statistic(a, b, numerator)
     return statistic, pvalues(statistic, T_NULL, alternative), effect
 
 
-def pairwise_five_by_two_f(a: Floats, b: Floats, alternative: str) -> tuple[Floats, Floats, Floats]:
+def pairwise_five_by_two_f(a: Floats, b: Floats, alternative: Alternative) -> tuple[Floats, Floats, Floats]:
     """Return F, p-values and mean differences of many pairs, ten measurements along the last axis."""
     statistic, effect = _f_statistic(a, b)
     return statistic, pvalues(statistic, F_NULL, alternative), effect
 
 
-def _t_statistic(a: Floats, b: Floats, numerator: str) -> tuple[Floats, Floats, Floats]:
+def _t_statistic(a: Floats, b: Floats, numerator: Numerator) -> tuple[Floats, Floats, Floats]:
     """Return t, the difference in its numerator and what that is divided by."""
     scaled = scaled_differences(a, b)
     d = _by_repetition(scaled)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from fastevals.results import Null, SignificanceResult
 
 Floats = NDArray[np.float64]
 
-STATISTICS = ("F", "chi-square")
+Statistic = Literal["F", "chi-square"]
 WORK = 1 << 22  # comparisons of one task
 SHOWN = 6  # algorithms named in a repr
 OF_SPLITS = (
@@ -63,7 +63,7 @@ class FriedmanResult(SignificanceResult):
 def friedman_test(
     results: Any,
     *,
-    statistic: str = "F",
+    statistic: Statistic = "F",
     tie_correction: bool = True,
     higher_is_better: bool | None = None,
     confidence_level: float = 0.95,
@@ -132,7 +132,7 @@ def friedman_test(
     FriedmanResult(statistic=57, pvalue=0.000125, effect=0.95, rejected=True,
         4 data sets x 3 algorithms, mean ranks A: 1, B: 2.125, C: 2.875)
     """
-    check_choice("statistic", statistic, STATISTICS)
+    check_choice("statistic", statistic, Statistic)
     corrected = as_flag("tie_correction", tie_correction)
     alpha = check_alpha(confidence_level, "two-sided")
     table = as_result_table("results", results)

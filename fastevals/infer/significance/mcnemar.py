@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +23,7 @@ from fastevals._validation.tables import as_pair_of_names
 from fastevals.infer.proportions import METHODS
 from fastevals.infer.significance.agreement import Agreement
 from fastevals.infer.significance.binomial import fair_least_kept, fair_null, fair_pvalues
-from fastevals.infer.significance.corrections import CORRECTIONS
+from fastevals.infer.significance.corrections import Correction
 from fastevals.infer.significance.decision import (
     build_result,
     check_alpha,
@@ -34,13 +34,22 @@ from fastevals.infer.significance.decision import (
 )
 from fastevals.infer.significance.paired import compared_pairs
 from fastevals.infer.significance.pairwise import PairwiseResult, build_pairwise_result
-from fastevals.results import Interval, Null, PairNames, SignificanceResult, format_estimate, tail_probability
+from fastevals.results import (
+    Alternative,
+    Interval,
+    Null,
+    PairNames,
+    SignificanceResult,
+    format_estimate,
+    tail_probability,
+)
 
 Floats = NDArray[np.float64]
 
 BINOMIAL = {"exact": "McNemar's exact test", "mid-p": "McNemar's mid-p test"}
 CHI_SQUARE = {"corrected": "McNemar's test with continuity correction", "uncorrected": "McNemar's test"}
 MCNEMAR_METHODS = BINOMIAL | CHI_SQUARE
+McNemarMethod = Literal["exact", "mid-p", "corrected", "uncorrected"]
 CHI_SQUARE_NULL = Null("chi2", (1,))
 QUANTITY = "the ratio of the chance that only {} is right to the chance that only {} is right"
 BLOCK = 1 << 11  # pairs tested together
@@ -82,7 +91,7 @@ class McNemarResult(SignificanceResult):
     table: NDArray[np.int64] = field(kw_only=True)
     difference: float = field(kw_only=True)
     difference_interval: Interval = field(kw_only=True)
-    method: str = field(kw_only=True)
+    method: McNemarMethod = field(kw_only=True)
 
     def _details(self) -> list[tuple[str, str]]:
         (both, first), (second, neither) = self.table.tolist()
@@ -97,9 +106,9 @@ def mcnemar_test(
     pred_a: ArrayLike,
     pred_b: ArrayLike,
     *,
-    method: str = "exact",
+    method: McNemarMethod = "exact",
     names: PairNames = None,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
 ) -> McNemarResult:
     """Test whether two models are right equally often, on the same rows.
@@ -171,9 +180,9 @@ def mcnemar_test(
 def mcnemar_test_of_table(
     table: ArrayLike,
     *,
-    method: str = "exact",
+    method: McNemarMethod = "exact",
     names: PairNames = None,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
 ) -> McNemarResult:
     """Test whether two models are right equally often, given how many rows they get right and wrong.
@@ -210,9 +219,9 @@ def mcnemar_test_of_table(
     return _result(_as_paired_counts("table", table), _quantity(names), method, alternative, alpha)
 
 
-def check_mcnemar_options(method: str, alternative: str, confidence_level: float) -> float:
+def check_mcnemar_options(method: McNemarMethod, alternative: Alternative, confidence_level: float) -> float:
     """Check the options of McNemar's tests; return the significance level."""
-    check_choice("method", method, MCNEMAR_METHODS)
+    check_choice("method", method, McNemarMethod)
     alpha = check_alpha(confidence_level, alternative)
     if method in CHI_SQUARE:
         others = f"method={' or '.join(map(repr, BINOMIAL))}"
@@ -220,7 +229,7 @@ def check_mcnemar_options(method: str, alternative: str, confidence_level: float
     return alpha
 
 
-def mcnemar_statistics(b: Any, c: Any, method: str, alternative: str) -> tuple[Floats, Floats]:
+def mcnemar_statistics(b: Any, c: Any, method: str, alternative: Alternative) -> tuple[Floats, Floats]:
     """Return statistics and p-values of counts, arrays or numbers."""
     b, c = np.asarray(b, dtype=np.float64), np.asarray(c, dtype=np.float64)
     if method in BINOMIAL:
@@ -236,7 +245,9 @@ def _quantity(names: PairNames) -> str:
     return QUANTITY.format(*as_pair_of_names(names, ("model a", "model b")))
 
 
-def _result(table: NDArray[np.int64], quantity: str, method: str, alternative: str, alpha: float) -> McNemarResult:
+def _result(
+    table: NDArray[np.int64], quantity: str, method: McNemarMethod, alternative: Alternative, alpha: float
+) -> McNemarResult:
     b, c = int(table[0, 1]), int(table[1, 0])
     statistic, pvalue = map(float, mcnemar_statistics(b, c, method, alternative))
     if method in BINOMIAL:
@@ -288,10 +299,10 @@ def pairwise_mcnemar_tests(
     y_true: ArrayLike,
     predictions: Any,
     *,
-    method: str = "exact",
+    method: McNemarMethod = "exact",
     reference: Any = None,
-    correction: str = "holm",
-    alternative: str = "two-sided",
+    correction: Correction = "holm",
+    alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
 ) -> McNemarPairs:
     """Test of each pair of models, or of each with a reference, whether they are right equally often.
@@ -343,7 +354,7 @@ def pairwise_mcnemar_tests(
     (array([0.125, 0.875, 0.75 ]), 0.046875)
     """
     alpha = check_mcnemar_options(method, alternative, confidence_level)
-    check_choice("correction", correction, CORRECTIONS)
+    check_choice("correction", correction, Correction)
     true = as_true_labels("y_true", y_true)
     labels, names = as_models_labels("predictions", true, predictions)
     pairs = compared_pairs(names, reference)
@@ -371,7 +382,7 @@ def pairwise_mcnemar_tests(
     )
 
 
-def odds_interval(b: int, c: int, method: str, alternative: str, alpha: float) -> Interval:
+def odds_interval(b: int, c: int, method: McNemarMethod, alternative: Alternative, alpha: float) -> Interval:
     """Return the odds ratios at which the test would not reject."""
     tail = tail_probability(alpha, alternative)
     low = 0.0 if alternative == "less" else LOWEST_ODDS[method](b, c, tail)
@@ -428,7 +439,7 @@ LOWEST_ODDS: dict[str, Callable[[int, int, float], float]] = {
 }
 
 
-def difference_interval(table: NDArray[np.int64], alternative: str, alpha: float) -> Interval:
+def difference_interval(table: NDArray[np.int64], alternative: Alternative, alpha: float) -> Interval:
     """Return Newcombe's hybrid score interval of the difference of the accuracies, method 10 of his paper on pairs."""
     (both, b), (c, neither) = table.tolist()
     n = both + b + c + neither
@@ -473,7 +484,7 @@ def _as_paired_counts(name: str, values: Any) -> NDArray[np.int64]:
     return counts
 
 
-def _check_two_sided(method: str, alternative: str, reason: str, others: str) -> None:
+def _check_two_sided(method: str, alternative: Alternative, reason: str, others: str) -> None:
     """Raise if a side is asked for of a test that has none."""
     if alternative != "two-sided":
         raise ValueError(f"alternative={alternative!r} goes with {others}; {method} is two-sided, for {reason}")

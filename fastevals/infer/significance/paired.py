@@ -17,7 +17,7 @@ from fastevals._memory import lend
 from fastevals._options import warn_degenerate
 from fastevals._validation.tables import find_name
 from fastevals.infer.significance.decision import critical_value
-from fastevals.results import Interval, Null
+from fastevals.results import Alternative, Interval, Null
 
 Floats = NDArray[np.float64]
 
@@ -129,7 +129,7 @@ def ratio(effect: Floats, error: Floats) -> Floats:
         return np.where(effect == 0, 0.0, np.divide(effect, error))
 
 
-def t_interval(effect: float, error: float, null: Null, alternative: str, alpha: float) -> Interval:
+def t_interval(effect: float, error: float, null: Null, alternative: Alternative, alpha: float) -> Interval:
     """Return the effects that the test does not reject."""
     margin = critical_value(null, alternative, alpha) * error
     if alternative == "less":

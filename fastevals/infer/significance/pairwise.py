@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,13 @@ from fastevals._validation.tables import (
     warn_if_dependent,
 )
 from fastevals.infer.permutation.signs import pairwise_permutation, permutation_options
-from fastevals.infer.significance.corrections import adjust_pvalues
+from fastevals.infer.significance.corrections import Correction, adjust_pvalues
 from fastevals.infer.significance.decision import build_result, check_alpha
-from fastevals.infer.significance.five_by_two import NUMERATORS, pairwise_five_by_two_f, pairwise_five_by_two_t
+from fastevals.infer.significance.five_by_two import Numerator, pairwise_five_by_two_f, pairwise_five_by_two_t
 from fastevals.infer.significance.paired import compared_pairs
 from fastevals.infer.significance.signed_ranks import pairwise_sign, pairwise_wilcoxon, wilcoxon_options
 from fastevals.infer.significance.t_tests import pairwise_t
-from fastevals.results import Frozen, SignificanceResult
+from fastevals.results import Alternative, Frozen, SignificanceResult
 
 Floats = NDArray[np.float64]
 Pairs = NDArray[np.intp]
@@ -38,6 +38,9 @@ FIVE_BY_TWO = (5, 2)
 WORK = 1 << 18  # differences of one task
 SHOWN = 6  # pairs named in a conclusion
 LONGEST_NAME = 24  # of a model, in a table
+
+
+PairValues = Literal["pvalue", "unadjusted_pvalue", "statistic", "effect", "rejected"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -93,7 +96,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
     effect: Floats
     rejected: NDArray[np.bool_]
     correction: str
-    alternative: str
+    alternative: Alternative
     alpha: float
     what: str
     value: float
@@ -134,13 +137,13 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
             f"first and second must be two models that were compared, got {show(first)} and {show(second)}"
         )
 
-    def matrix(self, values: str = "pvalue") -> Floats:
+    def matrix(self, values: PairValues = "pvalue") -> Floats:
         """Return p-values, or another attribute of pairs, as a matrix of shape (n_models, n_models).
 
         NaN where a pair was not compared; on the diagonal 1 for p-values, else 0. What has a direction, `statistic`,
         `effect` and all of a one-sided test, is in the place [first, second] alone, the rest in both.
         """
-        check_choice("values", values, ("pvalue", "unadjusted_pvalue", "statistic", "effect", "rejected"))
+        check_choice("values", values, PairValues)
         table = np.full((len(self.names), len(self.names)), np.nan)
         np.fill_diagonal(table, 1.0 if values.endswith("pvalue") else 0.0)
         first, second = self.pairs.T
@@ -216,8 +219,8 @@ def build_pairwise_result(
     *,
     what: str,
     value: float = 0.0,
-    correction: str,
-    alternative: str,
+    correction: Correction,
+    alternative: Alternative,
     alpha: float,
     **more: Any,
 ) -> Result:
@@ -266,11 +269,12 @@ def _resampled(*, n_train: Any, n_test: Any) -> dict[str, Any]:
     return {"test_to_train": test_to_train_ratio(n_train, n_test)}
 
 
-def _numerator(*, numerator: str = "first") -> dict[str, Any]:
-    check_choice("numerator", numerator, NUMERATORS)
+def _numerator(*, numerator: Numerator = "first") -> dict[str, Any]:
+    check_choice("numerator", numerator, Numerator)
     return {"numerator": numerator}
 
 
+PairTest = Literal["paired-t", "corrected-resampled-t", "5x2cv-t", "5x2cv-f", "wilcoxon", "sign", "permutation"]
 TESTS = {
     "paired-t": _PairTest("the paired t-test", "the difference of the means", pairwise_t, least=2, independent=True),
     "corrected-resampled-t": _PairTest(
@@ -309,10 +313,10 @@ TESTS = {
 def pairwise_tests(
     results: Any,
     *,
-    test: str = "wilcoxon",
+    test: PairTest = "wilcoxon",
     reference: Any = None,
-    correction: str = "holm",
-    alternative: str = "two-sided",
+    correction: Correction = "holm",
+    alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
     **options: Any,
 ) -> PairwiseResult:
@@ -369,7 +373,7 @@ def pairwise_tests(
     >>> fastevals.pairwise_tests(accuracy, test="paired-t", reference="b")
     PairwiseResult(the paired t-test, 3 models, 2 pairs, 2 rejected at 0.05, correction='holm')
     """
-    check_choice("test", test, TESTS)
+    check_choice("test", test, PairTest)
     alpha = check_alpha(confidence_level, alternative)
     pair_test = TESTS[test]
     if pair_test.two_sided_alone:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fastevals._frames import Columns
 from fastevals._options import check_choice, show
 from fastevals._validation.tables import as_result_table, warn_if_dependent
-from fastevals.infer.significance.corrections import CORRECTIONS, PER_TEST_ALPHA
+from fastevals.infer.significance.corrections import PER_TEST_ALPHA, Correction
 from fastevals.infer.significance.decision import check_alpha
 from fastevals.infer.significance.friedman import OF_SPLITS, format_ranks, rank_sums
 from fastevals.infer.significance.paired import compared_pairs
@@ -216,7 +216,7 @@ def rank_comparison_test(
     results: Any,
     *,
     control: Any = None,
-    correction: str = "holm",
+    correction: Correction = "holm",
     higher_is_better: bool | None = None,
     confidence_level: float = 0.95,
 ) -> RankComparison:
@@ -264,7 +264,7 @@ def rank_comparison_test(
     >>> fastevals.rank_comparison_test(errors, control="A", higher_is_better=False).pvalue.round(4)
     array([0.1116, 0.016 ])
     """
-    check_choice("correction", correction, CORRECTIONS)
+    check_choice("correction", correction, Correction)
     return _compare_ranks(
         "rank_comparison_test", "the test of mean ranks", results, correction, higher_is_better, confidence_level,
         control,
@@ -275,7 +275,7 @@ def _compare_ranks(
     call: str,
     test: str,
     results: Any,
-    correction: str,
+    correction: Correction,
     higher_is_better: bool | None,
     confidence_level: float,
     control: Any = None,

@@ -7,7 +7,7 @@ the sizes. So their distributions are known without an assumption on that of the
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from fastevals.infer.proportions import share_interval
 from fastevals.infer.significance.binomial import fair_least_kept, fair_null, fair_pvalues
 from fastevals.infer.significance.decision import build_result, check_alpha, discrete_critical_value
 from fastevals.infer.significance.paired import ranked_differences
-from fastevals.results import Interval, Null, PairNames, SignificanceResult, tail_probability
+from fastevals.results import Alternative, Interval, Null, PairNames, SignificanceResult, tail_probability
 
 Floats = NDArray[np.float64]
 
@@ -29,8 +29,8 @@ TOO_FEW_DIFFERENCES = "so few differences can't show it, whatever their signs"
 LARGEST_SUM = MOST_EXACT * (MOST_EXACT + 1)  # of doubled ranks; those of few differences among many zeros are large
 
 
-METHODS = ("auto", "exact", "normal")
-ZEROS = ("drop", "pratt")
+WilcoxonMethod = Literal["auto", "exact", "normal"]
+Zeros = Literal["drop", "pratt"]
 
 
 def wilcoxon_test(
@@ -38,10 +38,10 @@ def wilcoxon_test(
     b: Any,
     *,
     names: PairNames = None,
-    method: str = "auto",
-    zeros: str = "drop",
+    method: WilcoxonMethod = "auto",
+    zeros: Zeros = "drop",
     continuity_correction: bool = False,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
 ) -> SignificanceResult:
     """Test whether two learners do equally well on the same data sets, by the signed ranks of their differences.
@@ -128,7 +128,7 @@ def wilcoxon_test(
 
 
 def sign_test(
-    a: Any, b: Any, *, names: PairNames = None, alternative: str = "two-sided", confidence_level: float = 0.95
+    a: Any, b: Any, *, names: PairNames = None, alternative: Alternative = "two-sided", confidence_level: float = 0.95
 ) -> SignificanceResult:
     """Test whether two learners win equally often, on the same data sets.
 
@@ -196,11 +196,11 @@ def sign_test(
 
 
 def wilcoxon_options(
-    *, method: str = "auto", zeros: str = "drop", continuity_correction: bool = False
+    *, method: WilcoxonMethod = "auto", zeros: Zeros = "drop", continuity_correction: bool = False
 ) -> dict[str, Any]:
     """Check the options of `pairwise_wilcoxon`."""
-    check_choice("method", method, METHODS)
-    check_choice("zeros", zeros, ZEROS)
+    check_choice("method", method, WilcoxonMethod)
+    check_choice("zeros", zeros, Zeros)
     return {
         "method": method,
         "zeros": zeros,
@@ -211,9 +211,9 @@ def wilcoxon_options(
 def pairwise_wilcoxon(
     a: Floats,
     b: Floats,
-    alternative: str,
-    method: str = "auto",
-    zeros: str = "drop",
+    alternative: Alternative,
+    method: WilcoxonMethod = "auto",
+    zeros: Zeros = "drop",
     continuity_correction: bool = False,
 ) -> tuple[Floats, Floats, Floats]:
     """Return W+, p-values and pseudomedians of many pairs of learners, measurements along the last axis."""
@@ -221,7 +221,7 @@ def pairwise_wilcoxon(
     return signed.statistic, tail_pvalues(signed.lower, signed.upper, alternative), signed.effect
 
 
-def pairwise_sign(a: Floats, b: Floats, alternative: str) -> tuple[Floats, Floats, Floats]:
+def pairwise_sign(a: Floats, b: Floats, alternative: Alternative) -> tuple[Floats, Floats, Floats]:
     """Return the wins of the first, p-values and shares of wins of many pairs of learners, along the last axis."""
     wins, losses = (a > b).sum(axis=-1), (a < b).sum(axis=-1)
     n = wins + losses
@@ -293,7 +293,7 @@ def _check_exact(ascending: Floats, keep_zeros: bool) -> None:
         _check_exact_ranks(ranked, others, MOST_EXACT)
 
 
-def tail_pvalues(lower: Floats, upper: Floats, alternative: str) -> Floats:
+def tail_pvalues(lower: Floats, upper: Floats, alternative: Alternative) -> Floats:
     """Return p-values, of the chances of a statistic as small and as large, whose distribution is symmetric."""
     if alternative == "two-sided":
         doubled: Floats = 2 * np.minimum(lower, upper)
@@ -316,7 +316,7 @@ def wilcoxon_critical_value(signed: SignedRanks, tail: float) -> float:
     return min(float(np.searchsorted(np.cumsum(spread_signs(ranks[:count], scratch)), tail)) / 2, largest)
 
 
-def wilcoxon_interval(signed: SignedRanks, low: float, alternative: str) -> Interval:
+def wilcoxon_interval(signed: SignedRanks, low: float, alternative: Alternative) -> Interval:
     """Return the shifts of the first pair's differences for which W+ is not beyond its critical values.
 
     W+ of shifted differences is how many means of two are above the shift, those equal to it counting half; zeros that

@@ -27,7 +27,7 @@ from fastevals.infer.significance.paired import (
     t_interval,
     warn_if_constant,
 )
-from fastevals.results import Null, PairNames, SignificanceResult
+from fastevals.results import Alternative, Null, PairNames, SignificanceResult
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ def error_rate_t_test(
     *,
     n_train: int | None = None,
     n_test: int | None = None,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
 ) -> SignificanceResult:
     """Test whether a learner's mean error rate, over folds or repeated hold-outs, is a given rate (2.30).
@@ -106,7 +106,7 @@ def error_rate_t_test(
 
 
 def paired_t_test(
-    a: Any, b: Any, *, names: PairNames = None, alternative: str = "two-sided", confidence_level: float = 0.95
+    a: Any, b: Any, *, names: PairNames = None, alternative: Alternative = "two-sided", confidence_level: float = 0.95
 ) -> SignificanceResult:
     """Test whether two learners have the same mean, measured on the same folds or data sets (2.31).
 
@@ -167,7 +167,7 @@ def corrected_resampled_t_test(
     n_train: int | None = None,
     n_test: int | None = None,
     names: PairNames = None,
-    alternative: str = "two-sided",
+    alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
 ) -> SignificanceResult:
     """Test whether two learners have the same mean over repeated splits of one data set, by Nadeau and Bengio.
@@ -226,7 +226,7 @@ def _t_test(
     factor: float,
     test: str,
     names: PairNames,
-    alternative: str,
+    alternative: Alternative,
     confidence_level: float,
 ) -> SignificanceResult:
     first, second = as_pair_of_names(names, ("a", "b"))
@@ -242,7 +242,7 @@ def _t_decision(
     estimate: tuple[Floats, Floats, Floats],
     df: int,
     *,
-    alternative: str,
+    alternative: Alternative,
     confidence_level: float,
     value: float = 0.0,
 ) -> SignificanceResult:
@@ -257,7 +257,9 @@ def _t_decision(
     )  # fmt: skip
 
 
-def pairwise_t(a: Floats, b: Floats, alternative: str, test_to_train: float = 0.0) -> tuple[Floats, Floats, Floats]:
+def pairwise_t(
+    a: Floats, b: Floats, alternative: Alternative, test_to_train: float = 0.0
+) -> tuple[Floats, Floats, Floats]:
     """Return t, p-values and mean differences of many pairs of learners, measurements along the last axis."""
     n = a.shape[-1]
     statistic, effect, _ = _t_statistic(scaled_differences(a, b), 1 / n + test_to_train)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,9 +33,9 @@ from fastevals.measure.bias_variance.decomposition import (
     check_same_pairs,
 )
 from fastevals.measure.bias_variance.squared import SquaredLoss
-from fastevals.measure.bias_variance.zero_one import DECOMPOSITIONS, ZeroOneLoss
+from fastevals.measure.bias_variance.zero_one import DecompositionName, ZeroOneLoss
 
-LOSSES = ("squared", "zero_one")
+LossName = Literal["squared", "zero_one"]
 
 Floats = NDArray[np.float64]
 
@@ -45,8 +45,8 @@ def bias_variance(
     predictions: Any,
     *,
     y_observed: Any = None,
-    loss: str = "squared",
-    decomposition: str = "domingos",
+    loss: LossName = "squared",
+    decomposition: DecompositionName = "domingos",
     sample_weight: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     per_sample: bool = False,
@@ -190,8 +190,8 @@ class BiasVarianceSummary:
         y_true: ArrayLike,
         *,
         y_observed: ArrayLike | None = None,
-        loss: str = "squared",
-        decomposition: str = "domingos",
+        loss: LossName = "squared",
+        decomposition: DecompositionName = "domingos",
         sample_weight: ArrayLike | None = None,
         labels: ArrayLike | None = None,
     ) -> None:
@@ -376,8 +376,8 @@ def parse_problem(
     y_true: Any, y_observed: Any, loss: Any, decomposition: Any, sample_weight: Any, labels: Any
 ) -> tuple[Problem, Any]:
     """Return what is to be decomposed, and the observed labels where each model has its own, still to be read."""
-    check_choice("loss", loss, LOSSES)
-    check_choice("decomposition", decomposition, DECOMPOSITIONS)
+    check_choice("loss", loss, LossName)
+    check_choice("decomposition", decomposition, DecompositionName)
     if loss == "squared":
         _check_only_zero_one(decomposition, labels)
         truth: Loss = SquaredLoss(y_true)
@@ -490,7 +490,7 @@ def _is_one_row(values: Any) -> bool:
     return named_columns("y_observed", values) is None and as_array("y_observed", values).ndim != 2
 
 
-def _check_only_zero_one(decomposition: str, labels: Any) -> None:
+def _check_only_zero_one(decomposition: DecompositionName, labels: Any) -> None:
     """Raise if an option of 0-1 loss was given for another."""
     for name, given in (("decomposition", decomposition != "domingos"), ("labels", labels is not None)):
         if given:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastevals._frames import Columns, make_columns
 from fastevals.counts import ThresholdCounts
-from fastevals.measure.probability_metrics import cut_bins
+from fastevals.measure.probability_metrics import Strategy, cut_bins
 from fastevals.results import Frozen
 
 
@@ -80,7 +80,9 @@ class CalibrationCurve(Frozen):
         return bool((self.counts > 0).any())
 
     @classmethod
-    def from_counts(cls, counts: ThresholdCounts, *, n_bins: int = 10, strategy: str = "uniform") -> CalibrationCurve:
+    def from_counts(
+        cls, counts: ThresholdCounts, *, n_bins: int = 10, strategy: Strategy = "uniform"
+    ) -> CalibrationCurve:
         """Make the curve of threshold counts.
 
         Parameters

@@ -24,7 +24,7 @@ from fastevals.measure.curves.decision import DecisionCurve, net_benefit
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.roc import DetCurve, RocCurve
-from fastevals.measure.probability_metrics import BrierDecomposition
+from fastevals.measure.probability_metrics import BrierDecomposition, Strategy
 from fastevals.results import OperatingPoint
 
 C = TypeVar("C", bound=Curve | DecisionCurve)
@@ -175,7 +175,7 @@ class BaseRanking(ABC):
         share = ranking_metrics.share_of_gains(total / self.n_positives) if self.n_positives else math.nan
         return self._warned_value("average_precision", share)
 
-    def pr_auc(self, *, interpolation: str = "davis-goadrich") -> float:
+    def pr_auc(self, *, interpolation: ranking_metrics.Interpolation = "davis-goadrich") -> float:
         """Area under the precision-recall curve.
 
         Parameters
@@ -205,7 +205,7 @@ class BaseRanking(ABC):
         >>> ranking.pr_auc(interpolation="linear")
         0.7916666666666666
         """
-        check_choice("interpolation", interpolation, ranking_metrics.PR_AREAS)
+        check_choice("interpolation", interpolation, ranking_metrics.Interpolation)
         return self._warned_value("pr_auc", ranking_metrics.pr_auc(self.counts, interpolation))
 
     def ks_statistic(self) -> OperatingPoint:
@@ -302,7 +302,7 @@ class BaseRanking(ABC):
         """
         return probability_metrics.brier_score(self.counts)
 
-    def brier_decomposition(self, n_bins: int | None = 10, *, strategy: str = "quantile") -> BrierDecomposition:
+    def brier_decomposition(self, n_bins: int | None = 10, *, strategy: Strategy = "quantile") -> BrierDecomposition:
         """Split the Brier score into parts: reliability - resolution + uncertainty, and two for what bins hide.
 
         Murphy (1973), doi:10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2.
@@ -359,7 +359,7 @@ class BaseRanking(ABC):
 
     # Thresholds ---------------------------------------------------------------------------------------------------
 
-    def expected_calibration_error(self, n_bins: int = 10, *, strategy: str = "uniform") -> float:
+    def expected_calibration_error(self, n_bins: int = 10, *, strategy: Strategy = "uniform") -> float:
         """Mean distance of mean predicted probability and share of positives, over bins of probabilities.
 
         Parameters
@@ -699,7 +699,7 @@ class BaseRanking(ABC):
         """
         return self._warned_curve("cost_curve", CostCurve(self.counts))
 
-    def calibration_curve(self, n_bins: int = 10, *, strategy: str = "uniform") -> CalibrationCurve:
+    def calibration_curve(self, n_bins: int = 10, *, strategy: Strategy = "uniform") -> CalibrationCurve:
         """Share of positives against mean predicted probability, in bins.
 
         Parameters

@@ -38,6 +38,7 @@ from fastevals.counting.ordering import (
 )
 from fastevals.counts import ThresholdCounts, as_counts, check_total
 from fastevals.measure.ranking.base import BaseRanking, Doubt
+from fastevals.results import Alternative
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -388,7 +389,7 @@ def doubt_of_difference(first: Doubt, second: Doubt) -> Doubt:
     return first[0] + second[1], first[1] + second[0]
 
 
-def least_extreme(effect: float, doubt: Doubt, alternative: str) -> float:
+def least_extreme(effect: float, doubt: Doubt, alternative: Alternative) -> float:
     """Return what tells the least against a hypothesis of 0, of all that an effect may be."""
     low, high = effect - doubt[0], effect + doubt[1]
     if alternative != "two-sided":

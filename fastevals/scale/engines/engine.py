@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._options import as_flag, check_choice, check_integer, show
+from fastevals._options import OnInvalid, as_flag, check_choice, check_integer, show
 from fastevals.many.groups import GroupedMetric, MetricsByGroup, group_results
 from fastevals.measure.kinds import LABELS, SCORES, TARGETS, array_kind, metric_kinds
 from fastevals.measure.metric_specs import parse_metrics
@@ -16,11 +16,10 @@ from fastevals.results import check_confidence_level
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.engines.frame import Frame
 from fastevals.scale.engines.rankings import FrameSample, count_scores, exact_rankings
-from fastevals.scale.grouped import GroupSummary
+from fastevals.scale.grouped import GroupSummary, MergedInterval
 from fastevals.scale.parquet import threshold_keys
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.rows import (
-    ON_INVALID,
     Weights,
     check_names,
     given_columns,
@@ -69,7 +68,7 @@ class Engine:
         exact: bool = False,
         cells: int = 2**18,
         at: ArrayLike = (),
-        on_invalid: str = "raise",
+        on_invalid: OnInvalid = "raise",
     ) -> Any:
         """Return the ranking of all rows of a frame, however many: with a certificate, or exact.
 
@@ -153,7 +152,7 @@ class Engine:
         pos_label: Any = None,
         cells: int = 2**18,
         at: ArrayLike = (),
-        on_invalid: str = "raise",
+        on_invalid: OnInvalid = "raise",
     ) -> Any:
         """Return the summary that `ranking` reads: to be stored, merged with others, and given to `bootstrap`.
 
@@ -191,7 +190,7 @@ class Engine:
         pos_label: Any = None,
         cells: int = 2**18,
         at: ArrayLike = (),
-        on_invalid: str = "raise",
+        on_invalid: OnInvalid = "raise",
         probabilities: bool = True,
     ) -> ScoresSummary:
         """Return what a report needs of all rows: its bytes are a file that `fastevals report` reads.
@@ -234,7 +233,7 @@ class Engine:
         frequency_weight: str | None = None,
         by: str | None = None,
         pos_label: Any = None,
-        on_invalid: str = "raise",
+        on_invalid: OnInvalid = "raise",
     ) -> Any:
         """Return the true and predicted classes of all rows, counted: ``.matrix()`` is their confusion matrix.
 
@@ -280,7 +279,7 @@ class Engine:
         weight: str | None = None,
         frequency_weight: str | None = None,
         by: str | None = None,
-        on_invalid: str = "raise",
+        on_invalid: OnInvalid = "raise",
     ) -> Any:
         """Return the errors of predicted numbers, added up: metrics of regression, and their intervals.
 
@@ -324,7 +323,7 @@ class Engine:
         by: str | None = None,
         pos_label: Any = None,
         n_bins: int = 10,
-        on_invalid: str = "raise",
+        on_invalid: OnInvalid = "raise",
     ) -> Any:
         """Return what Brier score, log loss and calibration need of all rows; exact.
 
@@ -375,7 +374,7 @@ class Engine:
         frequency_weight: str | None = None,
         pos_label: Any = None,
         most_scores: int = 20_000_000,
-        on_invalid: str = "raise",
+        on_invalid: OnInvalid = "raise",
     ) -> GroupSummary:
         """Return all distinct scores of groups, counted: the ranking of each, and AUC by group.
 
@@ -415,9 +414,9 @@ class Engine:
         weight: str | None = None,
         frequency_weight: str | None = None,
         pos_label: Any = None,
-        interval: str | None = None,
+        interval: MergedInterval = None,
         confidence_level: float = 0.95,
-        on_invalid: str = "raise",
+        on_invalid: OnInvalid = "raise",
     ) -> GroupedMetric:
         """Return the AUC of each group of rows, as `fastevals.grouped_auc` of all rows; of millions of groups.
 
@@ -444,7 +443,7 @@ class Engine:
         ValueError, ImportError
             As `ranking`.
         """
-        check_choice("interval", interval, (None, "delong"))
+        check_choice("interval", interval, MergedInterval)
         _, alpha = check_confidence_level(confidence_level)
         if interval is not None and weight is not None:
             raise ValueError("interval='delong' does not take weight: pass copies of rows as frequency_weight")
@@ -462,7 +461,7 @@ class Engine:
         by: str,
         weight: str | None = None,
         pos_label: Any = None,
-        on_invalid: str = "raise",
+        on_invalid: OnInvalid = "raise",
     ) -> MetricsByGroup:
         """Return metrics of each group of rows, as `fastevals.grouped_metrics` of all rows; of millions of groups.
 
@@ -541,9 +540,9 @@ class Engine:
 
 
 def _ranking_columns(
-    label: str, score: str | Sequence[str], weights: Weights, by: str | None, pos_label: Any, on_invalid: str
+    label: str, score: str | Sequence[str], weights: Weights, by: str | None, pos_label: Any, on_invalid: OnInvalid
 ) -> RankingColumns:
-    check_choice("on_invalid", on_invalid, ON_INVALID)
+    check_choice("on_invalid", on_invalid, OnInvalid)
     scores = score_names(score)
     check_names(label=label, **weights.given(), **given_columns(by=by))
     return RankingColumns(
@@ -553,7 +552,7 @@ def _ranking_columns(
 
 
 def _group_columns(
-    label: str, score: str, by: str, weights: Weights, pos_label: Any, on_invalid: str
+    label: str, score: str, by: str, weights: Weights, pos_label: Any, on_invalid: OnInvalid
 ) -> RankingColumns:
     check_names(score=score, by=by)
     return _ranking_columns(label, score, weights, by, pos_label, on_invalid)
@@ -561,10 +560,10 @@ def _group_columns(
 
 def _argument_columns(
     columns: dict[str, str], arguments: Sequence[str], numbers: Sequence[str], weights: Weights, by: str | None,
-    on_invalid: str,
+    on_invalid: OnInvalid,
 ) -> ArgumentColumns:  # fmt: skip
     """Return the columns of arguments of `update`, in the order of those that name them here."""
-    check_choice("on_invalid", on_invalid, ON_INVALID)
+    check_choice("on_invalid", on_invalid, OnInvalid)
     check_names(**columns, **weights.given(), **given_columns(by=by))
     given = dict(zip(arguments, columns.values(), strict=True))
     given |= given_columns(sample_weight=weights.weight, frequency_weight=weights.frequency_weight)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fastevals._execution import get_num_threads, run
+from fastevals._options import OnInvalid
 from fastevals.scale.files import RowFiles
 from fastevals.scale.tasks import (
     OPENED,
@@ -117,7 +118,7 @@ class Frame(ABC):
             raise self.no_rows(task.columns.weight)
         return merged(task, [answer for _, answer in answers])
 
-    def largest_weight(self, weight: str | None, on_invalid: str) -> float | None:
+    def largest_weight(self, weight: str | None, on_invalid: OnInvalid) -> float | None:
         """Return the largest weight; None where all are whole numbers, or there are none."""
         if weight is None:
             return None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
+from fastevals.infer.significance.mcnemar import McNemarMethod
 from fastevals.show.commands import (
     Parser,
     add_shared,
@@ -14,7 +15,7 @@ from fastevals.show.commands import (
     parse_integer,
     parse_number,
 )
-from fastevals.show.compare.options import METHODS, POSTHOC, check_options
+from fastevals.show.compare.options import PostHoc, check_options
 
 if TYPE_CHECKING:
     from fastevals.show.output import BlockPictures
@@ -78,11 +79,11 @@ def add_options(parser: Parser) -> None:
     add("--by", metavar="COLUMN", help="a comparison of results for each value of this column")
     add("--lower-is-better", action="store_true", help="results are errors or losses")
     add("--control", metavar="A", help="compare each other algorithm with this one")
-    add("--posthoc", choices=POSTHOC, help="nemenyi by default, with --control bonferroni-dunn")
+    add("--posthoc", choices=get_args(PostHoc), help="nemenyi by default, with --control bonferroni-dunn")
     add("--label", metavar="L", help="column of the true class")
     add("--pred", metavar="P", action="append", help="column of a model's predicted class; repeat for more models")
     add("--pos-label", metavar="L", help="positive one of two classes; 1 among 0/1, -1/1 and booleans")
-    add("--method", choices=METHODS, help="of McNemar's test, exact by default")
+    add("--method", choices=get_args(McNemarMethod), help="of McNemar's test, exact by default")
     add("--group", metavar="COLUMN", help="draw rows that share a value of this column together, such as patient")
     add("--resamples", metavar="N", type=parse_integer, help="bootstrap replicates, 1999 by default")
     add("--seed", metavar="N", type=parse_integer, help="of the replicates, 0 by default")

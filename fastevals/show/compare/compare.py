@@ -9,9 +9,10 @@ from fastevals._options import as_direction, as_flag, check_choice, naming_rows
 from fastevals._validation.tables import as_estimates, warn_if_dependent
 from fastevals.datasets import load_psnr
 from fastevals.infer.significance.friedman import OF_SPLITS
+from fastevals.infer.significance.mcnemar import McNemarMethod
 from fastevals.show.columns import NamedColumns, column_name, column_names, columns_by_role, data_name, read_data
 from fastevals.show.commands import CsvForm, option
-from fastevals.show.compare.options import METHODS, POSTHOC, check_options
+from fastevals.show.compare.options import PostHoc, check_options
 from fastevals.show.compare.predictions import PredictionsComparison, compare_prediction_columns
 from fastevals.show.compare.results import ComparisonOptions, ResultsComparison, compare_result_columns
 
@@ -26,11 +27,11 @@ def compare(
     by: str | None = None,
     lower_is_better: bool = False,
     control: str | None = None,
-    posthoc: str | None = None,
+    posthoc: PostHoc | None = None,
     label: str | None = None,
     pred: Sequence[str] | None = None,
     pos_label: Any = None,
-    method: str | None = None,
+    method: McNemarMethod | None = None,
     group: str | None = None,
     resamples: int | None = None,
     seed: int | None = None,
@@ -110,7 +111,7 @@ def compare(
     lower_is_better = as_flag(option("lower_is_better"), lower_is_better)
     named = {"pred": models or None, "dataset": datasets or None, "algorithm": algorithms or None}
     check_options(data, locals() | named)
-    for name, value, choices in (("posthoc", posthoc, POSTHOC), ("method", method, METHODS)):
+    for name, value, choices in (("posthoc", posthoc, PostHoc), ("method", method, McNemarMethod)):
         if value is not None:
             check_choice(option(name), value, choices)
     form = CsvForm.checked(separator, encoding, header)

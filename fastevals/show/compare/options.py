@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from fastevals.show.commands import option
 
-POSTHOC = ("nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon")
-METHODS = ("exact", "mid-p", "corrected", "uncorrected")
+PostHoc = Literal["nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon"]
 RESULTS_OPTIONS = ("dataset", "algorithm", "by", "lower_is_better", "control", "posthoc")
 PREDICTIONS_OPTIONS: tuple[str, ...] = ("pred", "method", "resamples", "seed", "group", "pos_label", "progress")
 

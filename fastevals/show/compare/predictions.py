@@ -24,8 +24,10 @@ from fastevals._text import (
 from fastevals._validation.labels import Classes
 from fastevals.infer.comparison import ModelComparison, compare_predictions
 from fastevals.infer.significance.cochran import CochranResult, cochran_q_test
+from fastevals.infer.significance.corrections import Correction
 from fastevals.infer.significance.mcnemar import (
     MCNEMAR_METHODS,
+    McNemarMethod,
     McNemarPairs,
     McNemarResult,
     mcnemar_test_of_table,
@@ -41,7 +43,7 @@ from fastevals.show.text_result import TextResult
 if TYPE_CHECKING:
     from fastevals.show.page.page import Page
 
-CORRECTION = "holm"
+CORRECTION: Correction = "holm"
 LONGEST_NAME = 26  # of a model, so that a table has no more than 120 characters
 
 
@@ -215,7 +217,7 @@ def compare_prediction_columns(
     models: Sequence[str],
     *,
     group: str | None,
-    method: str,
+    method: McNemarMethod,
     resamples: int,
     seed: int,
     confidence: float,

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ from fastevals._validation.wide_tables import (
     tells_rows_apart,
 )
 from fastevals.counting.labels import rows_by_code
+from fastevals.infer.significance.corrections import Correction
 from fastevals.infer.significance.friedman import FriedmanResult, friedman_test
 from fastevals.infer.significance.pairwise import PairwiseResult, pairwise_tests
 from fastevals.infer.significance.rank_comparisons import (
@@ -51,6 +52,7 @@ from fastevals.infer.significance.signed_ranks import sign_test, wilcoxon_test
 from fastevals.results import SignificanceResult, as_json
 from fastevals.show.columns import NamedColumns, check_columns, columns_by_role
 from fastevals.show.commands import option
+from fastevals.show.compare.options import PostHoc
 from fastevals.show.text_result import TextResult
 
 if TYPE_CHECKING:
@@ -58,7 +60,6 @@ if TYPE_CHECKING:
 
 MOST_BLOCKS = 1000
 MOST_COMPARED = 500_000  # of algorithms: 1,000 of them in each block's text and JSON
-NEMENYI = "nemenyi"
 FEW = 3  # rows: as many may be numbered, or ranked, by chance
 ROUGH = 5  # data sets: with so few there are 7 % false alarms and more at level 5 %
 
@@ -73,7 +74,7 @@ class ComparisonOptions(NamedTuple):
     algorithm: tuple[str, ...]
     by: str | None
     control: str | None
-    posthoc: str | None
+    posthoc: PostHoc | None
     higher_is_better: bool
     confidence: float
 
@@ -254,10 +255,10 @@ def _is_index(name: str, column: NDArray[Any]) -> bool:
     return True
 
 
-def _choose_posthoc(algorithms: Sequence[str], options: ComparisonOptions) -> str:
+def _choose_posthoc(algorithms: Sequence[str], options: ComparisonOptions) -> PostHoc:
     """Return the test of pairs; two algorithms have Wilcoxon's alone."""
     if len(algorithms) > 2:
-        return options.posthoc or (NEMENYI if options.control is None else "bonferroni-dunn")
+        return options.posthoc or ("nemenyi" if options.control is None else "bonferroni-dunn")
     if options.posthoc not in (None, "wilcoxon"):
         raise ValueError(
             f"{option('posthoc', options.posthoc)} goes with three algorithms or more, "
@@ -333,14 +334,15 @@ def _block(
             two_tests = wilcoxon_test(*pair, **settings), sign_test(*pair, **settings)
         elif math.isnan(friedman.pvalue):
             pass  # nothing follows of pairs, either
-        elif options.posthoc == NEMENYI:
+        elif options.posthoc == "nemenyi":
             pairs = nemenyi_test(table, **better)
         elif options.posthoc == "bonferroni-dunn":
             pairs = bonferroni_dunn_test(table, options.control, **better)
         elif options.posthoc == "wilcoxon":
             pairs = pairwise_tests(table, reference=options.control, confidence_level=options.confidence)
         else:
-            pairs = rank_comparison_test(table, control=options.control, correction=str(options.posthoc), **better)
+            correction = cast(Correction, options.posthoc)
+            pairs = rank_comparison_test(table, control=options.control, correction=correction, **better)
     if pairs is not None and not friedman.rejected:
         pairs = replace(pairs, rejected=np.zeros_like(pairs.rejected))
         if isinstance(pairs, RankComparison):

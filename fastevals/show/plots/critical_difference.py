@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 INK, BAR, CONTROL = Look(COLORS[6]), Look(COLORS[0]), Look(COLORS[1])
+RankForm = Literal["axis", "ranges"]
 ROW = 0.21  # inches, of a name
 LEVEL = 0.45  # rows between bars
 OVERHANG = 0.01  # of the axis, of a bar beyond the ranks it joins
@@ -32,7 +33,7 @@ LABEL = "Mean rank (1 is best)"
 
 
 def plot_critical_difference(
-    result: RankComparison, *, form: str = "axis", ax: Axes | None = None, title: str | None = None
+    result: RankComparison, *, form: RankForm = "axis", ax: Axes | None = None, title: str | None = None
 ) -> Axes:
     """Draw mean ranks, and which of their differences are shown.
 
@@ -78,7 +79,7 @@ def plot_critical_difference(
     ['a: 1.25', 'b: 2.00', 'c: 2.75']
     """
     check_kind("result", result, RankComparison)
-    check_choice("form", form, ("axis", "ranges"))
+    check_choice("form", form, RankForm)
     picture = Picture()
     draw_critical_difference(picture, result, form)
     return show(picture, style.get_axes(ax, critical_difference_size(picture), 1), title)
@@ -93,7 +94,7 @@ def critical_difference_size(picture: Picture) -> tuple[float, float]:
     return style.WIDE[0] + 0.06 * max(map(len, names)), 2.0 + 0.26 * len(names)
 
 
-def draw_critical_difference(picture: Picture, result: RankComparison, form: str = "axis") -> None:
+def draw_critical_difference(picture: Picture, result: RankComparison, form: RankForm = "axis") -> None:
     """Add mean ranks, and which of their differences are shown, to an empty picture."""
     cd = None if math.isnan(result.critical_difference) else float(result.critical_difference)
     control = None if result.control is None else find_name("control", result.control, result.names)

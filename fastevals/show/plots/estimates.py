@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-CHOICES = ("splits", "repetitions")
+Of = Literal["splits", "repetitions"]
 ROW, MARGIN = 0.85, 1.7  # inches: of a scheme, and of axis and legend
 HEIGHT = 0.62  # of a row: the histogram
 MEAN_Y = -0.16  # in a row: the mean, under the histogram's foot
@@ -35,7 +35,7 @@ BLACK = COLORS[6]
 def plot_estimates(
     estimates: Mapping[str, ErrorEstimate | ArrayLike],
     *,
-    of: str = "splits",
+    of: Of = "splits",
     ax: Axes | None = None,
     title: str | None = None,
 ) -> Axes:
@@ -75,7 +75,7 @@ def plot_estimates(
     >>> [label.get_text().split(chr(10))[0] for label in ax.get_yticklabels()]
     ['5 folds', 'hold-out']
     """
-    check_choice("of", of, CHOICES)
+    check_choice("of", of, Of)
     schemes = _schemes(_as_split_values("estimates", estimates, ErrorEstimate), of)
     ax = style.get_axes(ax, (style.WIDE[0], MARGIN + ROW * len(schemes)), 1)
     for row, scheme in enumerate(schemes):
@@ -113,7 +113,7 @@ class _Scheme(NamedTuple):
     interval: Interval | None
 
 
-def _schemes(values_by_name: dict[str, tuple[Floats, Any]], of: str) -> list[_Scheme]:
+def _schemes(values_by_name: dict[str, tuple[Floats, Any]], of: Of) -> list[_Scheme]:
     """Summarise the values of each scheme: of splits, or of repetitions."""
     schemes = []
     for name, (table, estimate) in values_by_name.items():

@@ -21,7 +21,7 @@ from fastevals import __version__
 from fastevals._distinct import sorted_unique
 from fastevals._execution import progressed
 from fastevals._frames import Columns
-from fastevals._options import UndefinedMetricWarning, check_choice, naming_rows, show
+from fastevals._options import OnInvalid, UndefinedMetricWarning, check_choice, naming_rows, show
 from fastevals._text import WIDTH, format_label, format_number, format_tables, printable, shorten_name
 from fastevals._validation.arrays import as_frequencies, as_weights, check_one_weight
 from fastevals._validation.labels import Classes
@@ -37,7 +37,6 @@ from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.rows import LeftOut
 from fastevals.scale.targets import TargetSummary
 from fastevals.show.columns import (
-    ON_INVALID,
     STDIN,
     column_name,
     column_names,
@@ -501,7 +500,7 @@ def report_predictions(
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
-    on_invalid: str = "raise",
+    on_invalid: OnInvalid = "raise",
     progress: bool = False,
     n_pictured: int = MOST_PICTURED,
 ) -> PredictionReport:
@@ -539,7 +538,7 @@ def report_predictions(
     called = columns_by_role([*named, *((option(name), value) for name, value in _beside(roles).items())])
     numeric = [] if kind == CLASSES else [truth, *models]
     numeric += [name for name in (weight, frequency_weight) if name is not None]
-    check_choice(option("on_invalid"), on_invalid, ON_INVALID)
+    check_choice(option("on_invalid"), on_invalid, OnInvalid)
     left_out = LeftOut()
     if on_invalid == "raise":
         names = set(called) - set(numeric)

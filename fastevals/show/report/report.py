@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from fastevals._options import OnInvalid
 from fastevals.show.commands import MOST_PICTURED, option
 from fastevals.show.report.scores import Report, report_scores
 
@@ -38,7 +39,7 @@ def report(
     header: bool | None = None,
     memory: int | str | None = None,
     approximate: bool = False,
-    on_invalid: str = "raise",
+    on_invalid: OnInvalid = "raise",
     against: Any = None,
     progress: bool = False,
 ) -> Report | PredictionReport:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from fastevals._execution import progressed
 from fastevals._frames import Columns
-from fastevals._options import UndefinedMetricWarning, check_costs, check_number, naming_rows, show
+from fastevals._options import OnInvalid, UndefinedMetricWarning, check_costs, check_number, naming_rows, show
 from fastevals._text import printable
 from fastevals._validation.arrays import (
     as_frequencies,
@@ -307,7 +307,7 @@ def report_scores(
     header: bool | None = None,
     memory: int | str | None = None,
     approximate: bool = False,
-    on_invalid: str = "raise",
+    on_invalid: OnInvalid = "raise",
     against: Any = None,
     progress: bool = False,
     n_pictured: int = MOST_PICTURED,

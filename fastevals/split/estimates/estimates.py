@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,7 +30,7 @@ from fastevals.split.estimates.results import ErrorEstimate, ErrorEstimates, Spl
 from fastevals.split.learners import as_learner, run_fits
 from fastevals.split.splitters.bootstrap_split import BootstrapSplit
 
-METHODS = ("out-of-bag", ".632", ".632+")
+BootstrapMean = Literal[None, "out-of-bag", ".632", ".632+"]
 
 
 def estimate_error(
@@ -45,7 +45,7 @@ def estimate_error(
     pos_label: Any = None,
     labels: ArrayLike | None = None,
     training: bool = False,
-    method: str | None = None,
+    method: BootstrapMean = None,
     confidence_level: float = 0.95,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -157,14 +157,14 @@ def estimate_error(
     check_same_rows(X=X, y=y, groups=groups)
     learner = as_learner("fit_predict", fit_predict, params)
     design = design_splits("splitter", splitter, X, y, groups)
-    _check_splits_method("method", method, METHODS, isinstance(splitter, BootstrapSplit))
+    _check_method(method, isinstance(splitter, BootstrapSplit))
     metric_sets, positive = make_split_metrics(
         specs, "y", y, several=learner.is_estimator, pos_label=pos_label, labels=labels
     )
     if method == ".632+":
         _check_no_information([name for each in metric_sets if not each.knows_no_information for name in each.names])
     task = FitTask(X, y, metric_sets, positive, as_flag("training", training))
-    resubstitution = [Fit(learner, None, None, "all rows")] if method in METHODS[1:] else []
+    resubstitution = [Fit(learner, None, None, "all rows")] if method in (".632", ".632+") else []
     counted = list(
         run_fits(
             task, chain(make_fits(learner, design), resubstitution), total=design.n_splits + len(resubstitution),
@@ -216,15 +216,14 @@ def _with_corrections(
 # Checks ---------------------------------------------------------------------------------------------------------------
 
 
-def _check_splits_method(name: str, value: Any, choices: Iterable[Any], bootstrap: bool) -> None:
-    """Raise unless a way to make estimates is one of the choices, which go with a bootstrap; None goes with all."""
-    if value is not None and not bootstrap:
-        legal = ", ".join(map(repr, choices))
+def _check_method(method: Any, bootstrap: bool) -> None:
+    """Raise unless estimates can be made by this method: all but None go with a bootstrap."""
+    if method is not None and not bootstrap:
+        legal = listed(get_args(BootstrapMean)[1:])
         raise ValueError(
-            f"{name} goes with a BootstrapSplit ({legal}); with other splitters it must be None, got {show(value)}"
+            f"method goes with a BootstrapSplit ({legal}); with other splitters it must be None, got {show(method)}"
         )
-    if value is not None:
-        check_choice(name, value, [None, *choices])
+    check_choice("method", method, BootstrapMean)
 
 
 def _check_no_information(metrics: list[str]) -> None:

@@ -8,7 +8,7 @@ import pickle
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -26,9 +26,11 @@ from fastevals.infer.significance.mcnemar import (
     mcnemar_test_of_table,
     pairwise_mcnemar_tests,
 )
-from fastevals.results import ALTERNATIVES, Interval
+from fastevals.results import Alternative, Interval
 from tests.reference import mcnemar as twin
 from tests.strategies import BOUNDED
+
+ALTERNATIVES = get_args(Alternative)
 
 PUBLISHED = json.loads((Path(__file__).parents[2] / "data" / "cases.json").read_text())["mcnemar"]["rows"]
 KINDS = [

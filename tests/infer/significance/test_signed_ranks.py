@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -24,9 +24,11 @@ from fastevals.infer.significance.signed_ranks import (
     wilcoxon_options,
     wilcoxon_test,
 )
-from fastevals.results import ALTERNATIVES, Interval, SignificanceResult
+from fastevals.results import Alternative, Interval, SignificanceResult
 from tests.reference import rank_tests as reference
 from tests.strategies import BOUNDED, FEWER, LARGEST
+
+ALTERNATIVES = get_args(Alternative)
 
 TIED = (-2.0, -1.0, -0.5, 0.0, 0.0, 0.5, 1.0, 2.0)
 ZEROS = ("drop", "pratt")

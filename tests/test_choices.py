@@ -1,0 +1,182 @@
+"""What an argument is one of: the annotation, the docstring and the error say the same."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import inspect
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from matplotlib import pyplot
+
+import fastevals as fe
+from fastevals import scale
+from fastevals.scale import dask, parquet
+from fastevals.show import plots
+from tests.scale.local_frames import LOCAL, rows
+from tests.scale.test_engines import frame
+from tests.test_switches import CALLS as SWITCHED
+from tests.test_switches import RANKING, TABLE, TWO, S, T, X, Y, certified, mean
+
+LABELS = {"y": Y, "a": Y, "b": 1 - Y}
+FOLDS = fe.RankingFolds([RANKING, RANKING])
+CLASSES = fe.ClassRankings([0, 1], [[0.9, 0.1], [0.2, 0.8]])
+MATRIX = fe.ConfusionMatrix([[3, 1], [2, 4]])
+DELONG = fe.delong(Y, TWO)
+ERRORS = [[0.1, 0.2], [0.2, 0.3], [0.15, 0.1], [0.2, 0.25], [0.3, 0.1]]
+FRAME = frame(rows(60), cuts=(30,))
+OF_FRAMES: dict[str, Any] = {"label": "y", "score": "p"}
+
+CALLS: dict[str, Callable[..., Any]] = SWITCHED | {
+    "BiasVarianceSummary.__init__": lambda **o: fe.BiasVarianceSummary([0, 1], **{"loss": "zero_one"} | o),
+    "CalibrationCurve.from_counts": lambda **o: fe.CalibrationCurve.from_counts(RANKING.counts, **o),
+    "ClassRankings.average_precision": lambda **o: CLASSES.average_precision(**o),
+    "ClassRankings.precision_recall_curve": lambda **o: CLASSES.precision_recall_curve(**o),
+    "ClassRankings.roc_auc": lambda **o: CLASSES.roc_auc(**o),
+    "CertifiedRanking.pr_auc": lambda **o: certified().pr_auc(**o),
+    "ConfusionMatrix.f_score": lambda **o: MATRIX.f_score(**o),
+    "ConfusionMatrix.jaccard": lambda **o: MATRIX.jaccard(**o),
+    "ConfusionMatrix.precision": lambda **o: MATRIX.precision(**o),
+    "ConfusionMatrix.recall": lambda **o: MATRIX.recall(**o),
+    "ConfusionMatrix.specificity": lambda **o: MATRIX.specificity(**o),
+    "DelongResult.confidence_interval": lambda **o: DELONG.confidence_interval(**o),
+    "DelongResult.contrast": lambda **o: DELONG.contrast([1, -1], **o),
+    "GroupSummary.auc": lambda **o: LOCAL.group_summary(FRAME, **OF_FRAMES, by="day").auc(**o),
+    "PairwiseResult.matrix": lambda **o: fe.pairwise_tests(TABLE, test="sign").matrix(**o),
+    "BaseRanking.brier_decomposition": lambda **o: RANKING.brier_decomposition(**o),
+    "BaseRanking.calibration_curve": lambda **o: RANKING.calibration_curve(**o),
+    "BaseRanking.expected_calibration_error": lambda **o: RANKING.expected_calibration_error(**o),
+    "BaseRanking.pr_auc": lambda **o: RANKING.pr_auc(**o),
+    "Tabular.to_frame": lambda **o: MATRIX.to_frame(**o),
+    **{
+        f"RankingFolds.{name}": lambda name=name, **o: getattr(FOLDS, name)(**o)
+        for name in ("roc_curve", "det_curve", "cost_curve", "precision_recall_curve", "gain_curve", "lift_curve")
+    },
+    "adjust_pvalues": lambda **o: fe.adjust_pvalues([0.1, 0.2], **o),
+    "bias_variance": lambda **o: fe.bias_variance([0, 1], [[0, 1], [1, 1]], **{"loss": "zero_one"} | o),
+    "bias_variance_over_training_sets": lambda **o: fe.bias_variance_over_training_sets(
+        mean, X, T, X, T, n_sets=2, **o
+    ),
+    "binomial_error_test": lambda **o: fe.binomial_error_test(0.1, 0.2, 10, **o),
+    "compare": lambda **o: (
+        fe.compare({"y": Y, "a": Y, "b": 1 - Y}, label="y", pred=["a", "b"], **o)
+        if "method" in o
+        else fe.compare(TABLE, **o)
+    ),
+    "corrected_resampled_t_test": lambda **o: fe.corrected_resampled_t_test(S, S[::-1], n_train=8, n_test=2, **o),
+    "delong_test": lambda **o: fe.delong_test(Y, S, S[::-1], **o),
+    "delong_test_unpaired": lambda **o: fe.delong_test_unpaired(RANKING, RANKING, **o),
+    "error_rate_t_test": lambda **o: fe.error_rate_t_test(S, 0.2, **o),
+    "estimate_error": lambda **o: fe.estimate_error(mean, X, T, fe.BootstrapSplit(3, rng=0), "mean_squared_error", **o),
+    "five_by_two_cv_t_test": lambda **o: fe.five_by_two_cv_t_test(ERRORS, np.multiply(ERRORS, 2), **o),
+    "five_by_two_cv_f_test": lambda **o: fe.five_by_two_cv_f_test(ERRORS, np.multiply(ERRORS, 2), **o),
+    "mcnemar_test_of_table": lambda **o: fe.mcnemar_test_of_table([[5, 2], [3, 4]], **o),
+    "paired_t_test": lambda **o: fe.paired_t_test(S, T**2, **o),
+    "pairwise_tests": lambda **o: fe.pairwise_tests(TABLE, **o),
+    "proportion_interval": lambda **o: fe.proportion_interval(MATRIX, **{"metric": "recall", "average": None} | o),
+    "sign_test": lambda **o: fe.sign_test(S, T, **o),
+    "plots.plot_critical_difference": lambda **o: plots.plot_critical_difference(fe.rank_comparison_test(TABLE), **o),
+    "plots.plot_estimates": lambda **o: plots.plot_estimates(
+        fe.evaluate_splits(T, T + S, fe.KFold(2, rng=0), "mean_squared_error"), **o
+    ),
+    "parquet.ranking": lambda **o: parquet.ranking("rows.parquet", **OF_FRAMES, **o),
+    "parquet.ranking_summary": lambda **o: parquet.ranking_summary("rows.parquet", **OF_FRAMES, **o),
+    "dask.confusion_summary": lambda **o: LOCAL.confusion_summary(FRAME, label="class", predicted="guess", **o),
+    "dask.target_summary": lambda **o: LOCAL.target_summary(FRAME, target="t", predicted="f", **o),
+    "dask.group_summary": lambda **o: LOCAL.group_summary(FRAME, **OF_FRAMES, by="day", **o),
+    "dask.grouped_auc": lambda **o: LOCAL.grouped_auc(FRAME, **OF_FRAMES, by="day", **o),
+    "dask.grouped_metrics": lambda **o: LOCAL.grouped_metrics(FRAME, "roc_auc", **OF_FRAMES, by="day", **o),
+    **{
+        f"dask.{name}": lambda name=name, **o: getattr(LOCAL, name)(FRAME, **OF_FRAMES, **o)
+        for name in ("probability_summary", "ranking", "ranking_summary", "summarize")
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def rows_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(FRAME.tables[0], "rows.parquet")
+
+
+def public() -> Iterator[tuple[str, Any, str]]:
+    """List the functions and methods, each once, with their docstrings."""
+    seen = set()
+    for place, before in ((fe, ""), (plots, "plots."), (scale, ""), (parquet, "parquet."), (dask, "dask.")):
+        for name in place.__all__ if hasattr(place, "__all__") else dir(place):
+            value = getattr(place, name)
+            members = [(f"{before}{name}", value, inspect.getdoc(value) or "")]
+            if inspect.isclass(value):
+                members = [
+                    (f"{each.__name__}.{key}", call, inspect.getdoc(value if key == "__init__" else call) or "")
+                    for each in value.__mro__
+                    for key, call in vars(each).items()
+                    if (key == "__init__" and "__dataclass_fields__" not in vars(each)) or not key.startswith("_")
+                ]
+            for shown, call, text in members:
+                call = inspect.unwrap(getattr(call, "__func__", call))
+                if inspect.isfunction(call) and call not in seen:
+                    seen.add(call)
+                    yield shown, call, text
+
+
+def literals(annotation: Any) -> set[Any]:
+    """Return the values of the literals in an annotation."""
+    if get_origin(annotation) is Literal:
+        return set(get_args(annotation))
+    return set().union(*map(literals, get_args(annotation)))
+
+
+def choices() -> Iterator[tuple[str, str, set[Any], str]]:
+    """List calls, their arguments that are one of a set, that set, and what the docstring says."""
+    for shown, call, text in public():
+        annotated = [each for each in inspect.signature(call).parameters.values() if isinstance(each.annotation, str)]
+        for each in annotated:
+            said = re.search(rf"^(?:\w+, )*{each.name}(?:, \w+)* : (\{{.*?\}})", text, re.MULTILINE)
+            told: set[Any] = set()
+            with contextlib.suppress(NameError):  # of names that type checkers alone import
+                told = literals(eval(each.annotation, call.__globals__))
+            if said or told:
+                yield shown, each.name, told, said[1] if said else ""
+
+
+ALL = {(shown, name): (told, said) for shown, name, told, said in choices()}
+
+
+def test_there_is_a_call_for_each() -> None:
+    assert {shown for shown, _ in ALL} - set(CALLS) == set()
+
+
+@pytest.mark.parametrize(("call", "name"), ALL)
+def test_annotation_docstring_and_error_say_the_same(call: str, name: str) -> None:
+    told, said = ALL[call, name]
+    assert told, "no Literal"
+    if said:
+        assert ast.literal_eval(said) - {None} == told - {None}
+    with pytest.raises(ValueError, match=f"^{name} must be one of .*; got 'none such'") as caught:
+        CALLS[call](**{name: "none such"})
+    listed = re.findall(r"'[^']+'", str(caught.value).partition("; got")[0])
+    assert {each.strip("'") for each in listed} == told - {None}
+    pyplot.close("all")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("call", "name"), ALL)
+def test_each_choice_is_one(call: str, name: str) -> None:
+    for value in ALL[call, name][0]:
+        refusal = ""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                CALLS[call](**{name: value})
+            except ValueError as error:  # says which other arguments it doesn't go with
+                refusal = str(error)
+        assert "must be one of" not in refusal
+    pyplot.close("all")
