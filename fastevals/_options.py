@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType, ModuleType
-from typing import Any, Literal, SupportsInt, TypeVar, cast, get_args
+from typing import Any, SupportsInt, TypeVar, cast, get_args
 
 import numpy as np
 
@@ -50,7 +50,6 @@ OTHER_KEYWORDS = {  # of other libraries, in lower case
     "correction": "adjust p_adjust method",
     "higher_is_better": "greater_is_better lower_is_better",
 }
-OnInvalid = Literal["raise", "drop"]
 LONGEST = 80  # characters of a value shown in a message
 
 

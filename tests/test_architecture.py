@@ -18,7 +18,7 @@ PACKAGE = Path(fastevals.__file__).parent
 
 # From the cellar to the roof: a file imports from its own layer and those before it.
 LAYERS = (
-    "_limits _options _row_order",
+    "_choices _limits _options _row_order",
     "_compile",
     "_kernels",
     "_execution",

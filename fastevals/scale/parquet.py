@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._choices import OnInvalid
 from fastevals._distinct import sorted_union, sorted_unique
 from fastevals._limits import free_bytes
-from fastevals._options import OnInvalid, as_bytes, as_flag, check_integer
+from fastevals._options import as_bytes, as_flag, check_integer
 from fastevals._validation.arrays import as_thresholds, check_finite
 from fastevals.counting.ordering import FLOATS
 from fastevals.measure.ranking.ranking import Ranking

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._choices import OnInvalid
 from fastevals._kernels.checksums import mix_column, sum_hashes
-from fastevals._options import OnInvalid, check_choice, listed, show
+from fastevals._options import check_choice, listed, show
 from fastevals._validation.arrays import check_one_weight, first_text, holds_numbers
 from fastevals._validation.labels import Classes, binary_labels, both_classes, distinct_pair
 from fastevals._validation.text import TextLabels, encode_column, is_text, share_names, unique_inverse

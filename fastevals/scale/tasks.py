@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import OnInvalid, show
+from fastevals._choices import OnInvalid
+from fastevals._options import show
 from fastevals._validation.text import is_text, unique_inverse
 from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import FLOATS

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._choices import OnInvalid
 from fastevals._execution import progress_bar
 from fastevals._limits import available_memory, free_bytes
 from fastevals._options import (
-    OnInvalid,
     as_bytes,
     as_flag,
     check_choice,

@@ -7,8 +7,9 @@ import contextlib
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
+from fastevals._choices import OnInvalid
 from fastevals.show.commands import (
     SUMMARY,
     Parser,
@@ -73,7 +74,8 @@ def add_options(parser: Parser) -> None:
     add("--pos-label", metavar="P", help="the positive class; by default 1 among 0/1, -1/1 and booleans")
     add("--cells", metavar="N", type=parse_integer, default=2**18, help="ranges of scores, about; 262144 by default")
     add("--at", metavar="T", type=parse_number, action="append", help="threshold at which counts are exact; repeat")
-    add("--on-invalid", choices=("raise", "drop"), default="raise", help="what rows without label or finite score are")
+    choices = get_args(OnInvalid)
+    add("--on-invalid", choices=choices, default="raise", help="what rows without label or finite score are")
     add("--progress", action="store_true", help="show a bar on stderr")
     add_shared(parser)
 

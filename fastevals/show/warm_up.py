@@ -14,7 +14,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, get_args
 
-from fastevals.many.folds import FoldAverage, RateAverage
 from fastevals.show.commands import Parser, print_error, print_text
 
 if TYPE_CHECKING:
@@ -295,6 +294,7 @@ def _classes(data: _Data) -> None:
 
 def _folds(data: _Data) -> None:
     from fastevals import RankingFolds
+    from fastevals.many.folds import FoldAverage, RateAverage
 
     for scores in (data.scores, data.ties):
         for weights in (None, data.weights):

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._choices import DecompositionName, LossName
 from fastevals._distinct import sorted_unique
 from fastevals._frames import Columns, make_columns
 from fastevals._kernels.random import stream_key
@@ -24,9 +25,8 @@ from fastevals._random import random_order, seed_key
 from fastevals._validation.arrays import as_array, as_scores, check_finite
 from fastevals._validation.labels import as_true_labels, check_comparable_labels
 from fastevals._validation.text import unique_inverse
-from fastevals.measure.bias_variance.bias_variance import BiasVarianceSummary, LossName
+from fastevals.measure.bias_variance.bias_variance import BiasVarianceSummary
 from fastevals.measure.bias_variance.decomposition import Decomposition
-from fastevals.measure.bias_variance.zero_one import DecompositionName
 from fastevals.results import Frozen
 from fastevals.split.checks import (
     as_values,

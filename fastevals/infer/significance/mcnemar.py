@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._choices import McNemarMethod
 from fastevals._execution import run
 from fastevals._frames import Columns
 from fastevals._options import check_choice, show
@@ -49,7 +50,6 @@ Floats = NDArray[np.float64]
 BINOMIAL = {"exact": "McNemar's exact test", "mid-p": "McNemar's mid-p test"}
 CHI_SQUARE = {"corrected": "McNemar's test with continuity correction", "uncorrected": "McNemar's test"}
 MCNEMAR_METHODS = BINOMIAL | CHI_SQUARE
-McNemarMethod = Literal["exact", "mid-p", "corrected", "uncorrected"]
 CHI_SQUARE_NULL = Null("chi2", (1,))
 QUANTITY = "the ratio of the chance that only {} is right to the chance that only {} is right"
 BLOCK = 1 << 11  # pairs tested together

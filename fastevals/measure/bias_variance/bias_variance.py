@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Hashable, Sequence
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._choices import DecompositionName, LossName
 from fastevals._execution import run
 from fastevals._kernels.bias_variance import add_up
 from fastevals._kernels.compensated import accumulate
@@ -33,9 +34,7 @@ from fastevals.measure.bias_variance.decomposition import (
     check_same_pairs,
 )
 from fastevals.measure.bias_variance.squared import SquaredLoss
-from fastevals.measure.bias_variance.zero_one import DecompositionName, ZeroOneLoss
-
-LossName = Literal["squared", "zero_one"]
+from fastevals.measure.bias_variance.zero_one import ZeroOneLoss
 
 Floats = NDArray[np.float64]
 

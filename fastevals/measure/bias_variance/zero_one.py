@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -186,7 +186,6 @@ class ZeroOneDecomposition(NamedTuple):
     divisor: Callable[[int], int]  # by which the parts of n models are divided
 
 
-DecompositionName = Literal["domingos", "kohavi-wolpert", "james"]
 DECOMPOSITIONS = {
     "domingos": ZeroOneDecomposition(DomingosDecomposition, _domingos, lambda n: n),
     "kohavi-wolpert": ZeroOneDecomposition(BiasVariance, _kohavi_wolpert, lambda n: 2 * n * n),

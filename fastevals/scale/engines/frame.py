@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from fastevals._choices import OnInvalid
 from fastevals._execution import get_num_threads, run
-from fastevals._options import OnInvalid
 from fastevals.scale.files import RowFiles
 from fastevals.scale.tasks import (
     OPENED,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
+from fastevals._choices import DecompositionName, LossName
 from fastevals.show.commands import Parser, add_shared, check_beforehand, check_shared, csv_form
 
 if TYPE_CHECKING:
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
     from fastevals.show.output import BlockPictures
 
 
-LOSSES = ("squared", "zero-one")
-DECOMPOSITIONS = ("domingos", "kohavi-wolpert", "james")
+LOSSES = [each.replace("_", "-") for each in get_args(LossName)]
 PREDICTION_OPTIONS = ("truth", "pred", "observed", "weight", "models_are", "loss", "decomposition")
 
 HELP = "split the loss of models into bias and variance, by their predictions"
@@ -68,7 +68,7 @@ def add_options(parser: Parser) -> None:
     add("--weight", metavar="W", help="file or column of the samples' weights")
     add("--models-are", choices=("rows", "columns"), help="axis of a .npy array that the models are, rows by default")
     add("--loss", choices=LOSSES, help="squared (default), of numbers; or zero-one, of classes")
-    add("--decomposition", choices=DECOMPOSITIONS, help="whose parts of the 0-1 loss, domingos by default")
+    add("--decomposition", choices=get_args(DecompositionName), help="whose parts of the 0-1 loss, domingos by default")
     add("--html", metavar="FILE", help="also write a page to this file: the parts in words, tables, a picture")
     add("--out", metavar="DIR", help="also write bias-variance.json, bias-variance.txt and a picture to this folder")
     add_shared(parser)

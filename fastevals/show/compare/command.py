@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, get_args
 
-from fastevals.infer.significance.mcnemar import McNemarMethod
+from fastevals._choices import McNemarMethod
 from fastevals.show.commands import (
     Parser,
     add_shared,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fastevals import __version__
+from fastevals._choices import McNemarMethod
 from fastevals._frames import Columns
 from fastevals._options import UndefinedMetricWarning, check_integer, check_number
 from fastevals._text import (
@@ -27,7 +28,6 @@ from fastevals.infer.significance.cochran import CochranResult, cochran_q_test
 from fastevals.infer.significance.corrections import Correction
 from fastevals.infer.significance.mcnemar import (
     MCNEMAR_METHODS,
-    McNemarMethod,
     McNemarPairs,
     McNemarResult,
     mcnemar_test_of_table,

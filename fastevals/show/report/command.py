@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
+from fastevals._choices import OnInvalid
 from fastevals._compile.ahead import compiled_ahead
 from fastevals.show.commands import (
     MOST_PICTURED,
@@ -126,7 +127,7 @@ def add_options(parser: Parser) -> None:
     add("--approximate", action="store_true", help="read files once, and give numbers with bounds")
     add(
         "--on-invalid",
-        choices=("raise", "drop"),
+        choices=get_args(OnInvalid),
         default="raise",
         help="rows without a value that they need, such as a label: raise, drop",
     )

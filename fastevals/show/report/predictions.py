@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import __version__
+from fastevals._choices import OnInvalid
 from fastevals._distinct import sorted_unique
 from fastevals._execution import progressed
 from fastevals._frames import Columns
-from fastevals._options import OnInvalid, UndefinedMetricWarning, check_choice, naming_rows, show
+from fastevals._options import UndefinedMetricWarning, check_choice, naming_rows, show
 from fastevals._text import WIDTH, format_label, format_number, format_tables, printable, shorten_name
 from fastevals._validation.arrays import as_frequencies, as_weights, check_one_weight
 from fastevals._validation.labels import Classes

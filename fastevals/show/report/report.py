@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from fastevals._options import OnInvalid
+from fastevals._choices import OnInvalid
 from fastevals.show.commands import MOST_PICTURED, option
 from fastevals.show.report.scores import Report, report_scores
 

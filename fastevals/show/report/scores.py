@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._choices import OnInvalid
 from fastevals._execution import progressed
 from fastevals._frames import Columns
-from fastevals._options import OnInvalid, UndefinedMetricWarning, check_costs, check_number, naming_rows, show
+from fastevals._options import UndefinedMetricWarning, check_costs, check_number, naming_rows, show
 from fastevals._text import printable
 from fastevals._validation.arrays import (
     as_frequencies,
