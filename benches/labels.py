@@ -63,7 +63,7 @@ def _grouped(data: Data, groups: Any) -> NDArray[np.float64]:
 
 def _report(data: Data, by: Any) -> float:
     columns = {"y": data.y, "s": data.s, "by": by}
-    report = fastevals.report(columns, label="y", score="s", by="by", resamples=0)
+    report = fastevals.report(columns, label="y", score="s", by="by", n_resamples=0)
     return float(report.to_dict()["blocks"][0]["models"][0]["metrics"]["roc_auc"])
 
 

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
-from types import MappingProxyType, ModuleType
+from types import FrameType, MappingProxyType, ModuleType
 from typing import Any, SupportsInt, TypeVar, cast, get_args
 
 import numpy as np
@@ -49,6 +49,24 @@ OTHER_KEYWORDS = {  # of other libraries, in lower case
     "n_repeats": "repeats repetitions n_bootstraps n_iter",
     "correction": "adjust p_adjust method",
     "higher_is_better": "greater_is_better lower_is_better",
+}
+_OF_WEIGHTS = {"weight": "sample_weight"}
+_OF_DRAWS = {"resamples": "n_resamples", "confidence": "confidence_level", "seed": "rng", "group": "groups"}
+FORMER_KEYWORDS = {  # by public call: names of keywords that go in 0.6
+    "report": _OF_WEIGHTS | _OF_DRAWS,
+    "compare": _OF_DRAWS,
+    "plot_score_histogram": {"bins": "n_bins"},
+    "ranking": _OF_WEIGHTS,
+    "ranking_summary": _OF_WEIGHTS,
+    "Engine.ranking": _OF_WEIGHTS,
+    "Engine.ranking_summary": _OF_WEIGHTS,
+    "Engine.summarize": _OF_WEIGHTS,
+    "Engine.confusion_summary": _OF_WEIGHTS | {"predicted": "pred"},
+    "Engine.target_summary": _OF_WEIGHTS | {"predicted": "pred"},
+    "Engine.probability_summary": _OF_WEIGHTS,
+    "Engine.group_summary": _OF_WEIGHTS,
+    "Engine.grouped_auc": _OF_WEIGHTS,
+    "Engine.grouped_metrics": _OF_WEIGHTS,
 }
 LONGEST = 80  # characters of a value shown in a message
 
@@ -369,11 +387,11 @@ def check_instance(name: str, value: Any) -> None:
 # Public names -----------------------------------------------------------------------------------------------------
 
 
-def names_keywords(public: T, look_at: Callable[[Mapping[str, Any]], None]) -> T:
+def names_keywords(public: T, look_at: Callable[[Mapping[str, Any]], None] | None = None) -> T:
     """Make a public function, or a class's constructors, say which keyword was meant where one is unknown.
 
-    What is given for a switch must be one. Where pandas is loaded, and it is the user who calls, `look_at` is given the
-    arguments first, by name.
+    Former names are understood, with a warning. What is given for a switch must be one. Where pandas is loaded, and it
+    is the user who calls, `look_at` is given the arguments first, by name.
 
     A class is changed in place; a function that takes any keyword checks its own.
     """
@@ -390,7 +408,7 @@ def names_keywords(public: T, look_at: Callable[[Mapping[str, Any]], None]) -> T
         return public
 
     parameters = inspect.signature(public).parameters
-    names = tuple(parameters)
+    names, former = tuple(parameters), FORMER_KEYWORDS.get(public.__qualname__, {})
     may_be_none = {
         name: each.annotation == "bool | None" or each.default is None
         for name, each in parameters.items()
@@ -399,7 +417,9 @@ def names_keywords(public: T, look_at: Callable[[Mapping[str, Any]], None]) -> T
 
     @functools.wraps(public)
     def call(*args: Any, **given: Any) -> Any:
-        if "pandas" in sys.modules and not sys._getframe(1).f_globals.get("__name__", "").startswith("fastevals."):
+        for old in [each for each in given if each in former]:
+            _take_former(public.__name__, old, former[old], given)
+        if look_at and "pandas" in sys.modules and not _is_ours(sys._getframe(1)):
             look_at({**dict(zip(names, args, strict=False)), **given})
         for name in may_be_none.keys() & given.keys():
             if not (given[name] is None and may_be_none[name]):
@@ -417,3 +437,15 @@ def names_keywords(public: T, look_at: Callable[[Mapping[str, Any]], None]) -> T
             raise TypeError(f"{message}{hint}{listing}") from None
 
     return cast("T", call)
+
+
+def _is_ours(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__", "")).startswith("fastevals.")
+
+
+def _take_former(call: str, old: str, new: str, given: dict[str, Any]) -> None:
+    """Give a keyword its new name, and warn."""
+    if new in given:
+        raise TypeError(f"{call}() takes {new}= alone: {old}= is its former name, and both are given")
+    warn_outside(f"{old}= of {call}() is called {new}= now, and goes in 0.6", FutureWarning)
+    given[new] = given.pop(old)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._kernels.random import fill_bits, stream_key
-from fastevals._options import show
+from fastevals._options import check_integer, show
 
 
 def seed_key(name: str, rng: Any) -> np.uint64:
@@ -42,6 +42,16 @@ def seed_key(name: str, rng: Any) -> np.uint64:
     if not isinstance(rng, np.random.SeedSequence):
         rng = np.random.SeedSequence(_as_seed(name, rng))
     return np.uint64(rng.generate_state(1, np.uint64)[0])
+
+
+def seed_number(name: str, rng: Any) -> int:
+    """Return one number that says what is drawn, to print and to use again: `rng` itself where it is one, 0 for None.
+
+    Raise ValueError as `seed_key` does.
+    """
+    if rng is None:
+        return 0
+    return check_integer(name, rng, low=0) if isinstance(rng, (int, np.integer)) else int(seed_key(name, rng))
 
 
 def random_order(key: np.uint64, number: int, n: int) -> NDArray[np.intp]:

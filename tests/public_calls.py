@@ -143,8 +143,8 @@ def of_files(n: int, folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
     write_table(table, file, row_group_size=max(n // 3, 1))
     both: dict[str, Any] = {"label": "y", "score": ["p", "q"]}
     for options in (
-        {}, {"exact": False}, {"exact": False, "cells": 64}, {"weight": "w"}, {"weight": "v"},
-        {"frequency_weight": "w"}, {"memory": 36 * n // 50}, {"memory": 36 * n // 50, "weight": "w"},
+        {}, {"exact": False}, {"exact": False, "cells": 64}, {"sample_weight": "w"}, {"sample_weight": "v"},
+        {"frequency_weight": "w"}, {"memory": 36 * n // 50}, {"memory": 36 * n // 50, "sample_weight": "w"},
     ):  # fmt: skip
 
         def call(options: dict[str, Any] = options) -> None:
@@ -164,7 +164,7 @@ def of_files(n: int, folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"report of what was summarized {' '.join(more)}", partial(command, "report", out, "--resamples", "60")
     yield "report against a summary", partial(command, "report", out, "--against", out, "--resamples", "60")
     frame = LocalFrame([table.slice(0, n // 2), table.slice(n // 2)])
-    for weight in ({}, {"weight": "w"}, {"frequency_weight": "w"}):
+    for weight in ({}, {"sample_weight": "w"}, {"frequency_weight": "w"}):
         calls: dict[str, dict[str, Any]] = {
             "ranking": both, "ranking_summary": both, "summarize": both,
             "confusion_summary": {"label": "class", "predicted": "guess"},

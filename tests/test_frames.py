@@ -38,11 +38,11 @@ MORE = {
     "certified": lambda: Certified(0.8, 0.7, 0.9),
     "per sample": lambda: made_result("bias and variance").per_sample,
     "sequence": lambda: CURVES.cost_curve().at(prior=[0.2, 0.4]),
-    "report": lambda: fastevals.report(TABLE, label="y", score=["a", "b"], by="day", resamples=0),
-    "report with intervals": lambda: fastevals.report(TABLE, label="y", score=["a", "b"], resamples=19),
-    "report of classes": lambda: fastevals.report(TABLE, label="y", pred=["p", "q"], resamples=19),
-    "report of numbers": lambda: fastevals.report(TABLE, target="t", pred=["a", "b"], resamples=19),
-    "compared predictions": lambda: fastevals.compare(TABLE, label="y", pred=["p", "q"], resamples=19),
+    "report": lambda: fastevals.report(TABLE, label="y", score=["a", "b"], by="day", n_resamples=0),
+    "report with intervals": lambda: fastevals.report(TABLE, label="y", score=["a", "b"], n_resamples=19),
+    "report of classes": lambda: fastevals.report(TABLE, label="y", pred=["p", "q"], n_resamples=19),
+    "report of numbers": lambda: fastevals.report(TABLE, target="t", pred=["a", "b"], n_resamples=19),
+    "compared predictions": lambda: fastevals.compare(TABLE, label="y", pred=["p", "q"], n_resamples=19),
     "compared figures": lambda: solve("mcnemar"),
     "compared results": lambda: fastevals.compare({"data": list("abcd"), "u": A[:4], "v": B[:4], "w": A[4:]}),
 }  # fmt: skip
@@ -262,7 +262,7 @@ def test_a_report_says_which_value_rows_are_of() -> None:
     days = [k for k in range(101) for _ in range(2)]
     many = {"y": [0, 1] * 101, "s": np.linspace(0, 1, 202), "t": np.linspace(0, 1, 202), "model": days}
     for given in ({"label": "y", "score": "s"}, {"target": "t", "pred": "s"}):
-        report = fastevals.report(many, by="model", resamples=0, **given)
+        report = fastevals.report(many, by="model", n_resamples=0, **given)
         assert not report.blocks
         frame = report.to_frame("pandas")
         assert len(frame) == 101 * frame["metric"].nunique()
@@ -374,7 +374,7 @@ def test_names_do_nothing_in_a_notebook() -> None:
         fastevals.compare_rankings(Y, {BAD: A, "b": B}, n_resamples=19, rng=0),
         fastevals.friedman_test({BAD: [1, 2, 4], "b": [2, 3, 3], "c": [3, 1, 2]}),
         fastevals.pairwise_tests({BAD: A, "b": B}),
-        fastevals.report({BAD: Y, "<b>": A}, label=BAD, score="<b>", resamples=0),
+        fastevals.report({BAD: Y, "<b>": A}, label=BAD, score="<b>", n_resamples=0),
         ConfusionMatrix([[3, 1], [0, 2]], [BAD, "b"]),
         fastevals.validation_curve(
             lambda x, y, x_new, **given: constant(x, y, x_new), X, X, KFold(3, rng=0), "mean_squared_error",

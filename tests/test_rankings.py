@@ -146,7 +146,7 @@ INFERRED: dict[str, tuple[Callable[[Any], Any], Known]] = {
     "confidence_band, pointwise": (lambda s: fe.confidence_band(s, kind="pointwise", **FEW), Known.POSITIVES),
     "delong": (lambda s: fe.delong(s), Known.RANGES),
     "delong_test_unpaired": (lambda s: fe.delong_test_unpaired(s, s), Known.RANGES),
-    "report": (lambda s: fe.report(s, resamples=40), Known.RANGES),
+    "report": (lambda s: fe.report(s, n_resamples=40), Known.RANGES),
 }
 READ: dict[str, tuple[Callable[[Any], Any], Known]] = {
     **{f"plot_{kind}": (plotted(kind), Known.EACH if kind == "calibration" else Known.RANGES) for kind in CURVES},
@@ -155,7 +155,7 @@ READ: dict[str, tuple[Callable[[Any], Any], Known]] = {
         for kind in CURVES
     },
     "plot_score_histogram": (plotted("score_histogram"), Known.EACH),
-    "report without intervals": (lambda s: fe.report(s, resamples=0), Known.RANGES),
+    "report without intervals": (lambda s: fe.report(s, n_resamples=0), Known.RANGES),
     "roc_auc": (method("roc_auc"), Known.RANGES),
     "partial roc_auc": (method("roc_auc", max_fpr=0.2), Known.RANGES),
     "rank_loss": (method("rank_loss"), Known.RANGES),

@@ -24,7 +24,7 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "groups": lambda y, s: fastevals.grouped_auc(y, Y.to_numpy() + 1.0, s > 0),
     r"scores\['m'\]": lambda y, s: fastevals.delong(y, {"m": s}),
     r"subject\[1\]": lambda y, s: fastevals.bootstrap((y, s), "roc_auc", n_resamples=9, stratified=True, rng=0),
-    r"data\['s'\]": lambda y, s: fastevals.report({"y": y, "s": s}, label="y", score="s", resamples=0),
+    r"data\['s'\]": lambda y, s: fastevals.report({"y": y, "s": s}, label="y", score="s", n_resamples=0),
     "b": lambda y, s: fastevals.wilcoxon_test(y, s),
     "y": lambda y, s: fastevals.estimate_error(
         lambda X, y, X_new: np.zeros(len(X_new)), s, y, fastevals.KFold(2, rng=0), "mean_squared_error"

@@ -73,7 +73,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "permutation_test": lambda **o: fe.permutation_test(Y, S, S[::-1], "roc_auc", **FEW, **o),
     "query_metrics": lambda **o: fe.query_metrics(Y, S, [1, 1, 1, 2, 2, 2], "mrr", **o),
     "rank_comparison_test": lambda **o: fe.rank_comparison_test(TABLE, **o),
-    "report": lambda **o: fe.report({"y": Y, "s": S}, label="y", score="s", resamples=0, **o),
+    "report": lambda **o: fe.report({"y": Y, "s": S}, label="y", score="s", n_resamples=0, **o),
     "select_model": lambda **o: fe.select_model(mean, X, T, "mean_squared_error", grid={"p": [1]}, rng=0, **o),
     "validation_curve": lambda **o: fe.validation_curve(
         mean, X, T, fe.KFold(2, rng=0), "mean_squared_error", parameter="p", values=[1, 2], **o

@@ -576,7 +576,7 @@ RANKED = Ranking(Y, S)
         ("b", lambda huge: fastevals.wilcoxon_test([1, 2, 3], [1, 2, huge])),
         (
             "threshold",
-            lambda huge: fastevals.report({"y": Y, "s": S}, label="y", score="s", threshold=huge, resamples=0),
+            lambda huge: fastevals.report({"y": Y, "s": S}, label="y", score="s", threshold=huge, n_resamples=0),
         ),
         ("y_pred", lambda huge: fastevals.metrics.mean_squared_error([1.0, 2], [1.0, huge])),
     ],

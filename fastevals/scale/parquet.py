@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._choices import OnInvalid
 from fastevals._distinct import sorted_union, sorted_unique
 from fastevals._limits import free_bytes
-from fastevals._options import as_bytes, as_flag, check_integer
+from fastevals._options import as_bytes, as_flag, check_integer, names_keywords
 from fastevals._validation.arrays import as_thresholds, check_finite
 from fastevals.counting.ordering import FLOATS
 from fastevals.measure.ranking.ranking import Ranking
@@ -32,12 +32,13 @@ __all__ = ["ranking", "ranking_summary"]
 SHARE = 1 / 4  # of the free memory that the scores of positives may take, unless it is said
 
 
+@names_keywords
 def ranking(
     data: Any,
     *,
     label: str,
     score: str | Sequence[str],
-    weight: str | None = None,
+    sample_weight: str | None = None,
     frequency_weight: str | None = None,
     pos_label: Any = None,
     exact: bool | None = None,
@@ -60,11 +61,12 @@ def ranking(
         Column of the true class.
     score : str or sequence of str
         Column of scores, higher for the positive class; of several, a model each, a dict is returned.
-    weight : str, optional
+    sample_weight : str, optional
         Column of row weights: each row is one independent observation. Those that are whole numbers are counted
         exactly. Weighted rows have values, but no intervals.
     frequency_weight : str, optional
-        Column of how many copies of each row there are: whole numbers, the same as repeated rows. Not with `weight`.
+        Column of how many copies of each row there are: whole numbers, the same as repeated rows. Not with
+        `sample_weight`.
     pos_label : label, optional
         The positive class; 1 among 0/1, -1/1 and booleans.
     exact : bool, optional
@@ -110,7 +112,7 @@ def ranking(
     >>> parquet.ranking(table, label="y", score="p").roc_auc()
     0.75
     """
-    reader = _open(data, label, score, Weights(weight, frequency_weight), pos_label, on_invalid, filesystem)
+    reader = _open(data, label, score, Weights(sample_weight, frequency_weight), pos_label, on_invalid, filesystem)
     thresholds = threshold_keys("at", at)
     cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
     wanted = None if exact is None else as_flag("exact", exact)
@@ -134,12 +136,13 @@ def ranking(
     return found[score] if isinstance(score, str) else found
 
 
+@names_keywords
 def ranking_summary(
     data: Any,
     *,
     label: str,
     score: str | Sequence[str],
-    weight: str | None = None,
+    sample_weight: str | None = None,
     frequency_weight: str | None = None,
     pos_label: Any = None,
     cells: int = 2**18,
@@ -152,7 +155,7 @@ def ranking_summary(
 
     Parameters
     ----------
-    data, label, score, weight, frequency_weight, pos_label, cells, at, on_invalid, filesystem, progress
+    data, label, score, sample_weight, frequency_weight, pos_label, cells, at, on_invalid, filesystem, progress
         As in `ranking`.
 
     Returns
@@ -173,7 +176,7 @@ def ranking_summary(
     >>> summary, fastevals.delong(summary).aucs
     (RankingSummary(4 rows, 2 positives, exact), array([0.75]))
     """
-    reader = _open(data, label, score, Weights(weight, frequency_weight), pos_label, on_invalid, filesystem)
+    reader = _open(data, label, score, Weights(sample_weight, frequency_weight), pos_label, on_invalid, filesystem)
     cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
     found = summaries(reader, threshold_keys("at", at), cells=cells, progress=progress)
     return found[score] if isinstance(score, str) else found

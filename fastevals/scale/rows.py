@@ -238,7 +238,7 @@ class RowReader(ColumnReader):
         Column of the true class.
     scores : sequence of str
         Columns of scores, a model each.
-    weight, by, group : str, optional
+    weight, by, groups : str, optional
         Columns of row weights, of values that part rows, and of groups of rows.
     are_copies : bool
         Whether the weights say how many copies of each row there are.
@@ -266,7 +266,7 @@ class RowReader(ColumnReader):
         *,
         weight: str | None = None,
         by: str | None = None,
-        group: str | None = None,
+        groups: str | None = None,
         pos_label: Any = None,
         on_invalid: OnInvalid = "raise",
         names: Mapping[str, str] | None = None,
@@ -276,10 +276,10 @@ class RowReader(ColumnReader):
         labels: tuple[Any, Any] = (None, None),
         are_copies: bool = False,
     ) -> None:
-        keys = [name for name in (label, by, group) if name is not None]
+        keys = [name for name in (label, by, groups) if name is not None]
         numbers = [name for name in (*scores, weight) if name is not None]
         super().__init__(files, keys, numbers, on_invalid=on_invalid, names=names, hint=hint)
-        self.label, self.scores, self.weight, self.by, self.group = label, tuple(scores), weight, by, group
+        self.label, self.scores, self.weight, self.by, self.groups = label, tuple(scores), weight, by, groups
         self.are_copies = are_copies
         self._wanted, self._parse, self._option = pos_label, parse, option
         self._labels = labels  # positive and negative, as far as they are known
@@ -297,7 +297,7 @@ class RowReader(ColumnReader):
     @property
     def identity(self) -> list[Any]:
         """What is read, of which files: the same where the same rows are."""
-        columns = [self.label, *self.scores, self.weight, self.by, self.group, *["copies"] * self.are_copies]
+        columns = [self.label, *self.scores, self.weight, self.by, self.groups, *["copies"] * self.are_copies]
         return [columns, self.files.identity]
 
     def weightless(self, pieces: Iterable[Piece]) -> int:
@@ -362,7 +362,7 @@ class RowReader(ColumnReader):
             weights = None if self.weight is None else self._weights(arrays[self.weight], place)
             values, groups = (
                 None if name is None else _values(self.names[name], arrays[name], place)
-                for name in (self.by, self.group)
+                for name in (self.by, self.groups)
             )
             rows = Rows(flags, scores, weights, values, groups)
             if weights is not None and not weights.all():
@@ -582,12 +582,12 @@ def given_columns(**columns: str | None) -> dict[str, str]:
 class Weights(NamedTuple):
     """The column of row weights, or that of how many copies of each row there are."""
 
-    weight: str | None = None
+    sample_weight: str | None = None
     frequency_weight: str | None = None
 
     def given(self) -> dict[str, str]:
         """Return the column by its argument; raise where both are given."""
-        check_one_weight(self.weight, self.frequency_weight, ("weight", "frequency_weight"))
+        check_one_weight(self.sample_weight, self.frequency_weight, ("sample_weight", "frequency_weight"))
         return given_columns(**self._asdict())
 
     @property
@@ -598,4 +598,4 @@ class Weights(NamedTuple):
     @property
     def column(self) -> str | None:
         """The one that is given."""
-        return self.frequency_weight if self.are_copies else self.weight
+        return self.frequency_weight if self.are_copies else self.sample_weight

@@ -26,6 +26,12 @@ SUMMARY = ".fe"  # end of the names of files that `fastevals summarize` writes
 NO_JINJA = "pages need Jinja2: pip install jinja2"
 MOST_PICTURED = 20  # blocks with pictures
 LEFT_SECONDS = 3600  # after which nobody writes a partial file any more
+# What the command line calls arguments that have another name in Python.
+OPTION_NAMES = {
+    "n_resamples": "resamples", "confidence_level": "confidence", "rng": "seed", "groups": "group",
+    "sample_weight": "weight",
+}  # fmt: skip
+ARGUMENTS = {f"--{typed}": name for name, typed in OPTION_NAMES.items()}
 # All other options of a command are arguments of a call, too.
 NOT_CALLED_WITH = ("command", "file", "format", "html", "out", "program", "quiet", "typed")
 
@@ -53,7 +59,7 @@ def option(name: str, value: Any = None, *, placeholder: str | None = None) -> s
     if not _on_command_line.get():
         shown = placeholder if value is None else repr(value)
         return name if shown is None else f"{name}={shown}"
-    dashed = f"--{'no-' * (value is False)}{name.replace('_', '-')}"
+    dashed = f"--{'no-' * (value is False)}{OPTION_NAMES.get(name, name).replace('_', '-')}"
     if isinstance(value, bool):
         return dashed
     shown = placeholder if value is None else shlex.quote(str(value))
@@ -200,7 +206,7 @@ def check_beforehand(arguments: argparse.Namespace) -> None:
 
 def _files_read(arguments: argparse.Namespace) -> Iterator[str]:
     """Yield the files that options name, or may: some name files or columns."""
-    for name in ("file", "against", "truth", "observed", "weight"):
+    for name in ("file", "against", "truth", "observed", "sample_weight"):
         value = getattr(arguments, name, None) or []
         for each in [value] if isinstance(value, str) else value:
             yield from (each, *glob.glob(each))
@@ -308,6 +314,12 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
         self.register("action", None, _Once)
+
+    def add_argument(self, *names: Any, **options: Any) -> argparse.Action:
+        """Add an option, whose value has the name that the argument has in Python."""
+        if names and names[0] in ARGUMENTS:
+            options["dest"] = ARGUMENTS[names[0]]
+        return super().add_argument(*names, **options)
 
     def print_help(self, file: Any = None) -> None:
         """Print the help as a report is printed."""

@@ -138,7 +138,7 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
     from fastevals.show.report.scores import ColumnRoles
     from fastevals.show.report.streams import open_reader
 
-    weights = arguments.weight, arguments.frequency_weight
+    weights = arguments.sample_weight, arguments.frequency_weight
     roles = ColumnRoles.checked(arguments.label, arguments.score, *weights, by=arguments.by)
     files = arguments.file[0] if len(arguments.file) == 1 else arguments.file
     reading = Reading(None, True, arguments.on_invalid)
@@ -147,8 +147,8 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
         raise ValueError(f"{files!r} must name files")
     if arguments.largest_weight is not None:
         check_number(option("largest_weight"), arguments.largest_weight, low=SMALLEST, open_high=True)
-        if arguments.weight is None:
-            raise ValueError(f"{option('largest_weight')} goes with {option('weight')}")
+        if arguments.sample_weight is None:
+            raise ValueError(f"{option('largest_weight')} goes with {option('sample_weight')}")
     check_integer(option("cells"), arguments.cells, low=1, high=MOST_CELLS)
     at = threshold_keys(option("at"), arguments.at or ())
     part = part_of(arguments.out)

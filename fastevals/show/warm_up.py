@@ -362,17 +362,17 @@ def _files(data: _Data) -> None:
         file = f"{folder}/rows.parquet"
         asked: dict[str, Any] = {"label": "y", "score": ["p", "q"]}
         write_table(pa.table(columns), file)
-        weights: list[dict[str, Any]] = [{}, {"frequency_weight": "w"}, {"weight": "w"}, {"weight": "v"}]
+        weights: list[dict[str, Any]] = [{}, {"frequency_weight": "w"}, {"sample_weight": "w"}, {"sample_weight": "v"}]
         for weight in weights:
             for exact in (None, False):
                 for ranking in parquet.ranking(file, **asked, **weight, exact=exact).values():
                     ranking.roc_auc(), ranking.average_precision(), ranking.ks_statistic(), ranking.roc_curve()
         options: dict[str, Any]
         for options in (
-            {}, {"by": "g"}, {"weight": "w"}, {"frequency_weight": "w"}, {"group": "g"}, {"approximate": True},
+            {}, {"by": "g"}, {"sample_weight": "w"}, {"frequency_weight": "w"}, {"groups": "g"}, {"approximate": True},
             {"memory": "200KB"},
         ):  # fmt: skip
-            report(file, **asked, **options, resamples=FEW)
+            report(file, **asked, **options, n_resamples=FEW)
 
 
 def _regressions(data: _Data) -> None:

@@ -610,7 +610,7 @@ def test_an_entry_is_enough(monkeypatch):
         hits, rel=1e-12
     )
     assert fastevals.Ranking(y, s).best_threshold("hits").threshold == s[y == 1].min()
-    told = fastevals.report({"y": y, "s": s}, label="y", score="s", best="hits", resamples=0)
+    told = fastevals.report({"y": y, "s": s}, label="y", score="s", best="hits", n_resamples=0)
     assert told.to_dict()["blocks"][0]["models"][0]["metrics"]["hits"] == y.mean()
     assert "hits" in told.to_text()
 
@@ -637,7 +637,7 @@ def test_an_entry_of_cells_may_have_options(monkeypatch):
     assert fastevals.Ranking(y, s).best_threshold("hits").value == y.mean()
     with pytest.raises(ValueError, match="go with metric='expected_cost', got them with 'hits'"):
         fastevals.Ranking(y, s).best_threshold("hits", cost_fp=2.0)
-    told = fastevals.report({"y": y, "s": s}, label="y", score="s", best="hits", cost_fp=2.0, resamples=50)
+    told = fastevals.report({"y": y, "s": s}, label="y", score="s", best="hits", cost_fp=2.0, n_resamples=50)
     assert told.to_dict()["blocks"][0]["models"][0]["metrics"]["hits"] == y.mean()
 
 
@@ -671,7 +671,7 @@ def test_an_entry_of_scores_is_enough(monkeypatch, of):
     X = np.stack([s, s], axis=1)
     estimated = fastevals.estimate_error(predict_rank, X, y, four, "top")
     assert estimated["top"].value == pytest.approx(np.mean(folds), rel=1e-12)
-    told = fastevals.report({"y": y, "s": s}, label="y", score="s", resamples=0)
+    told = fastevals.report({"y": y, "s": s}, label="y", score="s", n_resamples=0)
     assert told.to_dict()["blocks"][0]["models"][0]["metrics"]["top"] == top
 
 

@@ -200,7 +200,7 @@ def test_members_of_an_enum_are_the_text_that_they_hold(hold: Callable[[list[Any
     assert ConfusionMatrix.from_predictions(y, p, labels=hold([Mood.POS, Mood.NEG])).counts.tolist() == [[1, 1], [1, 0]]
     assert ConfusionMatrix.from_groups(y, p, p)[0].tolist() == ["neg", "pos"]
     assert mcnemar_test(y, p, y).table.tolist() == [[1, 0], [2, 0]]
-    assert "p      0.3333" in str(report({"y": y, "p": p}, label="y", pred="p", resamples=0))
+    assert "p      0.3333" in str(report({"y": y, "p": p}, label="y", pred="p", n_resamples=0))
     for positive in ("pos", Mood.POS):
         assert Ranking(y, score, pos_label=positive).roc_auc() == 1
         assert grouped_auc(y, score, [1, 1, 1], pos_label=positive).values.tolist() == [1]
@@ -308,7 +308,7 @@ def test_times_keep_their_zone_as_groups(column: Any) -> None:
     assert list(query_metrics(y, score, column, "mrr")["mrr"].queries) == MIDNIGHTS
     assert ConfusionMatrix.from_groups(y, y, column)[0].tolist() == MIDNIGHTS
     if not isinstance(column, list) and getattr(column, "dtype", None) != np.dtype(object):
-        shown = report({"y": y, "s": score, "day": column}, label="y", score="s", by="day", resamples=0)
+        shown = report({"y": y, "s": score, "day": column}, label="y", score="s", by="day", n_resamples=0)
         assert [block.value for block in shown.blocks] == MIDNIGHTS
 
 

@@ -58,7 +58,7 @@ def test_bits_flipped_in_a_page_are_an_error(way: str, tmp_path: Path) -> None:
     path, start = with_checksums(tmp_path)
 
     def read() -> Any:
-        given: dict[str, Any] = {"label": "y", "score": "a", "resamples": 0}
+        given: dict[str, Any] = {"label": "y", "score": "a", "n_resamples": 0}
         match way:
             case "memory":
                 return fastevals.report(path, **given).to_dict()["blocks"]

@@ -60,7 +60,7 @@ def test_any_scheduler_ranks(frame: Any, rows: Any, scheduler: str) -> None:
 @pytest.mark.slow
 def test_a_cluster_gives_the_numbers_of_the_rows(cluster: Any, frame: Any, rows: Any) -> None:
     check_certified(ours, frame, made_rows(N))
-    check_exact(ours, frame, made_rows(N), weight="w")
+    check_exact(ours, frame, made_rows(N), sample_weight="w")
     summary = ours.ranking_summary(frame, label="y", score="p")
     assert fastevals.delong(summary).standard_error[0] == pytest.approx(
         fastevals.delong(rows["y"], rows["p"]).standard_error[0], rel=1e-3
@@ -68,7 +68,7 @@ def test_a_cluster_gives_the_numbers_of_the_rows(cluster: Any, frame: Any, rows:
     by_day = ours.ranking(frame, label="y", score="p", by="day", exact=True)
     here = rows[rows["day"] == "mon"]
     assert by_day["mon"].roc_auc() == Ranking(here["y"], here["p"]).roc_auc()
-    matrices = ours.confusion_summary(frame, label="y", predicted="w", by="day")
+    matrices = ours.confusion_summary(frame, label="y", pred="w", by="day")
     assert sum(each.n_samples for each in matrices.values()) == N
 
 

@@ -47,7 +47,7 @@ FRAME = frame(COLUMNS)
 def test_certificates_hold_the_value_of_all_rows(score: str, weight: str | None) -> None:
     y, s = COLUMNS["y"], COLUMNS[score]
     expected = Ranking(y, s, sample_weight=None if weight is None else COLUMNS[weight])
-    found = LOCAL.ranking(FRAME, label="y", score=score, weight=weight, cells=64)
+    found = LOCAL.ranking(FRAME, label="y", score=score, sample_weight=weight, cells=64)
     for name in ("roc_auc", "average_precision", "pr_auc"):
         value, true = getattr(found, name)(), getattr(expected, name)()
         if isinstance(value, Certified):
@@ -64,7 +64,7 @@ def test_certificates_hold_the_value_of_all_rows(score: str, weight: str | None)
 def test_exact_rankings_are_those_of_files(monkeypatch: Any, weight: str | None, most: int) -> None:
     monkeypatch.setattr(rankings, "MOST_BROADCAST", most)
     monkeypatch.setattr(rankings, "RANGE_ROWS", 1500)
-    check_exact(LOCAL, FRAME, COLUMNS, weight=weight)
+    check_exact(LOCAL, FRAME, COLUMNS, sample_weight=weight)
 
 
 @pytest.mark.parametrize("memory", [None, 4000])
@@ -119,7 +119,7 @@ def test_a_value_of_one_class_knows_both_labels(exact: bool) -> None:
 
 
 def test_hundreds_of_values_have_exact_rankings() -> None:
-    found = LOCAL.ranking(FRAME, label="y", score="p", by="user", weight="w")
+    found = LOCAL.ranking(FRAME, label="y", score="p", by="user", sample_weight="w")
     assert len(found) == 400
     for user in (0, 17, 399):
         here = COLUMNS["user"] == user
@@ -127,7 +127,7 @@ def test_hundreds_of_values_have_exact_rankings() -> None:
         assert found[user].roc_auc() == pytest.approx(expected.roc_auc(), rel=1e-14)
         assert found[user].n_positives == COLUMNS["w"][here & (COLUMNS["y"] == 1)].sum()
     assert list(found)[:3] == [0, 1, 2]
-    both = LOCAL.ranking(FRAME, label="y", score=["p", "q"], by="user", weight="w")
+    both = LOCAL.ranking(FRAME, label="y", score=["p", "q"], by="user", sample_weight="w")
     assert list(both) == list(found)
     assert both[17]["p"].roc_auc() == found[17].roc_auc()
     assert list(both[17]) == ["p", "q"]
@@ -148,7 +148,7 @@ def test_values_come_ascending_and_are_of_one_type(exact: bool) -> None:
         LOCAL.ranking(LocalFrame([parts[0], numbers]), **options)
     mixed = LocalFrame([parts[0], numbers])
     with pytest.raises(ValueError, match="column 'day' must have text or numbers, not both, got 'wed' and 7"):
-        LOCAL.confusion_summary(mixed, label="class", predicted="guess", by="day")
+        LOCAL.confusion_summary(mixed, label="class", pred="guess", by="day")
     mixed.by_value = lambda column: mixed
     with pytest.raises(ValueError, match="by must be a column of text or of numbers, not both, got 'wed' and 7"):
         LOCAL.grouped_auc(mixed, label="y", score="p", by="day")
@@ -185,17 +185,17 @@ def test_summaries_are_stored_merged_and_resampled() -> None:
 @pytest.mark.parametrize("weight", [None, "w", "v"])
 def test_matrices_are_those_of_all_rows(weight: str | None) -> None:
     weights = None if weight is None else COLUMNS[weight]
-    found = LOCAL.confusion_summary(FRAME, label="class", predicted="guess", weight=weight).matrix()
+    found = LOCAL.confusion_summary(FRAME, label="class", pred="guess", sample_weight=weight).matrix()
     expected = fastevals.ConfusionMatrix.from_predictions(COLUMNS["class"], COLUMNS["guess"], sample_weight=weights)
     np.testing.assert_allclose(found.counts, expected.counts, rtol=1e-6)
-    by_day = LOCAL.confusion_summary(FRAME, label="class", predicted="guess", by="day")
+    by_day = LOCAL.confusion_summary(FRAME, label="class", pred="guess", by="day")
     assert list(by_day) == ["mon", "tue", "wed"]
     expected = fastevals.ConfusionMatrix.from_predictions(COLUMNS["class"], COLUMNS["guess"])
     np.testing.assert_array_equal(sum(each.matrix().counts for each in by_day.values()), expected.counts)
 
 
 def test_errors_and_probabilities_are_those_of_all_rows() -> None:
-    errors = LOCAL.target_summary(FRAME, target="target", predicted="fitted", weight="v")
+    errors = LOCAL.target_summary(FRAME, target="target", pred="fitted", sample_weight="v")
     expected = fastevals.metrics.mean_squared_error(COLUMNS["target"], COLUMNS["fitted"], sample_weight=COLUMNS["v"])
     assert errors.metric("mean_squared_error") == pytest.approx(expected, rel=1e-13)
     calibration = LOCAL.probability_summary(FRAME, label="y", score="p", n_bins=5)
@@ -215,7 +215,7 @@ def test_groups_are_those_of_all_rows(by: str, weight: str | None) -> None:
     weights = None if weight is None else COLUMNS[weight]
     y, p, groups = COLUMNS["y"], COLUMNS["p"], COLUMNS[by]
     metrics = ["average_precision", metric("f1", threshold=0.5), "brier_score"]
-    several = LOCAL.grouped_metrics(FRAME, metrics, label="y", score="p", by=by, weight=weight)
+    several = LOCAL.grouped_metrics(FRAME, metrics, label="y", score="p", by=by, sample_weight=weight)
     wanted = fastevals.grouped_metrics(y, p, groups, metrics, sample_weight=weights)
     for name, each in wanted.items():
         np.testing.assert_allclose(several[name].values, each.values, rtol=1e-13)
@@ -266,7 +266,7 @@ def test_rows_that_can_not_be_counted_are_named(row: int, name: str, value: Any,
     bad = spoilt(row, name, value)
     for options in ({}, {"exact": True}):
         with pytest.raises(ValueError, match=message):
-            LOCAL.ranking(bad, label="y", score="p", weight="w", **options)
+            LOCAL.ranking(bad, label="y", score="p", sample_weight="w", **options)
     if name != "w" and value is None:
         found = LOCAL.ranking(bad, label="y", score="p", on_invalid="drop")
         assert found.n_positives + found.n_negatives == N - 1
@@ -274,9 +274,9 @@ def test_rows_that_can_not_be_counted_are_named(row: int, name: str, value: Any,
 
 def test_values_that_can_not_be_counted_are_named() -> None:
     with pytest.raises(ValueError, match=r"column 'guess' has 1 missing value, the first at row 5 of partition 0"):
-        LOCAL.confusion_summary(spoilt(5, "guess", None), label="class", predicted="guess")
+        LOCAL.confusion_summary(spoilt(5, "guess", None), label="class", pred="guess")
     with pytest.raises(ValueError, match=r"column 'fitted' has 1 NaN or infinite value"):
-        LOCAL.target_summary(spoilt(5, "fitted", float("inf")), target="target", predicted="fitted")
+        LOCAL.target_summary(spoilt(5, "fitted", float("inf")), target="target", pred="fitted")
     with pytest.raises(ValueError, match=r"column 'y'.*partition"):
         LOCAL.probability_summary(spoilt(4500, "y", 7), label="y", score="p")
 
@@ -290,14 +290,14 @@ def test_values_that_can_not_be_counted_are_named() -> None:
         ({"score": None}, "score must be the name of a column, or names, got None"),
         ({"score": ["p", "p"]}, "score must name each column once"),
         ({"label": 3}, "label must be the name of a column, got 3"),
-        ({"weight": 3}, "weight must be the name of a column, got 3"),
+        ({"sample_weight": 3}, "sample_weight must be the name of a column, got 3"),
         ({"pos_label": "yes"}, "pos_label must be a label"),
         ({"cells": 0}, "cells must be"),
         ({"exact": 1}, "exact must be"),
         ({"on_invalid": "skip"}, "on_invalid must be one of"),
         ({"at": float("nan")}, "at"),
         ({"score": "day"}, "column 'day' must hold numbers"),
-        ({"weight": "v", "exact": True}, "column 'v' must hold whole numbers"),
+        ({"sample_weight": "v", "exact": True}, "column 'v' must hold whole numbers"),
         ({"frequency_weight": "v", "by": "user"}, "column 'v' must hold whole numbers"),
     ],
 )
@@ -312,8 +312,8 @@ def test_arguments_that_are_wrong_are_named(options: dict[str, Any], message: st
         ("grouped_auc", {"by": None}, "by must be the name of a column, got None"),
         (
             "grouped_auc",
-            {"by": "user", "weight": "v", "interval": "delong"},
-            "interval=.delong. does not take weight",
+            {"by": "user", "sample_weight": "v", "interval": "delong"},
+            "interval=.delong. does not take sample_weight",
         ),
         ("group_summary", {"by": None}, "by must be the name of a column, got None"),
         ("group_summary", {"by": "user", "score": ["p"]}, r"score must be the name of a column, got \['p'\]"),
@@ -332,9 +332,9 @@ def test_labels_may_be_numbers_of_numpy() -> None:
     one = np.int64(1)
     assert LOCAL.ranking(FRAME, label="y", score="p", pos_label=one).n_positives == COLUMNS["y"].sum()
     assert LOCAL.probability_summary(FRAME, label="y", score="p", pos_label=one).brier_score() > 0
-    assert LOCAL.confusion_summary(FRAME, label="y", predicted="w", pos_label=None).n_samples == N
+    assert LOCAL.confusion_summary(FRAME, label="y", pred="w", pos_label=None).n_samples == N
     binary = frame(COLUMNS | {"guess": COLUMNS["p"] > 0.5, "class": COLUMNS["y"] == 1})
-    matrix = LOCAL.confusion_summary(binary, label="class", predicted="guess", pos_label=np.bool_(True)).matrix()
+    matrix = LOCAL.confusion_summary(binary, label="class", pred="guess", pos_label=np.bool_(True)).matrix()
     assert matrix.pos_label
 
 
@@ -348,7 +348,7 @@ def test_no_rows_are_an_error_and_one_class_is_undefined() -> None:
     weightless = frame(COLUMNS | {"w": np.zeros(N, int)})
     for call in (LOCAL.ranking, partial(LOCAL.ranking, exact=True), partial(LOCAL.grouped_auc, by="user")):
         with pytest.raises(ValueError, match="no rows that can be counted: column 'w' must have a value above zero"):
-            call(weightless, label="y", score="p", weight="w")
+            call(weightless, label="y", score="p", sample_weight="w")
     alone = frame(COLUMNS | {"y": np.zeros(N, int)})
     with pytest.warns(fastevals.UndefinedMetricWarning):
         assert np.isnan(float(LOCAL.ranking(alone, label="y", score="p").roc_auc()))
@@ -433,7 +433,7 @@ OTHERS = r"the frame has changed: its scores, labels or weights differ .* persis
 )
 def test_rows_that_change_between_two_passes_are_an_error(change: Any, weight: str | None, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        LOCAL.ranking(Changing(FRAME.tables, change), label="y", score=["q", "p"], weight=weight, exact=True)
+        LOCAL.ranking(Changing(FRAME.tables, change), label="y", score=["q", "p"], sample_weight=weight, exact=True)
 
 
 def test_values_that_change_places_between_two_passes_are_an_error() -> None:
@@ -479,8 +479,10 @@ def test_rows_may_come_in_another_order_and_other_partitions() -> None:
         whole = pa.concat_tables(tables).take(np.random.default_rng(0).permutation(N))
         return [whole.slice(0, 3210), whole.slice(3210)]
 
-    expected = LOCAL.ranking(FRAME, label="y", score="p", weight="w", by="day", exact=True)
-    found = LOCAL.ranking(Changing(FRAME.tables, shuffled), label="y", score="p", weight="w", by="day", exact=True)
+    expected = LOCAL.ranking(FRAME, label="y", score="p", sample_weight="w", by="day", exact=True)
+    found = LOCAL.ranking(
+        Changing(FRAME.tables, shuffled), label="y", score="p", sample_weight="w", by="day", exact=True
+    )
     assert {day: each.roc_auc() for day, each in found.items()} == {d: e.roc_auc() for d, e in expected.items()}
 
 
@@ -488,7 +490,7 @@ def test_more_values_than_may_have_a_summary_are_an_error() -> None:
     with pytest.raises(ValueError, match="by must be a column of at most 100 values, got 400"):
         LOCAL.ranking_summary(FRAME, label="y", score="p", by="user")
     with pytest.raises(ValueError, match="column 'target' must have at most 1000 values"):
-        LOCAL.confusion_summary(frame(COLUMNS, (5000,)), label="class", predicted="guess", by="target")
+        LOCAL.confusion_summary(frame(COLUMNS, (5000,)), label="class", pred="guess", by="target")
 
 
 # Copies of rows -------------------------------------------------------------------------------------------------------
@@ -498,7 +500,9 @@ def test_more_values_than_may_have_a_summary_are_an_error() -> None:
 def test_copies_are_rows_and_weights_are_none(exact: bool) -> None:
     """Of both there are the same values; counts of weights are floats, which no bootstrap draws from."""
     options: dict[str, Any] = {"label": "y", "score": "p", "exact": exact}
-    copies, weighted = (LOCAL.ranking(FRAME, **options, **{name: "w"}) for name in ("frequency_weight", "weight"))
+    copies, weighted = (
+        LOCAL.ranking(FRAME, **options, **{name: "w"}) for name in ("frequency_weight", "sample_weight")
+    )
     true = Ranking(COLUMNS["y"], COLUMNS["p"], frequency_weight=COLUMNS["w"])
     assert float(copies.roc_auc()) == float(weighted.roc_auc()) == pytest.approx(true.roc_auc(), abs=1e-5 * (not exact))
     assert copies.n_samples == true.n_samples
@@ -507,21 +511,21 @@ def test_copies_are_rows_and_weights_are_none(exact: bool) -> None:
         found = engine.ranking(frame_, **options, frequency_weight="w").confusion_at(0.5)
         assert found.counts.dtype == np.int64
         np.testing.assert_array_equal(found.counts, true.confusion_at(0.5).counts)
-        assert engine.ranking(frame_, **options, weight="w").confusion_at(0.5).counts.dtype == np.float64
+        assert engine.ranking(frame_, **options, sample_weight="w").confusion_at(0.5).counts.dtype == np.float64
         with pytest.raises(ValueError, match="weight and frequency_weight exclude each other"):
-            engine.ranking(frame_, **options, weight="w", frequency_weight="w")
+            engine.ranking(frame_, **options, sample_weight="w", frequency_weight="w")
 
 
 def test_summaries_of_frames_know_weights_from_copies() -> None:
     named = {"label": "y", "score": "p"}
-    for weight in ("weight", "frequency_weight"):
-        given, is_weighted = {weight: "w"}, weight == "weight"
+    for weight in ("sample_weight", "frequency_weight"):
+        given, is_weighted = {weight: "w"}, weight == "sample_weight"
         found = [
             LOCAL.ranking_summary(FRAME, **named, **given),
             LOCAL.probability_summary(FRAME, **named, **given),
             LOCAL.group_summary(FRAME, **named, by="day", **given),
-            LOCAL.confusion_summary(FRAME, label="class", predicted="guess", **given),
-            LOCAL.target_summary(FRAME, target="target", predicted="fitted", **given),
+            LOCAL.confusion_summary(FRAME, label="class", pred="guess", **given),
+            LOCAL.target_summary(FRAME, target="target", pred="fitted", **given),
         ]
         assert [summary.is_weighted for summary in found] == [is_weighted] * 5
         assert LOCAL.summarize(FRAME, **named, **given).are_copies != is_weighted

@@ -55,7 +55,7 @@ def write(path: Path, table: Any, rows: int = 700) -> str:
 
 
 def report(data: Any, **options: Any) -> dict[str, Any]:
-    given = {"label": "y", "score": list(MODELS), "resamples": 0, **options}
+    given = {"label": "y", "score": list(MODELS), "n_resamples": 0, **options}
     return {**fastevals.report(data, **given).to_dict(), "data": None}
 
 
@@ -67,9 +67,9 @@ OPTIONS: list[dict[str, Any]] = [
     {"threshold": 0.25},
     {"best": "matthews"},
     {"by": "land"},
-    {"weight": "w"},
-    {"by": "land", "weight": "w", "best": "accuracy"},
-    {"resamples": 39, "by": "land"},
+    {"sample_weight": "w"},
+    {"by": "land", "sample_weight": "w", "best": "accuracy"},
+    {"n_resamples": 39, "by": "land"},
 ]
 
 
@@ -77,7 +77,7 @@ OPTIONS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("memory", ["100kB", "9kB"], ids=["one range", "several ranges"])
 def test_a_stream_gives_the_report_of_memory(options: dict[str, Any], memory: str, tmp_path: Path) -> None:
     path = write(tmp_path / "rows.parquet", table_of(3000))
-    if "resamples" in options:  # then blocks are drawn row by row, in memory
+    if "n_resamples" in options:  # then blocks are drawn row by row, in memory
         pytest.importorskip("tqdm")
         options = {**options, "memory": "5MB"}
         assert report(path, **options) == report([path], **options)
@@ -111,8 +111,8 @@ def test_a_threshold_above_all_positives_is_found(labels: list[int], best: str, 
 def test_blocks_that_are_drawn_are_those_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(intervals, "RESAMPLES", 39)
     path = write(tmp_path / "rows.parquet", table_of(2000))
-    expected = report(path, resamples=None, by="land")
-    assert report(path, resamples=None, by="land", memory="100kB") == expected
+    expected = report(path, n_resamples=None, by="land")
+    assert report(path, n_resamples=None, by="land", memory="100kB") == expected
 
 
 @pytest.mark.parametrize(
@@ -125,17 +125,17 @@ def test_intervals_of_cells_are_those_of_memory(
     monkeypatch.setattr(intervals, "BUDGET", 1000)  # so that nothing is drawn row by row
     monkeypatch.setattr(intervals, "RESAMPLES", 39)
     path = write(tmp_path / "rows.parquet", table_of(2000))
-    expected = report(path, resamples=None, score=["a", "b"], **options)
+    expected = report(path, n_resamples=None, score=["a", "b"], **options)
     assert expected["intervals"]["method"] == "cells"
     assert set(expected["blocks"][0]["differences"][0]["metrics"]) > {"roc_auc", "f1", "brier_score"}
     for memory in ("30kB", "10kB"):  # one range of scores, and several
-        assert report(path, resamples=None, score=["a", "b"], **options, memory=memory) == expected
+        assert report(path, n_resamples=None, score=["a", "b"], **options, memory=memory) == expected
 
 
 def test_groups_that_are_not_in_memory_have_no_intervals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(intervals, "BUDGET", 1000)
     path = write(tmp_path / "rows.parquet", table_of(2000))
-    found = report(path, resamples=None, score=["a", "b"], group="land", memory="30kB")
+    found = report(path, n_resamples=None, score=["a", "b"], groups="land", memory="30kB")
     notes = found["blocks"][0]["intervals"]["notes"]
     assert notes == ["the data has no intervals: its rows, in groups, are not in memory"]
     assert found["blocks"][0]["differences"] == []
@@ -286,7 +286,7 @@ def test_a_ranking_of_files_has_the_methods_of_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_an_exact_ranking_answers_as_that_of_all_rows_or_not_at_all(weight: str | None) -> None:
     table = table_of(3000, positives=0.03)
-    found = parquet.ranking(table, label="y", score="a", weight=weight, exact=True, at=0.123)
+    found = parquet.ranking(table, label="y", score="a", sample_weight=weight, exact=True, at=0.123)
     columns = {name: table[name].to_numpy() for name in ("y", "a", "w")}
     whole = Ranking(columns["y"], columns["a"], sample_weight=None if weight is None else columns["w"])
     positives = np.sort(columns["a"][(columns["y"] == 1) & ((columns["w"] > 0) | (weight is None))])
@@ -305,7 +305,7 @@ def test_an_exact_ranking_answers_as_that_of_all_rows_or_not_at_all(weight: str 
     for several in ([0.5, between], [between, positives[gap]]):  # of which one is known
         with pytest.raises(ValueError, match=f"{between:.17g} are not known"):
             found.confusion_at(several)
-    named = parquet.ranking(table, label="y", score="a", weight=weight, exact=True, at=between)
+    named = parquet.ranking(table, label="y", score="a", sample_weight=weight, exact=True, at=between)
     np.testing.assert_array_equal(named.confusion_at(between).counts, whole.confusion_at(between).counts)
     for ask in (found.brier_score, found.brier_decomposition, found.log_loss, found.calibration_curve):
         with pytest.raises(ValueError, match=r"scores of negatives, which tell .+ are not kept"):
@@ -378,7 +378,7 @@ def test_bounds_hold_the_value(tmp_path: Path) -> None:
     for weight in (None, "w"):
         weights = None if weight is None else table["w"].to_numpy()
         expected = Ranking(table["y"].to_numpy(), table["a"].to_numpy(), sample_weight=weights)
-        found = parquet.ranking(path, label="y", score="a", exact=False, cells=64, weight=weight, at=0.4)
+        found = parquet.ranking(path, label="y", score="a", exact=False, cells=64, sample_weight=weight, at=0.4)
         auc = found.roc_auc()
         assert isinstance(auc, Certified)
         assert auc.low <= expected.roc_auc() <= auc.high
@@ -392,11 +392,11 @@ def test_weights_that_are_not_whole_have_bounds(tmp_path: Path) -> None:
     table = table.set_column(4, "w", pa.array(weights))
     path = write(tmp_path / "rows.parquet", table)
     expected = Ranking(table["y"].to_numpy(), table["a"].to_numpy(), sample_weight=weights).roc_auc()
-    auc = parquet.ranking(path, label="y", score="a", weight="w").roc_auc()
+    auc = parquet.ranking(path, label="y", score="a", sample_weight="w").roc_auc()
     assert isinstance(auc, Certified)
     assert auc.low <= expected <= auc.high
     with pytest.raises(ValueError, match=r"column 'w' must hold whole numbers, got \d"):
-        parquet.ranking(path, label="y", score="a", weight="w", exact=True)
+        parquet.ranking(path, label="y", score="a", sample_weight="w", exact=True)
 
 
 # Read once ------------------------------------------------------------------------------------------------------------
@@ -526,14 +526,14 @@ def test_columns_of_one_name_that_are_not_read(tmp_path: Path) -> None:
     assert report(path, memory="3kB") == report(path)
     assert report([path], by="day")["blocks"][0]["n_samples"] == 300
     with pytest.raises(ValueError, match="has 2 columns of this name"):
-        report([path], weight="x")
+        report([path], sample_weight="x")
 
 
 def test_weights_that_are_all_zero(tmp_path: Path) -> None:
     path = write(tmp_path / "a.parquet", table_of(50).append_column("zero", pa.array([0] * 50)))
     for options in ({}, {"memory": 500}, {"approximate": True}):
         with pytest.raises(ValueError, match="'zero' must have a value above zero, but all 50 are zero"):
-            report(path, weight="zero", **options)
+            report(path, sample_weight="zero", **options)
 
 
 def test_a_file_by_another_spelling(tmp_path: Path) -> None:
@@ -636,10 +636,10 @@ def test_weights_that_can_not_be_counted_exactly(largest: float, message: str, t
     table = pa.table({"y": [0, 1] * 20, "a": np.arange(40) / 40, "v": [1.0] * 39 + [largest]})
     path = write(tmp_path / "a.parquet", table, 10)
     with pytest.raises(ValueError, match=f"column 'v' must .*{message}"):
-        parquet.ranking(path, label="y", score="a", weight="v", exact=True)
+        parquet.ranking(path, label="y", score="a", sample_weight="v", exact=True)
     if largest > 1:
         with pytest.raises(ValueError, match=r"column 'v' must be at most .* \(in row group 3 of"):
-            parquet.ranking(path, label="y", score="a", weight="v", exact=False)
+            parquet.ranking(path, label="y", score="a", sample_weight="v", exact=False)
 
 
 @pytest.mark.parametrize("cells", [0, -1, 2.5, None, 2**27])
@@ -789,10 +789,10 @@ def test_summaries_of_days_are_one_report(tmp_path: Path, capsys: pytest.Capture
     ]
     assert "1000 rows" in capsys.readouterr().out
     assert report(days, label=None, score=None) == report(whole)
-    one = report(days[0], label=None, score="a", resamples=99)
+    one = report(days[0], label=None, score="a", n_resamples=99)
     assert set(one["blocks"][0]["models"][0]["intervals"]) >= {"roc_auc", "f1", "brier_score"}
     assert None not in one["blocks"][0]["models"][0]["intervals"].values()
-    against = report(days[1], label=None, score=None, against=days[0], resamples=99)
+    against = report(days[1], label=None, score=None, against=days[0], n_resamples=99)
     (pair, *_) = against["blocks"][0]["against"]
     values = [report(day, label=None, score=None)["blocks"][0]["models"][0]["metrics"]["roc_auc"] for day in days]
     assert pair["metrics"]["roc_auc"]["value"] == pytest.approx(values[1] - values[0])
@@ -804,7 +804,7 @@ def test_summaries_of_days_are_one_report(tmp_path: Path, capsys: pytest.Capture
         for name in found:
             low, high = pair["metrics"][name]["interval"]
             assert low < pair["metrics"][name]["value"] < high
-    text = fastevals.report(days[1], against=days[0], resamples=99).to_text()
+    text = fastevals.report(days[1], against=days[0], n_resamples=99).to_text()
     assert "a - a in 0.fe" in text
 
 
@@ -875,7 +875,7 @@ def test_values_of_a_summary_may_be_infinite(tmp_path: Path) -> None:
     path = write(tmp_path / "a.parquet", table.append_column("v", values))
     found = summarize(path, tmp_path / "a.fe", "--by", "v")
     assert list(ScoresSummary.from_bytes(found.read_bytes()).blocks) == [1.0, np.inf]
-    assert fastevals.report(str(tmp_path / "?.fe"), resamples=0).to_dict()["blocks"]
+    assert fastevals.report(str(tmp_path / "?.fe"), n_resamples=0).to_dict()["blocks"]
 
 
 @pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
@@ -886,7 +886,7 @@ def test_losses_without_end_are_compared_without_a_warning(tmp_path: Path) -> No
         table = pa.table({"y": [0, 1] * 20, "a": scores, "b": scores, "c": scores})
         summarize(write(tmp_path / f"{name}.parquet", table), tmp_path / f"{name}.fe")
         scores[mistake] = 0.5
-    found = fastevals.report(tmp_path / "a.fe", against=tmp_path / "b.fe", resamples=99).to_dict()
+    found = fastevals.report(tmp_path / "a.fe", against=tmp_path / "b.fe", n_resamples=99).to_dict()
     difference = found["blocks"][0]["against"][0]["metrics"]["log_loss"]
     assert difference == {"value": None, "interval": None, "pvalue": None}
 

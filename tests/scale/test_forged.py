@@ -206,7 +206,7 @@ def read_all(summary: Any, kind: str) -> list[Callable[[], Any]]:
         ]
         calls += [lambda: summary.update([0, 1], [0.1, 0.9], ["x", "x"])]
     elif isinstance(summary, ScoresSummary):
-        calls.append(lambda: fastevals.report(summary, resamples=0).to_dict())
+        calls.append(lambda: fastevals.report(summary, n_resamples=0).to_dict())
     else:
         calls += [lambda: summary.confidence_interval("r2"), lambda: summary.update([1.0], [2.0])]
     return calls

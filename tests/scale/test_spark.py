@@ -56,7 +56,7 @@ def df(spark: Any, rows: Any) -> Any:
 def test_rankings_are_those_of_the_rows(df: Any, rows: Any) -> None:
     columns = made_rows(N)
     check_certified(ours, df, columns)
-    check_exact(ours, df, columns, weight="w")
+    check_exact(ours, df, columns, sample_weight="w")
     by_day = ours.ranking(df, label="y", score="p", by="day", exact=True)
     assert list(by_day) == ["mon", "tue", "wed"]
     here = rows[rows["day"] == "tue"]
@@ -88,10 +88,10 @@ def test_names_are_no_expressions(df: Any, rows: Any) -> None:
 
 
 def test_other_summaries_are_those_of_the_rows(df: Any, rows: Any) -> None:
-    matrix = ours.confusion_summary(df, label="y", predicted="w").matrix()
+    matrix = ours.confusion_summary(df, label="y", pred="w").matrix()
     expected = fastevals.ConfusionMatrix.from_predictions(rows["y"], rows["w"])
     np.testing.assert_array_equal(matrix.counts, expected.counts)
-    errors = ours.target_summary(df, target="target", predicted="fitted")
+    errors = ours.target_summary(df, target="target", pred="fitted")
     assert errors.metric("r2") == pytest.approx(fastevals.metrics.r2_score(rows["target"], rows["fitted"]), rel=1e-12)
     brier = ours.probability_summary(df, label="y", score="p").brier_score()
     assert brier == Ranking(rows["y"], rows["p"]).brier_score()

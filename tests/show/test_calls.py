@@ -16,7 +16,7 @@ from fastevals.show.cli import COMMANDS, main
 from fastevals.show.commands import NOT_CALLED_WITH, Parser
 
 DIGITS = load_digits_eight()
-REPORT = {"label": "label", "score": ["logistic", "random_forest"], "by": "fold", "resamples": 99, "cost_fn": 5.0}
+REPORT = {"label": "label", "score": ["logistic", "random_forest"], "by": "fold", "n_resamples": 99, "cost_fn": 5.0}
 FLAGS = ["--label", "label", "--score", "logistic", "--score", "random_forest", "--by", "fold", "--resamples", "99"]
 TABLES = [dict, pd.DataFrame, pl.DataFrame, pa.table]
 
@@ -53,7 +53,7 @@ def test_report_is_the_commands(tmp_path, capsys):
     assert result.to_dict() == json.loads(printed(capsys, *flags, "--format", "json"))
     assert result.to_text() == printed(capsys, *flags)
     assert repr(result) == str(result) == result.to_text().rstrip("\n")
-    assert fastevals.report(resamples=0).to_text() == printed(capsys, "report", "--resamples", "0")
+    assert fastevals.report(n_resamples=0).to_text() == printed(capsys, "report", "--resamples", "0")
 
 
 def test_report_of_tables():
@@ -67,12 +67,12 @@ def test_report_of_tables():
 @pytest.mark.parametrize("seed", [0, 1])
 def test_report_of_counts_is_that_of_rows(seed):
     y, score = DIGITS["label"], DIGITS["random_forest"]
-    rows = fastevals.report({"y": y, "s": score}, label="y", score="s", resamples=199, seed=seed).to_dict()
+    rows = fastevals.report({"y": y, "s": score}, label="y", score="s", n_resamples=199, rng=seed).to_dict()
     ranking = fastevals.Ranking(y, score)
     for data in (ranking, ranking.counts):
-        result = fastevals.report(data, label="y", score="s", resamples=199, seed=seed).to_dict()
+        result = fastevals.report(data, label="y", score="s", n_resamples=199, rng=seed).to_dict()
         assert without_data(result) == without_data(rows)
-    assert "Ranking" in fastevals.report(ranking, resamples=0).to_text()
+    assert "Ranking" in fastevals.report(ranking, n_resamples=0).to_text()
 
 
 def test_report_of_many_counts_has_the_intervals_of_rows(monkeypatch):
@@ -119,15 +119,18 @@ def test_report_of_weighted_ranking_has_no_intervals():
         ({"label": "y", "score": "t"}, r"score 't': data has no such column"),
         ({"label": "y", "score": ["s", "y"]}, "score 'y' is given already, as label 'y'"),
         ({"label": "y", "score": "s", "cost_fp": -1.0}, "cost_fp must"),
-        ({"label": "y", "score": "s", "confidence": 2}, r"confidence must be in \(0, 1\), got 2"),
+        ({"label": "y", "score": "s", "confidence_level": 2}, r"confidence_level must be in \(0, 1\), got 2"),
         ({"label": "y", "score": "s", "best": "f1", "threshold": 0.5}, "best and threshold exclude each other"),
         ({"label": "y", "score": "s", "pos_label": 7}, "pos_label must be a label of label 'y'"),
         ({"label": "y", "score": "s", "separator": ";"}, "separator goes with a CSV file, but data is a dict"),
         ({"label": "y", "score": "s", "separator": ";;"}, "separator must be one character"),
         ({"label": "y", "score": "s", "threshold": float("nan")}, "threshold must be a number, got nan"),
         ({"label": "y", "score": "s", "threshold": "x"}, "threshold must be a number, got 'x'"),
-        ({"label": "y", "score": "s", "resamples": 3}, "resamples must be at least 19 for confidence 0.95"),
-        ({"label": "y", "score": "s", "resamples": 3, "confidence": 0.9999999}, "9999999 for confidence 0.9999999 "),
+        ({"label": "y", "score": "s", "n_resamples": 3}, "n_resamples must be at least 19 for confidence_level 0.95"),
+        (
+            {"label": "y", "score": "s", "n_resamples": 3, "confidence_level": 0.9999999},
+            "9999999 for confidence_level 0.9999999 ",
+        ),
     ],
 )
 def test_errors_name_arguments(options, message):
@@ -144,7 +147,7 @@ def test_errors_name_arguments(options, message):
         ({"score": ["s", None]}, "score must be the name of a column, got None"),
         ({"score": {"s"}}, r"score must be the name of a column, got \{'s'\}"),
         ({"label": ["y"]}, r"label must be the name of a column, got \['y'\]"),
-        ({"weight": ["s"]}, r"weight must be the name of a column, got \['s'\]"),
+        ({"sample_weight": ["s"]}, r"sample_weight must be the name of a column, got \['s'\]"),
         ({"by": True}, "by must be the name of a column, got True"),
         ({"best": ""}, "best must be one of"),
         ({"threshold": True}, "threshold must be a number, got True"),
@@ -166,12 +169,12 @@ def test_arguments_of_other_types(options, message):
         ({"dataset": [None]}, "dataset must be the name of a column, got None"),
         ({"by": ["a"]}, r"by must be the name of a column, got \['a'\]"),
         ({"lower_is_better": "no"}, "lower_is_better must be True or False, got 'no'"),
-        ({"seed": 0}, "seed goes with predictions"),
-        ({"resamples": 0}, "resamples goes with predictions"),
+        ({"rng": 0}, "rng goes with predictions"),
+        ({"n_resamples": 0}, "n_resamples goes with predictions"),
         ({"label": "a", "pred": 1.5}, "pred must be the name of a column, got 1.5"),
         ({"label": ["a"], "pred": ["b", "c"]}, r"label must be the name of a column, got \['a'\]"),
-        ({"label": "a", "pred": ["b", "c"], "seed": ""}, "seed must be an integer, got ''"),
-        ({"label": "a", "pred": ["b", "c"], "seed": False}, "seed must be an integer at least 0, got False"),
+        ({"label": "a", "pred": ["b", "c"], "rng": ""}, "rng must be None, an integer at least 0 or several"),
+        ({"label": "a", "pred": ["b", "c"], "rng": False}, "rng must be an integer at least 0, got False"),
     ],
 )
 def test_arguments_of_other_types_of_comparisons(options, message):
@@ -185,7 +188,7 @@ def test_days_and_times_are_text_as_in_a_file(table, tmp_path):
     columns = {"y": [0, 1, 0, 1] * 2, "s": np.arange(8) / 8, "t": times, "u": np.arange(8.0)[::-1]}
     data, path = table(columns), str(tmp_path / "columns.parquet")
     parquet.write_table(pa.table(columns), path)
-    for options in ({"by": "t", "resamples": 0}, {"group": "t", "resamples": 19}):
+    for options in ({"by": "t", "n_resamples": 0}, {"groups": "t", "n_resamples": 19}):
         made, read = (fastevals.report(each, label="y", score="s", **options).to_dict() for each in (data, path))
         assert without_data(made) == without_data(read)
     made, read = (fastevals.compare(each, algorithm=["s", "u"]).to_dict() for each in (data, path))
@@ -208,7 +211,7 @@ def test_paths_of_bytes(tmp_path):
             return str(tmp_path / "columns.csv").encode()
 
     path = written(tmp_path, {"y": [0, 1, 0], "s": [0.1, 0.2, 0.3]})
-    options = {"label": "y", "score": "s", "resamples": 0}
+    options = {"label": "y", "score": "s", "n_resamples": 0}
     assert fastevals.report(Path(), **options) == fastevals.report(path, **options)
 
 
@@ -221,15 +224,15 @@ def test_columns_with_numbers_for_names():
     """A frame of an array has the columns 0, 1, 2, ..., which are named as they are, or as text."""
     rows = np.array([[0, 0.1, 0.3], [1, 0.4, 0.2], [0, 0.3, 0.1], [1, 0.2, 0.6], [1, 0.9, 0.8], [0, 0.5, 0.2]])
     frame = pd.DataFrame(rows)
-    named = fastevals.report(frame, label="0", score=["1"], weight="2", resamples=0)
+    named = fastevals.report(frame, label="0", score=["1"], sample_weight="2", n_resamples=0)
     for score in (1, [1], np.array(["1"]), np.array([1])):
-        assert fastevals.report(frame, label=0, score=score, weight=2, resamples=0) == named
+        assert fastevals.report(frame, label=0, score=score, sample_weight=2, n_resamples=0) == named
     named = fastevals.compare(frame, control="1").to_text()
     assert fastevals.compare(frame, control=1, algorithm=[0, 1, 2]).options.control == "1"
     assert fastevals.compare(frame, control=np.int64(1)).to_text() == named
 
 
-@pytest.mark.parametrize("option", ["weight", "by", "group", "pos_label", "separator"])
+@pytest.mark.parametrize("option", ["sample_weight", "by", "groups", "pos_label", "separator"])
 def test_counts_have_no_rows(option):
     ranking = fastevals.Ranking([0, 1, 1], [0.1, 0.4, 0.4])
     for data in (ranking, ranking.counts):
@@ -264,11 +267,11 @@ def test_comparison_of_predictions_is_the_commands(tmp_path, capsys):
     y = DIGITS["label"]
     columns = {"y": y, "a": (DIGITS["logistic"] > 0.5).astype(int), "b": (DIGITS["naive_bayes"] > 0.5).astype(int)}
     path = written(tmp_path, columns)
-    result = fastevals.compare(path, label="y", pred=["a", "b"], resamples=99, pos_label=1)
+    result = fastevals.compare(path, label="y", pred=["a", "b"], n_resamples=99, pos_label=1)
     flags = ["compare", path, "--label", "y", "--pred", "a", "--pred", "b", "--resamples", "99", "--pos-label", "1"]
     assert result.to_dict() == json.loads(printed(capsys, *flags, "--format", "json"))
     for table in TABLES:
-        same = fastevals.compare(table(columns), label="y", pred=["a", "b"], resamples=99)
+        same = fastevals.compare(table(columns), label="y", pred=["a", "b"], n_resamples=99)
         assert without_data(same.to_dict()) == without_data(result.to_dict())
 
 
@@ -304,10 +307,10 @@ def test_hints_name_what_the_reader_can_type(tmp_path, capsys, monkeypatch):
     columns = {name: DIGITS[name][:600] for name in ("label", "logistic", "fold")}
     path = written(tmp_path, columns)
     monkeypatch.setattr(intervals, "BUDGET", 500 * 1999)
-    grouped = {"label": "label", "score": "logistic", "group": "fold"}
-    flags = [text for name, value in grouped.items() for text in (f"--{name}", value)]
+    grouped = {"label": "label", "score": "logistic", "groups": "fold"}
+    flags = ["--label", "label", "--score", "logistic", "--group", "fold"]
     python, command = hints_of(path, "report", flags, **grouped)
-    assert python.count("resamples=N asks for a bootstrap") == 2
+    assert python.count("n_resamples=N asks for a bootstrap") == 2
     assert "--" not in python
     assert "--resamples N asks for a bootstrap" in command
 
@@ -346,7 +349,7 @@ def test_frames_on_many_machines_are_not_brought_here() -> None:
 def test_queries_of_duckdb_are_read() -> None:
     duckdb = pytest.importorskip("duckdb")
     query = duckdb.sql("select * from (values (0, .1), (1, .9), (0, .4), (1, .3)) as t(y, s)")
-    found = fastevals.report(query, label="y", score="s", resamples=0).to_dict()
+    found = fastevals.report(query, label="y", score="s", n_resamples=0).to_dict()
     assert found["blocks"][0]["models"][0]["metrics"]["roc_auc"] == 0.75
 
 
@@ -354,32 +357,32 @@ def test_columns_of_several_levels() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame([[0, 0.1], [1, 0.9]])
     frame.columns = pandas.MultiIndex.from_tuples([("t", "y"), ("m", "s")])
-    found = fastevals.report(frame, label=("t", "y"), score=[("m", "s")], resamples=0).to_dict()
+    found = fastevals.report(frame, label=("t", "y"), score=[("m", "s")], n_resamples=0).to_dict()
     assert (found["label"], found["blocks"][0]["models"][0]["name"]) == ("('t', 'y')", "('m', 's')")
 
 
 def test_a_long_text_is_shortened_in_tables_and_whole_in_json() -> None:
     long, other = "the answer is " + "x" * 4000, "the answer is " + "x" * 4001
-    report = fastevals.report({"y": ["a", "a", long, other], "p": ["a"] * 4}, label="y", pred="p", resamples=0)
+    report = fastevals.report({"y": ["a", "a", long, other], "p": ["a"] * 4}, label="y", pred="p", n_resamples=0)
     lines = report.to_text().splitlines()
     assert max(map(len, lines)) <= 120
     assert sum("the answer is xx" in line and "..." in line for line in lines) == 2
     assert report.to_dict()["blocks"][0]["models"][0]["labels"] == ["a", long, other]
     columns = {"y": [0, 1, 0, 1], long: [1, 2, 3, 4], other: [4, 3, 2, 1], "g": [long, long, other, other]}
-    report = fastevals.report(columns, label="y", score=[long, other], by="g", resamples=50)
+    report = fastevals.report(columns, label="y", score=[long, other], by="g", n_resamples=50)
     assert max(map(len, report.to_text().splitlines())) <= 165
     assert [block["value"] for block in report.to_dict()["blocks"]] == sorted([long, other])
 
 
 def test_an_infinite_or_undefined_log_loss_says_why() -> None:
     columns = {"y": [0, 1, 1], "sure": [0.0, 0.0, 1.0], "logit": [-2.0, 0.5, 3.0], "p": [0.2, 0.6, 0.9]}
-    report = fastevals.report(columns, label="y", score=["sure", "logit", "p"], resamples=50)
+    report = fastevals.report(columns, label="y", score=["sure", "logit", "p"], n_resamples=50)
     text = " ".join(report.to_text().split())
     said = "log loss of sure is infinite: a probability of exactly 0 or 1 is wrong"
     outside = "Brier, log loss, ECE of logit are undefined: scores are outside of [0, 1]"
     for words in (said, outside):
         assert words in text
         assert words in report.to_dict()["blocks"][0]["intervals"]["notes"]
-    alone = fastevals.report(columns, label="y", score="p", resamples=0).to_text()
+    alone = fastevals.report(columns, label="y", score="p", n_resamples=0).to_text()
     assert "infinite" not in alone
     assert "undefined" not in alone

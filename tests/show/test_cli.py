@@ -796,7 +796,7 @@ def test_pictures_are_of_few_thresholds_of_the_first_blocks():
         assert [block.models[0].counts is not None for block in made.blocks] == [k < kept for k in range(5)]
     rng = np.random.default_rng(1)
     large = fastevals.report(
-        {"y": rng.random(300_000) < 0.2, "s": rng.random(300_000)}, label="y", score="s", resamples=0
+        {"y": rng.random(300_000) < 0.2, "s": rng.random(300_000)}, label="y", score="s", n_resamples=0
     )
     assert 2000 < large.blocks[0].models[0].counts.thresholds.size < 40_000
 

@@ -34,7 +34,7 @@ def rows_of(groups: list[str]) -> str:
 
 
 def blocks(data: Any, **options: Any) -> dict[Any, int]:
-    found = fastevals.report(data, **{"label": "y", "score": "s", "by": "g", "resamples": 0, **options}).to_dict()
+    found = fastevals.report(data, **{"label": "y", "score": "s", "by": "g", "n_resamples": 0, **options}).to_dict()
     return {block["value"]: block["n_samples"] for block in found["blocks"]}
 
 
@@ -114,7 +114,7 @@ def test_spellings_of_several_files_and_summaries_stay_apart(tmp_path: Path) -> 
 def test_groups_that_are_drawn_keep_their_spelling(way: dict[str, Any], tmp_path: Path) -> None:
     path = write(tmp_path, rows_of(["007", "7", "1E5", "100000"]))
     way = {"memory": "2kB"} if way else {}
-    found = fastevals.report(path, label="y", score="s", group="g", resamples=50, **way).to_dict()
+    found = fastevals.report(path, label="y", score="s", groups="g", n_resamples=50, **way).to_dict()
     assert found["blocks"][0]["intervals"]["n_groups"] == 4
 
 
@@ -133,7 +133,7 @@ def test_a_missing_group_among_numbers_is_no_group(way: dict[str, Any], tmp_path
 
 
 def accuracy(path: str, **options: Any) -> tuple[float, list[Any]]:
-    (block,) = fastevals.report(path, label="y", pred="p", resamples=0, **options).to_dict()["blocks"]
+    (block,) = fastevals.report(path, label="y", pred="p", n_resamples=0, **options).to_dict()["blocks"]
     (model,) = block["models"]
     return model["metrics"]["accuracy"], model["labels"]
 
@@ -160,7 +160,7 @@ def test_classes_that_look_like_numbers(
 
 def test_models_are_compared_by_classes_that_look_like_numbers(tmp_path: Path) -> None:
     path = write(tmp_path, "y,p,q\n1,1,2\n2,2,2\nx,1,x\n1,2,1\n")
-    found = fastevals.compare(path, label="y", pred=["p", "q"], resamples=50).to_dict()
+    found = fastevals.compare(path, label="y", pred=["p", "q"], n_resamples=50).to_dict()
     assert found["classes"] == ["1", "2", "x"]
     assert [found["metrics"]["accuracy"]["estimates"][name]["value"] for name in ("p", "q")] == [0.5, 0.75]
 
@@ -184,12 +184,12 @@ def test_points_between_thousands_are_no_decimal_points(tmp_path: Path) -> None:
     text = "share;amount;model\n0,5;1.250;1.300\n0,25;950;900\n0,125;12.000;11.500\n1;2.100;2.000\n"
     refused = r"target 'amount' must hold numbers, but .* '1.250' at line 2\); remove the separators of thousands"
     with pytest.raises(ValueError, match=refused):
-        fastevals.report(write(tmp_path, text), target="amount", pred="model", resamples=0)
+        fastevals.report(write(tmp_path, text), target="amount", pred="model", n_resamples=0)
     path = write(tmp_path, text.replace(".", ""))
-    found = fastevals.report(path, target="amount", pred="model", resamples=0).to_dict()
+    found = fastevals.report(path, target="amount", pred="model", n_resamples=0).to_dict()
     assert found["blocks"][0]["models"][0]["metrics"]["mean_absolute_error"] == (50 + 50 + 500 + 100) / 4
     path = write(tmp_path, "share;amount;model\n1;1.250;1.300\n2;0.5;0.25\n")  # here they are
-    found = fastevals.report(path, target="amount", pred="model", resamples=0).to_dict()
+    found = fastevals.report(path, target="amount", pred="model", n_resamples=0).to_dict()
     assert found["blocks"][0]["models"][0]["metrics"]["mean_absolute_error"] == pytest.approx((0.05 + 0.25) / 2)
 
 
@@ -230,7 +230,7 @@ def test_decimals_are_the_nearest_floats(way: dict[str, Any], tmp_path: Path) ->
     way = {"memory": "30kB"} if "memory" in way else way
     for threshold in (-2.53, 8.41):
         found = fastevals.report(
-            tmp_path / "rows.parquet", label="y", score="s", threshold=threshold, resamples=0, **way
+            tmp_path / "rows.parquet", label="y", score="s", threshold=threshold, n_resamples=0, **way
         )
         cells = found.blocks[0].models[0].cells
         assert cells is not None
@@ -252,7 +252,7 @@ def test_rows_are_left_out_by_reason(form: str, tmp_path: Path) -> None:
         pq.write_table(arrow_csv.read_csv(path, convert_options=words), tmp_path / "rows.parquet")
         path = str(tmp_path / "rows.parquet")
     report = fastevals.report(
-        path, label="y", score=["a", "b"], weight="w", by="g", pos_label=1, on_invalid="drop", resamples=0
+        path, label="y", score=["a", "b"], sample_weight="w", by="g", pos_label=1, on_invalid="drop", n_resamples=0
     )
     found = report.to_dict()
     assert found["n_dropped"] == 5
@@ -281,21 +281,21 @@ def test_a_summary_keeps_the_reasons(tmp_path: Path, capsys: pytest.CaptureFixtu
         "4 rows, 2 positive; scores of a, b\ndropped 3 rows: 2 without a finite score of b, 1 without"
         in capsys.readouterr().out
     )
-    found = fastevals.report(out, resamples=0).to_dict()
+    found = fastevals.report(out, n_resamples=0).to_dict()
     assert found["dropped"] == {
         "a": {"rows": 1, "alone": 1}, "b": {"rows": 2, "alone": 1}, "y": {"rows": 1, "alone": 0},
     }  # fmt: skip
-    assert fastevals.report([out], resamples=0).to_dict()["n_dropped"] == 3
+    assert fastevals.report([out], n_resamples=0).to_dict()["n_dropped"] == 3
 
 
 def test_predictions_that_are_missing_are_left_out(tmp_path: Path) -> None:
     path = write(tmp_path, "y,p,q,t,u\n1,1,1,3,4\n0,NA,0,1,None\n1,0,1,?,2\n,1,1,2,2\n0,0,1,5,5\n")
-    classes = fastevals.report(path, label="y", pred=["p", "q"], on_invalid="drop", resamples=0)
+    classes = fastevals.report(path, label="y", pred=["p", "q"], on_invalid="drop", n_resamples=0)
     found = classes.to_dict()
     assert found["dropped"] == {"p": {"rows": 1, "alone": 1}, "y": {"rows": 1, "alone": 1}}
     assert [model["metrics"]["accuracy"] for model in found["blocks"][0]["models"]] == pytest.approx([2 / 3, 2 / 3])
     assert "! : 1 row that lacks a prediction of p alone is left out for all models" in classes.to_text()
-    numbers = fastevals.report(path, target="t", pred="u", on_invalid="drop", resamples=0).to_dict()
+    numbers = fastevals.report(path, target="t", pred="u", on_invalid="drop", n_resamples=0).to_dict()
     assert (numbers["n_dropped"], numbers["blocks"][0]["n_samples"]) == (2, 3)
     assert numbers["blocks"][0]["models"][0]["metrics"]["mean_absolute_error"] == pytest.approx(1 / 3)
     with pytest.raises(ValueError, match=r"target 't' must hold numbers, but has type .* '\?' at line 4"):

@@ -42,7 +42,7 @@ HOSTILE += ["${x}{{ y }}{% raw %}"]
 def page_of(data: Any, **options: Any) -> tuple[Any, str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", fastevals.UndefinedMetricWarning)
-        report = fastevals.report(data, **{"resamples": 0, **options})
+        report = fastevals.report(data, **{"n_resamples": 0, **options})
     return report, report.to_html()
 
 
@@ -53,7 +53,7 @@ def embedded(page: str, name: str) -> Any:
 
 @pytest.fixture(scope="module")
 def digits() -> tuple[Any, str]:
-    return page_of(load_digits_eight(), label="label", score=MODELS, resamples=199)
+    return page_of(load_digits_eight(), label="label", score=MODELS, n_resamples=199)
 
 
 def columns(n: int, seed: int = 0, n_models: int = 2) -> dict[str, Any]:
@@ -120,17 +120,17 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "one class": ({"y": [0, 0, 0], "m0": [0.1, 0.2, 0.2]}, {"pos_label": 1}),
     "constant": ({"y": [0, 1, 1, 0], "m0": [3.0] * 4}, {}),
     "huge": ({"y": [0, 1, 1, 0], "m0": [-1e300, 1e300, 2e300, 5]}, {}),
-    "weights": (columns(300) | {"w": np.arange(300) % 4}, {"weight": "w", "resamples": 99}),
-    "by": (columns(300) | {"g": np.arange(300) % 7}, {"by": "g", "resamples": 99}),
-    "hundreds of values": (columns(3000) | {"g": np.arange(3000) % 300}, {"by": "g", "resamples": 99}),
+    "weights": (columns(300) | {"w": np.arange(300) % 4}, {"sample_weight": "w", "n_resamples": 99}),
+    "by": (columns(300) | {"g": np.arange(300) % 7}, {"by": "g", "n_resamples": 99}),
+    "hundreds of values": (columns(3000) | {"g": np.arange(3000) % 300}, {"by": "g", "n_resamples": 99}),
     "30 models": (columns(200, n_models=30), {"score": [f"m{k}" for k in range(30)]}),
-    "costs": (columns(300), {"cost_fn": 5.0, "prior": 0.1, "score": ["m0", "m1"], "resamples": 99}),
-    "fractional weights": (columns(300) | {"w": np.random.default_rng(0).random(300)}, {"weight": "w"}),
-    "patients": (columns(300) | {"g": np.arange(300) // 5}, {"group": "g", "resamples": 99}),
+    "costs": (columns(300), {"cost_fn": 5.0, "prior": 0.1, "score": ["m0", "m1"], "n_resamples": 99}),
+    "fractional weights": (columns(300) | {"w": np.random.default_rng(0).random(300)}, {"sample_weight": "w"}),
+    "patients": (columns(300) | {"g": np.arange(300) // 5}, {"groups": "g", "n_resamples": 99}),
     "more values than have pictures": (columns(600) | {"g": np.arange(600) % 25}, {"by": "g"}),
     "no false positive costs": (columns(300), {"cost_fp": 0.0, "cost_fn": 1.0, "prior": 1.0}),
-    "perfect": ({"y": [0, 1] * 50, "m0": [0.0, 1.0] * 50}, {"resamples": 99}),
-    "threshold": (columns(300), {"threshold": 0.3, "score": ["m0", "m1"], "resamples": 99}),
+    "perfect": ({"y": [0, 1] * 50, "m0": [0.0, 1.0] * 50}, {"n_resamples": 99}),
+    "threshold": (columns(300), {"threshold": 0.3, "score": ["m0", "m1"], "n_resamples": 99}),
 }
 
 
@@ -169,7 +169,7 @@ def test_a_summary_has_a_page(tmp_path: Path) -> None:
 def test_hostile_names_are_text() -> None:
     data = columns(200, n_models=len(HOSTILE))
     named = {"y": data["y"]} | {name: data[f"m{k}"] for k, name in enumerate(HOSTILE)}
-    _, page = page_of(named | {"<b>": np.arange(200) % 3}, label="y", score=HOSTILE, by="<b>", resamples=99)
+    _, page = page_of(named | {"<b>": np.arange(200) % 3}, label="y", score=HOSTILE, by="<b>", n_resamples=99)
     assert "<script>alert" not in page
     assert "<b>" not in page.split("<script")[0]
     assert page.count("<script") == page.count("</script>") == 3
@@ -182,7 +182,7 @@ def test_names_from_right_to_left_leave_numbers_in_their_places() -> None:
 
 
 def test_a_page_says_what_intervals_of_means_are() -> None:
-    _, page = page_of(columns(3000) | {"g": np.arange(3000) % 300}, label="y", score="m0", by="g", resamples=99)
+    _, page = page_of(columns(3000) | {"g": np.arange(3000) % 300}, label="y", score="m0", by="g", n_resamples=99)
     assert "interval of the mean AUC from 99 replicates of whole values of g" in page
     assert "intervals at 95 %" in page
 
@@ -220,10 +220,10 @@ def embedded_curve(_: Path) -> Any:
 
 
 OTHERS: dict[str, Any] = {
-    "classes": lambda _: fastevals.report(predictions(), label="y", pred=["m0", "m1", "m2"], resamples=99),
-    "numbers": lambda _: fastevals.report(results(90), target="m0", pred=["m1", "m2"], resamples=99),
+    "classes": lambda _: fastevals.report(predictions(), label="y", pred=["m0", "m1", "m2"], n_resamples=99),
+    "numbers": lambda _: fastevals.report(results(90), target="m0", pred=["m1", "m2"], n_resamples=99),
     "numbers by": lambda _: fastevals.report(
-        results(90) | {"g": np.arange(90) % 30}, target="m0", pred="m1", by="g", resamples=99
+        results(90) | {"g": np.arange(90) % 30}, target="m0", pred="m1", by="g", n_resamples=99
     ),
     "results": lambda _: fastevals.compare(results()),
     "results that differ": lambda _: fastevals.compare(),
@@ -233,8 +233,8 @@ OTHERS: dict[str, Any] = {
     "nothing differs": lambda _: fastevals.compare({"a": [1.0, 1, 1], "b": [1.0, 1, 1], "c": [1.0, 1, 1]}),
     "30 algorithms": lambda _: fastevals.compare(results(k=30)),
     "wilcoxon": lambda _: fastevals.compare(results(40, 5), posthoc="wilcoxon"),
-    "predictions": lambda _: fastevals.compare(predictions(), label="y", pred=["m0", "m1", "m2"], resamples=99),
-    "two models": lambda _: fastevals.compare(predictions(), label="y", pred=["m0", "m1"], resamples=99),
+    "predictions": lambda _: fastevals.compare(predictions(), label="y", pred=["m0", "m1", "m2"], n_resamples=99),
+    "two models": lambda _: fastevals.compare(predictions(), label="y", pred=["m0", "m1"], n_resamples=99),
     "a curve": embedded_curve,
     "squared": lambda tmp: decomposed(tmp, loss="squared", decomposition="domingos"),
     "zero-one": lambda tmp: decomposed(tmp, loss="zero_one", decomposition="james"),
@@ -426,7 +426,7 @@ def test_pages_of_very_many_values_have_the_lowest_and_the_highest() -> None:
 def test_a_page_needs_no_matplotlib() -> None:
     code = (
         "import sys\nsys.modules['matplotlib'] = None\nimport fastevals\n"
-        "assert '<svg' in fastevals.report(resamples=0).to_html()"
+        "assert '<svg' in fastevals.report(n_resamples=0).to_html()"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
 
@@ -442,11 +442,11 @@ def test_the_verdict_says_which_model_is_best_and_what_is_not_shown(digits: tupl
     rng = np.random.default_rng(1)
     y = rng.random(200) < 0.5
     same = {"y": y, "a": rng.normal(size=200) + y, "b": rng.normal(size=200) + y}
-    _, page = page_of(same, label="y", score=["a", "b"], resamples=199)
+    _, page = page_of(same, label="y", score=["a", "b"], n_resamples=199)
     assert re.search(r"(a|b) has the highest AUC, 0\.\d+, but no difference from (a|b) is shown\.", page)
     _, page = page_of(same, label="y", score=["a", "b"])
     assert "it can&#39;t be told whether that is more than chance" in page
-    _, page = page_of(same, label="y", score="a", resamples=199)
+    _, page = page_of(same, label="y", score="a", n_resamples=199)
     assert re.search(r"a has an AUC of 0\.\d+ \[0\.\d+, 0\.\d+\]\.", page)
 
 
@@ -454,7 +454,7 @@ def test_what_is_not_shown_is_said(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     y = rng.random(500) < 0.3
     scores = rng.normal(size=500) + y
-    found = fastevals.report({"y": y, "p": scores, "q": -scores}, label="y", score=["p", "q"], resamples=0)
+    found = fastevals.report({"y": y, "p": scores, "q": -scores}, label="y", score=["p", "q"], n_resamples=0)
     [block] = found.to_page().blocks
     assert "Scores of p and q are no probabilities" in " ".join(block.cautions)
     assert "AUC of q is far below 0.5: low scores mean positive, or pos_label names" in " ".join(block.cautions)
@@ -468,7 +468,7 @@ def test_what_is_not_shown_is_said(tmp_path: Path) -> None:
         )
         == 0
     )
-    [block] = fastevals.report(str(tmp_path / "a.fe"), resamples=0).to_page().blocks
+    [block] = fastevals.report(str(tmp_path / "a.fe"), n_resamples=0).to_page().blocks
     assert "the pictures of histograms of scores, calibration and net benefit" in " ".join(block.cautions)
     assert not {"scores", "calibration", "decision"} & {figure.kind for figure in block.figures}
 

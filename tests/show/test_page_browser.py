@@ -127,7 +127,7 @@ class Shown:
 @pytest.fixture(scope="module")
 def digits(tmp_path_factory: Any) -> Path:
     file = tmp_path_factory.mktemp("page") / "digits.html"
-    file.write_text(page_of(DATA, label="label", score=MODELS, resamples=199)[1])
+    file.write_text(page_of(DATA, label="label", score=MODELS, n_resamples=199)[1])
     return file
 
 
@@ -479,7 +479,7 @@ def test_hostile_names_run_nothing(browser: Any, tmp_path: Path) -> None:
     data = columns(200, n_models=len(HOSTILE))
     named = {"y": data["y"]} | {name: data[f"m{k}"] for k, name in enumerate(HOSTILE)}
     file = tmp_path / "page.html"
-    file.write_text(page_of(named, label="y", score=HOSTILE, resamples=99)[1])
+    file.write_text(page_of(named, label="y", score=HOSTILE, n_resamples=99)[1])
     shown = Shown(browser, file, viewport=NARROW)
     assert shown.complaints == []
     assert shown.page.evaluate("() => document.documentElement.scrollWidth") <= 360

@@ -709,7 +709,7 @@ def test_histograms_hold_all_rows_of_each_class(weighted):
     y, weights = rng.random(3000) < 0.2, rng.integers(0, 3, 3000) if weighted else np.ones(3000)
     for scores in (rng.random(3000), rng.random(3000).round(1), rng.standard_cauchy(3000), np.zeros(3000), 1e149 * y):
         ranking = Ranking(y, scores, sample_weight=weights if weighted else None)
-        ax = plots.plot_score_histogram(ranking, bins=20, threshold=0.5, ax=axes())
+        ax = plots.plot_score_histogram(ranking, n_bins=20, threshold=0.5, ax=axes())
         for patch, positive in zip(ax.patches, (False, True), strict=True):
             heights, edges = patch.get_data().values, patch.get_data().edges
             assert heights.sum() == pytest.approx(1)

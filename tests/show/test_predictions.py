@@ -43,7 +43,7 @@ def number_columns(n: int = N, seed: int = 0) -> dict[str, Any]:
 def quiet_report(*args: Any, **options: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return fastevals.report(*args, **{"resamples": 0, **options})
+        return fastevals.report(*args, **{"n_resamples": 0, **options})
 
 
 # Numbers --------------------------------------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ def quiet_report(*args: Any, **options: Any) -> Any:
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_metrics_of_classes_are_those_of_the_matrix(weight: str | None) -> None:
     columns = class_columns()
-    found = quiet_report(columns, label="y", pred=["old", "new"], weight=weight).to_dict()
+    found = quiet_report(columns, label="y", pred=["old", "new"], sample_weight=weight).to_dict()
     weights = None if weight is None else columns[weight]
     for model in found["blocks"][0]["models"]:
         matrix = ConfusionMatrix.from_predictions(columns["y"], columns[model["name"]], sample_weight=weights)
@@ -79,7 +79,7 @@ def test_of_two_classes_one_is_positive() -> None:
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_metrics_of_numbers_are_those_of_errors(weight: str | None) -> None:
     columns = number_columns()
-    found = quiet_report(columns, target="y", pred=["a", "b"], weight=weight).to_dict()
+    found = quiet_report(columns, target="y", pred=["a", "b"], sample_weight=weight).to_dict()
     weights = None if weight is None else columns[weight]
     for model in found["blocks"][0]["models"]:
         errors = regression_metrics(columns["y"], columns[model["name"]], sample_weight=weights)
@@ -89,8 +89,8 @@ def test_metrics_of_numbers_are_those_of_errors(weight: str | None) -> None:
 
 def test_a_model_is_measured_as_if_it_were_alone() -> None:
     rows = {"y": ["a", "b"] * 50, "A": ["a", "b"] * 50, "B": ["a", "b"] * 49 + ["a", "?"]}
-    report = quiet_report(rows, label="y", pred=["A", "B"], resamples=99)
-    both, alone = report.to_dict(), quiet_report(rows, label="y", pred="A", resamples=99).to_dict()
+    report = quiet_report(rows, label="y", pred=["A", "B"], n_resamples=99)
+    both, alone = report.to_dict(), quiet_report(rows, label="y", pred="A", n_resamples=99).to_dict()
     for found in (both, alone):
         model = found["blocks"][0]["models"][0]
         assert (model["metrics"]["F1 (macro)"], model["metrics"]["balanced_accuracy"]) == (1.0, 1.0)
@@ -113,13 +113,13 @@ def test_relative_errors_are_left_out_where_a_target_is_zero() -> None:
 # Intervals ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [{}, {"weight": "w"}, {"group": "patient"}])
+@pytest.mark.parametrize("options", [{}, {"sample_weight": "w"}, {"groups": "patient"}])
 def test_intervals_of_classes_are_those_of_one_bootstrap(options: dict[str, str]) -> None:
     columns = class_columns()
-    found = quiet_report(columns, label="y", pred=["old", "new"], resamples=99, seed=3, **options).to_dict()
+    found = quiet_report(columns, label="y", pred=["old", "new"], n_resamples=99, rng=3, **options).to_dict()
     settings: dict[str, Any] = {"n_resamples": 99, "rng": 3}
-    settings |= {"sample_weight": columns["w"]} if "weight" in options else {}
-    settings |= {"groups": columns["patient"]} if "group" in options else {}
+    settings |= {"sample_weight": columns["w"]} if "sample_weight" in options else {}
+    settings |= {"groups": columns["patient"]} if "groups" in options else {}
     predictions = {name: columns[name] for name in ("old", "new")}
     metrics = ["accuracy", metric("recall", average=None)]
     expected = compare_predictions(columns["y"], predictions, metrics=metrics, **settings)
@@ -134,13 +134,13 @@ def test_intervals_of_classes_are_those_of_one_bootstrap(options: dict[str, str]
     assert pair["metrics"]["accuracy"]["interval"] == pytest.approx(list(difference.confidence_interval))
 
 
-@pytest.mark.parametrize("options", [{}, {"weight": "w"}, {"group": "patient"}])
+@pytest.mark.parametrize("options", [{}, {"sample_weight": "w"}, {"groups": "patient"}])
 def test_intervals_of_numbers_are_those_of_one_bootstrap(options: dict[str, str]) -> None:
     columns = number_columns()
-    found = quiet_report(columns, target="y", pred=["a", "b"], resamples=99, seed=3, **options).to_dict()
+    found = quiet_report(columns, target="y", pred=["a", "b"], n_resamples=99, rng=3, **options).to_dict()
     settings: dict[str, Any] = {"n_resamples": 99, "rng": 3}
-    settings |= {"sample_weight": columns["w"]} if "weight" in options else {}
-    settings |= {"groups": columns["patient"]} if "group" in options else {}
+    settings |= {"sample_weight": columns["w"]} if "sample_weight" in options else {}
+    settings |= {"groups": columns["patient"]} if "groups" in options else {}
     names = ["root_mean_squared_error", "median_absolute_error", "r2"]
     for model in found["blocks"][0]["models"]:
         expected = bootstrap((columns["y"], columns[model["name"]]), names, **settings)
@@ -152,7 +152,7 @@ def test_intervals_of_numbers_are_those_of_one_bootstrap(options: dict[str, str]
 
 def test_few_groups_are_said_once() -> None:
     columns = class_columns(80)
-    text = quiet_report(columns, label="y", pred="old", group="patient", resamples=99).to_text()
+    text = quiet_report(columns, label="y", pred="old", groups="patient", n_resamples=99).to_text()
     assert "has only 20 groups of patient: intervals are rough" in text
 
 
@@ -166,7 +166,7 @@ def test_the_median_of_many_rows_has_an_interval_of_order_statistics() -> None:
         covered += low <= np.log(2) <= high
     assert 0.93 <= covered / 400 <= 0.98
     columns = number_columns(MOST_SORTED + 1)
-    found = quiet_report(columns, target="y", pred=["a", "b"], resamples=49, confidence=0.9).to_dict()
+    found = quiet_report(columns, target="y", pred=["a", "b"], n_resamples=49, confidence_level=0.9).to_dict()
     model = found["blocks"][0]["models"][0]
     low, high = model["intervals"]["median_absolute_error"]
     assert low <= model["metrics"]["median_absolute_error"] <= high
@@ -203,7 +203,7 @@ def test_fewer_replicates_where_the_budget_is_not_enough(monkeypatch: Any) -> No
 @pytest.mark.parametrize("n_values", [4, 150])
 def test_values_have_a_metric_each_with_an_interval(n_values: int) -> None:
     columns = class_columns(2000) | {"g": np.arange(2000) % n_values}
-    found = quiet_report(columns, label="y", pred=["old", "new"], by="g", resamples=99).to_dict()
+    found = quiet_report(columns, label="y", pred=["old", "new"], by="g", n_resamples=99).to_dict()
     assert len(found["blocks"]) == (n_values if n_values <= 100 else 0)
     over = found["over"]
     right = columns["old"] == columns["y"]
@@ -213,7 +213,7 @@ def test_values_have_a_metric_each_with_an_interval(n_values: int) -> None:
         low <= value <= high for value, (low, high) in zip(expected, over["models"][0]["intervals"], strict=True)
     )
     columns = number_columns(2000) | {"g": np.arange(2000) % n_values}
-    found = quiet_report(columns, target="y", pred="a", by="g", resamples=99).to_dict()
+    found = quiet_report(columns, target="y", pred="a", by="g", n_resamples=99).to_dict()
     errors = columns["a"] - columns["y"]
     check_values(
         found["over"]["models"][0], [np.sqrt((errors[columns["g"] == k] ** 2).mean()) for k in range(n_values)]
@@ -229,13 +229,13 @@ def check_values(model: dict[str, Any], expected: list[float]) -> None:
 def test_weighted_values_have_intervals_of_effective_rows() -> None:
     columns = class_columns(80) | {"g": np.arange(80) // 40, "w": np.ones(80)}
     alone, weighted = (
-        quiet_report(columns, label="y", pred="old", by="g", resamples=99, **options).to_dict()["over"]["models"][0]
-        for options in ({}, {"weight": "w"})
+        quiet_report(columns, label="y", pred="old", by="g", n_resamples=99, **options).to_dict()["over"]["models"][0]
+        for options in ({}, {"sample_weight": "w"})
     )
     np.testing.assert_allclose(alone["intervals"], weighted["intervals"], rtol=1e-12)
     for scale in (1e-170, 1e170):
         scaled = quiet_report(
-            columns | {"w": np.full(80, scale)}, label="y", pred="old", by="g", weight="w", resamples=99
+            columns | {"w": np.full(80, scale)}, label="y", pred="old", by="g", sample_weight="w", n_resamples=99
         )
         np.testing.assert_allclose(scaled.to_dict()["over"]["models"][0]["intervals"], alone["intervals"], rtol=1e-9)
     huge = {"y": [1e200, 2e200, 3e200, 1e200], "a": [1e200, 3e200, 3e200, 2e200], "g": [0, 0, 1, 1]}
@@ -257,11 +257,11 @@ def test_the_mean_of_a_picture_is_that_of_all_values() -> None:
 
 def test_blocks_are_reports_of_their_rows() -> None:
     columns = class_columns()
-    whole = quiet_report(columns, label="y", pred=["old", "new"], by="g", resamples=99).to_dict()
+    whole = quiet_report(columns, label="y", pred=["old", "new"], by="g", n_resamples=99).to_dict()
     for block in whole["blocks"]:
         rows = columns["g"] == block["value"]
         part = {name: values[rows] for name, values in columns.items()}
-        alone = quiet_report(part, label="y", pred=["old", "new"], resamples=99).to_dict()["blocks"][0]
+        alone = quiet_report(part, label="y", pred=["old", "new"], n_resamples=99).to_dict()["blocks"][0]
         assert alone["models"] == block["models"]
         assert alone["differences"] == block["differences"]
 
@@ -271,17 +271,17 @@ def test_blocks_are_reports_of_their_rows() -> None:
 
 def test_matrices_and_summaries_have_the_same_report() -> None:
     columns = class_columns()
-    rows = quiet_report(columns, label="y", pred="old", resamples=99).to_dict()["blocks"][0]
+    rows = quiet_report(columns, label="y", pred="old", n_resamples=99).to_dict()["blocks"][0]
     matrix = ConfusionMatrix.from_predictions(columns["y"], columns["old"])
     summary = ConfusionSummary()
     summary.update(columns["y"], columns["old"])
     for counted in (matrix, summary):
-        block = quiet_report(counted, label="y", pred="old", resamples=99).to_dict()["blocks"][0]
+        block = quiet_report(counted, label="y", pred="old", n_resamples=99).to_dict()["blocks"][0]
         assert block["models"] == rows["models"]
         assert block["n_samples"] == N
     numbers, targets = number_columns(), TargetSummary()
     targets.update(numbers["y"], numbers["a"])
-    report = quiet_report(targets, pred="a", resamples=99)
+    report = quiet_report(targets, pred="a", n_resamples=99)
     model = report.to_dict()["blocks"][0]["models"][0]
     assert model["metrics"]["r2"] == pytest.approx(regression_metrics(numbers["y"], numbers["a"]).r2)
     assert model["intervals"]["r2"] == list(targets.confidence_interval("r2"))
@@ -292,27 +292,27 @@ def test_matrices_and_summaries_have_the_same_report() -> None:
 
 ODD: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "one row": ({"y": ["a"], "p": ["a"]}, {"label": "y", "pred": "p"}),
-    "one class": ({"y": ["a"] * 4, "p": ["a"] * 4}, {"label": "y", "pred": "p", "resamples": 99}),
+    "one class": ({"y": ["a"] * 4, "p": ["a"] * 4}, {"label": "y", "pred": "p", "n_resamples": 99}),
     "one group": (
         {"y": ["a", "b"], "p": ["a", "a"], "g": [1, 1], "h": [1, 2]},
-        {"label": "y", "pred": "p", "group": "h", "by": "g", "resamples": 99},
+        {"label": "y", "pred": "p", "groups": "h", "by": "g", "n_resamples": 99},
     ),
-    "all right": ({"y": [0, 1] * 9, "p": [0, 1] * 9}, {"label": "y", "pred": "p", "resamples": 99}),
+    "all right": ({"y": [0, 1] * 9, "p": [0, 1] * 9}, {"label": "y", "pred": "p", "n_resamples": 99}),
     "blocks lack classes": (
         {"y": [0, 1, 0, 0], "p": [0, 1, 1, 0], "g": [0, 0, 1, 1]},
-        {"label": "y", "pred": "p", "by": "g", "resamples": 99},
+        {"label": "y", "pred": "p", "by": "g", "n_resamples": 99},
     ),
     "many classes": (
         {"y": np.arange(300) % 150, "p": np.arange(300) % 149},
-        {"label": "y", "pred": "p", "resamples": 99},
+        {"label": "y", "pred": "p", "n_resamples": 99},
     ),
-    "weights of zero": (class_columns(60) | {"w": [0] * 59 + [1]}, {"label": "y", "pred": "old", "weight": "w"}),
-    "one target": ({"y": [1.0], "p": [2.0]}, {"target": "y", "pred": "p", "resamples": 99}),
-    "equal targets": ({"y": [1.0] * 5, "p": [2.0, 1, 1, 1, 1]}, {"target": "y", "pred": "p", "resamples": 99}),
-    "no errors": ({"y": [1, 2, 3], "p": [1, 2, 3]}, {"target": "y", "pred": "p", "resamples": 99}),
-    "huge": ({"y": [1e200, -1e200, 3.0], "p": [1e200, 0.0, 3.0]}, {"target": "y", "pred": "p", "resamples": 99}),
+    "weights of zero": (class_columns(60) | {"w": [0] * 59 + [1]}, {"label": "y", "pred": "old", "sample_weight": "w"}),
+    "one target": ({"y": [1.0], "p": [2.0]}, {"target": "y", "pred": "p", "n_resamples": 99}),
+    "equal targets": ({"y": [1.0] * 5, "p": [2.0, 1, 1, 1, 1]}, {"target": "y", "pred": "p", "n_resamples": 99}),
+    "no errors": ({"y": [1, 2, 3], "p": [1, 2, 3]}, {"target": "y", "pred": "p", "n_resamples": 99}),
+    "huge": ({"y": [1e200, -1e200, 3.0], "p": [1e200, 0.0, 3.0]}, {"target": "y", "pred": "p", "n_resamples": 99}),
     "tiny": ({"y": [1e-300, 2e-300, 3e-300], "p": [0.0, 1e-300, 3e-300]}, {"target": "y", "pred": "p"}),
-    "integers": ({"y": [1, 2, 3, 2**60], "p": [1, 2, 4, 2**60]}, {"target": "y", "pred": "p", "resamples": 99}),
+    "integers": ({"y": [1, 2, 3, 2**60], "p": [1, 2, 4, 2**60]}, {"target": "y", "pred": "p", "n_resamples": 99}),
 }
 
 
@@ -355,7 +355,7 @@ def test_the_command_writes_text_pictures_and_a_page(tmp_path: Path, capsys: Any
         arguments = ["report", str(file), kind, "y", "--pred", models[0], "--pred", models[1], "--resamples", "99"]
         assert cli.main([*arguments, "--html", str(tmp_path / "page.html"), "--out", str(out)]) == 0
         assert sorted(path.stem for path in out.glob("*.png")) == list(names)
-        report = fastevals.report(str(file), **{kind[2:]: "y", "pred": models, "resamples": 99})
+        report = fastevals.report(str(file), **{kind[2:]: "y", "pred": models, "n_resamples": 99})
         assert report.to_text() in capsys.readouterr().out
         assert json.loads((out / "report.json").read_text()) == report.to_dict()
 
@@ -374,7 +374,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"label": "y", "pred": "old", "threshold": 0.5}, "threshold goes with scores"),
     ({"label": "y", "pred": "old", "cost_fp": 2}, "cost_fp goes with scores"),
     ({"label": "y", "pred": "old", "against": "x.fe"}, "against goes with scores"),
-    ({"label": "y", "pred": "old", "resamples": 3}, "resamples must be at least"),
+    ({"label": "y", "pred": "old", "n_resamples": 3}, "n_resamples must be at least"),
     ({"target": "y", "pred": "w"}, "target 'y'"),
 ]
 
@@ -403,7 +403,7 @@ def columns_with_a_perfect_class() -> dict[str, Any]:
 
 def test_intervals_of_classes_without_width_have_wilsons_beside_them() -> None:
     columns = columns_with_a_perfect_class()
-    report = fastevals.report(columns, label="y", pred="p", resamples=99)
+    report = fastevals.report(columns, label="y", pred="p", n_resamples=99)
     least = 59 / (59 + 1.959963984540054**2)  # Wilson's, of 59 successes in 59 trials
     classes = report.to_dict()["blocks"][0]["models"][0]["classes"]
     for name in ("precision", "recall"):
@@ -420,7 +420,7 @@ def test_intervals_of_classes_without_width_have_wilsons_beside_them() -> None:
 
 
 def test_classes_of_rows_in_groups_are_marked_without_wilsons() -> None:
-    report = fastevals.report(columns_with_a_perfect_class(), label="y", pred="p", group="g", resamples=99)
+    report = fastevals.report(columns_with_a_perfect_class(), label="y", pred="p", groups="g", n_resamples=99)
     (note,) = report.to_dict()["blocks"][0]["intervals"]["notes"]
     assert note.startswith("intervals without width for classes of p, a: precision, recall, F1. All")
     assert "<small>1.0000 to 1.0000</small><small>no width</small>" in report.to_html()

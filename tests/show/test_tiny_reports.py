@@ -37,16 +37,16 @@ def reports(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, Any]]:
     options: dict[str, Any] = {"target" if kind == "target" else "label": "y"}
     options["score" if kind == "score" else "pred"] = names
     weights = draw(st.sampled_from([None, [1, 2, 3], [0.5, 0.1, 1.0]]))
-    parts = draw(st.sampled_from(["", "by", "group"]))
+    parts = draw(st.sampled_from(["", "by", "groups"]))
     if weights is not None:
-        data["w"], options["weight"] = column(weights), "w"
+        data["w"], options["sample_weight"] = column(weights), "w"
     if parts:
         data["g"], options[parts] = column(["u", "v"]), "g"
     if kind == "score":
         options["pos_label"] = 1
         best = draw(st.sampled_from(["f1", "accuracy", "matthews", "recall", "expected_cost", None]))
         options |= {"threshold": 0.3} if best is None else {"best": best}
-    return data, options | {"resamples": draw(st.sampled_from([0, 20]))}
+    return data, options | {"n_resamples": draw(st.sampled_from([0, 20]))}
 
 
 MEMORY = st.one_of(st.none(), st.integers(8, 110))
@@ -54,24 +54,24 @@ MEMORY = st.one_of(st.none(), st.integers(8, 110))
 
 @BOUNDED
 @given(reports(), MEMORY)
-@example(({"y": [1], "a": [3.0], "b": [3.0]}, {"label": "y", "score": ["a", "b"], "resamples": 50}), None)
+@example(({"y": [1], "a": [3.0], "b": [3.0]}, {"label": "y", "score": ["a", "b"], "n_resamples": 50}), None)
 @example(
     (
         {"y": [0], "a": [0.0], "b": [0.4], "w": [3]},
-        {"label": "y", "score": ["a", "b"], "weight": "w", "threshold": 0.3, "resamples": 20},
+        {"label": "y", "score": ["a", "b"], "sample_weight": "w", "threshold": 0.3, "n_resamples": 20},
     ),
     None,
 )
 @example(
     (
         {"y": [1, 1, 1, 1, 0], "a": [0, 0, 3, 1, -2], "b": [-2, 4, 0, 3, -3]},
-        {"label": "y", "score": ["a", "b"], "best": "accuracy", "resamples": 20},
+        {"label": "y", "score": ["a", "b"], "best": "accuracy", "n_resamples": 20},
     ),
     60,
 )
 def test_a_tiny_report_ends_in_numbers(drawn: tuple[dict[str, Any], dict[str, Any]], memory: int | None) -> None:
     data, options = drawn
-    if "group" in options and len(set(data["g"])) < 2:
+    if "groups" in options and len(set(data["g"])) < 2:
         with pytest.raises(ValueError, match="group 'g' must have two groups or more"):
             fastevals.report(data, **options)
         return
@@ -95,7 +95,7 @@ def test_a_tiny_report_ends_in_numbers(drawn: tuple[dict[str, Any], dict[str, An
 
 def test_a_draw_without_rows_has_no_metric_and_is_left_out() -> None:
     """Of one row BCa's jackknife leaves none: the interval has no width, and no error is raised."""
-    found = fastevals.report({"y": [1], "a": [3.0], "b": [3.0]}, label="y", score=["a", "b"], resamples=50).to_dict()
+    found = fastevals.report({"y": [1], "a": [3.0], "b": [3.0]}, label="y", score=["a", "b"], n_resamples=50).to_dict()
     (block,) = found["blocks"]
     assert block["models"][0]["metrics"]["recall"] == 1.0
     assert block["differences"][0]["metrics"]["recall"]["value"] == 0.0
@@ -104,7 +104,13 @@ def test_a_draw_without_rows_has_no_metric_and_is_left_out() -> None:
 def test_a_difference_that_all_replicates_have_is_certain() -> None:
     """The Brier scores 0 and 0.16 of one row are 0.16 apart in every draw, whatever is rounded on the way."""
     data = {"y": [0], "a": [0.0], "b": [0.4], "w": [3]}
-    options: dict[str, Any] = {"label": "y", "score": ["b", "a"], "weight": "w", "threshold": 0.3, "resamples": 20}
+    options: dict[str, Any] = {
+        "label": "y",
+        "score": ["b", "a"],
+        "sample_weight": "w",
+        "threshold": 0.3,
+        "n_resamples": 20,
+    }
     (block,) = fastevals.report(data, **options).to_dict()["blocks"]
     assert block["differences"][0]["metrics"]["brier_score"] == {
         "value": pytest.approx(0.16), "interval": pytest.approx([0.16, 0.16]), "pvalue": pytest.approx(1 / 21),
@@ -114,7 +120,7 @@ def test_a_difference_that_all_replicates_have_is_certain() -> None:
 def test_a_difference_less_than_a_normal_float_is_none() -> None:
     """Calibration errors of 0 and of the least float: neither jackknife nor standard error can be divided by."""
     data = {"y": [0, 0, 0, 1], "a": [0.0, 5e-324, 0.0, 1.0], "b": [0.0, 0.0, 0.0, 1.0]}
-    (block,) = fastevals.report(data, label="y", score=["a", "b"], resamples=199).to_dict()["blocks"]
+    (block,) = fastevals.report(data, label="y", score=["a", "b"], n_resamples=199).to_dict()["blocks"]
     for metric in ("brier_score", "expected_calibration_error"):
         assert block["differences"][0]["metrics"][metric]["interval"] == [0.0, 0.0]
 
@@ -125,7 +131,7 @@ def test_negatives_below_a_range_with_all_positives_are_counted() -> None:
     with tempfile.TemporaryDirectory() as folder:
         pq.write_table(pa.table(data), Path(folder) / "rows.parquet")
         found = fastevals.report(
-            Path(folder) / "rows.parquet", label="y", score=["a", "b"], best="accuracy", resamples=20, memory=60
+            Path(folder) / "rows.parquet", label="y", score=["a", "b"], best="accuracy", n_resamples=20, memory=60
         )
     assert found.blocks[0].intervals is not None
     assert found.blocks[0].intervals.differences[0].metrics["roc_auc"].value == 0.0

@@ -29,12 +29,12 @@ COLUMNS = {
 ROLES: dict[str, Any] = {"label": "y", "score": ["a", "b"]}
 REPEATED = {name: np.repeat(each, COLUMNS["w"]) for name, each in COLUMNS.items()}
 WAYS: list[dict[str, Any]] = [
-    {"resamples": 99},
-    {"memory": 2000, "resamples": 99},
-    {"memory": 2000, "resamples": 0},
-    {"approximate": True, "resamples": 99},
-    {"by": "part", "resamples": 99},
-    {"by": "part", "memory": 2000, "resamples": 99},
+    {"n_resamples": 99},
+    {"memory": 2000, "n_resamples": 99},
+    {"memory": 2000, "n_resamples": 0},
+    {"approximate": True, "n_resamples": 99},
+    {"by": "part", "n_resamples": 99},
+    {"by": "part", "memory": 2000, "n_resamples": 99},
 ]
 
 
@@ -70,7 +70,7 @@ def test_copies_in_a_frame_are_repeated_rows(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("roles", [{"label": "y", "pred": "c"}, {"target": "a", "pred": "b"}])
 def test_copies_of_predictions_are_repeated_rows(roles: dict[str, str]) -> None:
     ours, theirs = (
-        fastevals.report(each | {"c": (each["a"] > 0.5).astype(int)}, **roles, by="part", resamples=50, **more)
+        fastevals.report(each | {"c": (each["a"] > 0.5).astype(int)}, **roles, by="part", n_resamples=50, **more)
         for each, more in ((COLUMNS, {"frequency_weight": "w"}), (REPEATED, {}))
     )
     drop = ("weight", "frequency_weight")
@@ -90,22 +90,24 @@ def test_weighted_rows_out_of_memory_have_values_and_say_why_no_more(
         monkeypatch.setattr(fastevals.show.report.intervals, "BUDGET", budget)
     options = {name: each for name, each in way.items() if name != "budget"}
     file = write(tmp_path, COLUMNS | {"w": COLUMNS["w"] / unit})
-    report = fastevals.report(file, **ROLES, weight="w", **options)
+    report = fastevals.report(file, **ROLES, sample_weight="w", **options)
     (block,) = report.to_dict()["blocks"]
-    true = fastevals.report(COLUMNS, **ROLES, weight="w", resamples=0).to_dict()["blocks"][0]
+    true = fastevals.report(COLUMNS, **ROLES, sample_weight="w", n_resamples=0).to_dict()["blocks"][0]
     for model, expected in zip(block["models"], true["models"], strict=True):
         assert model["metrics"]["roc_auc"] == pytest.approx(expected["metrics"]["roc_auc"], rel=1e-6)
     assert block["intervals"]["method"] is None
     assert not block["differences"]
-    why = "it was counted with weight, and sums of squared weights, which intervals need, are not kept"
+    why = "it was counted with sample_weight, and sums of squared weights, which intervals need, are not kept"
     assert why in " ".join(report.to_text().split())
-    assert "it was counted with weight, and sums of squared weights" in report.to_html()
+    assert "it was counted with sample_weight, and sums of squared weights" in report.to_html()
 
 
 def test_intervals_in_memory_are_of_weighted_rows() -> None:
     """Weights that are all 9 change nothing, in no way that rows are drawn."""
-    nines = fastevals.report(COLUMNS | {"w": np.full(N, 9)}, **ROLES, weight="w", resamples=999).to_dict()["blocks"][0]
-    plain = fastevals.report(COLUMNS, **ROLES, resamples=999).to_dict()["blocks"][0]
+    nines = fastevals.report(COLUMNS | {"w": np.full(N, 9)}, **ROLES, sample_weight="w", n_resamples=999).to_dict()[
+        "blocks"
+    ][0]
+    plain = fastevals.report(COLUMNS, **ROLES, n_resamples=999).to_dict()["blocks"][0]
     for one, other in zip(nines["models"], plain["models"], strict=True):
         widths = [np.diff(each["intervals"]["roc_auc"])[0] for each in (one, other)]
         assert widths[0] == pytest.approx(widths[1], rel=0.1)  # other draws
@@ -122,7 +124,7 @@ def summarized(folder: Path, columns: dict[str, Any], *options: str) -> str:
 def test_what_was_counted_knows_weights_from_copies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     copies, repeated = summarized(tmp_path, COLUMNS, "--frequency-weight", "w"), summarized(tmp_path, REPEATED)
     weighted = summarized(tmp_path, COLUMNS, "--weight", "w")
-    ours, theirs = (fastevals.report(file, against=file, resamples=99) for file in (copies, repeated))
+    ours, theirs = (fastevals.report(file, against=file, n_resamples=99) for file in (copies, repeated))
     assert numbers(ours) == numbers(theirs)
     report = fastevals.report(weighted)
     assert report.to_dict()["blocks"][0]["intervals"]["method"] is None
@@ -152,8 +154,10 @@ def test_both_are_an_error_that_names_the_options(tmp_path: Path, capsys: pytest
 
 def test_bounds_of_rounded_weights_are_of_all_numbers(tmp_path: Path) -> None:
     columns = COLUMNS | {"w": RNG.random(N) + 0.1}
-    (block,) = fastevals.report(write(tmp_path, columns), **ROLES, weight="w", approximate=True).to_dict()["blocks"]
-    true = fastevals.report(columns, **ROLES, weight="w", resamples=0).to_dict()["blocks"][0]
+    (block,) = fastevals.report(write(tmp_path, columns), **ROLES, sample_weight="w", approximate=True).to_dict()[
+        "blocks"
+    ]
+    true = fastevals.report(columns, **ROLES, sample_weight="w", n_resamples=0).to_dict()["blocks"][0]
     for model, expected in zip(block["models"], true["models"], strict=True):
         for name in ("roc_auc", "average_precision", "accuracy", "f1", "matthews"):
             low, high = model["bounds"][name]
@@ -165,7 +169,7 @@ def test_bounds_of_rounded_weights_are_of_all_numbers(tmp_path: Path) -> None:
 def test_a_threshold_that_was_not_named_beforehand_has_bounds(tmp_path: Path) -> None:
     """What is counted in few ranges doesn't tell the rows at any threshold."""
     columns = {"y": Y, "a": RNG.normal(size=N) + Y, "b": RNG.normal(size=N)}
-    report = fastevals.report(summarized(tmp_path, columns, "--cells", "4"), threshold=0.123, resamples=0)
+    report = fastevals.report(summarized(tmp_path, columns, "--cells", "4"), threshold=0.123, n_resamples=0)
     (model, _) = report.to_dict()["blocks"][0]["models"]
     low, high = model["bounds"]["accuracy"]
     assert low < np.mean((columns["a"] >= 0.123) == Y) < high

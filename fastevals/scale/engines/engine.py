@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._choices import OnInvalid
-from fastevals._options import as_flag, check_choice, check_integer, show
+from fastevals._options import as_flag, check_choice, check_integer, names_keywords, show
 from fastevals.many.groups import GroupedMetric, MetricsByGroup, group_results
 from fastevals.measure.kinds import LABELS, SCORES, TARGETS, array_kind, metric_kinds
 from fastevals.measure.metric_specs import parse_metrics
@@ -56,13 +56,14 @@ class Engine:
 
     # Rankings ---------------------------------------------------------------------------------------------------------
 
+    @names_keywords
     def ranking(
         self,
         data: Any,
         *,
         label: str,
         score: str | Sequence[str],
-        weight: str | None = None,
+        sample_weight: str | None = None,
         frequency_weight: str | None = None,
         by: str | None = None,
         pos_label: Any = None,
@@ -84,12 +85,12 @@ class Engine:
             Column of the true class.
         score : str or sequence of str
             Column of scores, higher for the positive class; of several, a model each, a dict is returned.
-        weight : str, optional
+        sample_weight : str, optional
             Column of row weights: each row is one independent observation. Those that are whole numbers are counted
             exactly. Weighted rows have values, but no intervals.
         frequency_weight : str, optional
             Column of how many copies of each row there are: whole numbers, the same as repeated rows. Not with
-            `weight`.
+            `sample_weight`.
         by : str, optional
             Column of values that part the rows: a mapping from each to its ranking is returned. Of more than some
             hundred values all distinct scores are kept, at most 20 million, and all is exact.
@@ -122,7 +123,7 @@ class Engine:
         ImportError
             If workers lack fastevals, or have another version.
         """
-        columns = _ranking_columns(label, score, Weights(weight, frequency_weight), by, pos_label, on_invalid)
+        columns = _ranking_columns(label, score, Weights(sample_weight, frequency_weight), by, pos_label, on_invalid)
         exact = as_flag("exact", exact)
         sample, cells, thresholds = self._sampled(data, columns, cells, at)
         frame, columns = sample.frame, sample.columns
@@ -141,13 +142,14 @@ class Engine:
             }
         return _shaped(found, by, score)
 
+    @names_keywords
     def ranking_summary(
         self,
         data: Any,
         *,
         label: str,
         score: str | Sequence[str],
-        weight: str | None = None,
+        sample_weight: str | None = None,
         frequency_weight: str | None = None,
         by: str | None = None,
         pos_label: Any = None,
@@ -159,7 +161,7 @@ class Engine:
 
         Parameters
         ----------
-        data, label, score, weight, frequency_weight, by, pos_label, cells, at, on_invalid
+        data, label, score, sample_weight, frequency_weight, by, pos_label, cells, at, on_invalid
             As in `ranking`; `by` of at most some hundred values.
 
         Returns
@@ -172,20 +174,21 @@ class Engine:
             As `ranking`.
         """
         summary = self.summarize(
-            data, label=label, score=score, weight=weight, frequency_weight=frequency_weight, by=by,
+            data, label=label, score=score, sample_weight=sample_weight, frequency_weight=frequency_weight, by=by,
             pos_label=pos_label, cells=cells, at=at,
             on_invalid=on_invalid, probabilities=False,
         )  # fmt: skip
         found = {value: block.summaries for value, block in summary.blocks.items()}
         return _shaped(found, by, score)
 
+    @names_keywords
     def summarize(
         self,
         data: Any,
         *,
         label: str,
         score: str | Sequence[str],
-        weight: str | None = None,
+        sample_weight: str | None = None,
         frequency_weight: str | None = None,
         by: str | None = None,
         pos_label: Any = None,
@@ -198,7 +201,7 @@ class Engine:
 
         Parameters
         ----------
-        data, label, score, weight, frequency_weight, by, pos_label, cells, at, on_invalid
+        data, label, score, sample_weight, frequency_weight, by, pos_label, cells, at, on_invalid
             As in `ranking`; `by` of at most some hundred values.
         probabilities : bool
             Whether Brier score, log loss and calibration are counted too.
@@ -212,7 +215,7 @@ class Engine:
         ValueError, ImportError
             As `ranking`.
         """
-        columns = _ranking_columns(label, score, Weights(weight, frequency_weight), by, pos_label, on_invalid)
+        columns = _ranking_columns(label, score, Weights(sample_weight, frequency_weight), by, pos_label, on_invalid)
         probabilities = as_flag("probabilities", probabilities)
         sample, cells, thresholds = self._sampled(data, columns, cells, at)
         if sample.n_values > MOST_PARTED:
@@ -224,13 +227,14 @@ class Engine:
 
     # Other summaries --------------------------------------------------------------------------------------------------
 
+    @names_keywords
     def confusion_summary(
         self,
         data: Any,
         *,
         label: str,
-        predicted: str,
-        weight: str | None = None,
+        pred: str,
+        sample_weight: str | None = None,
         frequency_weight: str | None = None,
         by: str | None = None,
         pos_label: Any = None,
@@ -241,12 +245,12 @@ class Engine:
         Parameters
         ----------
         data : DataFrame of Spark or Dask
-        label, predicted : str
+        label, pred : str
             Columns of the true and the predicted class.
-        weight : str, optional
+        sample_weight : str, optional
             Column of row weights.
         frequency_weight : str, optional
-            Column of how many copies of each row there are: whole numbers. Not with `weight`.
+            Column of how many copies of each row there are: whole numbers. Not with `sample_weight`.
         by : str, optional
             Column of at most 1,000 values that part the rows: a dict by value is returned.
         pos_label : label, optional
@@ -263,21 +267,22 @@ class Engine:
         ValueError, ImportError
             As `ranking`.
         """
-        arguments = {"label": label, "predicted": predicted}
+        arguments = {"label": label, "pred": pred}
         columns = _argument_columns(
-            arguments, ("y_true", "y_pred"), (), Weights(weight, frequency_weight), by, on_invalid
+            arguments, ("y_true", "y_pred"), (), Weights(sample_weight, frequency_weight), by, on_invalid
         )
         positive = as_label("pos_label", pos_label)
-        largest = self._checked(data, columns).largest_weight(weight, on_invalid)
+        largest = self._checked(data, columns).largest_weight(sample_weight, on_invalid)
         return self._summed(data, columns, ConfusionSummary, pos_label=positive, largest_weight=largest)
 
+    @names_keywords
     def target_summary(
         self,
         data: Any,
         *,
         target: str,
-        predicted: str,
-        weight: str | None = None,
+        pred: str,
+        sample_weight: str | None = None,
         frequency_weight: str | None = None,
         by: str | None = None,
         on_invalid: OnInvalid = "raise",
@@ -287,12 +292,12 @@ class Engine:
         Parameters
         ----------
         data : DataFrame of Spark or Dask
-        target, predicted : str
+        target, pred : str
             Columns of true and predicted numbers.
-        weight : str, optional
+        sample_weight : str, optional
             Column of row weights.
         frequency_weight : str, optional
-            Column of how many copies of each row there are: whole numbers. Not with `weight`.
+            Column of how many copies of each row there are: whole numbers. Not with `sample_weight`.
         by : str, optional
             Column of at most 1,000 values that part the rows: a dict by value is returned.
         on_invalid : {"raise", "drop"}
@@ -307,19 +312,25 @@ class Engine:
         ValueError, ImportError
             As `ranking`.
         """
-        arguments = {"target": target, "predicted": predicted}
+        arguments = {"target": target, "pred": pred}
         columns = _argument_columns(
-            arguments, ("y_true", "y_pred"), ("y_true", "y_pred"), Weights(weight, frequency_weight), by, on_invalid
+            arguments,
+            ("y_true", "y_pred"),
+            ("y_true", "y_pred"),
+            Weights(sample_weight, frequency_weight),
+            by,
+            on_invalid,
         )
         return self._summed(data, columns, TargetSummary)
 
+    @names_keywords
     def probability_summary(
         self,
         data: Any,
         *,
         label: str,
         score: str,
-        weight: str | None = None,
+        sample_weight: str | None = None,
         frequency_weight: str | None = None,
         by: str | None = None,
         pos_label: Any = None,
@@ -333,10 +344,10 @@ class Engine:
         data : DataFrame of Spark or Dask
         label, score : str
             Columns of the true class, and of the predicted probability of the positive one.
-        weight : str, optional
+        sample_weight : str, optional
             Column of row weights: whole numbers.
         frequency_weight : str, optional
-            Column of how many copies of each row there are: whole numbers. Not with `weight`.
+            Column of how many copies of each row there are: whole numbers. Not with `sample_weight`.
         by : str, optional
             Column of at most 1,000 values that part the rows: a dict by value is returned.
         pos_label : label, optional
@@ -357,13 +368,14 @@ class Engine:
         """
         arguments = {"label": label, "score": score}
         columns = _argument_columns(
-            arguments, ("y_true", "y_score"), ("y_score",), Weights(weight, frequency_weight), by, on_invalid
+            arguments, ("y_true", "y_score"), ("y_score",), Weights(sample_weight, frequency_weight), by, on_invalid
         )
         positive = as_label("pos_label", pos_label)
         return self._summed(data, columns, ProbabilitySummary, n_bins=n_bins, pos_label=positive)
 
     # Groups -----------------------------------------------------------------------------------------------------------
 
+    @names_keywords
     def group_summary(
         self,
         data: Any,
@@ -371,7 +383,7 @@ class Engine:
         label: str,
         score: str,
         by: str,
-        weight: str | None = None,
+        sample_weight: str | None = None,
         frequency_weight: str | None = None,
         pos_label: Any = None,
         most_scores: int = 20_000_000,
@@ -381,7 +393,7 @@ class Engine:
 
         Parameters
         ----------
-        data, label, score, weight, frequency_weight, pos_label, on_invalid
+        data, label, score, sample_weight, frequency_weight, pos_label, on_invalid
             As in `ranking`.
         by : str
             Column of the group that each row is of.
@@ -397,7 +409,7 @@ class Engine:
         ValueError, ImportError
             As `ranking`.
         """
-        columns = _group_columns(label, score, by, Weights(weight, frequency_weight), pos_label, on_invalid)
+        columns = _group_columns(label, score, by, Weights(sample_weight, frequency_weight), pos_label, on_invalid)
         task = CountGroups(columns, check_integer("most_scores", most_scores, low=1))
         frame = self._checked(data, columns)
         (found,) = frame.do(task).values()
@@ -405,6 +417,7 @@ class Engine:
             raise frame.no_rows(columns.weight)
         return found  # type: ignore[no-any-return]
 
+    @names_keywords
     def grouped_auc(
         self,
         data: Any,
@@ -412,7 +425,7 @@ class Engine:
         label: str,
         score: str,
         by: str,
-        weight: str | None = None,
+        sample_weight: str | None = None,
         frequency_weight: str | None = None,
         pos_label: Any = None,
         interval: MergedInterval = None,
@@ -425,12 +438,12 @@ class Engine:
 
         Parameters
         ----------
-        data, label, score, weight, frequency_weight, pos_label, on_invalid
+        data, label, score, sample_weight, frequency_weight, pos_label, on_invalid
             As in `ranking`.
         by : str
             Column of the group that each row is of.
         interval : {None, "delong"}
-            DeLong's intervals of the groups, and of their mean; not with `weight`.
+            DeLong's intervals of the groups, and of their mean; not with `sample_weight`.
         confidence_level : float in (0, 1)
             Of the intervals.
 
@@ -446,12 +459,13 @@ class Engine:
         """
         check_choice("interval", interval, MergedInterval)
         _, alpha = check_confidence_level(confidence_level)
-        if interval is not None and weight is not None:
-            raise ValueError("interval='delong' does not take weight: pass copies of rows as frequency_weight")
-        columns = _group_columns(label, score, by, Weights(weight, frequency_weight), pos_label, on_invalid)
+        if interval is not None and sample_weight is not None:
+            raise ValueError("interval='delong' does not take sample_weight: pass copies of rows as frequency_weight")
+        columns = _group_columns(label, score, by, Weights(sample_weight, frequency_weight), pos_label, on_invalid)
         task = MeasureGroups(columns, parse_metrics("roc_auc"), interval is not None)
         return self._grouped(data, task, alpha)["roc_auc"]
 
+    @names_keywords
     def grouped_metrics(
         self,
         data: Any,
@@ -460,7 +474,7 @@ class Engine:
         label: str,
         score: str,
         by: str,
-        weight: str | None = None,
+        sample_weight: str | None = None,
         pos_label: Any = None,
         on_invalid: OnInvalid = "raise",
     ) -> MetricsByGroup:
@@ -470,7 +484,7 @@ class Engine:
 
         Parameters
         ----------
-        data, weight, pos_label, on_invalid
+        data, sample_weight, pos_label, on_invalid
             As in `ranking`.
         metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
             What is asked for: metrics of scores and probabilities, or errors of predicted numbers.
@@ -497,9 +511,9 @@ class Engine:
         if kind == TARGETS:
             arguments = {"label": label, "score": score, "by": by}
             names = ("y_true", "y_pred", "groups")
-            columns = _argument_columns(arguments, names, names[:2], Weights(weight), None, on_invalid)
+            columns = _argument_columns(arguments, names, names[:2], Weights(sample_weight), None, on_invalid)
         else:
-            columns = _group_columns(label, score, by, Weights(weight), pos_label, on_invalid)
+            columns = _group_columns(label, score, by, Weights(sample_weight), pos_label, on_invalid)
         return self._grouped(data, MeasureGroups(columns, specs))
 
     # How --------------------------------------------------------------------------------------------------------------
@@ -567,7 +581,7 @@ def _argument_columns(
     check_choice("on_invalid", on_invalid, OnInvalid)
     check_names(**columns, **weights.given(), **given_columns(by=by))
     given = dict(zip(arguments, columns.values(), strict=True))
-    given |= given_columns(sample_weight=weights.weight, frequency_weight=weights.frequency_weight)
+    given |= given_columns(sample_weight=weights.sample_weight, frequency_weight=weights.frequency_weight)
     return ArgumentColumns(given, (*numbers, "sample_weight", "frequency_weight"), by, on_invalid)
 
 

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, get_args
 
 from fastevals._choices import DecompositionName, LossName
-from fastevals.show.commands import Parser, add_shared, check_beforehand, check_shared, csv_form
+from fastevals.show.commands import Parser, add_shared, check_beforehand, check_shared, csv_form, option
 
 if TYPE_CHECKING:
     from fastevals.show.bias_variance.embedded import DecomposedCurve
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 LOSSES = [each.replace("_", "-") for each in get_args(LossName)]
-PREDICTION_OPTIONS = ("truth", "pred", "observed", "weight", "models_are", "loss", "decomposition")
+PREDICTION_OPTIONS = ("truth", "pred", "observed", "sample_weight", "models_are", "loss", "decomposition")
 
 HELP = "split the loss of models into bias and variance, by their predictions"
 DESCRIPTION = """\
@@ -81,7 +81,7 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
     if arguments.file is None:
         for name in PREDICTION_OPTIONS:
             if getattr(arguments, name) is not None:
-                parser.error(f"--{name.replace('_', '-')} goes with a FILE of predictions")
+                parser.error(f"{option(name)} goes with a FILE of predictions")
         return
     if arguments.truth is None:
         parser.error(f"--truth is missing: it names the file or column of what {arguments.file!r} predicts")
@@ -121,7 +121,7 @@ def _predictions(arguments: argparse.Namespace) -> DecomposedPredictions:
     from fastevals.show.bias_variance.predictions import decompose_predictions, read_arrays, read_table
 
     loss = (arguments.loss or "squared").replace("-", "_")
-    beside = {"--truth": arguments.truth, "--observed": arguments.observed, "--weight": arguments.weight}
+    beside = {"--truth": arguments.truth, "--observed": arguments.observed, "--weight": arguments.sample_weight}
     if arguments.file.lower().endswith(".npy"):
         data = read_arrays(arguments.file, beside, arguments.models_are or "rows")
     else:

@@ -32,10 +32,10 @@ def compare(
     pred: Sequence[str] | None = None,
     pos_label: Any = None,
     method: McNemarMethod | None = None,
-    group: str | None = None,
-    resamples: int | None = None,
-    seed: int | None = None,
-    confidence: float = 0.95,
+    groups: str | None = None,
+    n_resamples: int | None = None,
+    rng: Any = None,
+    confidence_level: float = 0.95,
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
@@ -70,13 +70,13 @@ def compare(
         The positive one of two classes; 1 among 0/1, -1/1 and booleans.
     method : {"exact", "mid-p", "corrected", "uncorrected"}, optional
         Of McNemar's test, "exact" by default.
-    group : str, optional
+    groups : str, optional
         Column of which rows are drawn together, such as a patient.
-    resamples : int, optional
+    n_resamples : int, optional
         Bootstrap replicates, 1999 by default.
-    seed : int, optional
+    rng : int or numpy.random.Generator, optional
         Of the replicates, 0 by default.
-    confidence : float in (0, 1)
+    confidence_level : float in (0, 1)
         Level of intervals; tests are at 1 less it.
     separator, encoding, header : str, str and bool, optional
         Of a CSV file, where they are not to be seen from it.
@@ -103,8 +103,9 @@ def compare(
     >>> block["mean_ranks"], round(block["friedman"]["pvalue"], 4)
     ({'a': 1.0, 'b': 2.0, 'c': 3.0}, 0.0008)
     """
-    label, by, control, group = (
-        column_name(role, name) for role, name in (("label", label), ("by", by), ("control", control), ("group", group))
+    label, by, control, groups = (
+        column_name(role, name)
+        for role, name in {"label": label, "by": by, "control": control, "groups": groups}.items()
     )
     datasets, algorithms = column_names("dataset", dataset), column_names("algorithm", algorithm)
     models = column_names("pred", pred)
@@ -127,17 +128,19 @@ def compare(
             }
             naming = [name for name in (*datasets, by) if name is not None]
             columns = read_data(data, None, names=naming, beside=beside, form=form)
-        comparison = ComparisonOptions(datasets, algorithms, by, control, posthoc, not lower_is_better, confidence)
+        comparison = ComparisonOptions(
+            datasets, algorithms, by, control, posthoc, not lower_is_better, confidence_level
+        )
         with naming_rows(columns.line):
             return compare_result_columns(columns, comparison, EMBEDDED if data is None else data_name(data))
     wanted = columns_by_role(
-        [(option("label"), label), *((option("pred"), name) for name in models), (option("group"), group)]
+        [(option("label"), label), *((option("pred"), name) for name in models), (option("groups"), groups)]
     )
     columns = read_data(data, wanted, names=wanted, form=form)
     with naming_rows(columns.line):
         return compare_prediction_columns(
-            columns, label, models, group=group, method=method or "exact",
-            resamples=1999 if resamples is None else resamples, seed=0 if seed is None else seed, confidence=confidence,
+            columns, label, models, groups=groups, method=method or "exact",
+            n_resamples=1999 if n_resamples is None else n_resamples, rng=rng, confidence_level=confidence_level,
             progress=progress, pos_label=pos_label, data=data_name(data),
         )  # fmt: skip
 

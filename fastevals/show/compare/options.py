@@ -9,7 +9,7 @@ from fastevals.show.commands import option
 
 PostHoc = Literal["nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon"]
 RESULTS_OPTIONS = ("dataset", "algorithm", "by", "lower_is_better", "control", "posthoc")
-PREDICTIONS_OPTIONS: tuple[str, ...] = ("pred", "method", "resamples", "seed", "group", "pos_label", "progress")
+PREDICTIONS_OPTIONS: tuple[str, ...] = ("pred", "method", "n_resamples", "rng", "groups", "pos_label", "progress")
 
 
 def check_options(data: Any, options: Mapping[str, Any]) -> None:

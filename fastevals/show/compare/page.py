@@ -30,7 +30,7 @@ def results_page(comparison: ResultsComparison) -> Page:
     facts = {
         "algorithms": ", ".join(printable(str(name)) for name in first.names),
         "better": "higher" if options.higher_is_better else "lower",
-        "level": f"{1 - options.confidence:.6g}",
+        "level": f"{1 - options.confidence_level:.6g}",
         "other columns": ", ".join(map(printable, comparison.others)),
         "control": "" if options.control is None else printable(options.control),
     }
@@ -205,7 +205,7 @@ def _mcnemar_sentence(pairs: PairwiseResult, method: str) -> str:
 def predictions_cautions(comparison: PredictionsComparison) -> list[str]:
     """Return what may mislead."""
     notes = comparison.cautions()
-    return notes if comparison.group is not None else [INDEPENDENT.format(option("group")), *notes]
+    return notes if comparison.groups is not None else [INDEPENDENT.format(option("groups")), *notes]
 
 
 def _metric_rows(comparison: PredictionsComparison, names: Sequence[str], metrics: Sequence[str]) -> list[TableRow]:

@@ -12,6 +12,7 @@ from fastevals import __version__
 from fastevals._choices import McNemarMethod
 from fastevals._frames import Columns
 from fastevals._options import UndefinedMetricWarning, check_integer, check_number
+from fastevals._random import seed_number
 from fastevals._text import (
     format_label,
     format_number,
@@ -53,8 +54,8 @@ class PredictionsComparison(TextResult):
 
     Attributes
     ----------
-    label, group : str
-        Columns, `group` None where rows are drawn by themselves.
+    label, groups : str
+        Columns, `groups` None where rows are drawn by themselves.
     classes : Classes
         Labels that occur, the positive one of two last.
     n_rows : int
@@ -72,7 +73,7 @@ class PredictionsComparison(TextResult):
     """
 
     label: str
-    group: str | None
+    groups: str | None
     classes: Classes
     n_rows: int
     models: ModelComparison
@@ -88,7 +89,7 @@ class PredictionsComparison(TextResult):
             "data": self.data,
             "compared": "predictions",
             "label": self.label,
-            "group": self.group,
+            "group": self.groups,
             "classes": self.classes.labels,
             "n_samples": self.n_rows,
             **{name: value for name, value in self.models.to_dict().items() if name != "labels"},
@@ -133,7 +134,7 @@ class PredictionsComparison(TextResult):
         differences = [difference for metric in self.models.values() for difference in metric.differences]
         if any(difference.value and difference.standard_error == 0 for difference in differences):
             notes.append("a difference is the same in all replicates: its interval and its p say nothing")
-        if self.group is not None:
+        if self.groups is not None:
             notes.append("McNemar's test takes rows as independent: it makes no allowance for groups")
         return notes
 
@@ -173,7 +174,7 @@ class PredictionsComparison(TextResult):
         """Return how intervals were made."""
         models = self.models
         text = f"intervals {models.method}, level {models.confidence_level:g}, {models.n_resamples} replicates"
-        return text if self.group is None else f"{text}, rows of one {printable(self.group)} drawn together"
+        return text if self.groups is None else f"{text}, rows of one {printable(self.groups)} drawn together"
 
     def _model_rows(self, names: Sequence[str]) -> list[list[str]]:
         rows = [["model", *map(metric_title, self.models)]]
@@ -216,11 +217,11 @@ def compare_prediction_columns(
     label: str,
     models: Sequence[str],
     *,
-    group: str | None,
+    groups: str | None,
     method: McNemarMethod,
-    resamples: int,
-    seed: int,
-    confidence: float,
+    n_resamples: int,
+    rng: Any,
+    confidence_level: float,
     progress: bool,
     pos_label: Any = None,
     data: str = "",
@@ -229,28 +230,28 @@ def compare_prediction_columns(
 
     Raise if a column doesn't hold classes, or an option is out of range.
     """
-    check_number(option("confidence"), confidence, low=0, high=1, open_low=True, open_high=True)
-    check_integer(option("resamples"), resamples, low=1, high=MAX_RESAMPLES)
-    check_integer(option("seed"), seed, low=0)
+    check_number(option("confidence_level"), confidence_level, low=0, high=1, open_low=True, open_high=True)
+    check_integer(option("n_resamples"), n_resamples, low=1, high=MAX_RESAMPLES)
+    seed = seed_number(option("rng"), rng)
     true, predicted, classes, wanted = read_classes(columns, label, models, pos_label)
-    groups = None if group is None else encode_groups(f"{option('group')} {group!r}", columns[group])
+    together = None if groups is None else encode_groups(f"{option('groups')} {groups!r}", columns[groups])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # a dash says what is undefined
         comparison = compare_predictions(
-            true, predicted, metrics=class_metrics(classes), groups=groups, n_resamples=resamples, pos_label=wanted,
-            rng=seed, confidence_level=confidence, progress=progress,
+            true, predicted, metrics=class_metrics(classes), groups=together, n_resamples=n_resamples, pos_label=wanted,
+            rng=seed, confidence_level=confidence_level, progress=progress,
         )  # fmt: skip
         pairs = pairwise_mcnemar_tests(
-            true, predicted, method=method, correction=CORRECTION, confidence_level=confidence
+            true, predicted, method=method, correction=CORRECTION, confidence_level=confidence_level
         )
         tests = tuple(
             mcnemar_test_of_table(
-                table, method=method, names=[pairs.names[place] for place in pair], confidence_level=confidence
+                table, method=method, names=[pairs.names[place] for place in pair], confidence_level=confidence_level
             )
             for table, pair in zip(pairs.tables, pairs.pairs, strict=True)
         )
-        cochran = cochran_q_test(true, predicted, confidence_level=confidence) if len(models) > 2 else None
-    return PredictionsComparison(label, group, classes, true.size, comparison, cochran, pairs, tests, data)
+        cochran = cochran_q_test(true, predicted, confidence_level=confidence_level) if len(models) > 2 else None
+    return PredictionsComparison(label, groups, classes, true.size, comparison, cochran, pairs, tests, data)
 
 
 def _interval_rows(intervals: Sequence[Interval]) -> list[list[str]]:

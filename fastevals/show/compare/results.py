@@ -51,7 +51,7 @@ from fastevals.infer.significance.rank_comparisons import (
 from fastevals.infer.significance.signed_ranks import sign_test, wilcoxon_test
 from fastevals.results import SignificanceResult, as_json
 from fastevals.show.columns import NamedColumns, check_columns, columns_by_role
-from fastevals.show.commands import option
+from fastevals.show.commands import OPTION_NAMES, option
 from fastevals.show.compare.options import PostHoc
 from fastevals.show.text_result import TextResult
 
@@ -76,7 +76,7 @@ class ComparisonOptions(NamedTuple):
     control: str | None
     posthoc: PostHoc | None
     higher_is_better: bool
-    confidence: float
+    confidence_level: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,8 @@ class ResultsComparison(TextResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as strict JSON: NaN is None, what is infinite "Infinity"."""
-        values = {"fastevals": __version__, "data": self.data, "compared": "results", **self.options._asdict()}
+        values = {"fastevals": __version__, "data": self.data, "compared": "results"}
+        values |= {OPTION_NAMES.get(name, name): value for name, value in self.options._asdict().items()}
         values |= {"algorithms": self.blocks[0].friedman.names, "others": self.others, "cautions": self.cautions}
         values["blocks"] = [
             {
@@ -186,7 +187,7 @@ def compare_result_columns(columns: NamedColumns, options: ComparisonOptions, da
 
     Raise if a column is missing or has no numbers, or the options don't go together.
     """
-    check_number(option("confidence"), options.confidence, low=0, high=1, open_low=True, open_high=True)
+    check_number(option("confidence_level"), options.confidence_level, low=0, high=1, open_low=True, open_high=True)
     roles = {"dataset": options.dataset, "algorithm": options.algorithm, "by": (options.by,)}
     called = columns_by_role((option(role), name) for role, names in roles.items() for name in names)
     check_columns("the data", list(columns), called)
@@ -321,7 +322,10 @@ def _repeated_values(name: str, column: NDArray[Any]) -> tuple[str, int] | None:
 def _block(
     value: Any, table: dict[str, NDArray[Any]], repeated: tuple[str, int] | None, options: ComparisonOptions
 ) -> ResultsBlock:
-    better: dict[str, Any] = {"higher_is_better": options.higher_is_better, "confidence_level": options.confidence}
+    better: dict[str, Any] = {
+        "higher_is_better": options.higher_is_better,
+        "confidence_level": options.confidence_level,
+    }
     order = tuple(sorted(table, key=lambda name: name == options.control))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # the text says what is undefined
@@ -330,7 +334,7 @@ def _block(
         two_tests = None
         if len(table) == 2:
             pair = [table[name] for name in order]
-            settings: dict[str, Any] = {"names": order, "confidence_level": options.confidence}
+            settings: dict[str, Any] = {"names": order, "confidence_level": options.confidence_level}
             two_tests = wilcoxon_test(*pair, **settings), sign_test(*pair, **settings)
         elif math.isnan(friedman.pvalue):
             pass  # nothing follows of pairs, either
@@ -339,7 +343,7 @@ def _block(
         elif options.posthoc == "bonferroni-dunn":
             pairs = bonferroni_dunn_test(table, options.control, **better)
         elif options.posthoc == "wilcoxon":
-            pairs = pairwise_tests(table, reference=options.control, confidence_level=options.confidence)
+            pairs = pairwise_tests(table, reference=options.control, confidence_level=options.confidence_level)
         else:
             correction = cast(Correction, options.posthoc)
             pairs = rank_comparison_test(table, control=options.control, correction=correction, **better)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import check_integer, check_number
+from fastevals._options import check_integer, check_number, names_keywords
 from fastevals._validation.curves import check_kind
 from fastevals.counts import ThresholdCounts, last_row
 from fastevals.measure.probability_metrics import are_probabilities
@@ -25,10 +25,11 @@ OUTER = 0.005  # share of rows on each side that the first and the last bin hold
 POSITIVE, NEGATIVE = Look(COLORS[1]), Look(COLORS[0])
 
 
+@names_keywords
 def plot_score_histogram(
     ranking: BaseRanking | ThresholdCounts,
     *,
-    bins: int = BINS,
+    n_bins: int = BINS,
     threshold: float | None = None,
     ax: Axes | None = None,
     title: str | None = None,
@@ -39,7 +40,7 @@ def plot_score_histogram(
     ----------
     ranking : Ranking or ThresholdCounts
         Of one model.
-    bins : int
+    n_bins : int
         Of equal width, from 0 to 1 for probabilities. Otherwise the first and the last hold what is beyond all but the
         outermost 0.5 % of the rows.
     threshold : float, optional
@@ -66,7 +67,7 @@ def plot_score_histogram(
     >>> import fastevals
     >>> from matplotlib.figure import Figure
     >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
-    >>> ax = plot_score_histogram(ranking, bins=2, threshold=0.5, ax=Figure().subplots())
+    >>> ax = plot_score_histogram(ranking, n_bins=2, threshold=0.5, ax=Figure().subplots())
     >>> [(patch.get_label(), patch.get_data().values.tolist()) for patch in ax.patches]
     [('negatives', [1.0, 0.0]), ('positives', [0.5, 0.5])]
     """
@@ -74,27 +75,27 @@ def plot_score_histogram(
     counts = subject.counts if isinstance(subject, BaseRanking) else subject
     check_kind("ranking", counts, ThresholdCounts)
     counts._require_each_score("a histogram")
-    bins = check_integer("bins", bins, low=1, high=MOST_BINS)
+    n_bins = check_integer("n_bins", n_bins, low=1, high=MOST_BINS)
     if threshold is not None:
         threshold = check_number("threshold", threshold)
     style.check_drawable("ranking", counts.thresholds[1:][[0, -1]] if counts.thresholds.size > 1 else 0.0)
     ax = style.get_axes(ax, style.WIDE, 1)
     picture = picture_on(ax)
-    draw_score_histogram(picture, counts, bins=bins, threshold=threshold)
+    draw_score_histogram(picture, counts, n_bins=n_bins, threshold=threshold)
     return show(picture, ax, title)
 
 
 def draw_score_histogram(
-    picture: Picture, counts: ThresholdCounts, *, bins: int = BINS, threshold: float | None = None
+    picture: Picture, counts: ThresholdCounts, *, n_bins: int = BINS, threshold: float | None = None
 ) -> None:
     """Add a model's histograms to an empty picture."""
-    edges, is_cut = histogram_edges(counts, bins)
+    edges, is_cut = histogram_edges(counts, n_bins)
     rows = counts.rows_at_least(edges)
     rows[0], rows[-1] = counts.thresholds.size - 1, 0  # the outer bins hold what is beyond, and the last its end
     top = 0.0
     for label, totals, look in (("negatives", counts.fps, NEGATIVE), ("positives", counts.tps, POSITIVE)):
         total = totals[-1]
-        heights = (totals[rows[:-1]] - totals[rows[1:]]) / total if total else np.full(bins, np.nan)
+        heights = (totals[rows[:-1]] - totals[rows[1:]]) / total if total else np.full(n_bins, np.nan)
         top = max(top, float(np.nan_to_num(heights).max()))
         picture.add(Outline(edges, heights, look, label if total else f"{label}: none", filled=True))
     top = 1.12 * top or 1.0
@@ -106,10 +107,10 @@ def draw_score_histogram(
     picture.x, picture.y = AxisScale(label, low - room, high + room), AxisScale("Share of the class", 0.0, top)
 
 
-def histogram_edges(counts: ThresholdCounts, bins: int = BINS) -> tuple[NDArray[np.float64], bool]:
+def histogram_edges(counts: ThresholdCounts, n_bins: int = BINS) -> tuple[NDArray[np.float64], bool]:
     """Return the edges of bins, and whether scores are beyond them."""
     if counts.thresholds.size == 1 or are_probabilities(counts):
-        return np.arange(bins + 1, dtype=np.float64) / bins, False
+        return np.arange(n_bins + 1, dtype=np.float64) / n_bins, False
     thresholds, total = counts.thresholds, counts.n_pos + counts.n_neg
     low, high = float(thresholds[-1]), float(thresholds[1])
     outer = np.array([OUTER, 1 - OUTER]) * total
@@ -122,5 +123,5 @@ def histogram_edges(counts: ThresholdCounts, bins: int = BINS) -> tuple[NDArray[
         width = abs(low) or 1.0
         low, high = low - width / 2, high + width / 2
     with np.errstate(over="ignore"):
-        edges: NDArray[np.float64] = low + (high / bins - low / bins) * np.arange(bins + 1, dtype=np.float64)
+        edges: NDArray[np.float64] = low + (high / n_bins - low / n_bins) * np.arange(n_bins + 1, dtype=np.float64)
     return edges, is_cut

@@ -160,7 +160,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     n_pictured = 0 if arguments.out is None and arguments.html is None else MOST_PICTURED
     later = compiled_ahead("fastevals.show.warm_up", "report_intervals")
-    with later if arguments.resamples != 0 else contextlib.nullcontext():
+    with later if arguments.n_resamples != 0 else contextlib.nullcontext():
         report = build_report(arguments.file, n_pictured=n_pictured, **call_options(arguments))
 
     def pictures() -> BlockPictures:

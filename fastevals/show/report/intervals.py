@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._options import UndefinedMetricWarning, check_integer, check_number
+from fastevals._random import seed_number
 from fastevals.infer.bootstrap.bootstrap import BootstrapResult, BootstrapSettings, Estimate, bootstrap
 from fastevals.infer.comparison import ModelComparison, compare_rankings
 from fastevals.measure.metric_specs import MetricSpec, metric
@@ -83,9 +84,11 @@ class ScoredRows(NamedTuple):
 class IntervalPlan:
     """How intervals are to be made."""
 
-    confidence: float  # level of each interval, and of all differences of a metric at once
-    resamples: int  # bootstrap replicates
-    budget: int | None  # rows x models x replicates that are drawn in all blocks at most; None if `resamples` was given
+    confidence_level: float  # level of each interval, and of all differences of a metric at once
+    n_resamples: int  # bootstrap replicates
+    budget: (
+        int | None
+    )  # rows x models x replicates that are drawn in all blocks at most; None if `n_resamples` was given
     seed: int  # of each block's replicates
     most_drawn: int | None = None  # rows above which a block's cells are drawn instead; None without a budget
 
@@ -93,7 +96,7 @@ class IntervalPlan:
         """Return the plan of blocks of so many rows: what of them the budget is enough for."""
         if self.budget is None:
             return self
-        return replace(self, most_drawn=most_rows_drawn(sizes, self.budget // (n_models * self.resamples)))
+        return replace(self, most_drawn=most_rows_drawn(sizes, self.budget // (n_models * self.n_resamples)))
 
     def draws(self, n_samples: int) -> bool:
         """Return whether a block of so many rows is bootstrapped."""
@@ -145,14 +148,15 @@ class ModelPair(NamedTuple):
 # Columns and options -----------------------------------------------------------------------------------------------
 
 
-def as_plan(resamples: int | None, confidence: float, seed: int) -> IntervalPlan | None:
+def as_plan(n_resamples: int | None, confidence_level: float, rng: Any) -> IntervalPlan | None:
     """Return the options checked, or None where no intervals are wanted."""
-    level = check_number(option("confidence"), confidence, low=0, high=1, open_low=True, open_high=True)
-    seed = check_integer(option("seed"), seed, low=0)
-    if resamples is None:
+    level = check_number(option("confidence_level"), confidence_level, low=0, high=1, open_low=True, open_high=True)
+    seed = seed_number(option("rng"), rng)
+    if n_resamples is None:
         return IntervalPlan(level, RESAMPLES, BUDGET, seed)
-    plan = IntervalPlan(level, check_integer(option("resamples"), resamples, low=0, high=MAX_RESAMPLES), None, seed)
-    if not plan.resamples:
+    number = check_integer(option("n_resamples"), n_resamples, low=0, high=MAX_RESAMPLES)
+    plan = IntervalPlan(level, number, None, seed)
+    if not plan.n_resamples:
         return None
     _check_enough(plan)
     return plan
@@ -175,11 +179,11 @@ def most_rows_drawn(sizes: Sequence[int], rows: int) -> int:
 
 def _check_enough(plan: IntervalPlan) -> None:
     """Raise where simultaneous intervals would have no ends."""
-    least = math.ceil(1 / check_confidence_level(plan.confidence)[1]) - 1
-    if plan.resamples < least:
+    least = math.ceil(1 / check_confidence_level(plan.confidence_level)[1]) - 1
+    if plan.n_resamples < least:
         raise ValueError(
-            f"{option('resamples')} must be at least {least} for {option('confidence')} {plan.confidence} "
-            f"(or 0, for no intervals), got {plan.resamples}"
+            f"{option('n_resamples')} must be at least {least} for {option('confidence_level')} "
+            f"{plan.confidence_level} (or 0, for no intervals), got {plan.n_resamples}"
         )
 
 
@@ -251,8 +255,8 @@ WHY_NO_SQUARES = "sums of squared weights, which intervals need, are not kept"
 def why_no_squares() -> str:
     """Return why rows counted with weights have no intervals, and what to do."""
     return (
-        f"it was counted with {option('weight')}, and {WHY_NO_SQUARES}: rows in memory have intervals, and copies of "
-        f"rows, with {option('frequency_weight')}"
+        f"it was counted with {option('sample_weight')}, and {WHY_NO_SQUARES}: rows in memory have intervals, and "
+        f"copies of rows, with {option('frequency_weight')}"
     )
 
 
@@ -264,7 +268,7 @@ def takes_cells(plan: IntervalPlan | None, rows: ScoredRows) -> bool:
 def _why_no_cells(plan: IntervalPlan, what: str) -> str:
     return (
         f"above {plan.most_drawn:,} rows they are of cells of single rows, which don't have {what}; "
-        f"{option('resamples', placeholder='N')} asks for a bootstrap"
+        f"{option('n_resamples', placeholder='N')} asks for a bootstrap"
     )
 
 
@@ -273,7 +277,7 @@ def _bootstrap_intervals(
 ) -> Intervals:
     rows = rows.repeated()
     settings: dict[str, Any] = {
-        "n_resamples": plan.resamples, "confidence_level": plan.confidence, "method": BCA, "rng": plan.seed,
+        "n_resamples": plan.n_resamples, "confidence_level": plan.confidence_level, "method": BCA, "rng": plan.seed,
         "groups": rows.groups, "sample_weight": rows.weights, "progress": progress,
     }  # fmt: skip
     names = list(rows.scores)
@@ -348,7 +352,7 @@ def cell_intervals(
     progress: bool = False,
 ) -> Intervals:
     """Return intervals of each model's metrics from draws of cells, and differences from the models' joint counts."""
-    settings = BootstrapSettings.checked(plan.resamples, plan.confidence, BCA, "two-sided", plan.seed)
+    settings = BootstrapSettings.checked(plan.n_resamples, plan.confidence_level, BCA, "two-sided", plan.seed)
     estimates: dict[str, dict[str, Estimate]] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # notes say it

@@ -13,6 +13,7 @@ from fastevals import __version__
 from fastevals.many.groups import GroupedMetric
 from fastevals.results import Interval, as_json
 from fastevals.scale.rows import LeftOut
+from fastevals.show.commands import OPTION_NAMES
 from fastevals.show.report.intervals import (
     BCA,
     CELLS,
@@ -37,7 +38,7 @@ def report_values(report: Report) -> dict[str, Any]:
             "data": report.data,
             "label": report.roles.label,
             "pos_label": report.pos_label,
-            **report.roles.weights,
+            **{OPTION_NAMES.get(role, role): column for role, column in report.roles.weights.items()},
             "by": report.roles.by,
             "n_dropped": report.n_dropped,
             "dropped": left_out_values(report.left_out),
@@ -68,10 +69,10 @@ def _plan(report: Report) -> dict[str, Any] | None:
     methods = {block.intervals.method for block in report.blocks if block.intervals is not None}
     return {
         "method": next((method for method in (BCA, CELLS) if method in methods), None),
-        "confidence": plan.confidence,
-        "resamples": plan.resamples,
+        "confidence": plan.confidence_level,
+        "resamples": plan.n_resamples,
         "seed": plan.seed,
-        "group": report.roles.group,
+        "group": report.roles.groups,
         "cells_above": plan.most_drawn,
         "budget": plan.budget,
         "blocks_drawn": sum(plan.draws(block.n_samples) for block in report.blocks),
@@ -89,7 +90,7 @@ def _over(report: Report, over: OverValues) -> dict[str, Any]:
             "values": over.values,
             "n_samples": n_samples,
             "n_positives": n_positives,
-            "total_weights": None if report.roles.weights["weight"] is None else weights,
+            "total_weights": None if report.roles.weights["sample_weight"] is None else weights,
             "models": [
                 {"name": model, "metrics": {name: _over_metric(metric, over) for name, metric in metrics.items()}}
                 for model, metrics in over.metrics.items()

@@ -68,7 +68,7 @@ def measure_over_values(
     weights: dict[str, Any] = {"sample_weight": rows.weights}
     delong: dict[str, Any] = {}
     if plan is not None and not why_none:
-        delong = {"interval": "delong", "confidence_level": plan.confidence}
+        delong = {"interval": "delong", "confidence_level": plan.confidence_level}
     bootstrap_plan = None if rows.groups is not None else plan
     metrics = {}
     with warnings.catch_warnings():
@@ -79,7 +79,7 @@ def measure_over_values(
                 auc = _bootstrap_values(auc, bootstrap_plan)
             metrics[name] = {AUC: auc}
             metrics[name] |= grouped_metrics(rows.positive, scores, codes, MANY_COLUMNS[1:], **weights)
-    n_replicates = None if bootstrap_plan is None else bootstrap_plan.resamples
+    n_replicates = None if bootstrap_plan is None else bootstrap_plan.n_resamples
     return OverValues(list(values), metrics, False, why_none, n_replicates)
 
 
@@ -108,21 +108,21 @@ def gather_over_blocks(blocks: Sequence[Any], plan: IntervalPlan | None, why_non
         if plan is not None and not why_none:
             variances = np.array([block.models[k].auc_variance for block in blocks])
             found = found._replace(values=[metrics[model.name][AUC].values], variances=variances)
-            tail = check_confidence_level(plan.confidence)[1]
+            tail = check_confidence_level(plan.confidence_level)[1]
             metrics[model.name] |= group_results([AUC], found, alpha=tail, warns=False)
     return OverValues([block.value for block in blocks], metrics, True, why_none, None)
 
 
 def _bootstrap_values(auc: GroupedMetric, plan: IntervalPlan) -> GroupedMetric:
     """Return the AUCs with an interval of their mean, from draws of whole values."""
-    tail, key = check_confidence_level(plan.confidence)[1] / 2, seed_key(option("seed"), plan.seed)
-    error, interval = bootstrap_mean(auc.values, auc.weights, plan.resamples, tail, key)
+    tail, key = check_confidence_level(plan.confidence_level)[1] / 2, seed_key(option("rng"), plan.seed)
+    error, interval = bootstrap_mean(auc.values, auc.weights, plan.n_resamples, tail, key)
     return replace(auc, mean_standard_error=error, mean_confidence_interval=interval)
 
 
 def why_no_delong(rows: ScoredRows | RowReader) -> str | None:
     """Return why rows have no intervals of DeLong's; None where they have."""
-    if (rows.groups if isinstance(rows, ScoredRows) else rows.group) is not None:
+    if rows.groups is not None:
         return "DeLong's don't hold for rows in groups"
     if rows.weighs_rows:
         return "DeLong's don't hold for rows with weights"

@@ -52,7 +52,7 @@ def report_page(report: Report) -> Page:
     facts = {name: text for name, text in describe(report).items() if name != "*"}
     over = report.over
     if over is not None:
-        level = "" if report.plan is None else f"; intervals at {100 * report.plan.confidence:g} %"
+        level = "" if report.plan is None else f"; intervals at {100 * report.plan.confidence_level:g} %"
         facts["means"] = describe_means(report, over) + level
     return Page(
         "report",

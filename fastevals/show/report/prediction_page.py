@@ -81,8 +81,8 @@ def _block(report: PredictionReport, block: PredictionBlock, k: int) -> Block:
         rows = difference_rows(block.intervals.differences, metrics)
         tables.append(Table("differences", "Differences of models", ["Models", *titles], rows))
     notes = cautions(report, block)
-    if block.intervals is not None and report.roles.group is None:
-        notes = [INDEPENDENT.format(option("group")), *notes]
+    if block.intervals is not None and report.roles.groups is None:
+        notes = [INDEPENDENT.format(option("groups")), *notes]
     return Block(
         "" if report.roles.by is None else describe_block(report.roles.by, block.value),
         describe_rows(block),
@@ -102,7 +102,7 @@ def _verdict(report: PredictionReport, block: PredictionBlock) -> list[str]:
     if len(models.best(ranked_by)) > 1:
         others = [name for name in report.metrics if name != ranked_by]
         said.append(next_sentence(models, ranked_by, others))
-        said.append(level_sentence(block.intervals, None if report.plan is None else report.plan.confidence))
+        said.append(level_sentence(block.intervals, None if report.plan is None else report.plan.confidence_level))
     return list(filter(None, said))
 
 

@@ -107,16 +107,16 @@ class PredictionRoles(NamedTuple):
 
     truth: str  # the true class or number
     models: tuple[str, ...]
-    weight: str | None
+    sample_weight: str | None
     by: str | None
-    group: str | None
+    groups: str | None
     frequency_weight: str | None = None  # numbers of copies of rows
 
     @property
     def lacking(self) -> dict[str, str]:
         """What rows lack that have no value in a column, in words."""
         found = {name: f"a prediction of {printable(name)}" for name in self.models}
-        return found if self.weight is None else found | {self.weight: "a finite weight"}
+        return found if self.sample_weight is None else found | {self.sample_weight: "a finite weight"}
 
 
 class ErrorShape(NamedTuple):
@@ -215,7 +215,7 @@ class PredictionReport(TextResult):
             "label" if self.kind == CLASSES else "target": roles.truth,
             "classes": None if self.classes is None else self.classes.labels,
             "pos_label": None if self.classes is None else self.classes.pos_label,
-            "weight": roles.weight,
+            "weight": roles.sample_weight,
             "frequency_weight": roles.frequency_weight,
             "by": roles.by,
             "n_dropped": self.left_out.n_rows,
@@ -224,10 +224,10 @@ class PredictionReport(TextResult):
             "intervals": None
             if plan is None
             else {
-                "confidence": plan.confidence,
-                "resamples": plan.resamples,
+                "confidence": plan.confidence_level,
+                "resamples": plan.n_resamples,
                 "seed": plan.seed,
-                "group": roles.group,
+                "group": roles.groups,
             },
             "over": None if self.over is None else _over_values(self.over),
             "blocks": [self._block_values(block) for block in self.blocks],
@@ -327,7 +327,7 @@ def describe(report: PredictionReport) -> dict[str, str]:
         if labels.size == 2 and positive is None:
             known = f"; {option('pos_label')} gives precision, recall and F1 of one"
         entries = {"label": f"{truth}, {labels.size} class{'es' * (labels.size != 1)}{known}"}
-    weight = roles.weight if roles.frequency_weight is None else roles.frequency_weight
+    weight = roles.sample_weight if roles.frequency_weight is None else roles.frequency_weight
     if weight is not None:
         left_out = f", {report.n_weightless} of weight zero left out" if report.n_weightless else ""
         entries["weight" if roles.frequency_weight is None else "copies"] = printable(weight) + left_out
@@ -340,13 +340,14 @@ def describe(report: PredictionReport) -> dict[str, str]:
     methods = {block.intervals.method for block in report.blocks if block.intervals is not None} - {None}
     if report.plan is not None and methods:
         plan = report.plan
-        entries["intervals"] = f"{100 * plan.confidence:.6g} %, by standard errors"
+        entries["intervals"] = f"{100 * plan.confidence_level:.6g} %, by standard errors"
         if BCA in methods:
-            drawn = "rows" if roles.group is None else f"groups of {printable(roles.group)}"
+            drawn = "rows" if roles.groups is None else f"groups of {printable(roles.groups)}"
             numbers = sorted({block.n_resamples for block in report.blocks if block.n_resamples is not None})
             replicates = " to ".join(f"{n:,}" for n in (numbers if len(numbers) < 2 else (numbers[0], numbers[-1])))
             entries["intervals"] = (
-                f"{100 * plan.confidence:.6g} %, BCa, {replicates} bootstrap replicates of {drawn} (seed {plan.seed})"
+                f"{100 * plan.confidence_level:.6g} %, BCa, {replicates} bootstrap replicates of {drawn} "
+                f"(seed {plan.seed})"
             )
         if any(block.intervals is not None and block.intervals.differences for block in report.blocks):
             entries["intervals"] += "; of differences simultaneous, with p adjusted, over all pairs (max-T)"
@@ -490,14 +491,14 @@ def report_predictions(
     label: str | None = None,
     target: str | None = None,
     pred: str | Sequence[str] | None = None,
-    weight: str | None = None,
+    sample_weight: str | None = None,
     frequency_weight: str | None = None,
     by: str | None = None,
     pos_label: Any = None,
-    resamples: int | None = None,
-    confidence: float = 0.95,
-    seed: int = 0,
-    group: str | None = None,
+    n_resamples: int | None = None,
+    confidence_level: float = 0.95,
+    rng: Any = 0,
+    groups: str | None = None,
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
@@ -507,13 +508,13 @@ def report_predictions(
 ) -> PredictionReport:
     """Measure models' predictions in each block; arguments as `report`."""
     form = CsvForm.checked(separator, encoding, header)
-    others = {"weight": weight, "frequency_weight": frequency_weight, "by": by, "group": group}
-    label, target, weight, frequency_weight, by, group = (
+    others = {"sample_weight": sample_weight, "frequency_weight": frequency_weight, "by": by, "groups": groups}
+    label, target, sample_weight, frequency_weight, by, groups = (
         column_name(role, name) for role, name in {"label": label, "target": target, **others}.items()
     )
-    check_one_weight(weight, frequency_weight, (option("weight"), option("frequency_weight")))
+    check_one_weight(sample_weight, frequency_weight, (option("sample_weight"), option("frequency_weight")))
     models = column_names("pred", pred)
-    plan = as_plan(resamples, confidence, seed)
+    plan = as_plan(n_resamples, confidence_level, rng)
     if isinstance(data, (ConfusionMatrix, ConfusionSummary, TargetSummary)):
         return _report_counted(data, target or label, models, plan, others | {"pos_label": pos_label})
     if label is not None and target is not None:
@@ -533,12 +534,12 @@ def report_predictions(
         raise ValueError(f"{option('pred')} goes with one file or a frame, not with several or standard input")
     truth = str(label or target)
     kind = NUMBERS if target is not None else CLASSES
-    roles = PredictionRoles(truth, models, weight, by, group, frequency_weight)
+    roles = PredictionRoles(truth, models, sample_weight, by, groups, frequency_weight)
     role = "label" if kind == CLASSES else "target"
     named = [(option(role), truth), *((option("pred"), name) for name in models)]
     called = columns_by_role([*named, *((option(name), value) for name, value in _beside(roles).items())])
     numeric = [] if kind == CLASSES else [truth, *models]
-    numeric += [name for name in (weight, frequency_weight) if name is not None]
+    numeric += [name for name in (sample_weight, frequency_weight) if name is not None]
     check_choice(option("on_invalid"), on_invalid, OnInvalid)
     left_out = LeftOut()
     if on_invalid == "raise":
@@ -553,13 +554,13 @@ def report_predictions(
             true, predicted, classes = read.true, read.predicted, read.classes
         else:
             true, predicted = read_targets(columns, truth, models)
-        weights = None if weight is None else as_weights(called[weight], columns[weight])
+        weights = None if sample_weight is None else as_weights(called[sample_weight], columns[sample_weight])
         copies = None
         if frequency_weight is not None:
             copies = as_frequencies(called[frequency_weight], columns[frequency_weight])
-        groups = None if group is None else columns.encode_groups(called[group], group)
+        drawn_together = None if groups is None else columns.encode_groups(called[groups], groups)
         values, codes = ([None], None) if by is None else columns.encode_values(called[by], by)
-    rows, n_weightless = _PredictedRows(true, predicted, weights, groups), 0
+    rows, n_weightless = _PredictedRows(true, predicted, weights, drawn_together), 0
     times: Any = weights if copies is None else copies
     if times is not None and not (copies is None and times.all()):
         kept = np.flatnonzero(times) if copies is None else np.repeat(np.arange(copies.size), copies)
@@ -575,7 +576,7 @@ def report_predictions(
         n = int(np.count_nonzero(rows.true == 0))
         not_measured.append(f"{metric_title(MAPE)} is not measured: {n} target{'s are' if n > 1 else ' is'} zero.")
     if kind == NUMBERS and rows.true.size > MOST_SORTED and plan is not None:
-        what = "no differences" if weights is None and groups is None else "no intervals"
+        what = "no differences" if rows.weights is None and rows.groups is None else "no intervals"
         not_measured.append(f"{metric_title(MEDIAN)} has {what} where there are more than {MOST_SORTED:,} rows.")
     places = [None] if codes is None else rows_by_code(codes, len(values)) if len(values) <= MOST_BLOCKS else []
     parts = list(zip(values if places else [], places, strict=True))
@@ -591,8 +592,8 @@ def report_predictions(
 
 
 def _beside(roles: PredictionRoles) -> dict[str, str | None]:
-    others = {"by": roles.by, "group": roles.group}
-    return {"weight": roles.weight, "frequency_weight": roles.frequency_weight, **others}
+    others = {"by": roles.by, "groups": roles.groups}
+    return {"sample_weight": roles.sample_weight, "frequency_weight": roles.frequency_weight, **others}
 
 
 # Measuring ------------------------------------------------------------------------------------------------------------
@@ -667,10 +668,10 @@ class _MeasurePredictions(NamedTuple):
         made = read_intervals(result, list(rows.predicted), specs, n_groups)
         if is_sorted and rows.weights is None and rows.groups is None:
             for name, predicted in rows.predicted.items():
-                made.models[name][MEDIAN] = median_interval(rows.true, predicted, self.plan.confidence)
+                made.models[name][MEDIAN] = median_interval(rows.true, predicted, self.plan.confidence_level)
         are_independent = rows.weights is None and rows.groups is None
         return made, [
-            _with_class_intervals(model, result, each, self.plan.confidence if are_independent else None)
+            _with_class_intervals(model, result, each, self.plan.confidence_level if are_independent else None)
             for model in models
         ]
 
@@ -679,15 +680,15 @@ class _MeasurePredictions(NamedTuple):
         plan = self.plan
         is_counted = self.kind == CLASSES and rows.weights is None and rows.groups is None  # at no cost of rows
         if plan is None or plan.budget is None or is_counted:
-            return None if plan is None else plan.resamples
-        least = max(FEWEST, math.ceil(1 / check_confidence_level(plan.confidence)[1]) - 1)
-        return min(plan.resamples, max(least, plan.budget // (rows.true.size * len(rows.predicted))))
+            return None if plan is None else plan.n_resamples
+        least = max(FEWEST, math.ceil(1 / check_confidence_level(plan.confidence_level)[1]) - 1)
+        return min(plan.n_resamples, max(least, plan.budget // (rows.true.size * len(rows.predicted))))
 
     def _resample(self, rows: _PredictedRows, specs: Mapping[str, MetricSpec]) -> BootstrapResult | ModelComparison:
         """Return one bootstrap of all models, or of the only one."""
         assert self.plan is not None
         settings: dict[str, Any] = {
-            "n_resamples": self._n_resamples(rows), "confidence_level": self.plan.confidence,
+            "n_resamples": self._n_resamples(rows), "confidence_level": self.plan.confidence_level,
             "rng": self.plan.seed, "groups": rows.groups, "sample_weight": rows.weights, "progress": self.progress,
         }  # fmt: skip
         if self.classes is not None and self.classes.pos_label is not None:
@@ -701,7 +702,7 @@ class _MeasurePredictions(NamedTuple):
         """Measure one metric of each value: accuracy, with Wilson's interval, or the root mean squared error."""
         n = np.bincount(codes, minlength=len(values))
         has_intervals = self.plan is not None and rows.groups is None
-        level = self.plan.confidence if self.plan is not None else 0.95
+        level = self.plan.confidence_level if self.plan is not None else 0.95
         measure = _accuracies if self.classes is not None else _root_mean_squares
         name = "accuracy" if self.classes is not None else "root_mean_squared_error"
         found = {}
@@ -756,7 +757,7 @@ def _with_class_intervals(
     model: PredictedModel,
     result: BootstrapResult | ModelComparison,
     each: Mapping[str, MetricSpec],
-    confidence: float | None,
+    confidence_level: float | None,
 ) -> PredictedModel:
     """Return a model with intervals of each of its classes; the result's are of those of all models.
 
@@ -774,8 +775,8 @@ def _with_class_intervals(
         low, high = ends
         found[spec.name] = Interval(low[places], high[places])
     wilson: dict[str, Interval] = {}
-    if confidence is not None:
-        right, alpha = np.diag(matrix.counts), check_confidence_level(confidence)[1]
+    if confidence_level is not None:
+        right, alpha = np.diag(matrix.counts), check_confidence_level(confidence_level)[1]
         for name in SHARES.keys() & {name for name, each in found.items() if np.equal(*each).any()}:
             ends = share_interval(right, matrix.counts.sum(axis=SHARES[name]) - right, "wilson", alpha, "two-sided")
             ends[0][~np.equal(*found[name])] = math.nan
@@ -913,10 +914,10 @@ def _report_counted(
         elif plan is not None:
             specs = _defined(metrics, [measured])
             each = OF_EACH if measured.classes["f1"].size <= MOST_ESTIMATED else {}
-            settings: dict[str, Any] = {"confidence_level": plan.confidence, "rng": plan.seed}
-            result = bootstrap(matrix, specs | each, n_resamples=plan.resamples, **settings)
+            settings: dict[str, Any] = {"confidence_level": plan.confidence_level, "rng": plan.seed}
+            result = bootstrap(matrix, specs | each, n_resamples=plan.n_resamples, **settings)
             intervals = read_intervals(result, [model], specs, None)
-            measured = _with_class_intervals(measured, result, each, plan.confidence)
+            measured = _with_class_intervals(measured, result, each, plan.confidence_level)
     n_rows = int(total) if is_whole else 0
     best = dict.fromkeys(metrics, (model,))
     block = PredictionBlock(None, n_rows, None if is_whole else float(total), (measured,), best, intervals)
@@ -936,7 +937,7 @@ def _report_sums(data: TargetSummary, target: str, model: str, plan: IntervalPla
     if plan is not None and data.is_weighted:
         intervals = Intervals(why_none=why_no_squares())
     elif plan is not None:
-        found = {name: data.confidence_interval(name, plan.confidence) for name in names}
+        found = {name: data.confidence_interval(name, plan.confidence_level) for name in names}
         intervals = Intervals(NORMAL, models={model: found})
     measured, best = PredictedModel(model, values), dict.fromkeys(names, (model,))
     block = PredictionBlock(None, data.n_samples, None, (measured,), best, intervals)

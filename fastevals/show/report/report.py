@@ -21,7 +21,7 @@ def report(
     score: str | Sequence[str] | None = None,
     pred: str | Sequence[str] | None = None,
     target: str | None = None,
-    weight: str | None = None,
+    sample_weight: str | None = None,
     frequency_weight: str | None = None,
     by: str | None = None,
     pos_label: Any = None,
@@ -30,10 +30,10 @@ def report(
     cost_fp: float | None = None,
     cost_fn: float | None = None,
     prior: float | None = None,
-    resamples: int | None = None,
-    confidence: float = 0.95,
-    seed: int = 0,
-    group: str | None = None,
+    n_resamples: int | None = None,
+    confidence_level: float = 0.95,
+    rng: Any = 0,
+    groups: str | None = None,
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
@@ -60,11 +60,12 @@ def report(
         Instead of scores, columns of what models predict: classes, of two or many, or with `target` numbers.
     target : str
         Column of the true number.
-    weight : str, optional
+    sample_weight : str, optional
         Column of row weights: each row is one independent observation. Rows that are not in memory have values then,
         but no intervals.
     frequency_weight : str, optional
-        Column of how many copies of each row there are: whole numbers, the same as repeated rows. Not with `weight`.
+        Column of how many copies of each row there are: whole numbers, the same as repeated rows. Not with
+        `sample_weight`.
     by : str, optional
         Means over this column's values, and a block each up to 100 of them.
     pos_label : label, optional
@@ -77,14 +78,14 @@ def report(
         Costs of a false positive and a false negative; 1 where only the other, or the prior, is given.
     prior : float, optional
         Share of positives where the models are used, for costs; by default that of each block.
-    resamples : int, optional
+    n_resamples : int, optional
         Bootstrap replicates for the intervals; 0: no intervals. By default 1999, within a budget of 12,000,000,000
         draws (rows x models x replicates) a report: of larger blocks cells of rows are drawn.
-    confidence : float in (0, 1)
+    confidence_level : float in (0, 1)
         Level of the intervals, and of all differences of a metric at once.
-    seed : int
-        Of the replicates.
-    group : str, optional
+    rng : int or numpy.random.Generator
+        Of the replicates: the same integer, the same report.
+    groups : str, optional
         Column of which rows are drawn together, such as a patient.
     separator, encoding, header : str, str and bool, optional
         Of a CSV file, where they are not to be seen from it.
@@ -119,11 +120,11 @@ def report(
     --------
     >>> import fastevals
     >>> columns = {"y": [0, 1, 0, 1, 1, 0], "a": [0.1, 0.8, 0.5, 0.6, 0.4, 0.2], "b": [0.3, 0.9, 0.2, 0.7, 0.8, 0.1]}
-    >>> report = fastevals.report(columns, label="y", score=["a", "b"], resamples=0).to_dict()
+    >>> report = fastevals.report(columns, label="y", score=["a", "b"], n_resamples=0).to_dict()
     >>> [(model["name"], round(model["metrics"]["roc_auc"], 4)) for model in report["blocks"][0]["models"]]
     [('a', 0.8889), ('b', 1.0)]
     >>> columns = {"y": ["cat", "dog", "owl", "cat"], "p": ["cat", "dog", "cat", "cat"]}
-    >>> found = fastevals.report(columns, label="y", pred="p", resamples=0).to_dict()["blocks"][0]["models"][0]
+    >>> found = fastevals.report(columns, label="y", pred="p", n_resamples=0).to_dict()["blocks"][0]["models"][0]
     >>> found["metrics"]["accuracy"], found["confusion"]
     (0.75, [[2, 0, 0], [0, 1, 0], [1, 0, 0]])
     """

@@ -236,27 +236,30 @@ class ColumnRoles:
     scores: tuple[str, ...]  # a model each
     weight: str | None = None  # of rows, or numbers of their copies
     by: str | None = None  # its values make the blocks
-    group: str | None = None  # a bootstrap draws rows that share its value together
+    groups: str | None = None  # a bootstrap draws rows that share its value together
     are_copies: bool = False  # whether weights are numbers of copies of rows
 
     @classmethod
     def checked(
-        cls, label: str, scores: Sequence[str], weight: str | None, frequency_weight: str | None, **others: Any
+        cls, label: str, scores: Sequence[str], sample_weight: str | None, frequency_weight: str | None, **others: Any
     ) -> ColumnRoles:
         """Return the columns; raise where rows have both weights and numbers of copies."""
-        check_one_weight(weight, frequency_weight, names=(option("weight"), option("frequency_weight")))
-        column = weight if frequency_weight is None else frequency_weight
+        check_one_weight(sample_weight, frequency_weight, names=(option("sample_weight"), option("frequency_weight")))
+        column = sample_weight if frequency_weight is None else frequency_weight
         return cls(label, tuple(scores), column, are_copies=frequency_weight is not None, **others)
 
     @property
     def weights(self) -> dict[str, str | None]:
         """The column of weights by its role; None for the other."""
         name = self.weight
-        return {"weight": None if self.are_copies else name, "frequency_weight": name if self.are_copies else None}
+        return {
+            "sample_weight": None if self.are_copies else name,
+            "frequency_weight": name if self.are_copies else None,
+        }
 
     def message_names(self) -> dict[str, str]:
         """Return each column as messages call it, by option and name; raise if one has two roles."""
-        others = [*self.weights.items(), ("by", self.by), ("group", self.group)]
+        others = [*self.weights.items(), ("by", self.by), ("groups", self.groups)]
         roles = [("label", self.label), *(("score", score) for score in self.scores), *others]
         return columns_by_role((option(role), name) for role, name in roles)
 
@@ -269,7 +272,7 @@ class ColumnRoles:
     @property
     def naming(self) -> tuple[str, ...]:
         """Columns that name groups of rows."""
-        return tuple(name for name in (self.by, self.group) if name is not None)
+        return tuple(name for name in (self.by, self.groups) if name is not None)
 
     @property
     def numeric(self) -> tuple[str, ...]:
@@ -290,7 +293,7 @@ def report_scores(
     *,
     label: str | None = None,
     score: str | Sequence[str] | None = None,
-    weight: str | None = None,
+    sample_weight: str | None = None,
     frequency_weight: str | None = None,
     by: str | None = None,
     pos_label: Any = None,
@@ -299,10 +302,10 @@ def report_scores(
     cost_fp: float | None = None,
     cost_fn: float | None = None,
     prior: float | None = None,
-    resamples: int | None = None,
-    confidence: float = 0.95,
-    seed: int = 0,
-    group: str | None = None,
+    n_resamples: int | None = None,
+    confidence_level: float = 0.95,
+    rng: Any = 0,
+    groups: str | None = None,
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
@@ -318,8 +321,8 @@ def report_scores(
     The first `n_pictured` blocks keep what pictures of their models are made of.
     """
     form = CsvForm.checked(separator, encoding, header)
-    others = {"weight": weight, "frequency_weight": frequency_weight, "by": by, "group": group}
-    label, weight, frequency_weight, by, group = (
+    others = {"sample_weight": sample_weight, "frequency_weight": frequency_weight, "by": by, "groups": groups}
+    label, sample_weight, frequency_weight, by, groups = (
         column_name(role, name) for role, name in {"label": label, **others}.items()
     )
     others |= {"pos_label": pos_label}
@@ -339,11 +342,11 @@ def report_scores(
         _check_no_columns(data, form, others, ())
         label, scores = label or summary.label, scores or summary.models
         by = summary.by
-        weight, frequency_weight = (None, summary.weight) if summary.are_copies else (summary.weight, None)
+        sample_weight, frequency_weight = (None, summary.weight) if summary.are_copies else (summary.weight, None)
     check_required_columns(data_name(data), label, scores)
     if against is not None and (summary is None or not are_summaries(against)):
         raise ValueError(f"{option('against')} goes with files of fastevals summarize, in its place and as the data")
-    roles = ColumnRoles.checked(str(label), scores, weight, frequency_weight, by=by, group=group)
+    roles = ColumnRoles.checked(str(label), scores, sample_weight, frequency_weight, by=by, groups=groups)
     reading = Reading.checked(memory, approximate, on_invalid)
     reader = None
     if not (is_counted or summary is not None or reading.takes_whole(data, len(scores))):
@@ -351,7 +354,7 @@ def report_scores(
     is_read = is_counted or reader is not None or summary is not None
     columns = NamedColumns({}) if is_read else _read_columns(data, roles, form)
     with naming_rows(columns.line, dropping() if is_path(data) else ""):
-        plan = as_plan(resamples, confidence, seed)
+        plan = as_plan(n_resamples, confidence_level, rng)
         rule = _threshold_rule(threshold, best, _costs(cost_fp, cost_fn, prior))
         measure = _Measure(roles, rule, plan, n_pictured, progress)
         left_out = LeftOut()
@@ -476,7 +479,7 @@ class _Measure(NamedTuple):
         metrics, plan = column_metrics(*self.rule), self.plan
         if reference is not None and plan is None:
             raise ValueError(
-                f"{option('against')} needs replicates: {option('resamples', 0)} leaves nothing to compare"
+                f"{option('against')} needs replicates: {option('n_resamples', 0)} leaves nothing to compare"
             )
         if len(summary.blocks) > 1 and not have_blocks(list(summary.blocks)):
             raise ValueError(
@@ -580,7 +583,7 @@ def _scored_rows(columns: NamedColumns, roles: ColumnRoles, pos_label: Any) -> t
         check_finite(names[name], scores[name])
     read_weights = as_frequencies if roles.are_copies else as_weights
     weights = None if roles.weight is None else read_weights(names[roles.weight], columns[roles.weight])
-    groups = None if roles.group is None else columns.encode_groups(names[roles.group], roles.group)
+    groups = None if roles.groups is None else columns.encode_groups(names[roles.groups], roles.groups)
     return ScoredRows(positive, scores, weights, groups, are_copies=roles.are_copies), positive_label
 
 

@@ -79,7 +79,7 @@ def open_reader(data: Any, roles: Any, form: CsvForm, pos_label: Any, reading: R
     open_files = open_stdin if is_path(data) and data == STDIN else partial(_open_files, data)
     files = open_files(form, names, roles.naming, drops=reading.on_invalid == "drop")
     return RowReader(
-        files, roles.label, roles.scores, weight=roles.weight, by=roles.by, group=roles.group, pos_label=pos_label,
+        files, roles.label, roles.scores, weight=roles.weight, by=roles.by, groups=roles.groups, pos_label=pos_label,
         are_copies=roles.are_copies,
         on_invalid=reading.on_invalid, names=names, option=option("pos_label"),
         hint=dropping(),
@@ -201,7 +201,7 @@ class ExactStream:
         models = range(len(self.reader.scores))
         drawn = self._drawn(plan)
         wanted = [block for block in self.blocks if block.value not in drawn]
-        by_cells = plan is not None and self.reader.group is None and not self.reader.weighs_rows
+        by_cells = plan is not None and self.reader.groups is None and not self.reader.weighs_rows
         gathered: dict[Any, list[tuple[Place, Rows]]] = {value: [] for value in drawn}
         losses = _ByThread(ProbabilitySummary)
         curves = {(block.value, k): self._curve(block, k) for block in wanted for k in models}
@@ -356,7 +356,7 @@ def read_reference(data: Any, summary: ScoresSummary) -> ScoresSummary:
     for each, shown in ((summary, "the data"), (reference, name)):
         if any(block.is_weighted for block in each.blocks.values()):
             raise ValueError(
-                f"{shown} was counted with {option('weight')}, and {WHY_NO_SQUARES}: {option('against')} has no "
+                f"{shown} was counted with {option('sample_weight')}, and {WHY_NO_SQUARES}: {option('against')} has no "
                 f"intervals. Numbers of copies of rows are counted with {option('frequency_weight')}"
             )
     return reference
@@ -475,7 +475,12 @@ def differences_from(
             both = zip(block.subjects(model, metrics), reference.subjects(model, metrics), strict=False)  # or no losses
             for (subject, specs), (other, _) in both:
                 result = bootstrap_unpaired(
-                    subject, other, specs, n_resamples=plan.resamples, confidence_level=plan.confidence, rng=plan.seed
+                    subject,
+                    other,
+                    specs,
+                    n_resamples=plan.n_resamples,
+                    confidence_level=plan.confidence_level,
+                    rng=plan.seed,
                 )
                 differences |= {
                     label: ModelDifference(each.value, each.confidence_interval, each.pvalue)
@@ -514,7 +519,7 @@ def scored_rows(rows: Rows, reader: RowReader) -> ScoredRows:
     groups = (
         None
         if rows.groups is None
-        else encode_groups(reader.names[str(reader.group)], rows.groups, as_written=reader.files.is_csv)
+        else encode_groups(reader.names[str(reader.groups)], rows.groups, as_written=reader.files.is_csv)
     )
     return ScoredRows(rows.flags.view(np.bool_), scores, rows.weights, groups, are_copies=reader.are_copies)
 

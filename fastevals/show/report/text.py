@@ -197,23 +197,23 @@ def _describe_intervals(report: Report) -> str:
         return ""
     plan, roles = report.plan, report.roles
     methods = {block.intervals.method for block in report.blocks if block.intervals is not None}
-    level = f"{100 * plan.confidence:.6g} %"
+    level = f"{100 * plan.confidence_level:.6g} %"
     has_pairs = any(_differences(block) for block in report.blocks)
     adjusted = "; of differences simultaneous, with p adjusted, over all pairs" if has_pairs else ""
     sentences = []
     undrawn = describe_undrawn(report)
     if BCA in methods:
-        drawn = "rows" if roles.group is None else f"groups of {printable(roles.group)}"
-        text = f"{level}, BCa, {plan.resamples:,} bootstrap replicates of {drawn} (seed {plan.seed})"
+        drawn = "rows" if roles.groups is None else f"groups of {printable(roles.groups)}"
+        text = f"{level}, BCa, {plan.n_resamples:,} bootstrap replicates of {drawn} (seed {plan.seed})"
         text += "" if report.best is None else ", each with its own best thresholds"
         text += f", of blocks of at most {plan.most_drawn:,} rows" if undrawn else ""
         sentences.append(text + (f"{adjusted} (max-T)" if adjusted else ""))
     if CELLS in methods:
-        text = f"{level}, BCa, {plan.resamples:,} draws of cells of each model's rows (seed {plan.seed})"
+        text = f"{level}, BCa, {plan.n_resamples:,} draws of cells of each model's rows (seed {plan.seed})"
         text += "" if report.best is None else ", each with its own best thresholds"
         above = plan.most_drawn is not None  # else rows are not there to be drawn
         text += f", above {plan.most_drawn:,} rows" if above else ""
-        text += f" ({option('resamples', placeholder='N')}: of the rows themselves)" if above else ""
+        text += f" ({option('n_resamples', placeholder='N')}: of the rows themselves)" if above else ""
         sentences.append(text + (f"{adjusted} (max-T, of the rows' joint cells)" if adjusted else ""))
     if any(block.against for block in report.blocks):
         sentences.append("Differences from other rows have intervals each by itself, and p of its own")
@@ -233,7 +233,7 @@ def describe_undrawn(report: Report) -> str:
     models = f"{n_models} model{'s' * (n_models != 1)}"
     left = "the" if len(sizes) == n_blocks else "what the others leave of the"
     return (
-        f"No rows are drawn{where}: {sum(sizes):,} rows x {models} x {plan.resamples:,} replicates are more than "
+        f"No rows are drawn{where}: {sum(sizes):,} rows x {models} x {plan.n_resamples:,} replicates are more than "
         f"{left} {plan.budget:,} draws that a report has"
     )
 
@@ -294,7 +294,7 @@ def difference_table(plan: IntervalPlan | None, pairs: Sequence[ModelPair], colu
     """Return four rows for each two models: the differences, the ends of their intervals, and p."""
     if plan is None or not pairs:
         return []
-    low, high = _interval_headings(plan.confidence)
+    low, high = _interval_headings(plan.confidence_level)
     shown: list[tuple[str, Callable[[ModelDifference], str]]] = [
         ("", lambda difference: format_number(difference.value)),
         (low, lambda difference: format_number(difference.interval.low)),
@@ -324,7 +324,7 @@ def interval_rows(
     if plan is None or not any(name in intervals for name in columns):
         return []
     rows = []
-    for end, heading in enumerate(_interval_headings(plan.confidence)):
+    for end, heading in enumerate(_interval_headings(plan.confidence_level)):
         cells = [
             format_number(intervals[name][end]) + mark if name in intervals else _empty_cell(name) for name in columns
         ]
@@ -332,9 +332,9 @@ def interval_rows(
     return rows
 
 
-def _interval_headings(confidence: float) -> tuple[str, str]:
+def _interval_headings(confidence_level: float) -> tuple[str, str]:
     """Return what stands before the ends of intervals."""
-    low = f" {100 * confidence:.6g} % from"
+    low = f" {100 * confidence_level:.6g} % from"
     return low, "to".rjust(len(low))
 
 
@@ -425,7 +425,7 @@ def interval_cautions(report: Any, block: Any, counts: list[tuple[str, str, int]
     if intervals.method is None:
         return [f"{subject} has no intervals: {intervals.why_none}"] if intervals.why_none else []
     if intervals.n_groups is not None:
-        counts.append(("group", f"s of {printable(str(report.roles.group))}", intervals.n_groups))
+        counts.append(("group", f"s of {printable(str(report.roles.groups))}", intervals.n_groups))
     few = [
         f"{count} {noun}{plural if count > 1 else plural[1:]}" for noun, plural, count in counts if 0 < count < ROUGH
     ]
@@ -435,7 +435,7 @@ def interval_cautions(report: Any, block: Any, counts: list[tuple[str, str, int]
         up_to = "up to " if len(intervals.n_undefined) > 1 else ""
         names = ", ".join(map(metric_title, intervals.n_undefined))
         notes.append(
-            f"{names} undefined in {up_to}{most:,} of {report.plan.resamples:,} replicates, which are left out"
+            f"{names} undefined in {up_to}{most:,} of {report.plan.n_resamples:,} replicates, which are left out"
         )
     for text, applies in (
         ("no interval of", _is_missing),
@@ -487,7 +487,7 @@ def _is_flat(value: float, interval: Interval) -> bool:
 
 def describe_means(report: Report, over: OverValues) -> str:
     """Return what weighs means over the values, and of what their intervals are."""
-    weight = report.roles.weights["weight"]
+    weight = report.roles.weights["sample_weight"]
     text = f"weighted by {'rows' if weight is None else printable(weight)}"
     if over.n_replicates is not None:
         by = printable(str(report.roles.by))
@@ -528,7 +528,7 @@ def _mean_table(report: Report, over: OverValues) -> Table:
         table.append([printable(model), *cells])
         interval = metrics[AUC].mean_confidence_interval
         if report.plan is not None and interval is not None and not math.isnan(metrics[AUC].mean):
-            for heading, end in zip(_interval_headings(report.plan.confidence), interval, strict=True):
+            for heading, end in zip(_interval_headings(report.plan.confidence_level), interval, strict=True):
                 table.append([heading, *(f"{format_number(end)} " if name == AUC else "" for name in names)])
     return table
 
@@ -569,12 +569,12 @@ def _extreme_tables(report: Report, over: OverValues) -> list[list[str]]:
         ("rows", lambda k: str(n_samples[k])),
         ("positive", lambda k: str(n_positives[k])),
     ]
-    if report.roles.weights["weight"] is not None:
+    if report.roles.weights["sample_weight"] is not None:
         columns.append(("weight", lambda k: f"{weights[k]:.6g}"))
     columns.append((f"{metric_title(AUC)} of {names[0]}", partial(_cell, auc.values)))
     intervals = auc.confidence_intervals
     if report.plan is not None and intervals is not None:
-        low_heading, high_heading = map(str.strip, _interval_headings(report.plan.confidence))
+        low_heading, high_heading = map(str.strip, _interval_headings(report.plan.confidence_level))
         columns += [(low_heading, partial(_cell, intervals[:, 0])), (high_heading, partial(_cell, intervals[:, 1]))]
     columns += [
         (f"{metric_title(AUC)} of {name}", partial(_cell, other.values))

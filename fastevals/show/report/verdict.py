@@ -36,7 +36,7 @@ def verdict(report: Report, block: ReportBlock) -> list[str]:
     if len(models.best(AUC)) > 1:
         metrics = list(dict.fromkeys([*([] if report.best is None else [report.best]), *AT_THRESHOLD]))
         said.append(next_sentence(models, AUC, metrics, "At the chosen thresholds"))
-        said.append(level_sentence(block.intervals, None if report.plan is None else report.plan.confidence))
+        said.append(level_sentence(block.intervals, None if report.plan is None else report.plan.confidence_level))
     return list(filter(None, said))
 
 
@@ -63,8 +63,8 @@ def cautions(report: Report, block: ReportBlock) -> list[str]:
             f"Thresholds were chosen on the rows they are judged on (best {title}): what depends on them looks better "
             "than it will be."
         )
-    if report.plan is not None and report.roles.group is None:
-        notes.append(INDEPENDENT.format(option("group")))
+    if report.plan is not None and report.roles.groups is None:
+        notes.append(INDEPENDENT.format(option("groups")))
     error = PROBABILITY_COLUMNS[2]
     notes += [
         f"Scores of {printable(model.name)} are no good probabilities: they are off by {model.metrics[error]:.3f} on "

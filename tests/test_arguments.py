@@ -1,0 +1,133 @@
+"""One name for one argument: in every public call, and on the command line."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import fastevals
+from fastevals import plots, scale
+from fastevals._options import FORMER_KEYWORDS
+from fastevals.scale import parquet
+from fastevals.scale.engines.engine import Engine
+from fastevals.show.cli import main
+from fastevals.show.commands import OPTION_NAMES
+from tests.scale.local_frames import LOCAL, LocalFrame
+
+# What other libraries, and earlier versions, call arguments that have one name here.
+OTHERS = {
+    "resamples", "n_bootstrap", "n_boot", "n_permutations", "seed", "random_state", "generator", "group", "clusters",
+    "positive", "pos_class", "confidence", "level", "weight", "weights", "predicted", "bins", "n_threads", "n_workers",
+    "verbose",
+}  # fmt: skip
+RNG = np.random.default_rng(0)
+COLUMNS: dict[str, Any] = {
+    "y": RNG.integers(0, 2, 60), "s": RNG.random(60), "w": RNG.integers(1, 4, 60), "g": np.arange(60) // 3,
+    "p": RNG.integers(0, 2, 60), "q": RNG.integers(0, 2, 60), "t": RNG.random(60),
+}  # fmt: skip
+SCORES = {"label": "y", "score": "s"}
+
+
+def public_functions() -> Iterator[tuple[str, Any]]:
+    """Yield functions and methods, and constructors of what users make."""
+    rooms = [(fastevals, fastevals.__all__), (plots, plots.__all__), (scale, scale.__all__), (parquet, dir(parquet))]
+    members = [(name, getattr(room, name)) for room, names in rooms for name in names if not name.startswith("_")]
+    for name, member in [*members, ("Engine", Engine)]:
+        if inspect.isfunction(member):
+            yield name, member
+        elif inspect.isclass(member) and member.__module__.startswith("fastevals"):
+            for method, each in vars(member).items():
+                function = getattr(each, "__func__", each)
+                if inspect.isfunction(function) and not method.startswith("_"):
+                    yield f"{name}.{method}", function
+
+
+def test_no_call_has_another_name_for_an_argument() -> None:
+    found = {}
+    for name, function in public_functions():
+        parameters = inspect.signature(function).parameters.values()
+        if others := OTHERS & {
+            each.name for each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+        }:
+            found[name] = others
+    assert found == {"DelongResult.contrast": {"weights"}}  # of models, not of rows
+
+
+FORMER = {
+    "report": (fastevals.report, {**SCORES, "resamples": 19, "confidence": 0.9, "seed": 3, "group": "g"}),
+    "report of weights": (fastevals.report, {**SCORES, "resamples": 0, "weight": "w"}),
+    "compare": (
+        fastevals.compare,
+        {"label": "y", "pred": ["p", "q"], "resamples": 19, "confidence": 0.9, "seed": 3, "group": "g"},
+    ),
+    "parquet.ranking": (parquet.ranking, SCORES | {"weight": "w"}),
+    "parquet.ranking_summary": (parquet.ranking_summary, SCORES | {"weight": "w"}),
+    "ranking": (LOCAL.ranking, SCORES | {"weight": "w"}),
+    "ranking_summary": (LOCAL.ranking_summary, SCORES | {"weight": "w"}),
+    "summarize": (LOCAL.summarize, SCORES | {"weight": "w"}),
+    "confusion_summary": (LOCAL.confusion_summary, {"label": "y", "predicted": "p", "weight": "w"}),
+    "target_summary": (LOCAL.target_summary, {"target": "t", "predicted": "s", "weight": "w"}),
+    "probability_summary": (LOCAL.probability_summary, SCORES | {"weight": "w"}),
+    "group_summary": (LOCAL.group_summary, SCORES | {"by": "g", "weight": "w"}),
+    "grouped_auc": (LOCAL.grouped_auc, SCORES | {"by": "g", "weight": "w"}),
+    "grouped_metrics": (LOCAL.grouped_metrics, SCORES | {"metrics": "roc_auc", "by": "g", "weight": "w"}),
+}
+
+
+def shown(result: Any) -> Any:
+    return repr(result.to_dict() if hasattr(result, "to_dict") else result)
+
+
+QUICK = {"report", "compare", "parquet.ranking", "confusion_summary"}
+CASES = [pytest.param(*each, id=name, marks=[pytest.mark.slow] * (name not in QUICK)) for name, each in FORMER.items()]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(("call", "given"), CASES)
+def test_a_former_name_is_understood_and_says_the_new_one(call: Any, given: dict[str, Any]) -> None:
+    table = pa.table(COLUMNS)
+    data = LocalFrame([table[:20], table[20:]]) if "engine" in call.__module__ else table
+    former = FORMER_KEYWORDS[call.__qualname__]
+    with pytest.warns(FutureWarning) as warned:
+        found = call(data, **given)
+    old = [name for name in given if name in former]
+    assert [str(each.message) for each in warned if each.category is FutureWarning] == [
+        f"{name}= of {call.__name__}() is called {former[name]}= now, and goes in 0.6" for name in old
+    ]
+    assert all(each.filename == __file__ for each in warned if each.category is FutureWarning)
+    assert shown(found) == shown(call(data, **{former.get(name, name): value for name, value in given.items()}))
+    with pytest.raises(TypeError, match=rf"{former[old[0]]}= alone: {old[0]}= is its former name, and both are given"):
+        call(data, **given, **{former[old[0]]: given[old[0]]})
+
+
+def test_every_former_name_is_one() -> None:
+    calls = {call.__qualname__: (call, given) for call, given in FORMER.values()}
+    calls["plot_score_histogram"] = plots.plot_score_histogram, {}
+    assert calls.keys() == FORMER_KEYWORDS.keys()
+    for name, (call, _) in calls.items():
+        parameters = inspect.signature(call).parameters
+        assert set(FORMER_KEYWORDS[name].values()) <= parameters.keys(), name
+        assert not FORMER_KEYWORDS[name].keys() & parameters.keys(), name
+
+
+def test_a_generator_draws_a_number_that_can_be_used_again() -> None:
+    asked = {**SCORES, "n_resamples": 19}
+    found = fastevals.report(COLUMNS, **asked, rng=np.random.default_rng(1)).to_dict()
+    seed = found["intervals"]["seed"]
+    assert seed not in (0, 1)
+    assert fastevals.report(COLUMNS, **asked, rng=seed).to_dict() == found
+    assert fastevals.report(COLUMNS, **asked).to_dict() == fastevals.report(COLUMNS, **asked, rng=None).to_dict()
+
+
+@pytest.mark.parametrize("command", ["report", "compare", "summarize", "bias-variance"])
+def test_commands_have_the_names_of_the_command_line(command: str, capsys: Any) -> None:
+    assert main([command, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert not any(f"--{name.replace('_', '-')} " in text for name in OPTION_NAMES)
+    if command in ("report", "compare"):
+        assert all(f"--{name} " in text for name in ("resamples", "confidence", "seed", "group"))
