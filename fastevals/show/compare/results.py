@@ -119,7 +119,7 @@ class ResultsComparison(TextResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as strict JSON: NaN is None, what is infinite "Infinity"."""
-        values = {"fastevals": __version__, "data": self.data, "compared": "results"}
+        values: dict[str, Any] = {"fastevals": __version__, "data": self.data, "compared": "results"}
         values |= {OPTION_NAMES.get(name, name): value for name, value in self.options._asdict().items()}
         values |= {"algorithms": self.blocks[0].friedman.names, "others": self.others, "cautions": self.cautions}
         values["blocks"] = [
