@@ -724,7 +724,7 @@ def test_histograms_hold_all_rows_of_each_class(weighted):
     assert legend(one) == ["negatives: none", "positives"]
     for value, options, message in (
         ([1, 2], {}, "ranking must be ThresholdCounts, got list"),
-        (ranking, {"bins": 0}, "bins must be an integer from 1 to 1000, got 0"),
+        (ranking, {"n_bins": 0}, "n_bins must be an integer from 1 to 1000, got 0"),
         (ranking, {"threshold": "x"}, "threshold must be a"),
         (Ranking([0, 1], [0, 1e200]), {}, r"ranking must be below 1e\+150 in size to be drawn"),
     ):
