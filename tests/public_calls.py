@@ -91,9 +91,9 @@ def of_summaries(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
             read_all(summary, without=APART_OF_SUMMARIES | (INTERVALS if "sample_weight" in given else frozenset()))
             if isinstance(summary, RankingSummary):
                 read_ranking(summary.ranking())
+                fastevals.delong(summary)
                 if "sample_weight" not in given:
                     fastevals.bootstrap(summary, ["roc_auc", "average_precision", "ks_statistic"], n_resamples=50)
-                    fastevals.delong(summary)
             if name == "confusion" and "sample_weight" not in given:
                 fastevals.bootstrap(summary, "accuracy", n_resamples=50)
         if name == "group":

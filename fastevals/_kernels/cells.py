@@ -184,10 +184,11 @@ def held_cells(cuts, lowest, highest, counts, low, high, held):
     """Write the cells that hold rows: their least and greatest keys, and their counts."""
     n = 0
     for cell in range(cuts.size + 1):
-        if counts[2 * cell] != 0 or counts[2 * cell + 1] != 0:
+        if counts[0, 2 * cell] != 0 or counts[0, 2 * cell + 1] != 0:
             low[n] = lowest if cell == 0 else cuts[cell - 1]
             high[n] = highest if cell == cuts.size else cuts[cell] - ONE
-            held[n, 0], held[n, 1] = counts[2 * cell], counts[2 * cell + 1]
+            for k in range(counts.shape[0]):
+                held[n, 2 * k], held[n, 2 * k + 1] = counts[k, 2 * cell], counts[k, 2 * cell + 1]
             n += 1
 
 
@@ -376,15 +377,17 @@ def join_cells(low, high, counts, other_low, other_high, other_counts, joined_lo
         both = mine and j < other_low.size and low[i] == other_low[j] and high[i] == other_high[j]
         if mine:
             joined_low[n], joined_high[n] = low[i], high[i]
-            joined[n, 0], joined[n, 1] = counts[i, 0], counts[i, 1]
+            for k in range(joined.shape[1]):
+                joined[n, k] = counts[i, k]
             i += 1
         else:
             joined_low[n], joined_high[n] = other_low[j], other_high[j]
-            joined[n, 0], joined[n, 1] = other_counts[j, 0], other_counts[j, 1]
+            for k in range(joined.shape[1]):
+                joined[n, k] = other_counts[j, k]
             j += 1
         if both:
-            joined[n, 0] += other_counts[j, 0]
-            joined[n, 1] += other_counts[j, 1]
+            for k in range(joined.shape[1]):
+                joined[n, k] += other_counts[j, k]
             j += 1
         n += 1
     return n
@@ -406,11 +409,12 @@ def join_neighbours(low, high, counts, part, last_part, most, joined_low, joined
             fits = fits and joined[n - 1, k] + counts[i, k] <= most[k]
         if fits and not heavy:
             joined_high[n - 1] = max(joined_high[n - 1], high[i])
-            joined[n - 1, 0] += counts[i, 0]
-            joined[n - 1, 1] += counts[i, 1]
+            for k in range(joined.shape[1]):
+                joined[n - 1, k] += counts[i, k]
         else:
             joined_low[n], joined_high[n] = low[i], high[i]
-            joined[n, 0], joined[n, 1] = counts[i, 0], counts[i, 1]
+            for k in range(joined.shape[1]):
+                joined[n, k] = counts[i, k]
             n += 1
         alone = heavy
     return n

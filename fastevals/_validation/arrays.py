@@ -267,8 +267,9 @@ def refuse_weighted(name: str, value: Any) -> NoReturn:
     """Raise an error: counts made with weights lack what intervals and tests need. It names what to use."""
     raise ValueError(
         f"{name} must count rows, but has weights: {show(value)}. Intervals and tests need the sums of squared "
-        "weights, which counts don't hold: pass the rows with sample_weight= to bootstrap or delong, or count them "
-        "with frequency_weight= if the weights are numbers of copies"
+        "weights, which counts and summaries made before 0.5 don't hold: pass the rows with sample_weight= to "
+        "bootstrap or delong, count the rows again with a RankingSummary, or with frequency_weight= if the weights are "
+        "numbers of copies"
     )
 
 

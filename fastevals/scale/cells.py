@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 from fastevals._kernels.cells import join_cells, join_neighbours
 from fastevals.counting.ordering import FLOATS, count_by_score
-from fastevals.counts import ThresholdCounts
+from fastevals.counts import USUAL, ThresholdCounts
+from fastevals.measure.ranking.squares import SquaredWeights
 from fastevals.measure.ranking_metrics import exact_auc, one_class
 from fastevals.measure.registry import Detail
+from fastevals.scale.squares import RowSums, as_floats, carry, of_ones
 
 Keys = NDArray[np.uint64]
 Ints = NDArray[np.int64]
@@ -35,8 +37,9 @@ class ScoreCells:
     low, high : ndarray of uint64 of shape (n_cells,)
         Keys of the least and the greatest score that rows of the cell may have, in the order of (low, high); no two
         cells are the same. Where both are equal the cell is an atom: nothing is in doubt.
-    counts : ndarray of int64 of shape (n_cells, 2)
-        Negative and positive rows, or whole units of weight.
+    counts : ndarray of int64 of shape (n_cells, 2) or (n_cells, 6)
+        Negative and positive rows, or whole units of weight; after the weights of rows the lower and the upper limbs of
+        their squares (`fastevals.scale.squares`), where these are kept.
     """
 
     low: Keys
@@ -59,7 +62,7 @@ class ScoreCells:
         if not new.all():
             first = np.flatnonzero(new)
             low, high, counts = low[first], high[first], np.add.reduceat(counts, first, axis=0)
-        return cls(low, high, np.ascontiguousarray(counts))
+        return cls(low, high, carried(np.ascontiguousarray(counts)))
 
     @classmethod
     def atoms(cls, counts: ThresholdCounts) -> Self:
@@ -67,6 +70,19 @@ class ScoreCells:
         keys = FLOATS.encode(counts.thresholds[:0:-1].astype(np.float64) + 0.0)
         steps = np.stack((np.diff(counts.fps), np.diff(counts.tps)), axis=1)[::-1]
         return cls(keys, keys, np.ascontiguousarray(steps))
+
+    @classmethod
+    def of_rows(cls, keys: Keys, flags: NDArray[Any], units: Ints) -> Self:
+        """Return a cell for each distinct key of rows, which have flags, and units of shape (n_sums, n_rows)."""
+        order = np.argsort(keys)
+        keys, flags = keys[order], flags[order]
+        first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: keys.size])
+        counts = np.empty((first.size, 2 * len(units)), np.int64)
+        for k, each in enumerate(units):
+            values = each[order]
+            for flag in (0, 1):
+                counts[:, 2 * k + flag] = np.add.reduceat(np.where(flags == flag, values, 0), first)
+        return cls(keys[first], keys[first], carried(counts))
 
     @classmethod
     def between(cls, counts: ThresholdCounts, highest: int) -> Self:
@@ -82,9 +98,32 @@ class ScoreCells:
         if not other.low.size or not self.low.size:
             return self if self.low.size else other
         most = self.low.size + other.low.size
-        low, high, counts = np.empty(most, np.uint64), np.empty(most, np.uint64), np.empty((most, 2), np.int64)
+        low, high = np.empty(most, np.uint64), np.empty(most, np.uint64)
+        counts = np.empty((most, self.counts.shape[1]), np.int64)
         n = join_cells(self.low, self.high, self.counts, other.low, other.high, other.counts, low, high, counts)
-        return ScoreCells(low[:n], high[:n], counts[:n])
+        return ScoreCells(low[:n], high[:n], carried(counts[:n]))
+
+    def with_squares(self, *, kept: bool) -> ScoreCells:
+        """Return the same cells with squares, of rows that weigh 1 where there were none, or without any."""
+        if kept == (self.counts.shape[1] > 2):
+            return self
+        counts = of_ones(self.counts).transpose(1, 0, 2).reshape(-1, 6) if kept else self.counts[:, :2]
+        return ScoreCells(self.low, self.high, np.ascontiguousarray(counts))
+
+    def squares_at(
+        self, counts: ThresholdCounts, keys: Keys, unit: float | None, sums: RowSums | None
+    ) -> SquaredWeights | None:
+        """Return sums of squared weights at the thresholds of counts, at each of which are the cells of such keys.
+
+        None where no squares are kept, or floats don't hold them.
+        """
+        if unit is None or sums is None or not 1 / USUAL < unit < USUAL:
+            return None
+        rows = np.searchsorted(-counts.thresholds, -FLOATS.decode(keys))
+        gains = [as_floats(self.counts[:, 2 + flag], self.counts[:, 4 + flag]) * (unit * unit) for flag in (1, 0)]
+        tps, fps = (np.cumsum(np.bincount(rows, gain, counts.tps.size)) for gain in gains)
+        negatives, positives = (cubes * unit**3 for cubes in sums.cubes)
+        return SquaredWeights.of(counts.thresholds, tps, fps, sums.rows, (negatives, positives))
 
     def coarsen(self, n_cells: int, cuts: Keys) -> ScoreCells:
         """Return about so many cells, neighbours joined to hulls of about equal mass.
@@ -101,7 +140,7 @@ class ScoreCells:
     def totals(self) -> Ints:
         """Negative and positive rows in all."""
         return np.array(
-            [rows.sum() for rows in self.counts.T], dtype=np.int64
+            [rows.sum() for rows in self.counts.T[:2]], dtype=np.int64
         )  # along axis 0 it takes ten times as long
 
     @property
@@ -139,14 +178,18 @@ class ScoreCells:
     def from_cell(self) -> Ints:
         """Rows of each class in each cell and those after it, and 0."""
         sums = np.zeros((self.low.size + 1, 2), dtype=np.int64)
-        np.cumsum(self.counts[::-1], axis=0, out=sums[-2::-1])
+        np.cumsum(self.counts[::-1, :2], axis=0, out=sums[-2::-1])
         return sums
 
     @cached_property
     def middle(self) -> ThresholdCounts:
         """Counts with all rows of a cell tied in the middle of its keys."""
-        middle = self.low + (self.high - self.low) // np.uint64(2)
-        return self._counts_at(negatives=middle, positives=middle)
+        return self._counts_at(negatives=self.middle_keys, positives=self.middle_keys)
+
+    @property
+    def middle_keys(self) -> Keys:
+        """The middle of each cell's keys."""
+        return self.low + (self.high - self.low) // np.uint64(2)
 
     def _counts_at(self, *, negatives: Keys, positives: Keys) -> ThresholdCounts:
         scores = FLOATS.decode(np.concatenate((negatives, positives)))
@@ -170,3 +213,10 @@ class ScoreCells:
     def _pairs_won(counts: ThresholdCounts) -> Any:
         """Return the area below the ROC polyline: of polylines that don't cross, the same only for the same line."""
         return None if one_class(counts) else exact_auc(counts)
+
+
+def carried(counts: Ints) -> Ints:
+    """Return counts whose lower limbs of squares, if any, are carried."""
+    if counts.shape[1] > 2:
+        carry(counts[:, 2:4], counts[:, 4:])
+    return counts

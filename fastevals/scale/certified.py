@@ -29,10 +29,12 @@ from fastevals.measure.curves.roc import DetCurve, RocCurve
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.base import BaseRanking, Doubt
 from fastevals.measure.ranking.ranking import Ranking
+from fastevals.measure.ranking.squares import SquaredWeights
 from fastevals.measure.registry import METRICS, Detail, find_metric
 from fastevals.results import Frozen, OperatingPoint
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.rounding import BETTER, WORSE, LooseCounts, Spare, moved, moved_cells, moved_curve
+from fastevals.scale.squares import RowSums
 
 LARGEST = float(np.finfo(np.float64).max)
 NOTHING: Mapping[str, float] = MappingProxyType({})
@@ -301,9 +303,11 @@ class CertifiedRanking(BaseRanking):
         By how many units the rows of each class may weigh more or less than was counted.
     known : mapping of str to float, optional
         Metrics that are known from elsewhere, by name.
+    sums : RowSums, optional
+        Of weighted rows whose squares the cells have.
     """
 
-    __slots__ = ("_known", "_names", "_spare", "_unit", "cells", "n_negatives", "n_positives")
+    __slots__ = ("_known", "_names", "_spare", "_sums", "_unit", "cells", "n_negatives", "n_positives")
 
     def __init__(
         self,
@@ -313,9 +317,10 @@ class CertifiedRanking(BaseRanking):
         unit: float | None = None,
         spare: Spare = NO_SPARE,
         known: Mapping[str, float] = NOTHING,
+        sums: RowSums | None = None,
     ) -> None:
         self.cells, self._names, self._unit, self._spare = cells, classes, unit, spare
-        self._known = dict(known)
+        self._known, self._sums = dict(known), sums
         self.n_negatives, self.n_positives = map(self._in_weight, cells.totals.tolist())  # rows, or their weight
 
     def __repr__(self) -> str:
@@ -338,15 +343,22 @@ class CertifiedRanking(BaseRanking):
 
     def _counts_and_doubts(self, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
         """Return the ranking in which all rows of a range tie, and how far off its metrics may be."""
-        ranking = Ranking._of_threshold_counts("a ranking", self.cells.middle, self.pos_label)
+        counts = self.cells.middle if self._unit is None else self.cells.middle.in_weight(self._unit)
+        ranking = Ranking._of_threshold_counts("a ranking", counts, self.pos_label)
+        ranking._squares = self._squares
         doubts = {}
         for label, spec in specs.items():
             if not isinstance(spec, MetricSpec):
                 raise ValueError(f"metrics of a ranking in doubt must have names, got {show(spec)}")
-            found = certify(self.cells, spec)
+            found = certify(self.cells, spec, self._spare, 1 / (self._unit or 1.0))
             if isinstance(found, Certified):
                 doubts[label] = found.value - found.low, found.high - found.value
         return ranking, doubts
+
+    @property
+    def _squares(self) -> SquaredWeights | None:
+        """Sums of squared weights where all rows of a range tie."""
+        return self.cells.squares_at(self.cells.middle, self.cells.middle_keys, self._unit, self._sums)
 
     @property
     def at_cuts(self) -> ThresholdCounts:

@@ -27,7 +27,8 @@ from fastevals._options import check_integer
 from fastevals._validation.arrays import as_scores, check_finite, check_same_length, exceeds_floats
 from fastevals._validation.labels import binary_labels
 from fastevals.counting.ordering import FLOATS, BinaryLabels
-from fastevals.scale.cells import HIGHEST, LOWEST, ScoreCells
+from fastevals.scale.cells import HIGHEST, LOWEST, ScoreCells, carried
+from fastevals.scale.squares import carry
 
 Keys = NDArray[np.uint64]
 Flags = NDArray[np.uint8]
@@ -141,16 +142,24 @@ class ScoreGrid:
         return f"ScoreGrid({self.n_cells} cells)"
 
     def count(self, scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | None, counts: NDArray[Any]) -> None:
-        """Add rows, or their units of weight, to the counts: negatives and positives of each cell."""
-        short, beyond = np.zeros(counts.size, np.uint16), np.zeros(counts.size, np.int64)
-        for block in blocks(slice(0, scores.size)):
-            rows = FLOATS.bits(scores[block]), flags[block]
-            if units is None:
-                count_in_cells(*rows, FLOATS.flip_below, FLOATS.flip, *self._index, short, beyond)
-            else:
-                sum_in_cells(*rows, units[block], FLOATS.flip_below, FLOATS.flip, *self._index, beyond)
+        """Add rows, or their units of shape (n_sums, n_rows), to the counts of shape (n_sums, 2 * n_cells).
+
+        Of each cell there are those of negatives and those of positives.
+        """
+        short, beyond = np.zeros(counts.shape[1], np.uint16), np.zeros(counts.shape, np.int64)
+        for k, sums in enumerate(beyond):
+            if units is not None and not units[k].any():  # as upper limbs of squares mostly are
+                continue
+            for block in blocks(slice(0, scores.size)):
+                rows = FLOATS.bits(scores[block]), flags[block]
+                if units is None:
+                    count_in_cells(*rows, FLOATS.flip_below, FLOATS.flip, *self._index, short, sums)
+                else:
+                    sum_in_cells(*rows, units[k, block], FLOATS.flip_below, FLOATS.flip, *self._index, sums)
         np.add(counts, short, out=counts)
         np.add(counts, beyond, out=counts, casting="unsafe")
+        if len(counts) > 1:
+            carry(*counts[1:])
 
     def find(self, scores: NDArray[Any], cells: NDArray[np.uint16]) -> None:
         """Write the number of each score's cell, from the lowest, of a grid with few."""
@@ -158,10 +167,10 @@ class ScoreGrid:
 
     def cells(self, counts: NDArray[Any]) -> ScoreCells:
         """Return the cells that hold rows."""
-        n = np.count_nonzero(counts[::2] | counts[1::2])
-        low, high, held = np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty((n, 2), np.int64)
+        n = np.count_nonzero(counts[0, ::2] | counts[0, 1::2])
+        low, high, held = np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty((n, 2 * len(counts)), np.int64)
         held_cells(self.cuts, np.uint64(LOWEST), np.uint64(HIGHEST), counts, low, high, held)
-        return ScoreCells(low, high, held)
+        return ScoreCells(low, high, carried(held))
 
     def _ends(self) -> tuple[Keys, Keys]:
         """Return the lowest and the highest key of each cell."""

@@ -20,7 +20,8 @@ from fastevals._limits import free_bytes
 from fastevals.scale.fields import TIMES, Fields, Room
 
 MAGIC = b"fastevals"
-VERSION = 1
+VERSIONS = range(1, 3)
+SQUARES = "squares"  # of weights, which summaries of version 2 have; those without are of version 1, as earlier ones
 CHECKSUM = 16  # bytes
 LEVEL = 1  # of zlib: more takes longer and gains little
 FRAME = struct.Struct("<9sHII")  # magic, version, length of the head, number of arrays
@@ -111,7 +112,7 @@ def from_json(values: Sequence[Any]) -> list[Any]:
 def pack(kind: str, head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Return bytes of a kind of summary: equal ones have equal bytes."""
     text = json.dumps({"kind": kind, **head, "arrays": list(arrays)}, sort_keys=True, allow_nan=False).encode()
-    parts = [FRAME.pack(MAGIC, VERSION, len(text), len(arrays)), text]
+    parts = [FRAME.pack(MAGIC, VERSIONS[SQUARES in arrays], len(text), len(arrays)), text]
     for array in arrays.values():
         values = np.ascontiguousarray(array).view(np.uint64)
         planes = np.ascontiguousarray(values.view(np.uint8).reshape(-1, 8).T)  # bytes of one place are alike
@@ -167,8 +168,9 @@ def _frame(data: bytes) -> tuple[int, int]:
     if len(data) < FRAME.size or not data.startswith(MAGIC):
         raise ValueError("data is no summary of fastevals")
     _, version, head_size, n_arrays = FRAME.unpack_from(data)
-    if version != VERSION:
-        raise ValueError(f"data is of version {version}, which this fastevals can't read: it reads up to {VERSION}")
+    if version not in VERSIONS:
+        most = VERSIONS[-1]
+        raise ValueError(f"data is of version {version}, which this fastevals can't read: it reads up to {most}")
     if n_arrays > MOST_ARRAYS:
         raise ValueError("data is damaged: its head names other arrays than it has")
     return head_size, n_arrays

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -26,15 +27,16 @@ from fastevals._validation.arrays import (
 )
 from fastevals._validation.labels import Classes, as_labels, binary_labels, both_classes, distinct_pair
 from fastevals._validation.text import is_text
-from fastevals.counting.ordering import FLOATS, BinaryLabels, count_by_score, count_ties
+from fastevals.counting.ordering import FLOATS, BinaryLabels, count_ties
 from fastevals.counts import MOST, as_counts, check_total
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.scale.cells import HIGHEST, LOWEST, ScoreCells
 from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.fields import Fields
 from fastevals.scale.grid import Flags, ScoreGrid, atoms_of_rows, exact_floats, exact_grid, fit_grid, grid_of_cells
-from fastevals.scale.payload import Summary
+from fastevals.scale.payload import SQUARES, Summary
 from fastevals.scale.rounding import PARTS, Spare, parts_lost
+from fastevals.scale.squares import MOST_SQUARED, RowSums, check_squares, exact_sum, of_ones, with_squares
 
 CHUNK = 1 << 21  # rows that are counted together; fewer wait for more,
 BATCH = 1 << 17  # or of these, where the ranges are given: they are counted at once
@@ -91,7 +93,7 @@ class RankingSummary(Summary):
 
     __slots__ = (
         "_at", "_cells", "_counts", "_grid", "_labels", "_lost", "_n_cells", "_only_atoms", "_own_grid", "_read",
-        "_unit", "_waiting", "is_weighted",
+        "_row_sums", "_unit", "_waiting", "is_weighted",
     )  # fmt: skip
 
     def __init__(
@@ -114,13 +116,15 @@ class RankingSummary(Summary):
         self._at = sorted_unique(FLOATS.encode(thresholds))
         self._own_grid = grid is None
         self._unit = unit
-        self.is_weighted = unit is not None  # whether rows have weights, of which only the sums are known
+        self.is_weighted = unit is not None  # whether rows have weights
+        self._row_sums = None if unit is None else RowSums()  # of weights; None where squares are not kept either
         self._lost = (0, 0)  # parts of units by which negatives and positives may weigh more or less than was counted
         self._labels: tuple[Any, Any] = (
             as_label("pos_label", pos_label),
             None,
         )  # positive and negative, as far as they are known
         self._cells = ScoreCells.none()  # what is counted but for the grid's
+        self._counts: NDArray[np.int64]  # of the grid's cells, of shape (n_sums, 2 * n_cells)
         self._waiting: list[tuple[NDArray[Any], Flags, NDArray[np.int64] | None]] = []
         self._read: ScoreCells | None = None  # all cells, once asked for
         self._use(grid)
@@ -145,7 +149,8 @@ class RankingSummary(Summary):
             Finite scores that float64 holds exactly.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights, not negative: whole numbers, or any up to `largest_weight`. Rows of weight zero are left out.
-            Weighted rows have values, but no intervals: sums of squared weights are not kept.
+            Each row is one independent observation. Intervals need sums of squared weights, which are kept unless a
+            row weighs 2**40 units or more.
         frequency_weight : array-like of shape (n_samples,), optional
             How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
 
@@ -170,25 +175,60 @@ class RankingSummary(Summary):
                 scores, flags, counts = scores[kept], flags[kept], counts[kept]
             if not kept.any():
                 return
-            check_total(f"{units.name} of all rows", self._n_units(), int(counts.sum(dtype=object)))
-            self.is_weighted = self.is_weighted or units.are_weights
+            check_total(f"{units.name} of all rows", self._n_units(), exact_sum(counts))
             if units.lost is not None:
                 total, positives = (int(each.sum()) for each in (units.lost, units.lost[kept] * flags))
                 self._lost = self._lost[0] + total - positives, self._lost[1] + positives
         self._read = None
+        sums = self._sums_of(flags, counts, are_weights=units is not None and units.are_weights)
         waiting = sum(each[0].size for each in self._waiting)
         if waiting + scores.size < CHUNK and (self._own_grid or scores.size < BATCH):
-            self._waiting.append((scores.astype(np.float64), flags, counts))
+            self._waiting.append((scores.astype(np.float64), flags, sums))
             return
         self._count_waiting()
         for start in range(0, scores.size, CHUNK):
             rows = slice(start, start + CHUNK)
-            self._count(scores[rows], flags[rows], None if counts is None else counts[rows])
+            self._count(scores[rows], flags[rows], None if sums is None else sums[:, rows])
+
+    def _sums_of(
+        self, flags: Flags, counts: NDArray[np.int64] | None, *, are_weights: bool
+    ) -> NDArray[np.int64] | None:
+        """Return what rows add to the sums of their cells, of shape (n_sums, n_rows); None where each adds 1."""
+        if are_weights:
+            assert counts is not None
+            known = self._known_sums()
+            if known is not None and counts.max() <= MOST_SQUARED:
+                self._weigh(known.plus(RowSums.of(counts, flags)))
+                return with_squares(counts)
+            self._weigh(None)
+        elif self._row_sums is not None:
+            counts = np.ones(flags.size, np.int64) if counts is None else counts
+            n_pos = int(counts[flags != 0].sum())
+            self._row_sums = self._row_sums.plus(RowSums.of_ones(int(counts.sum()) - n_pos, n_pos))
+            return of_ones(counts)
+        return None if counts is None else counts[None]
+
+    def _known_sums(self) -> RowSums | None:
+        """Return sums of the rows so far; None where only the weights are known of them."""
+        if self.is_weighted:
+            return self._row_sums
+        return RowSums.of_ones(*self._counted()._all_cells().totals.tolist())
+
+    def _weigh(self, sums: RowSums | None) -> None:
+        """Have rows with weights from here on, of which squares are kept where there are sums."""
+        kept = sums is not None
+        if kept == (self._row_sums is None):
+            self._waiting = [
+                (scores, flags, _resized(units, scores.size, kept)) for scores, flags, units in self._waiting
+            ]
+            self._cells = self._cells.with_squares(kept=kept)
+            self._counts = of_ones(self._counts[0]) if kept else self._counts[:1]
+        self.is_weighted, self._row_sums = True, sums
 
     def _n_units(self) -> int:
         """Return the rows, or units of weight, that are counted or wait."""
-        waiting = sum(scores.size if units is None else int(units.sum()) for scores, _, units in self._waiting)
-        return int(self._cells.totals.sum()) + int(self._counts.sum()) + waiting
+        waiting = sum(scores.size if units is None else int(units[0].sum()) for scores, _, units in self._waiting)
+        return int(self._cells.totals.sum()) + int(self._counts[0].sum()) + waiting
 
     def _count_waiting(self) -> None:
         """Count the rows that wait for more."""
@@ -197,16 +237,19 @@ class RankingSummary(Summary):
             self._waiting = []
             weighted = any(each is not None for each in units)
             whole = [
-                np.ones(rows.size, np.int64) if each is None else each for rows, each in zip(scores, units, strict=True)
+                np.ones((1, rows.size), np.int64) if each is None else each
+                for rows, each in zip(scores, units, strict=True)
             ]
-            self._count(np.concatenate(scores), np.concatenate(flags), np.concatenate(whole) if weighted else None)
+            self._count(
+                np.concatenate(scores), np.concatenate(flags), np.concatenate(whole, axis=1) if weighted else None
+            )
 
     def _count(self, scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | None) -> None:
         """Count a chunk: in the grid while that fits, as atoms while they are few, else in a grid fitted to it."""
         if self._grid is None and not self._cells.are_atoms:
             self._use(grid_of_cells(self._cells) or fit_grid(sample_of(scores, flags), self._n_cells))
         if self._grid is not None:
-            counts = np.zeros(2 * self._grid.n_cells, dtype=np.uint32 if units is None else np.int64)
+            counts = np.zeros(self._counts.shape, dtype=np.uint32 if units is None else np.int64)
             self._grid.count(scores, flags, units, counts)
             if not self._own_grid or self._fits(counts):
                 np.add(self._counts, counts, out=self._counts)
@@ -230,8 +273,8 @@ class RankingSummary(Summary):
 
     def _are_more(self, sample: ScoreCells, another: Callable[[], ScoreCells]) -> bool:
         """Return whether samples alone have more distinct scores than there may be cells: a sort would not help."""
-        seen = self._cells.join(sample)
-        return seen.low.size > self._n_cells or seen.join(another()).low.size > self._n_cells
+        seen = sorted_union(self._cells.low, sample.low)
+        return seen.size > self._n_cells or sorted_union(seen, another().low).size > self._n_cells
 
     def _use(self, grid: ScoreGrid | None, *, only_atoms: bool = False) -> None:
         """Count in a grid from here on."""
@@ -240,12 +283,13 @@ class RankingSummary(Summary):
             grid = grid if cuts.size == grid.cuts.size else ScoreGrid.from_keys(cuts)
         self._grid = grid
         self._only_atoms = only_atoms
-        self._counts = np.zeros(0 if grid is None else 2 * grid.n_cells, dtype=np.int64)
+        n_sums = 1 if self._row_sums is None else 3
+        self._counts = np.zeros((n_sums, 0 if grid is None else 2 * grid.n_cells), dtype=np.int64)
 
     def _fits(self, counts: NDArray[Any]) -> bool:
         """Return whether a chunk is no more in doubt than in cells fitted to it; beside atoms not at all."""
         assert self._grid is not None
-        negatives, positives, pairs, squares = doubt_of(counts, self._grid.is_wide)
+        negatives, positives, pairs, squares = doubt_of(counts[0], self._grid.is_wide)
         if self._only_atoms:
             return bool(squares == 0)
         share = pairs / (negatives * positives) if negatives and positives else squares / (negatives + positives) ** 2
@@ -324,17 +368,26 @@ class RankingSummary(Summary):
             unit = 1.0  # of sums of weights, which are floats
         if self.is_exact:
             counts = self.cells.middle
+            squares = self.cells.squares_at(counts, self.cells.low, unit, self._row_sums)
             if unit is not None:
                 counts = counts.in_weight(unit)
-            return Ranking._of_classes(counts, self.n_positives, self.n_negatives, self._classes())
-        return CertifiedRanking(self.cells, self._classes(), unit=unit, spare=Spare(*(n / PARTS for n in self._lost)))
+            return Ranking._of_classes(counts, self.n_positives, self.n_negatives, self._classes(), squares)
+        spare = Spare(*(n / PARTS for n in self._lost))
+        return CertifiedRanking(self.cells, self._classes(), unit=unit, spare=spare, sums=self._row_sums)
 
     # Merging and storing ----------------------------------------------------------------------------------------------
 
     def _merged(self, others: Sequence[RankingSummary]) -> RankingSummary:
-        merged = self._counted()._copy()
+        merged, parts = self._counted()._copy(), [other._counted() for other in others]
         merged._read = None
-        apart = [cells for other in others if (cells := merged._add(other._counted())) is not None]
+        if any(each.is_weighted for each in (merged, *parts)):
+            parts = [part._copy() for part in parts]
+            known = [each._known_sums() for each in (merged, *parts)]
+            told = [each for each in known if each is not None]
+            sums = reduce(RowSums.plus, told) if len(told) == len(known) else None
+            for each in (merged, *parts):
+                each._weigh(sums)
+        apart = [cells for part in parts if (cells := merged._add(part)) is not None]
         if apart:
             merged._set_aside(merged._all_cells())
         while apart:  # pairs of about the same size are joined, then pairs of these; the largest at last
@@ -353,7 +406,6 @@ class RankingSummary(Summary):
         labels = joint_labels(self._labels, other._labels)
         check_total("summaries", self._n_units(), other._n_units())
         self._labels = labels
-        self.is_weighted = self.is_weighted or other.is_weighted
         self._lost = self._lost[0] + other._lost[0], self._lost[1] + other._lost[1]
         self._at = sorted_union(self._at, other._at)
         if self._grid is not None and self._grid == other._grid:
@@ -373,8 +425,11 @@ class RankingSummary(Summary):
         if self.is_weighted:
             head["lost"] = list(self._lost)
         deltas = np.diff(cells.low, prepend=np.uint64(0))
-        negatives, positives = cells.counts.T
+        negatives, positives = cells.counts.T[:2]
         arrays = {"low": deltas, "width": cells.high - cells.low, "negatives": negatives, "positives": positives}
+        if summary._row_sums is not None:
+            head |= summary._row_sums.head()
+            arrays[SQUARES] = cells.counts.T[2:].ravel()
         return head, {"at": self._at, **arrays}
 
     @classmethod
@@ -390,10 +445,16 @@ class RankingSummary(Summary):
         if rows < 0:
             raise ValueError("its cells are not in order")
         check_total("its cells", rows)
+        summary._row_sums = None
+        if SQUARES in fields:
+            counts = np.hstack((counts, fields.counts(SQUARES, 4 * n).reshape(4, n).T))
+            summary._row_sums = RowSums.of_fields(fields)
+            check_squares(counts, summary._row_sums)
+        summary._use(None)
         summary._at, summary._cells = fields.keys("at"), ScoreCells(low, high, counts)
         if (summary._at[1:] <= summary._at[:-1]).any():
             raise ValueError("its thresholds are not in order")
-        if "lost" in fields:
+        if "lost" in fields or summary._row_sums is not None:
             summary.is_weighted = True
             summary._lost = tuple(fields.many("lost", "numbers of parts", lambda n: type(n) is int and n >= 0, 2))
         elif summary._unit is not None:  # each row at most half a unit of so many
@@ -584,6 +645,12 @@ def whole_units(sample_weight: Any, n: int, unit: float | None) -> Units:
     return Units(units.astype(np.int64), lost=parts_lost(weights, units, unit))
 
 
+def _resized(units: NDArray[np.int64] | None, n: int, kept: bool) -> NDArray[np.int64]:
+    """Return what n rows add to sums, with their squares, of rows that weigh 1, or without."""
+    counts = np.ones(n, np.int64) if units is None else units[0]
+    return of_ones(counts) if kept else counts[None]
+
+
 def are_finite(scores: NDArray[Any]) -> bool:
     """Return whether no score is infinite or NaN."""
     return scores.dtype.kind != "f" or not count_infinite(FLOATS.bits(scores))
@@ -607,7 +674,7 @@ def count_atoms(scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | N
     """Return a cell for each distinct score of rows, or of their units of weight."""
     if units is None:
         return ScoreCells.atoms(Ranking(flags.view(np.bool_), scores).counts)
-    return ScoreCells.atoms(count_by_score(np.asarray(scores, np.float64), units * flags, units * (1 - flags)))
+    return ScoreCells.of_rows(FLOATS.encode(np.asarray(scores, np.float64) + 0.0), flags, units)
 
 
 def joint_labels(first: tuple[Any, Any], second: tuple[Any, Any]) -> tuple[Any, Any]:

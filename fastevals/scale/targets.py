@@ -138,6 +138,8 @@ class TargetSummary(Summary):
                 self._errors._labels = (None, NO_BOUNDS)
         if self._errors._labels[1] is None:
             self._errors._count_rows(np.zeros(y.size, dtype=np.uint8), np.abs(y - p), units)
+            if sample_weight is not None:
+                self._errors._weigh(None)  # nobody asks for the squares
         more = [Fraction(high) + Fraction(low) for high, low in pairs.tolist()]
         self._sums = [a + b for a, b in zip(self._sums, more, strict=True)]
         self._origin, self._products = origin, products

@@ -325,9 +325,9 @@ def _summaries(data: _Data) -> None:
             summary = _summed(RankingSummary(**options), data.y, scores, **weights)
             ranking = summary.ranking()
             ranking.roc_auc(), ranking.average_precision(), ranking.ks_statistic(), ranking.roc_curve()
+            delong(summary)
             if "sample_weight" not in weights:
                 bootstrap(summary, ["roc_auc", "average_precision", "ks_statistic"], n_resamples=FEW, rng=0)
-                delong(summary)
         _summed(ProbabilitySummary(), data.y, data.scores, **weights).metrics()
         _summed(ConfusionSummary(), *labels, **weights).matrix()
         _summed(TargetSummary(), data.targets, data.fitted, **weights).metric("r2")

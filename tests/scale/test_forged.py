@@ -54,7 +54,17 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "weights": lambda: RankingSummary.from_cells([0.1, 0.3], [0.2, 0.3], [2, 1], [5, 0], at=[0.3]),
     "numbers of groups": lambda: _grouped(np.array([3.5, -1.0, 2.0])),
     "scores": scores_summary,
+    "squares": lambda: weighted_rows(),
+    "squares in units": lambda: weighted_rows(largest_weight=4.0),
 }
+
+
+def weighted_rows(**options: Any) -> RankingSummary:
+    """Return a small summary of weighted rows."""
+    summary = RankingSummary(cells=16, at=[0.5], **options)
+    rng = np.random.default_rng(5)
+    summary.update(np.arange(20) % 2, np.round(rng.random(20), 1), sample_weight=rng.integers(1, 5, 20))
+    return summary
 
 
 def _grouped(groups: NDArray[Any]) -> GroupSummary:
@@ -194,6 +204,7 @@ def read_all(summary: Any, kind: str) -> list[Callable[[], Any]]:
         calls += [ranking.roc_auc, ranking.average_precision, ranking.roc_curve, lambda: ranking.best_threshold("f1")]
         calls += [lambda: ranking.confusion_at(0.5), lambda: ranking.threshold_for(recall=0.5)]
         calls.append(lambda: fastevals.bootstrap(summary, "roc_auc", n_resamples=9, rng=0))
+        calls.append(lambda: fastevals.delong(summary))
         calls.append(lambda: summary.update([0, 1], [0.1, 0.9]))
     elif isinstance(summary, ProbabilitySummary):
         calls += [summary.calibration_curve, summary.log_loss, lambda: summary.update([0, 1], [0.1, 0.9])]
@@ -263,6 +274,31 @@ def test_forged_labels(labels: Any, counts: list[int], message: str) -> None:
     data = pack("confusion", head, {"counts": np.array(counts, np.uint64)})
     with pytest.raises(ValueError, match=f"^data is damaged: {message}"):
         ConfusionSummary.from_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("name", "places", "change", "message"),
+    [
+        ("squares", [0], -1000, "squares must be integers up to|its squares are not those"),
+        ("squares", [0], 1000, "its squares are not those"),  # above the squared weight of the cell
+        ("squares", slice(None), 2**40, "its squares are not those"),  # lower limbs that are too large
+        ("rows", None, ["0x1", "0x1"], "its rows, squares and cubes are not those"),  # W**2 > n Q
+        ("rows", None, ["0x0", "0xa"], "its rows, squares and cubes are not those"),
+        ("rows", None, ["0xa", "0xff"], "its rows, squares and cubes are not those"),  # more than their weight
+        ("cubes", None, ["0x1", "0x1"], "its rows, squares and cubes are not those"),
+        ("cubes", None, ["0xffffff", "0xffffff"], "its rows, squares and cubes are not those"),
+        ("rows", None, [10, 10], "rows must be a list of 2 integers in base 16"),
+    ],
+)  # fmt: skip
+def test_forged_squares(name: str, places: Any, change: Any, message: str) -> None:
+    head, arrays = parts_of(weighted_rows().to_bytes(), "ranking")
+    if places is None:
+        head[name] = change
+    else:
+        arrays[name] = arrays[name].copy()
+        arrays[name].view(np.int64)[places] += change
+    with pytest.raises(ValueError, match=f"^data is damaged: {message}"):
+        RankingSummary.from_bytes(pack("ranking", head, arrays))
 
 
 # Bytes that are no summary, or far more than they seem ----------------------------------------------------------------

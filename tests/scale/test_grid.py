@@ -31,12 +31,12 @@ KINDS: dict[str, NDArray[np.float64]] = {
 
 
 def assert_counted(grid: ScoreGrid, scores: NDArray[Any], labels: NDArray[np.uint8], units: Any = None) -> None:
-    counts = np.zeros(2 * grid.n_cells, dtype=np.uint32 if units is None else np.int64)
-    grid.count(scores, labels, units, counts)
+    counts = np.zeros((1, 2 * grid.n_cells), dtype=np.uint32 if units is None else np.int64)
+    grid.count(scores, labels, None if units is None else units[None], counts)
     keys = FLOATS.encode(np.asarray(scores, np.float64) + 0.0)
     cell = np.searchsorted(grid.cuts, keys, side="right")
     expected = np.bincount(2 * cell + labels, units, 2 * grid.n_cells)
-    np.testing.assert_array_equal(counts, expected)
+    np.testing.assert_array_equal(counts[0], expected)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -53,7 +53,7 @@ def test_each_score_is_in_its_cell(kind: str, n_cells: int) -> None:
         for rows, of in ((scores, labels), (others, flags), (short, flags)):
             assert_counted(grid, rows, of)
         assert_counted(grid, others, flags, rng.integers(1, 2**40, others.size))
-        ends = grid.cells(np.ones(2 * grid.n_cells, np.int64))
+        ends = grid.cells(np.ones((1, 2 * grid.n_cells), np.int64))
         assert (ends.low[1:] == ends.high[:-1] + np.uint64(1)).all()  # between them all finite scores are
 
 
@@ -84,7 +84,7 @@ def test_cells_have_about_equal_weight_of_each_class() -> None:
     labels = (rng.random(200_000) < 0.2).astype(np.uint8)
     scores = rng.normal(size=labels.size) + labels
     grid = ScoreGrid.fit(labels[::4], scores[::4], n_cells=1000)
-    counts = np.zeros(2 * grid.n_cells, np.uint32)
+    counts = np.zeros((1, 2 * grid.n_cells), np.uint32)
     grid.count(scores, labels, None, counts)
     assert 500 < grid.n_cells < 8000
     shares = counts.reshape(-1, 2) / counts.reshape(-1, 2).sum(axis=0)
@@ -161,6 +161,6 @@ def test_even_cuts_are_as_wide_or_hold_as_many_floats(ends: tuple[float, float],
 def test_counts_of_one_cell_past_16_bits() -> None:
     scores, labels = np.full(200_003, 0.5), np.zeros(200_003, dtype=np.uint8)
     labels[:70_000] = 1
-    counts = np.zeros(4, dtype=np.uint32)
+    counts = np.zeros((1, 4), dtype=np.uint32)
     ScoreGrid([0.25]).count(scores, labels, None, counts)
-    assert counts.tolist() == [0, 0, 130_003, 70_000]
+    assert counts.tolist() == [[0, 0, 130_003, 70_000]]

@@ -373,7 +373,7 @@ def test_bytes_of_something_else() -> None:
     data = RankingSummary().to_bytes()
     for wrong, message in (
         ("text", "data must be bytes, got a str"), (b"", "no summary of fastevals"), (b"PK" + data, "no summary of"),
-        (data[:9] + b"\x07\x00" + data[11:], "of version 7, which this fastevals can't read: it reads up to 1"),
+        (data[:9] + b"\x07\x00" + data[11:], "of version 7, which this fastevals can't read: it reads up to 2"),
         (data[:-1], "damaged or cut off"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=message):

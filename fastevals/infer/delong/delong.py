@@ -41,7 +41,7 @@ from fastevals._validation.labels import binary_labels
 from fastevals._validation.tables import as_pair_of_names
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
-from fastevals.infer.delong.weighted import WeightedMoments, weighted_moments
+from fastevals.infer.delong.weighted import WeightedMoments, weighted_moments, weighted_ranking_moments
 from fastevals.infer.significance.decision import NO_VARIANCE, build_result, check_alpha
 from fastevals.measure.metric_specs import metric
 from fastevals.measure.ranking.base import BaseRanking, Doubt
@@ -88,7 +88,8 @@ def delong(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,), or Ranking, RankingSummary or ThresholdCounts
-        Labels of two classes: numbers, booleans or strings. Or all there is of one model, without `scores`.
+        Labels of two classes: numbers, booleans or strings. Or all there is of one model, without `scores`; with
+        weights a RankingSummary, or its ranking.
     scores : array-like of shape (n_samples,) or (n_models, n_samples), mapping of name to array-like, or frame
         Finite scores of one model, or of many: one a row, an entry or a column. Ties are exact equality.
     pos_label : label, optional
@@ -245,7 +246,8 @@ def delong_test_unpaired(
     Parameters
     ----------
     ranking_a, ranking_b : Ranking, RankingSummary or ThresholdCounts
-        Without weights, of any number of rows. They share no rows: for models on the same rows `delong_test` is surer.
+        Of any number of rows; with weights a RankingSummary, or its ranking. They share no rows: for models on the same
+        rows `delong_test` is surer.
         What summaries leave in doubt widens the interval, and the effect that is tested is the least they leave open.
     method : {"t", "normal"}
         The statistic's distribution if the AUCs are equal: Student's t with Welch's degrees of freedom, as pROC has it,
@@ -311,10 +313,14 @@ def delong_test_unpaired(
     )  # fmt: skip
 
 
-def _moments_of_counts(name: str, subject: Any) -> tuple[PlacementMoments, Doubt, Any]:
+def _moments_of_counts(name: str, subject: Any) -> tuple[PlacementMoments | WeightedMoments, Doubt, Any]:
     """Return the moments of a ranking, counts or a summary, what is in doubt of its AUC, and its positive class."""
-    ranking, doubts = ranking_of_rows(name, subject, {"roc_auc": metric("roc_auc")})
-    moments = compute_ranking_moments(ranking.counts)
+    ranking, doubts = ranking_of_rows(name, subject, {"roc_auc": metric("roc_auc")}, takes_weights=True)
+    moments: PlacementMoments | WeightedMoments
+    if ranking._squares is None:
+        moments = compute_ranking_moments(ranking.counts)
+    else:
+        moments = weighted_ranking_moments(ranking.counts, ranking._squares)
     _warn_if_undefined(moments, name)
     return moments, doubts.get("roc_auc", (0.0, 0.0)), ranking.pos_label
 

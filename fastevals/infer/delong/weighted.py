@@ -18,7 +18,10 @@ from numpy.typing import NDArray
 from fastevals._frames import Columns, make_columns
 from fastevals._validation.arrays import usual_unit
 from fastevals.counting.ordering import BinaryLabels
+from fastevals.counts import ThresholdCounts
 from fastevals.measure.ranking.ranking import Ranking
+from fastevals.measure.ranking.squares import SquaredWeights
+from fastevals.measure.ranking_metrics import roc_auc
 from fastevals.results import Frozen
 
 Floats = NDArray[np.float64]
@@ -78,13 +81,28 @@ def weighted_moments(labels: BinaryLabels, scores: Sequence[NDArray[Any]], weigh
         for which, rows in enumerate(sides):
             other = sides[1 - which]
             moved = [own[which] * _deviations(each, rows, other, own[1 - which], own[which]) for each in scores]
-            share = _variance_share(own[which])
+            share = _variance_share(*(float((own[which] ** power).sum()) for power in (1, 2, 3)))
             for a, first in enumerate(moved):
                 for b in range(a + 1):
                     table[a, b] += (first * moved[b]).sum() / share  # alike, of models that are alike
         table = np.tril(table) + np.tril(table, -1).T
     rows_of_table = tuple(map(tuple, table.tolist())) if defined else ()
     return WeightedMoments(sides[1].size, sides[0].size, tuple(aucs), rows_of_table)
+
+
+def weighted_ranking_moments(counts: ThresholdCounts, squares: SquaredWeights) -> WeightedMoments:
+    """Return the moments of rows that were counted by score, with sums of their weights and of squared ones."""
+    n_neg, n_pos = squares.rows
+    if not n_neg or not n_pos:
+        return WeightedMoments(n_pos, n_neg, (math.nan,), ())
+    auc = roc_auc(counts)
+    if min(n_neg, n_pos) < 2:
+        return WeightedMoments(n_pos, n_neg, (auc,), ())
+    variance, sides = 0.0, ((counts.fps, squares.fps), (counts.tps, squares.tps))
+    for (own, sums), (other, _), mean, cubes in zip(sides, sides[::-1], (1 - auc, auc), squares.cubes, strict=True):
+        placements = 1 - (other[1:] + other[:-1]) / (2 * other[-1])
+        variance += np.diff(sums) @ (placements - mean) ** 2 / _variance_share(own[-1], sums[-1], cubes)
+    return WeightedMoments(n_pos, n_neg, (auc,), ((float(variance),),))
 
 
 def _auc(labels: BinaryLabels, values: NDArray[Any], weights: Floats) -> float:
@@ -101,12 +119,11 @@ def _deviations(
     return np.asarray(placements - np.average(placements, weights=own))
 
 
-def _variance_share(weights: Floats) -> float:
+def _variance_share(total: float, squares: float, cubes: float) -> float:
     """Return what sums of squared, weighted deviations are divided by: n (n - 1) where all weights are 1.
 
-    With total W and sums S2 and S3 of squares and cubes, the deviations of independent values from their weighted mean
-    have the expected sum of ``w**2`` times squares of ``S2 (1 - 2 S3 / (S2 W) + S2 / W**2)`` variances, and the mean
-    the variance ``S2 / W**2``.
+    With the total W of weights and sums S2 and S3 of their squares and cubes, the deviations of independent values from
+    their weighted mean have the expected sum of ``w**2`` times squares of ``S2 (1 - 2 S3 / (S2 W) + S2 / W**2)``
+    variances, and the mean the variance ``S2 / W**2``.
     """
-    total, squares, cubes = (float((weights**power).sum()) for power in (1, 2, 3))
     return total**2 * (1 - 2 * cubes / (squares * total) + squares / total**2)

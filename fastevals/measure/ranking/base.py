@@ -25,6 +25,7 @@ from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.roc import DetCurve, RocCurve
 from fastevals.measure.probability_metrics import BrierDecomposition, Strategy
+from fastevals.measure.ranking.squares import SquaredWeights
 from fastevals.results import OperatingPoint
 
 C = TypeVar("C", bound=Curve | DecisionCurve)
@@ -58,6 +59,11 @@ class BaseRanking(ABC):
     def is_weighted(self) -> bool:
         """Whether counts are sums of weights."""
         return self.counts.tps.dtype.kind == "f"
+
+    @property
+    def _squares(self) -> SquaredWeights | None:
+        """Sums of squared weights at the thresholds of the counts; None without weights, or where they aren't known."""
+        return None
 
     # Areas and rates ----------------------------------------------------------------------------------------------
 

@@ -38,6 +38,7 @@ from fastevals.counting.ordering import (
 )
 from fastevals.counts import ThresholdCounts, as_counts, check_total
 from fastevals.measure.ranking.base import BaseRanking, Doubt
+from fastevals.measure.ranking.squares import SquaredWeights
 from fastevals.results import Alternative
 
 Floats = NDArray[np.float64]
@@ -103,11 +104,13 @@ class Ranking(BaseRanking):
     """
 
     __slots__ = (
-        "_counts", "_doubled_u", "_neg_label", "_rows_repeat", "_split", "n_negatives", "n_positives", "pos_label",
+        "_counts", "_doubled_u", "_neg_label", "_rows_repeat", "_split", "_squares", "n_negatives", "n_positives",
+        "pos_label",
     )  # fmt: skip
 
     _counts: ThresholdCounts | None
     _split: ClassSplit | None  # until there are counts
+    _squares: SquaredWeights | None  # where weighted rows were counted with them
     _doubled_u: int | None  # twice the Mann-Whitney U; None with weights, or where rows came as counts
     _rows_repeat: bool  # whether a row may be there several times
     n_positives: int
@@ -128,6 +131,7 @@ class Ranking(BaseRanking):
         scores = as_scores("y_score", y_score)
         check_same_length(y_true=labels.values, y_score=scores)
         self.pos_label, self._neg_label, self._rows_repeat = labels.positive, labels.negative, False
+        self._squares = None
         check_one_weight(sample_weight, frequency_weight)
         if frequency_weight is not None:
             check_finite("y_score", scores)
@@ -267,10 +271,18 @@ class Ranking(BaseRanking):
         return ranking
 
     @classmethod
-    def _of_classes(cls, counts: ThresholdCounts, n_positives: Any, n_negatives: Any, classes: Classes) -> Ranking:
+    def _of_classes(
+        cls,
+        counts: ThresholdCounts,
+        n_positives: Any,
+        n_negatives: Any,
+        classes: Classes,
+        squares: SquaredWeights | None = None,
+    ) -> Ranking:
         """Rank counted rows of named classes."""
         ranking = cls.__new__(cls)
         ranking._set_parts(counts, n_positives, n_negatives, classes.pos_label, classes.labels[0])
+        ranking._squares = squares
         return ranking
 
     def _set_parts(
@@ -286,10 +298,11 @@ class Ranking(BaseRanking):
         self._split, self._counts, self._doubled_u = None, counts, None
         self.n_positives, self.n_negatives = n_positives, n_negatives
         self.pos_label, self._neg_label, self._rows_repeat = pos_label, neg_label, rows_repeat
+        self._squares = None
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
         """Take what was pickled, by 0.3 too: of rows pooled it had the names of the classes."""
-        slots = {"_split": None, "_doubled_u": None, "_rows_repeat": False, **state[1]}
+        slots = {"_split": None, "_doubled_u": None, "_rows_repeat": False, "_squares": None, **state[1]}
         if "_names" in slots:
             names = slots.pop("_names") or Classes(both_classes(1), 1)
             slots |= {"pos_label": names.pos_label, "_neg_label": names.labels[0]}
@@ -355,9 +368,11 @@ def as_ranking(name: str, value: Any) -> Any:
     return value.ranking() if is_summary(value) and hasattr(value, "ranking") else value
 
 
-def ranking_of_rows(name: str, subject: Any, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
-    """Return the ranking of rows without weights that inference is made from, and what is in doubt of metrics of it."""
-    ranking, doubts, _ = without_doubt(name, subject, specs)
+def ranking_of_rows(
+    name: str, subject: Any, specs: Mapping[str, Any], *, takes_weights: bool = False
+) -> tuple[BaseRanking, dict[str, Doubt]]:
+    """Return the ranking of rows that inference is made from, and what is in doubt of metrics of it."""
+    ranking, doubts, _ = without_doubt(name, subject, specs, takes_weights=takes_weights)
     if not isinstance(ranking, BaseRanking):
         raise ValueError(
             f"{name} must be a Ranking, RankingSummary or ThresholdCounts, got {show(subject)} "
@@ -374,10 +389,13 @@ class Drawn(NamedTuple):
     coarse: bool  # whether many cells may be drawn as fewer: the rows are not there
 
 
-def without_doubt(name: str, subject: Any, specs: Mapping[str, Any]) -> Drawn:
-    """Return what replicates of a subject are drawn from, and what is in doubt of metrics of it."""
+def without_doubt(name: str, subject: Any, specs: Mapping[str, Any], *, takes_weights: bool = False) -> Drawn:
+    """Return what replicates of a subject are drawn from, and what is in doubt of metrics of it.
+
+    Weights are refused, unless they are taken and sums of their squares are known.
+    """
     ranking = as_ranking(name, subject)
-    if isinstance(ranking, BaseRanking) and ranking.is_weighted:
+    if isinstance(ranking, BaseRanking) and ranking.is_weighted and (not takes_weights or ranking._squares is None):
         refuse_weighted(name, subject)
     knows = isinstance(ranking, BaseRanking) or (is_summary(ranking) and hasattr(ranking, "_counts_and_doubts"))
     counts, doubts = ranking._counts_and_doubts(specs) if knows else (ranking, {})

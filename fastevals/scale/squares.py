@@ -1,0 +1,121 @@
+"""Squared weights of rows, as whole numbers: their sums are the same in whatever order and parts rows come.
+
+A square has two limbs of `LIMB` bits: weights are below 2**40 units, and those of all rows at most 2**62, so that the
+upper limb of a sum fits 64 bits. The lower one does until it is carried, which is after each chunk of rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import blocks
+
+Ints = NDArray[np.int64]
+
+LIMB, DIGIT = 40, 20  # bits
+MOST_SQUARED = 2**LIMB - 1  # units of weight of a row, whose square is kept
+
+
+def with_squares(units: Ints) -> Ints:
+    """Return weights and the limbs of their squares, of shape (3, n)."""
+    sums = np.empty((3, units.size), np.int64)
+    sums[0] = units
+    for rows in blocks(slice(0, units.size)):
+        low = units[rows] & _ones(DIGIT)
+        high, lower, upper = units[rows] >> DIGIT, low * low, 0
+        if high.any():
+            middle = 2 * high * low
+            lower += (middle & _ones(DIGIT)) << DIGIT
+            upper = high * high + (middle >> DIGIT)
+        sums[1, rows], sums[2, rows] = lower, upper
+        carry(sums[1, rows], sums[2, rows])
+    return sums
+
+
+def of_ones(copies: Ints) -> Ints:
+    """Return the same of so many rows that weigh 1 each, of shape (3, ...)."""
+    return np.stack((copies, copies & _ones(LIMB), copies >> LIMB))
+
+
+def carry(lower: Ints, upper: Ints) -> None:
+    """Move what the lower limbs have too much to the upper ones, in place."""
+    upper += lower >> LIMB
+    lower &= _ones(LIMB)
+
+
+def as_floats(lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[np.float64]:
+    """Return sums of squares, each rounded once or twice."""
+    return np.asarray(upper * 2.0**LIMB + lower)
+
+
+def _ones(bits: int) -> int:
+    return (1 << bits) - 1
+
+
+class RowSums(NamedTuple):
+    """What weights leave open of the rows of each class, negatives first: how many they are, and summed cubes."""
+
+    rows: tuple[int, int] = (0, 0)
+    cubes: tuple[int, int] = (0, 0)
+
+    @classmethod
+    def of(cls, units: Ints, flags: NDArray[Any]) -> Self:
+        """Return those of weighted rows."""
+        n_pos, cubes = int(np.count_nonzero(flags)), [0, 0]
+        for rows in blocks(slice(0, units.size)):
+            total, positives = _sum_of_cubes(units[rows]), _sum_of_cubes(units[rows] * flags[rows])
+            cubes = [cubes[0] + total - positives, cubes[1] + positives]
+        return cls((flags.size - n_pos, n_pos), (cubes[0], cubes[1]))
+
+    @classmethod
+    def of_ones(cls, n_neg: int, n_pos: int) -> Self:
+        """Return those of so many rows that weigh 1 each."""
+        return cls((n_neg, n_pos), (n_neg, n_pos))
+
+    @classmethod
+    def of_fields(cls, fields: Any) -> Self:
+        """Return those of a summary's head."""
+        return cls(*(tuple(fields.integers(name, 2)) for name in cls._fields))
+
+    def head(self) -> dict[str, Any]:
+        """Return the fields of a summary's head."""
+        return {name: list(map(hex, pair)) for name, pair in self._asdict().items()}
+
+    def plus(self, other: RowSums) -> RowSums:
+        """Return those of both."""
+        (a, b), (c, d) = ([x + y for x, y in zip(*each, strict=True)] for each in zip(self, other, strict=True))
+        return RowSums((a, b), (c, d))
+
+
+def _sum_of_cubes(units: Ints) -> int:
+    high, low = units >> DIGIT, units & _ones(DIGIT)
+    if not high.any():
+        return exact_sum(low * low * low)
+    a, b = high * high, low * low
+    parts = exact_sum(a * high), 3 * exact_sum(a * low), 3 * exact_sum(b * high), exact_sum(b * low)
+    return sum(part << (3 - k) * DIGIT for k, part in enumerate(parts))
+
+
+def exact_sum(values: Ints) -> int:
+    """Return an exact sum of integers below 2**60."""
+    return (int((values >> 30).sum()) << 30) + int((values & _ones(30)).sum())
+
+
+def check_squares(counts: Ints, sums: RowSums) -> None:
+    """Raise unless there may be rows with weights, squares and cubes such as were stored; counts as of `ScoreCells`."""
+    weights, lower, upper = counts[:, :2], counts[:, 2:4], counts[:, 4:]
+    squares = as_floats(lower, upper)
+    floats = weights.astype(np.float64)
+    in_range = (lower >> LIMB == 0) & (upper <= weights)
+    most = squares <= floats * floats * (1 + 2.0**-50)
+    least = (upper > weights >> LIMB) | ((upper == weights >> LIMB) & (lower >= weights & _ones(LIMB)))
+    if not (in_range & most & least).all():
+        raise ValueError("its squares are not those of its weights")
+    for k, (n, cubes) in enumerate(zip(sums.rows, sums.cubes, strict=True)):
+        weight, square = int(weights[:, k].sum()), (int(upper[:, k].sum()) << LIMB) + exact_sum(lower[:, k])
+        alike = bool(n) == bool(weight) and n <= weight
+        if not alike or weight**2 > n * square or square**2 > weight * cubes or cubes > weight * square:
+            raise ValueError("its rows, squares and cubes are not those of its weights")

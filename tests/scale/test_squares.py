@@ -1,0 +1,165 @@
+"""Sums of squared weights in summaries: those of the rows, in whatever parts they come; and inference made of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from fastevals import Ranking, delong, delong_test_unpaired
+from fastevals.counts import ThresholdCounts
+from fastevals.scale import RankingSummary, ScoreGrid
+from fastevals.scale.squares import LIMB, RowSums
+
+Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+
+SUMMARIES: dict[str, dict[str, Any]] = {
+    "atoms": {},
+    "fitted": {"cells": 16},
+    "grid": {"grid": ScoreGrid(np.linspace(0, 1, 20))},
+    "units": {"largest_weight": 9.0},
+}
+
+
+def rows(seed: int, n: int = 700, *, whole: bool = True) -> Rows:
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < 0.4).astype(np.int64)
+    y[:4] = 0, 1, 0, 1
+    s = np.round(np.clip(rng.normal(0.4 + 0.15 * y, 0.2), 0, 1), 2)
+    w = rng.integers(0, 10, n) if whole else rng.uniform(0.5, 9, n)
+    w[:4] = 3
+    return y, s, w
+
+
+def summary_of(data: Rows, **options: Any) -> RankingSummary:
+    made = RankingSummary(**options)
+    made.update(data[0], data[1], sample_weight=data[2])
+    return made
+
+
+def counted(summary: RankingSummary) -> tuple[ThresholdCounts, Any]:
+    """Return the counts that inference is made of, and the squares at their thresholds."""
+    ranking, _ = summary.ranking()._counts_and_doubts({})
+    return ranking.counts, ranking._squares
+
+
+@pytest.mark.parametrize("kind", SUMMARIES)
+def test_squares_are_those_of_the_rows_whatever_parts_they_come_in(kind: str) -> None:
+    y, s, w = data = rows(1, whole=kind != "units")
+    parts = np.array_split(np.random.default_rng(2).permutation(y.size), 4)
+    first, *more = (summary_of((y[part], s[part], w[part]), **SUMMARIES[kind]) for part in parts)
+    whole, merged = summary_of(data, **SUMMARIES[kind]), first.merge(*more)
+    for summary in (whole, merged, RankingSummary.from_bytes(merged.to_bytes())):
+        counts, squares = counted(summary)
+        for flag, sums, weights in ((1, squares.tps, counts.tps), (0, squares.fps, counts.fps)):
+            of = w[y == flag]
+            assert squares.rows[flag] == np.count_nonzero(of)
+            assert squares.cubes[flag] == pytest.approx((of**3).sum(), rel=1e-6)
+            assert sums[-1] == pytest.approx((of**2).sum(), rel=1e-6)
+            assert (np.diff(sums) <= np.diff(weights) ** 2 * (1 + 1e-12)).all()
+            assert ((np.diff(sums) > 0) == (np.diff(weights) > 0)).all()
+            if summary.is_exact or kind == "units":  # with a cell for each score
+                at = [((s >= t) & (y == flag)) for t in counts.thresholds]
+                np.testing.assert_allclose(sums, [(w[each] ** 2).sum() for each in at], rtol=1e-6)
+    if kind in ("atoms", "grid"):
+        assert merged.to_bytes() == whole.to_bytes()
+
+
+def test_large_weights_are_squared_exactly() -> None:
+    w = np.array([2**LIMB - 1, 2**LIMB - 2, 2**31, 2**20 + 1, 3] * 40)
+    y = np.arange(w.size) % 2
+    summary = summary_of((y, np.zeros(w.size), w))
+    exact = [sum(int(each) ** 2 for each in w[y == flag]) for flag in (0, 1)]
+    lower, upper = summary.cells.counts[0, 2:4].tolist(), summary.cells.counts[0, 4:].tolist()
+    assert [(high << LIMB) + low for low, high in zip(lower, upper, strict=True)] == exact
+    assert summary._row_sums == RowSums((100, 100), tuple(sum(int(each) ** 3 for each in w[y == k]) for k in (0, 1)))
+    heavier = summary.merge(summary_of((y[:1], np.zeros(1), np.array([2**LIMB]))))  # whose square has no room
+    assert counted(heavier)[1] is None
+
+
+def test_rows_without_weights_and_copies_weigh_one_each() -> None:
+    y, s, w = rows(3)
+    copies, plain = RankingSummary(), RankingSummary()
+    copies.update(y, s, frequency_weight=w)
+    plain.update(y, s)
+    weighted = summary_of((y, s, w))
+    before = [each.to_bytes() for each in (copies, plain, weighted)]
+    merged = copies.merge(plain, weighted)
+    mixed = RankingSummary()
+    mixed.update(y, s, frequency_weight=w)
+    mixed.update(y, s, sample_weight=w)
+    mixed.update(y, s)
+    assert mixed.to_bytes() == merged.to_bytes()
+    assert [each.to_bytes() for each in (copies, plain, weighted)] == before
+    squares = counted(merged)[1]
+    for flag, total in ((1, squares.tps[-1]), (0, squares.fps[-1])):
+        of = w[y == flag]
+        assert total == of.sum() + of.size + (of**2).sum()
+        assert squares.rows[flag] == of.sum() + of.size + np.count_nonzero(of)
+
+
+def test_versions_of_the_format(monkeypatch: Any) -> None:
+    y, s, w = data = rows(4)
+    assert summary_of(data).to_bytes()[9:11] == b"\2\0"
+    plain = RankingSummary()
+    plain.update(y, s)
+    assert plain.to_bytes()[9:11] == b"\1\0"  # as before, to the byte
+    with monkeypatch.context() as patch:  # as earlier versions counted
+        patch.setattr("fastevals.scale.summary.MOST_SQUARED", 0)
+        earlier = summary_of(data).to_bytes()
+    assert earlier[9:11] == b"\1\0"
+    old = RankingSummary.from_bytes(earlier)
+    for without in (old, old.merge(summary_of(data)), summary_of(data).merge(old)):
+        assert without.is_weighted
+        assert without.ranking().roc_auc() == pytest.approx(Ranking(y, s, sample_weight=w).roc_auc())
+        with pytest.raises(ValueError, match=r"has weights: Ranking.*squared weights.*count the rows again"):
+            delong(without)
+    old.update(y, s, sample_weight=w)
+    assert counted(old)[1] is None
+
+
+# Inference ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_delong_of_a_summary_is_that_of_its_rows(whole: bool) -> None:
+    y, s, w = data = rows(5, whole=whole)
+    summary = summary_of(data, largest_weight=None if whole else 9.0)
+    expected = delong(y, s, sample_weight=w)
+    for subject in (summary, summary.ranking()):
+        found = delong(subject)
+        assert found.aucs[0] == pytest.approx(expected.aucs[0], rel=1e-6)
+        assert found.covariance[0, 0] == pytest.approx(expected.covariance[0, 0], rel=1e-6)
+        assert (found.n_positives, found.n_negatives) == (expected.n_positives, expected.n_negatives)
+        assert found.doubt < 1e-5 * (not whole) + 1e-300
+    if whole:
+        assert found.covariance[0, 0] == pytest.approx(expected.covariance[0, 0], rel=1e-12)
+        scaled = delong(summary_of((y, s, 9 * w)))
+        assert scaled.covariance[0, 0] == pytest.approx(expected.covariance[0, 0], rel=1e-12)
+
+
+def test_delong_of_weights_in_doubt_is_wider_by_the_doubt() -> None:
+    y, s, w = data = rows(6, 5000)
+    exact, found = delong(y, s, sample_weight=w), delong(summary_of(data, cells=16))
+    assert found.doubt > 0.005
+    assert found.covariance[0, 0] == pytest.approx(exact.covariance[0, 0], rel=0.05)
+    (low, high), own = found.confidence_interval(), exact.confidence_interval()
+    assert low[0] < own.low[0]
+    assert high[0] > own.high[0]
+
+
+def test_unpaired_tests_take_weighted_summaries() -> None:
+    first, second = rows(7), rows(8)
+    found = delong_test_unpaired(summary_of(first), summary_of(second), method="normal")
+    own = [delong(each[0], each[1], sample_weight=each[2]) for each in (first, second)]
+    effect, variance = own[0].aucs[0] - own[1].aucs[0], own[0].covariance[0, 0] + own[1].covariance[0, 0]
+    assert found.effect == pytest.approx(effect)
+    assert found.statistic == pytest.approx(effect / np.sqrt(variance))
+
+
+def test_files_of_0_4_are_read() -> None:
+    for path in (Path(__file__).parent / "payloads").glob("*.1.fe"):
+        assert path.read_bytes()[9:11] == b"\1\0"
