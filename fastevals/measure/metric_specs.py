@@ -282,8 +282,6 @@ class RankingMetric:
         The threshold of the cells, where it is fixed beforehand.
     bounds : tuple of float
         Least and largest value.
-    near : callable or None
-        Of threshold counts, says at which rows a replicate's threshold may be, where it is to be found among all.
     """
 
     of_counts: Callable[[ThresholdCounts], float]
@@ -293,7 +291,6 @@ class RankingMetric:
     of_cells: Callable[[Cells], Any] | None = None
     threshold: Any = None
     bounds: tuple[float, float] = UNBOUNDED
-    near: Callable[[ThresholdCounts], Any] | None = None
 
 
 def ranking_metric(
@@ -317,8 +314,7 @@ def _unbounded_metric(spec: MetricSpec | Callable[..., Any], argument: str, unit
         return _partial_auc(spec)
     check_no_options(str(spec), spec.options, ())
     detail = entry.replicate.detail if entry.replicate else entry.detail
-    near = getattr(thresholds, entry.near) if entry.near else None
-    return RankingMetric(entry, detail, entry.replicate, near=near)
+    return RankingMetric(entry, detail, entry.replicate)
 
 
 def _partial_auc(spec: MetricSpec) -> RankingMetric:
@@ -369,7 +365,7 @@ def _at_a_threshold(spec: MetricSpec, unit: float) -> RankingMetric:
     sweep = thresholds.CONSTRAINTS[name].replicate
     return RankingMetric(
         lambda counts: _at_row(of_cells, counts, thresholds.row_within(counts, name, limit)),
-        sweep.detail, sweep, (limit,), of_cells, near=lambda counts: thresholds.rows_near(counts, name, limit),
+        sweep.detail, sweep, (limit,), of_cells,
     )  # fmt: skip
 
 
@@ -396,10 +392,7 @@ def _at_the_best(of_cells: Callable[[Cells], Any], best: str, options: Mapping[s
     one, both = (of_cells(Cells(0, fp, 0, 2 - fp)) for fp in (1, 2))
     alike = entry.best is not METRICS["f1"].best or np.array_equal(one, both, equal_nan=True)
     sweep = ReplicateKernel(kernel, Detail.POLYLINE if alike else Detail.THRESHOLDS, Detail.POLYLINE)
-    return RankingMetric(
-        of_counts, sweep.detail, sweep, parameters, of_cells,
-        near=lambda counts: thresholds.rows_near_best(counts, entry, own),
-    )  # fmt: skip
+    return RankingMetric(of_counts, sweep.detail, sweep, parameters, of_cells)
 
 
 def _at_row(of_cells: Callable[[Cells], Any], counts: ThresholdCounts, row: int | None) -> float:

@@ -107,8 +107,6 @@ class Metric:
         Takes the options of the function as users give them, with their defaults, and returns them all, checked.
     influence : Influence
         How a row moves it; of cells, at a threshold that is fixed beforehand (`metric_specs.influence_of`).
-    near : str
-        Function of `measure.thresholds` that says at which rows of threshold counts a replicate's place may be.
     replicate : ReplicateKernel or None
         How a bootstrap replicate's value is swept; without it the function is called, some 10 x slower.
     detail : Detail
@@ -150,7 +148,6 @@ class Metric:
     needs: tuple[str, ...] = ("positives", "negatives")
     check_options: Callable[..., dict[str, Any]] | None = None
     influence: Influence = Influence.LINEAR
-    near: str = ""
     replicate: ReplicateKernel | None = None
     detail: Detail = Detail.THRESHOLDS
     parts: Callable[..., tuple[Any, Any]] | None = None
@@ -338,7 +335,6 @@ METRICS: dict[str, Metric] = {
             ranking_metrics.break_even_point,
             needs=_POSITIVES,
             influence=Influence.PLACE,
-            near="rows_near_break_even",
             replicate=ReplicateKernel("break_even_point"),
             short="bep",
             monotone=True,
@@ -350,7 +346,6 @@ METRICS: dict[str, Metric] = {
             ranking_metrics.equal_error_rate,
             greater_is_better=False,
             influence=Influence.PLACE,
-            near="rows_near_equal_errors",
             replicate=ReplicateKernel("equal_error_rate"),
             short="eer",
             monotone=True,
@@ -385,7 +380,6 @@ METRICS: dict[str, Metric] = {
             "ranking",
             ranking_metrics.ks_statistic,
             influence=Influence.BEST,
-            near="farthest_rows",
             replicate=ReplicateKernel("ks_statistic"),
             optimized_bounds=(-1.0, 1.0),
             short="ks",

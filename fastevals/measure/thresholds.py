@@ -101,56 +101,6 @@ def row_within(counts: ThresholdCounts, name: str, limit: float) -> int | None:
     return best_row(counts, other_rate, _signed(best.parts, sign, {}))
 
 
-NEAR, NEAR_BEST = 8.0, 0.5  # standard errors; of a best value, for values at two thresholds vary alike
-
-
-def rows_near(counts: ThresholdCounts, name: str, limit: float) -> NDArray[np.bool_]:
-    """Return at which rows a rate is as near to its limit as it may be at the row that a bootstrap replicate takes."""
-    at, rate = counts.cells(), CONSTRAINTS[name].rate
-    if isinstance(rate, cells.Quotient):
-        numerator, denominator = rate.parts(Cells(*(each.astype(np.float64) for each in at)))
-        off, variance = numerator - limit * denominator, limit * (1 - limit) * denominator
-    else:
-        off, variance = _n_predicted(at) - limit, limit
-    near = np.abs(off) <= NEAR * np.sqrt(variance + 1)
-    return _with_row(near, row_within(counts, name, limit))
-
-
-def rows_near_break_even(counts: ThresholdCounts) -> NDArray[np.bool_]:
-    """Return `rows_near` where as many rows are predicted positive as are positive."""
-    return rows_near(counts, "n_predicted", counts.n_pos)
-
-
-def rows_near_equal_errors(counts: ThresholdCounts) -> NDArray[np.bool_]:
-    """Return at which rows the two error rates are as near to each other as where a replicate's are equal."""
-    off = counts.tps * (1 / max(counts.n_pos, 1)) + counts.fps * (1 / max(counts.n_neg, 1)) - 1
-    return np.asarray(np.abs(off) <= NEAR * math.sqrt(0.25 / max(min(counts.n_pos, counts.n_neg), 1)))
-
-
-def farthest_rows(counts: ThresholdCounts) -> NDArray[np.bool_]:
-    """Return at which rows TPR is farthest above, and below, FPR: a replicate elsewhere has about the same."""
-    distance = counts.tps * (1 / max(counts.n_pos, 1)) - counts.fps * (1 / max(counts.n_neg, 1))
-    rows = np.zeros(distance.size, dtype=np.bool_)
-    rows[[distance.argmax(), distance.argmin()]] = True
-    return rows
-
-
-def rows_near_best(counts: ThresholdCounts, entry: Metric, options: dict[str, Any]) -> NDArray[np.bool_]:
-    """Return at which rows a metric is nearly as good as at the best one, which a replicate may find elsewhere."""
-    values = np.nan_to_num(entry(counts.cells(), **options), nan=0.0)
-    row = best_row_by(counts, entry, options)
-    if row is None:
-        return np.zeros(values.size, dtype=np.bool_)
-    smaller = max(min(counts.n_pos, counts.n_neg), 1)
-    return _with_row(np.abs(values - values[row]) <= NEAR_BEST * np.ptp(values) / math.sqrt(smaller), row)
-
-
-def _with_row(rows: NDArray[np.bool_], row: int | None) -> NDArray[np.bool_]:
-    if row is not None:
-        rows[row] = True
-    return rows
-
-
 def _operating_point(counts: ThresholdCounts, row: int | None, function: Callable[[Cells], Any]) -> OperatingPoint:
     if row is None:
         return UNDEFINED_POINT

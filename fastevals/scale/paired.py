@@ -43,26 +43,17 @@ from fastevals._options import UndefinedMetricWarning
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import Cells, ThresholdCounts, UsualCells
 from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
+from fastevals.infer.bootstrap.few_cells import LOWEST_SCORE, FewCells, Rows, Shares, is_chosen, peaks, worth
 from fastevals.infer.bootstrap.ranking_samples import Steps, leave_each_out
 from fastevals.infer.bootstrap.samples import poisson_tables
 from fastevals.infer.comparison import compare_numbers
 from fastevals.measure.metric_specs import MetricSpec, metric_bounds, ranking_metric
+from fastevals.measure.probability_cells import N_BINS
 from fastevals.measure.registry import METRICS, Detail
 from fastevals.results import Interval
-from fastevals.scale.coarse import (
-    BIN_EDGES,
-    BINS,
-    LOWEST,
-    CoarseRanking,
-    Rows,
-    Shares,
-    Specs,
-    is_chosen,
-    peaks,
-    worth,
-)
 from fastevals.scale.grid import ScoreGrid
 
+Specs = Mapping[str, MetricSpec]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -75,6 +66,7 @@ MOST_CHOSEN = 96  # of these
 TRIAL_DRAWS, TRIAL_KEY = 512, np.uint64(1)  # that tell between which thresholds the best one varies
 DRAWS, LINEAR_DRAWS = 4_999, 99_999
 MOST_BITS = 30  # of what a row adds, as a whole number
+INNER_EDGES = np.arange(1, N_BINS) / N_BINS
 CALIBRATION, KS = "expected_calibration_error", "ks_statistic"
 
 
@@ -83,7 +75,7 @@ class JointSums:
 
     Parameters
     ----------
-    models : mapping of str to CoarseRanking
+    models : mapping of str to FewCells
         Two or more, of the same rows.
     specs : mapping of str to MetricSpec
         Metrics by what they are called.
@@ -96,7 +88,7 @@ class JointSums:
 
     __slots__ = ("_bins", "_groups", "_products", "models", "n_added", "readings", "specs", "terms")
 
-    def __init__(self, models: Mapping[str, CoarseRanking], specs: Specs) -> None:
+    def __init__(self, models: Mapping[str, FewCells], specs: Specs) -> None:
         self.models, self.specs = dict(models), dict(specs)
         self.readings = Readings.of(models, specs)
         self.terms = [ModelTerms.of(model, specs, self.readings) for model in models.values()]
@@ -108,7 +100,7 @@ class JointSums:
         for a, b in combinations_with_replacement(range(len(self.terms)), 2):
             mine, other = self.terms[a], self.terms[b]
             self._products[a, b] = np.zeros(mine.gains.shape[2], dtype=np.int64)
-            self._bins[a, b] = np.zeros((BINS, BINS), dtype=np.int64)
+            self._bins[a, b] = np.zeros((N_BINS, N_BINS), dtype=np.int64)
             if a < b:
                 self._groups[a, b] = [
                     np.zeros((2, x.shape[1], y.shape[1]), dtype=np.int64)
@@ -177,7 +169,7 @@ class JointSums:
 
     def covariance_of_bins(self) -> Floats:
         """Return the covariance of the sums of the calibration error's bins, (n_models, n_bins, n_models, n_bins)."""
-        values = np.empty((len(self.terms), BINS, len(self.terms), BINS))
+        values = np.empty((len(self.terms), N_BINS, len(self.terms), N_BINS))
         for (a, b), products in self._bins.items():
             mine, other = self.terms[a], self.terms[b]
             values[a, :, b] = products * (mine.wrong_unit * other.wrong_unit)
@@ -209,7 +201,7 @@ class Readings(NamedTuple):
     calibration: list[str]  # one, or none
 
     @classmethod
-    def of(cls, models: Mapping[str, CoarseRanking], specs: Specs) -> Self:
+    def of(cls, models: Mapping[str, FewCells], specs: Specs) -> Self:
         """Return those of metrics."""
         linear: list[str] = []
         together: dict[Any, list[str]] = {}
@@ -239,10 +231,10 @@ class ModelTerms(NamedTuple):
     sizes: list[Ints]  # (2, n_groups) rows of each
 
     @classmethod
-    def of(cls, model: CoarseRanking, specs: Specs, readings: Readings) -> Self:
+    def of(cls, model: FewCells, specs: Specs, readings: Readings) -> Self:
         """Return those of a model."""
         counts, p = model.counts, model.probabilities
-        cuts = counts.thresholds[1:][counts.thresholds[1:] > LOWEST]
+        cuts = counts.thresholds[1:][counts.thresholds[1:] > LOWEST_SCORE]
         edges = sorted_unique(np.concatenate((cuts, _probability_cuts(p))))
         low = np.append(-np.inf, edges)
         rows = np.minimum(np.searchsorted(-counts.thresholds, -low), counts.thresholds.size - 1)
@@ -258,8 +250,8 @@ class ModelTerms(NamedTuple):
             if gains else np.zeros((2, low.size, 0), dtype=np.int32),
             np.array([unit for _, unit in whole[:-1]]),
             *whole[-1],
-            np.searchsorted(BIN_EDGES, low).astype(np.uint16),
-            np.full(BINS, np.nan) if p is None else _off(p),
+            np.searchsorted(INNER_EDGES, low).astype(np.uint16),
+            np.full(N_BINS, np.nan) if p is None else _off(p),
             [each[rows - 1].astype(np.uint16) for each in groups],
             [np.stack([np.bincount(each, n).astype(np.int64) for n in by_row]) for each in groups],
         )  # fmt: skip
@@ -274,7 +266,7 @@ def _as_whole(values: Floats, bits: int) -> tuple[NDArray[np.int32], float]:
     return np.rint(values / unit).astype(np.int32), unit
 
 
-def _gains(model: CoarseRanking, label: str, spec: MetricSpec, rows: Rows, means: Floats) -> Floats:
+def _gains(model: FewCells, label: str, spec: MetricSpec, rows: Rows, means: Floats) -> Floats:
     """Return what a row of each class and cell adds to a linear metric, of shape (2, n_cells)."""
     counts, entry = model.counts, METRICS[spec.name]
     unknown = np.full(means.shape, np.nan)
@@ -313,7 +305,7 @@ def _probability_cuts(counts: ThresholdCounts | None) -> Floats:
     if counts is None:
         return np.empty(0)
     tails = 0.5 ** np.arange(1, 60)
-    cuts = np.concatenate((tails, 1 - tails, np.nextafter(BIN_EDGES, 1)))  # a bin ends with its upper edge
+    cuts = np.concatenate((tails, 1 - tails, np.nextafter(INNER_EDGES, 1)))  # a bin ends with its upper edge
     return np.asarray(cuts[(cuts > counts.thresholds[-1]) & (cuts <= counts.thresholds[1])])
 
 
@@ -333,13 +325,13 @@ def _off(counts: ThresholdCounts) -> Floats:
     """Return the sum of labels less probabilities in each bin."""
     p = counts.thresholds[1:]
     wrong = np.diff(counts.tps) * (1 - p) - np.diff(counts.fps) * p
-    return np.asarray(np.bincount(np.searchsorted(BIN_EDGES, p), wrong, minlength=BINS), dtype=np.float64)
+    return np.asarray(np.bincount(np.searchsorted(INNER_EDGES, p), wrong, minlength=N_BINS), dtype=np.float64)
 
 
 # Places ---------------------------------------------------------------------------------------------------------------
 
 
-def _groups(model: CoarseRanking, label: str, spec: MetricSpec) -> Ints:
+def _groups(model: FewCells, label: str, spec: MetricSpec) -> Ints:
     """Return the group of each step of a model's counts, from the highest: from 0, of the lowest scores, up."""
     row, last = model.places.get(label), model.counts.tps.size - 1
     cuts = np.empty(0, dtype=np.intp)

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import blocks
 from fastevals._kernels.compensated import BITS, LIMBS
-from fastevals._kernels.probabilities import CELLS, FINE, count_probabilities
+from fastevals._kernels.probabilities import CELLS, count_probabilities
 from fastevals._options import check_integer, show, warn_undefined
 from fastevals.counts import ThresholdCounts
 from fastevals.measure.curves.calibration import CalibrationCurve
+from fastevals.measure.probability_cells import MAX_ROWS, counts_of_cells, tail_bits
 from fastevals.measure.probability_metrics import (
     FRACTION,
     REST,
@@ -30,7 +31,6 @@ from fastevals.scale.payload import Summary, weighted_head
 from fastevals.scale.summary import Units, joint_labels, read_rows
 
 MOST_BINS = 10_000
-MOST = 2**37  # rows: 26 bits of each make a sum of 63
 HIGHEST_LOSS = 745  # -log of the least float, and more
 
 
@@ -142,10 +142,9 @@ class ProbabilitySummary(Summary):
     def _count_cells(self, flags: Flags, p: NDArray[Any], times: NDArray[np.int64]) -> None:
         """Count probabilities by bin and by cell."""
         p = np.ascontiguousarray(p, dtype=np.float64)
-        tail = np.where(p > 0.5, 1 - p, p).view(np.int64)
         limbs = np.zeros(LIMBS * (self._edges.size - 1), dtype=np.int64)
         count_probabilities(
-            p, tail, flags, times, self._edges, self._bins, self._ends, limbs, self._cells, self._offsets
+            p, tail_bits(p), flags, times, self._edges, self._bins, self._ends, limbs, self._cells, self._offsets
         )
         for k, row in enumerate(limbs.reshape(-1, LIMBS).tolist()):
             total = 0
@@ -226,31 +225,8 @@ class ProbabilitySummary(Summary):
 
     def counts(self) -> ThresholdCounts:
         """Return counts with the rows of each cell and class at their mean probability: for a bootstrap of cells."""
-        places = np.flatnonzero(self._cells)
-        cell, upper, flag = places >> 3, (places >> 2) & 1, places & 1
-        exponents = np.where(cell >= FINE, FINE + (cell - FINE) // 64, cell)
-        width = np.where(
-            cell >= FINE, np.ldexp(1.0, exponents - 1023 - 6), np.ldexp(1.0, np.maximum(exponents, 1) - 1023)
-        )
-        low = np.where(
-            cell >= FINE,
-            np.ldexp(1.0, exponents - 1023) + (cell - FINE) % 64 * width,
-            np.where(exponents > 0, np.ldexp(1.0, exponents - 1023), 0.0),
-        )
-        q = low + width * (self._offsets[places] / self._cells[places]) / 2.0**26
-        p = self._in_bins(np.where(upper == 1, 1 - q, q), (places >> 1) & 1)
-        order = np.argsort(-p, kind="stable")
-        rows = self._cells[places][order]
-        tps, fps = (np.append(0, np.cumsum(np.where(flag[order] == k, rows, 0))) for k in (1, 0))
-        counts = ThresholdCounts._unchecked(np.append(np.inf, p[order]), tps, fps)
+        counts = counts_of_cells(self._cells, self._offsets, self._edges)
         return counts.in_weight() if self.is_weighted else counts
-
-    def _in_bins(self, p: NDArray[np.float64], odd: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return means, those that a rounding took over an edge back in the bin of their rows: odd ones, or not."""
-        at = np.rint(p * (self._edges.size - 1)).astype(np.intp)
-        back = np.where((at - 1) & 1 == odd, self._edges[at], np.nextafter(self._edges[at], 1))
-        strayed = np.searchsorted(self._edges[1:-1], p) & 1 != odd  # a bin ends with its upper edge
-        return np.where(strayed, back, p)
 
     # Merging and storing ----------------------------------------------------------------------------------------------
 
@@ -300,10 +276,10 @@ class ProbabilitySummary(Summary):
         summary._extremes = low, high
         rests = fields.integers("rests", 2) if "rests" in fields else [0, 0]  # which 0.3.0 didn't keep
         summary._losses, summary._sums = fields.integers("losses", 3) + rests, fields.integers("sums", n_bins)
-        summary._bins = bins = fields.counts("bins", 2 * n_bins, high=MOST).copy()
+        summary._bins = bins = fields.counts("bins", 2 * n_bins, high=MAX_ROWS).copy()
         summary._ends = ends = fields.floats("ends", 2 * n_bins).copy()
         places = fields.counts("places", high=8 * CELLS - 1)
-        rows, offsets = fields.counts("cells", places.size, high=MOST), fields.counts("offsets", places.size)
+        rows, offsets = fields.counts("cells", places.size, high=MAX_ROWS), fields.counts("offsets", places.size)
         if (places[1:] <= places[:-1]).any() or not rows.all() or (offsets >= rows << 26).any():
             raise ValueError("its cells are not in order")
         by_class, sizes = bins.reshape(-1, 2).sum(axis=0), bins.reshape(-1, 2).sum(axis=1).tolist()
@@ -328,5 +304,5 @@ class ProbabilitySummary(Summary):
 
 def check_rows(n: int) -> None:
     """Raise where rows are more than sums of integers hold."""
-    if n > MOST:
+    if n > MAX_ROWS:
         raise ValueError(f"rows, or their weight, must add up to at most 2**37, got {n}")

@@ -166,22 +166,22 @@ def _every_curve_and_area(ranking: Any) -> None:
 
 def _cells(data: _Data) -> None:
     from fastevals import Ranking
-    from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
-    from fastevals.scale.coarse import CoarseRanking, probability_cells
+    from fastevals.infer.bootstrap.bootstrap import BootstrapSettings, make_estimates
+    from fastevals.infer.bootstrap.few_cells import FewCells, FewCellSample
+    from fastevals.measure.probability_cells import probability_cells
     from fastevals.scale.paired import JointSums
     from fastevals.show.report.intervals import PROBABILITY_COLUMNS, column_metrics
 
     specs, settings = column_metrics("f1", None, None), BootstrapSettings.checked(FEW, 0.9, "BCa", "two-sided", 0)
     models = {"a": data.scores, "b": data.other}
     rankings = {name: Ranking(data.y, each) for name, each in models.items()}
-    coarse = {
-        name: CoarseRanking.reduce(each.counts, specs, probability_cells(each.counts))
-        for name, each in rankings.items()
+    cells = {
+        name: FewCells.reduce(each.counts, specs, probability_cells(each.counts)) for name, each in rankings.items()
     }
     values = dict.fromkeys(specs, 0.5)
-    for each in coarse.values():
-        each.estimate(specs, values, settings)
-    joint = JointSums(coarse, {label: specs[label] for label in ("roc_auc", *PROBABILITY_COLUMNS, "f1")})
+    for each in cells.values():
+        make_estimates(FewCellSample(each, specs, values), specs, settings)
+    joint = JointSums(cells, {label: specs[label] for label in ("roc_auc", *PROBABILITY_COLUMNS, "f1")})
     joint.add_all(data.y == 1, models)
 
 

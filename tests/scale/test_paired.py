@@ -11,11 +11,12 @@ import pytest
 from fastevals import Ranking, bootstrap, compare_rankings, metric, num_threads
 from fastevals._kernels.paired import draw_counts, factorize, normal_quantile
 from fastevals.counts import ThresholdCounts
-from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
+from fastevals.infer.bootstrap.bootstrap import BootstrapSettings, make_estimates
+from fastevals.infer.bootstrap.few_cells import FewCells, FewCellSample, counts_at_positives
 from fastevals.infer.bootstrap.samples import poisson_tables
 from fastevals.measure.metric_specs import ranking_metric
-from fastevals.scale.coarse import CoarseRanking, counts_at_positives, probability_cells
-from fastevals.scale.paired import BIN_EDGES, BINS, JointSums, differences
+from fastevals.measure.probability_cells import N_BINS, probability_cells
+from fastevals.scale.paired import INNER_EDGES, JointSums, differences
 from fastevals.show.report.intervals import PROBABILITY_COLUMNS, column_metrics
 from tests.reference.paired import covariance_of_rows, rows_by_two_places
 
@@ -37,14 +38,19 @@ def made(kind: str, n: int, seed: int = 1) -> tuple[Any, dict[str, Any]]:
     return y, {name: each.round(2) for name, each in chances.items()} if kind == "ties" else chances
 
 
-def measured(y: Any, scores: Any, specs: Any) -> tuple[dict[str, Any], dict[str, CoarseRanking]]:
+def measured(y: Any, scores: Any, specs: Any) -> tuple[dict[str, Any], dict[str, FewCells]]:
     counts = {name: Ranking(y, each).counts for name, each in scores.items()}
     values = {
         name: {label: ranking_metric(spec).of_counts(each) for label, spec in specs.items()}
         for name, each in counts.items()
     }
-    coarse = {name: CoarseRanking.reduce(each, specs, probability_cells(each)) for name, each in counts.items()}
+    coarse = {name: FewCells.reduce(each, specs, probability_cells(each)) for name, each in counts.items()}
     return values, coarse
+
+
+def estimates(cells: FewCells, specs: Any, values: Any, settings: BootstrapSettings) -> Any:
+    told = {label: spec for label, spec in specs.items() if cells.tell(label, spec)}
+    return make_estimates(FewCellSample(cells, told, values), told, settings)
 
 
 def asked(y: Any, scores: Any, **point: Any) -> Any:
@@ -78,7 +84,7 @@ def test_covariances_of_calibration_bins_are_those_of_rows() -> None:
     specs = {name: spec for name, spec in asked(y, scores).items() if name == "expected_calibration_error"}
     joint = JointSums(measured(y, scores, specs)[1], specs)
     joint.add(y == 1, scores)
-    bins = [np.searchsorted(BIN_EDGES, each)[:, np.newaxis] == np.arange(BINS) for each in scores.values()]
+    bins = [np.searchsorted(INNER_EDGES, each)[:, np.newaxis] == np.arange(N_BINS) for each in scores.values()]
     off = np.hstack(
         [np.where(of, (y - each)[:, np.newaxis], 0.0) for of, each in zip(bins, scores.values(), strict=True)]
     )
@@ -183,7 +189,7 @@ def test_thresholds_without_positives_make_no_difference(kind: str) -> None:
     fewer = counts_at_positives(counts)
     assert fewer.tps.size <= 2 * y.sum() + 2
     again = counts_at_positives(fewer)
-    coarse, other = (CoarseRanking.reduce(each, specs) for each in (counts, fewer))
+    coarse, other = (FewCells.reduce(each, specs) for each in (counts, fewer))
     assert coarse.places == other.places
     for name in ("thresholds", "tps", "fps"):
         np.testing.assert_array_equal(getattr(again, name), getattr(fewer, name))
@@ -198,7 +204,7 @@ def test_thresholds_without_positives_make_no_difference(kind: str) -> None:
 def test_fixed_thresholds_are_kept(cut: float) -> None:
     y, scores = made("prob", 3000)
     counts = Ranking(y, scores["a"]).counts
-    coarse = CoarseRanking.reduce(counts, {"recall": metric("recall", threshold=cut)})
+    coarse = FewCells.reduce(counts, {"recall": metric("recall", threshold=cut)})
     row, own = coarse.places["recall"], counts.rows_at_least(np.array(cut))
     assert (coarse.counts.tps[row], coarse.counts.fps[row]) == (counts.tps[own], counts.fps[own])
 
@@ -207,7 +213,7 @@ def test_many_thresholds_become_few_and_keep_what_is_best() -> None:
     y, scores = made("prob", 200_000)
     specs = asked(y, scores, best="f1")
     counts = Ranking(y, scores["a"]).counts
-    coarse = CoarseRanking.reduce(counts, specs, probability_cells(counts))
+    coarse = FewCells.reduce(counts, specs, probability_cells(counts))
     assert coarse.counts.tps.size < 5000
     for label in ("f1", "accuracy", "ks_statistic", "roc_auc", "average_precision", "equal_error_rate"):
         of_counts = ranking_metric(specs[label]).of_counts
@@ -242,7 +248,7 @@ def test_one_class_has_what_needs_no_other() -> None:
         if not label:
             specs["f1"] = metric("f1", best="f1")  # 0 at all thresholds
         values, coarse = measured(y, {"a": s}, specs)
-        found = coarse["a"].estimate(specs, values["a"], SETTINGS)
+        found = estimates(coarse["a"], specs, values["a"], SETTINGS)
         expected = bootstrap((y, s), {name: specs[name] for name in ("accuracy", "brier_score")}, rng=0)
         assert "f1" not in found
         for name, each in expected.items():
@@ -282,7 +288,7 @@ def test_standard_errors_are_those_of_9999_replicates_of_rows(kind: str, point: 
     joint.add_all(y == 1, scores)
     found = differences(joint, values, SETTINGS)
     settings = BootstrapSettings.checked(9999, 0.95, "BCa", "two-sided", 0)
-    own = {name: each.estimate(specs, values[name], settings) for name, each in coarse.items()}
+    own = {name: estimates(each, specs, values[name], settings) for name, each in coarse.items()}
     expected = compare_rankings(y, scores, metrics=specs, n_resamples=9999, rng=1)
     far = {}
     for label, comparison in expected.items():
@@ -310,7 +316,7 @@ def test_intervals_cover() -> None:
         y, scores = made("prob", n, seed)
         some = {name: scores[name] for name in "ab"}
         values, coarse = measured(y, some, specs)
-        own = coarse["a"].estimate(specs, values["a"], SETTINGS._replace(n_resamples=499))
+        own = estimates(coarse["a"], specs, values["a"], SETTINGS._replace(n_resamples=499))
         for name in ("auc", "ap"):
             low, high = own[name].confidence_interval
             missed[name] += not low <= truth["a"][name] <= high
@@ -329,9 +335,7 @@ def test_counts_of_weights_are_rows_repeated() -> None:
     repeated = {name: Ranking(y.repeat(weights), each.repeat(weights)).counts for name, each in scores.items()}
     for name, counts in several.items():
         assert isinstance(counts, ThresholdCounts)
-        found, wanted = (
-            CoarseRanking.reduce(each, specs, probability_cells(each)) for each in (counts, repeated[name])
-        )
+        found, wanted = (FewCells.reduce(each, specs, probability_cells(each)) for each in (counts, repeated[name]))
         np.testing.assert_array_equal(found.counts.tps, wanted.counts.tps)
         np.testing.assert_array_equal(found.counts.thresholds, wanted.counts.thresholds)
 
@@ -341,7 +345,7 @@ def test_replicates_are_those_of_rows_where_positives_are_few() -> None:
     y, scores = made("fraud", 30_000)
     specs = asked(y, scores, best="f1")
     values, coarse = measured(y, {"a": scores["a"]}, specs)
-    found = coarse["a"].estimate(specs, values["a"], SETTINGS)
+    found = estimates(coarse["a"], specs, values["a"], SETTINGS)
     expected = bootstrap((y, scores["a"]), specs, n_resamples=1999, rng=1)
     for name, each in expected.items():
         assert found[name].value == each.value

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -224,14 +225,7 @@ def bootstrap(
     design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label, frequency_weight)
     counts, doubts, coarse = without_doubt("subject", subject, specs)
     sample = make_sample(counts, specs, design, coarse=coarse)
-    values, replicates, accelerations = resample(sample, specs, settings, progress=progress)
-    estimates = {
-        label: make_estimate(
-            label, spec, values[k], replicates[k], accelerations.get(k, 0.0), settings,
-            keep=keep_distribution, class_sizes=sample.class_sizes, doubt=doubts.get(label, NO_DOUBT),
-        )
-        for k, (label, spec) in enumerate(specs.items())
-    }  # fmt: skip
+    estimates = make_estimates(sample, specs, settings, doubts, keep=keep_distribution, progress=progress)
     return BootstrapResult(
         estimates, settings.n_resamples, settings.confidence_level, settings.method, settings.alternative,
         labels=sample.labels, pos_label=sample.pos_label,
@@ -346,6 +340,26 @@ def resample(
         k for k, spec in enumerate(specs.values()) if optimized_bounds(spec) is None and not np.isnan(values[k]).all()
     ]
     return values, replicates, sample.accelerations(settings.key, used)
+
+
+def make_estimates(
+    sample: Sample,
+    specs: MetricSpecs,
+    settings: BootstrapSettings,
+    doubts: Mapping[str, Doubt] = MappingProxyType({}),
+    *,
+    keep: bool = False,
+    progress: bool = False,
+) -> dict[str, Estimate]:
+    """Return the estimate of each metric, from replicates of a sample."""
+    values, replicates, accelerations = resample(sample, specs, settings, progress=progress)
+    return {
+        label: make_estimate(
+            label, spec, values[k], replicates[k], accelerations.get(k, 0.0), settings,
+            keep=keep, class_sizes=sample.class_sizes, doubt=doubts.get(label, NO_DOUBT),
+        )
+        for k, (label, spec) in enumerate(specs.items())
+    }  # fmt: skip
 
 
 def make_estimate(

@@ -10,7 +10,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -51,20 +51,9 @@ MANY_CELLS, ROWS_A_CELL = 500, 4  # cells in all, and rows a cell, for which it 
 
 
 def make_ranking_sample(
-    counts: ThresholdCounts,
-    metrics: Sequence[RankingMetric],
-    *,
-    stratified: bool,
-    pos_label: Any = None,
-    coarse: bool = False,
+    counts: ThresholdCounts, metrics: Sequence[RankingMetric], *, stratified: bool, pos_label: Any = None
 ) -> Sample:
-    """Return the sample of whole rows of a ranking, drawn by the cell, or by number where most are a cell each.
-
-    With `coarse` many cells are drawn as fewer, where metrics allow it.
-    """
-    if coarse and counts.thresholds.size > MANY_THRESHOLDS and all(map(may_be_coarse, metrics)):
-        drawn = counts.take(coarse_rows(counts, metrics))
-        return RankingSample(drawn, metrics, stratified=stratified, pos_label=pos_label, of=counts)
+    """Return the sample of whole rows of a ranking, drawn by the cell, or by number where most are a cell each."""
     if any(metric.detail == Detail.THRESHOLDS for metric in metrics):
         n_cells = sum(int(np.count_nonzero(np.diff(each))) for each in (counts.tps, counts.fps))
         if n_cells > max(MANY_CELLS, (counts.n_pos + counts.n_neg) / ROWS_A_CELL):
@@ -72,41 +61,11 @@ def make_ranking_sample(
     return RankingSample(counts, metrics, stratified=stratified, pos_label=pos_label)
 
 
-# Coarser cells --------------------------------------------------------------------------------------------------------
-# That rows are tied changes a metric, but hardly how it varies: so few cells are drawn, and how far a replicate is from
-# the value of these few is added to the value of all. Steps are as wide everywhere in units of what a draw moves them:
-# even ones of asin(sqrt(rate)), whose variance is the same at all rates. Half-widths are within 1 % of those of all
-# cells (`tests/infer/test_coarse.py` measures the same draws both ways).
-
-STEPS = 1 << 10  # that each class is divided into
-MANY_THRESHOLDS = 1 << 13  # that are drawn as they are
-
-
-def may_be_coarse(metric: RankingMetric) -> bool:
-    """Return whether a metric needs no values of scores, and no call for each replicate."""
-    return metric.threshold is not None or (metric.sweep is not None and metric.sweep.of_thresholds is None)
-
-
-def coarse_rows(counts: ThresholdCounts, metrics: Sequence[RankingMetric]) -> NDArray[np.intp]:
-    """Return the rows of counts between which steps are drawn; all around thresholds that metrics choose by a rate."""
-    shares = np.sin(np.linspace(0, np.pi / 2, STEPS + 1)) ** 2
-    kept = np.zeros(counts.thresholds.size, dtype=np.bool_)
-    kept[[0, -1]] = True
-    for each in (counts.tps, counts.fps):
-        kept[np.searchsorted(each, shares[:-1] * each[-1])] = True
-    for metric in metrics:
-        if metric.threshold is not None:
-            kept[counts.rows_at_least(metric.threshold)] = True
-        elif metric.near is not None:
-            kept |= metric.near(counts)
-    return np.flatnonzero(kept)
-
-
 class RankingSample(Sample):
     """Rows that are alike: whole rows of a ranking, drawn by the cell, each class by itself if stratified.
 
     A cell is the positives, or the negatives, of a step. Where cells are few, a draw is a binomial for each, of many
-    replicates at once; else a `CellSampler` draws. What is drawn may be coarser than the counts `of` which metrics are.
+    replicates at once; else a `CellSampler` draws. Steps are as few as metrics need, or those of a `detail`.
     """
 
     def __init__(
@@ -116,16 +75,15 @@ class RankingSample(Sample):
         *,
         stratified: bool,
         pos_label: Any = None,
-        of: ThresholdCounts | None = None,
+        detail: Detail | None = None,
     ) -> None:
         self.pos_label = pos_label
-        self._of = of
         self.class_sizes = int(counts.n_pos), int(counts.n_neg)
         self._in_floats = sum(self.class_sizes) >= PRODUCTS_FIT
         if self._in_floats:
             fits = [each.astype(np.float64) for each in (counts.tps, counts.fps)]
             counts = ThresholdCounts._unchecked(counts.thresholds, *fits)
-        self._sweep = RankingSweep(counts, metrics)
+        self._sweep = RankingSweep(counts, metrics, detail=detail)
         sizes = self._sweep.steps.sizes
         self.sizes = sizes.ravel() if not self._in_floats else sizes.ravel().astype(np.int64)
         n = sizes.shape[1]
@@ -135,18 +93,9 @@ class RankingSample(Sample):
         sampled = [] if self._few else [part for part in self.strata if self.sizes[part].any()]
         self._samplers = [(part, CellSampler(self.sizes[part])) for part in sampled]
 
-    @cached_property
-    def _values(self) -> tuple[Values, Values]:
-        """Each metric of the rows themselves, and how far above that of what is drawn it is."""
-        drawn = self._sweep.estimates()
-        if self._of is None:
-            return drawn, [np.zeros(())] * len(drawn)
-        values = [np.array(metric.of_counts(self._of)) for metric in self._sweep.metrics]
-        return values, [value - each for value, each in zip(values, drawn, strict=True)]
-
     def estimates(self) -> Values:
         """Return each metric of the rows themselves."""
-        return self._values[0]
+        return self._sweep.estimates()
 
     def workspace(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the counts of a draw, and what kernels write to."""
@@ -178,15 +127,11 @@ class RankingSample(Sample):
         for counts, row in zip(draws, raw, strict=True):
             drawn = counts.astype(np.float64) if self._in_floats else counts
             self._sweep.sweep(drawn.reshape(2, -1), space[1], row)
-        values = self._sweep.values(raw)
-        if self._of is None:
-            return values
-        moves = zip(values, self._values[1], self._sweep.metrics, strict=True)
-        return [np.clip(each + above, *metric.bounds) for each, above, metric in moves]
+        return self._sweep.values(raw)
 
     def without_group(self, key: Any, number: int, part: slice) -> NDArray[Any]:
         """Return the rows of each cell of a stratum without a random group."""
-        if self._few or self._of is not None or self._in_floats:
+        if self._few or self._in_floats:
             return leave_out_table(self.sizes[part], number, key, GROUPS)
         return super().without_group(key, number, part)
 
@@ -375,12 +320,14 @@ class RankingSweep:
         *,
         rows: bool = False,
         drawn: SortedRows | None = None,
+        detail: Detail | None = None,
     ) -> None:
         self.counts, self.metrics = counts, metrics  # counts of the rows themselves
         fixed = [metric.threshold for metric in metrics if metric.threshold is not None]
         if counts.tps.dtype.kind != "f" and len(fixed) < len(metrics):
             check_resampled_rows("the ranking", int(counts.n_pos + counts.n_neg))  # their products then fit
-        detail = max(metric.detail if drawn is None else _detail_by_row(metric) for metric in metrics)
+        if detail is None:
+            detail = max(metric.detail if drawn is None else _detail_by_row(metric) for metric in metrics)
         cut_rows = [int(counts.rows_at_least(threshold)) for threshold in fixed]
         self.steps = Steps.from_counts(counts, detail, cut_rows, rows=rows)
         self.quick = all(metric.sweep or metric.of_cells for metric in metrics)  # all have kernels

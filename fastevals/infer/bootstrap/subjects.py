@@ -20,6 +20,7 @@ from fastevals._validation.arrays import (
 )
 from fastevals._validation.labels import as_groups
 from fastevals._validation.text import find_sorted
+from fastevals.infer.bootstrap.few_cells import make_few_cell_sample
 from fastevals.infer.bootstrap.label_samples import LabelSample, MatrixSample, count_joint_cells, number_joint_cells
 from fastevals.infer.bootstrap.ranking_samples import ModelsSample, make_ranking_sample
 from fastevals.infer.bootstrap.row_samples import TargetSample
@@ -60,7 +61,7 @@ def make_sample(
 ) -> Sample:
     """Return the sample of a subject that the metrics are computed from.
 
-    `coarse` says that many cells may be drawn as fewer, `name` what errors call the subject.
+    `coarse` says that few cells are drawn, since the rows are not there, `name` what errors call the subject.
     """
     if isinstance(subject, (BaseRanking, ConfusionMatrix)):
         type_name = "ConfusionMatrix" if isinstance(subject, ConfusionMatrix) else "Ranking"
@@ -75,9 +76,10 @@ def make_sample(
         if isinstance(subject, BaseRanking):
             metrics = SCORES.metrics(specs)
             check_needed_probabilities(specs, {"y_score": subject.counts.thresholds[1:]})
-            return make_ranking_sample(
-                subject.counts, metrics, stratified=design.stratified, pos_label=subject.pos_label, coarse=coarse
-            )
+            drawn: dict[str, Any] = {"stratified": design.stratified, "pos_label": subject.pos_label}
+            if coarse:
+                return make_few_cell_sample(subject.counts, specs, **drawn)
+            return make_ranking_sample(subject.counts, metrics, **drawn)
         return MatrixSample(subject, LABELS.metrics(specs), stratified=design.stratified)
     if not isinstance(subject, (tuple, list)) or len(subject) != 2:
         raise ValueError(

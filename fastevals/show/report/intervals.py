@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from fastevals._distinct import sorted_unique
 from fastevals._options import UndefinedMetricWarning, check_integer, check_number
 from fastevals._random import seed_number
-from fastevals.infer.bootstrap.bootstrap import BootstrapResult, BootstrapSettings, Estimate, bootstrap
+from fastevals.infer.bootstrap.bootstrap import BootstrapResult, BootstrapSettings, Estimate, bootstrap, make_estimates
+from fastevals.infer.bootstrap.few_cells import FewCells, FewCellSample
 from fastevals.infer.comparison import ModelComparison, compare_rankings
 from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import METRICS, SCORE_METRICS
 from fastevals.results import MAX_RESAMPLES, Interval, check_confidence_level
-from fastevals.scale.coarse import CoarseRanking
 from fastevals.scale.paired import JointSums, differences
 from fastevals.show.commands import option
 
@@ -107,7 +107,7 @@ class Subjects(NamedTuple):
     """What intervals of cells are made of: the values of a block's models, and their cells."""
 
     values: dict[str, dict[str, float]]  # by model and metric, NaN where undefined
-    coarse: dict[str, CoarseRanking]  # by model, where intervals are of cells
+    cells: dict[str, FewCells]  # by model, where intervals are of cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +229,8 @@ def make_intervals(
     if plan.draws(rows.n_samples):
         return _bootstrap_intervals(plan, metrics, rows, n_groups, progress)
     joint = None
-    if len(subjects.coarse) > 1:
-        joint = JointSums(subjects.coarse, metrics)
+    if len(subjects.cells) > 1:
+        joint = JointSums(subjects.cells, metrics)
         joint.add_all(rows.positive, rows.scores, rows.weights)
     return cell_intervals(plan, metrics, subjects, joint, progress=progress)
 
@@ -356,10 +356,14 @@ def cell_intervals(
     estimates: dict[str, dict[str, Estimate]] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # notes say it
-        for name, coarse in subjects.coarse.items():
+        for name, cells in subjects.cells.items():
             values = subjects.values[name]
-            defined = {label: spec for label, spec in metrics.items() if not math.isnan(values[label])}
-            estimates[name] = coarse.estimate(defined, values, settings, progress=progress)
+            told = {
+                label: spec
+                for label, spec in metrics.items()
+                if not math.isnan(values[label]) and cells.tell(label, spec)
+            }
+            estimates[name] = make_estimates(FewCellSample(cells, told, values), told, settings, progress=progress)
         compared = {} if joint is None else differences(joint, subjects.values, settings)
     models = {
         name: {

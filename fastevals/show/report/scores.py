@@ -38,10 +38,12 @@ from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.datasets import load_digits_eight
+from fastevals.infer.bootstrap.few_cells import FewCells
 from fastevals.infer.delong.placements import PlacementMoments, sum_placements
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.cost import CostCurve
 from fastevals.measure.metric_specs import MetricSpec
+from fastevals.measure.probability_cells import probability_cells
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import Ranking, as_ranking
@@ -49,7 +51,6 @@ from fastevals.measure.ranking_metrics import WON_PAIRS, hull
 from fastevals.measure.registry import SCORE_METRICS, find_metric
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
-from fastevals.scale.coarse import CoarseRanking, probability_cells
 from fastevals.scale.exact.scans import NotWholeError
 from fastevals.scale.rows import LeftOut, RowReader
 from fastevals.scale.scores import ScoresSummary
@@ -522,7 +523,7 @@ class _Measure(NamedTuple):
     ) -> ReportBlock:
         """Measure each model on a block's rows, and make intervals of the metrics that one of them has."""
         totals, models = None, []
-        coarse: dict[str, CoarseRanking] = {}
+        cells: dict[str, FewCells] = {}
         by_cells = takes_cells(plan, rows)
         for name in progressed(rows.scores, "measuring models"):
             ranking = rows.ranking_of(name)  # and gone before the next: each has up to 32 bytes a row
@@ -532,13 +533,13 @@ class _Measure(NamedTuple):
                 model = replace(model, auc_variance=_variance(_moments(ranking.counts)))
             models.append(model)
             if by_cells:
-                coarse[name] = CoarseRanking.reduce(ranking.counts, metrics, probability_cells(ranking.counts))
+                cells[name] = FewCells.reduce(ranking.counts, metrics, probability_cells(ranking.counts))
             del ranking
         intervals = None
         if plan is not None:
             defined = _defined(metrics, models)
             values = {model.name: {label: model.metrics[label] for label in defined} for model in models}
-            intervals = make_intervals(plan, defined, rows, Subjects(values, coarse), progress=self.progress)
+            intervals = make_intervals(plan, defined, rows, Subjects(values, cells), progress=self.progress)
         assert totals is not None
         return _report_block(value, totals, models, intervals)
 

@@ -15,6 +15,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from fastevals._execution import run
 from fastevals._options import UndefinedMetricWarning, listed
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import ThresholdCounts
+from fastevals.infer.bootstrap.few_cells import FewCells
 from fastevals.infer.bootstrap.unpaired import bootstrap_unpaired
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.ranking.ranking import Ranking, as_ranking
@@ -33,7 +35,6 @@ from fastevals.measure.registry import SCORE_METRICS
 from fastevals.measure.thresholds import best_row_by
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
-from fastevals.scale.coarse import CoarseRanking
 from fastevals.scale.exact.atoms import AtomCounts
 from fastevals.scale.exact.curve import ExactCurve
 from fastevals.scale.exact.scans import BlockRows, ExactScans, Place
@@ -146,7 +147,7 @@ class StreamedBlock(NamedTuple):
     curves: tuple[ExactCurve, ...]
     probabilities: list[ProbabilitySummary | None]
     is_weighted: bool
-    coarse: dict[str, CoarseRanking]  # by model, where intervals are of cells
+    cells: dict[str, FewCells]  # by model, where intervals are of cells
 
     def ranking(self, model: int) -> Ranking:
         """Return the points of a model's ranking that are kept; weights are floats, as those of rows are."""
@@ -205,7 +206,7 @@ class ExactStream:
         gathered: dict[Any, list[tuple[Place, Rows]]] = {value: [] for value in drawn}
         losses = _ByThread(ProbabilitySummary)
         curves = {(block.value, k): self._curve(block, k) for block in wanted for k in models}
-        coarse: dict[Key, CoarseRanking] = {}
+        reduced: dict[Key, FewCells] = {}
 
         def look(rows: Rows, block: BlockRows, place: Place) -> None:
             if block.value in drawn:
@@ -221,7 +222,7 @@ class ExactStream:
             curve.add(atoms)
             points = curve.all_points(atoms) if by_cells else None
             if points is not None:
-                coarse[block.value, k] = CoarseRanking.reduce(points, metrics)
+                reduced[block.value, k] = FewCells.reduce(points, metrics)
 
         if wanted:
             self.scans.count(wanted, take, look)
@@ -229,11 +230,10 @@ class ExactStream:
             self.scans.scan(look)
         found = {key: parts[0].merge(*parts[1:]) for key, parts in losses.all().items()}
         for key, curve in curves.items() if by_cells else ():
-            reduced = coarse[key] if key in coarse else CoarseRanking.reduce(curve.counts, metrics)
-            cells = None if key not in found else found[key].counts()
-            coarse[key] = CoarseRanking(reduced.counts, reduced.places, cells)
+            some = reduced[key] if key in reduced else FewCells.reduce(curve.counts, metrics)
+            reduced[key] = replace(some, probabilities=None if key not in found else found[key].counts())
         names = self.reader.scores
-        of_blocks = {block.value: {names[k]: coarse[block.value, k] for k in models} for block in wanted if by_cells}
+        of_blocks = {block.value: {names[k]: reduced[block.value, k] for k in models} for block in wanted if by_cells}
         return [
             StreamedBlock(
                 block,
@@ -259,7 +259,7 @@ class ExactStream:
     def joint_sums(self, wanted: Iterable[tuple[StreamedBlock, Mapping[str, MetricSpec]]]) -> dict[Any, JointSums]:
         """Return by value what differences of the models of blocks are made of, in some metrics: from one more scan."""
         joint = {
-            block.totals.value: JointSums(block.coarse, metrics) for block, metrics in wanted if len(block.coarse) > 1
+            block.totals.value: JointSums(block.cells, metrics) for block, metrics in wanted if len(block.cells) > 1
         }
         if not joint:
             return {}
@@ -443,12 +443,12 @@ def summary_intervals(
     """Return intervals of each model by itself, from draws of cells; what is in doubt makes them wider."""
     if block.totals.is_weighted:
         return Intervals(why_none=why_no_squares())
-    coarse = {}
+    cells = {}
     for name in values:
         losses = block.totals.probabilities.get(name)
-        cells = losses.counts() if losses is not None and losses.are_probabilities else None
-        coarse[name] = CoarseRanking.reduce(block.ranking(name).counts, metrics, cells)
-    found = cell_intervals(plan, metrics, Subjects(values, coarse), None)
+        probabilities = losses.counts() if losses is not None and losses.are_probabilities else None
+        cells[name] = FewCells.reduce(block.ranking(name).counts, metrics, probabilities)
+    found = cell_intervals(plan, metrics, Subjects(values, cells), None)
     for name, by_metric in found.models.items():
         for label, interval in by_metric.items():
             doubt = bounds[name].get(label)
@@ -544,6 +544,6 @@ def streamed_intervals(
     """Return the intervals of a block whose rows are not in memory, where metrics are of such values."""
     if block.is_weighted:
         return Intervals(why_none=why_no_squares())
-    if not block.coarse:
+    if not block.cells:
         return Intervals(why_none="its rows, in groups, are not in memory")
-    return cell_intervals(plan, metrics, Subjects(values, block.coarse), joint)
+    return cell_intervals(plan, metrics, Subjects(values, block.cells), joint)

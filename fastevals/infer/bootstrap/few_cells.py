@@ -1,0 +1,333 @@
+"""A ranking in a few thousand cells, and draws of these: what intervals cost does not depend on the rows.
+
+Metrics of a ranking vary from draw to draw by what is drawn between one threshold and another. Cells that hold a small
+share of each class lose nothing of that but where single rows are told apart: how far a replicate is from the value of
+the few cells is added to the value of all, which is known exactly.
+
+What is drawn for a metric depends on the counts and on that metric alone, not on others that are asked for beside it,
+and of the counts on no more than a scan of files knows, too (`counts_at_positives`). So there are different cells:
+
+- Metrics of the whole curve are drawn together, between steps that are as wide everywhere in units of what a draw moves
+  them: even ones of asin(sqrt(rate)), whose variance is the same at all rates.
+- Metrics at a threshold that a replicate chooses anew (the best one, or one under a constraint) are drawn between steps
+  that get ever finer towards the threshold of the rows. Those at one threshold are of the same draws.
+- Metrics at a fixed threshold are drawn as four cells, metrics of probabilities as those of `probability_cells`, and a
+  function of the counts from all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._distinct import sorted_union, sorted_unique
+from fastevals.counts import Cells, ThresholdCounts
+from fastevals.infer.bootstrap.ranking_samples import RankingSample
+from fastevals.infer.bootstrap.samples import Sample, Values
+from fastevals.measure.cells import ratio
+from fastevals.measure.kinds import MetricSpecs
+from fastevals.measure.metric_specs import MetricSpec, influence_of, ranking_metric
+from fastevals.measure.probability_cells import probability_cells
+from fastevals.measure.registry import METRICS, Detail, Influence
+from fastevals.measure.thresholds import CONSTRAINTS, best_row_by, checked_limit, row_within
+from fastevals.results import OperatingPoint
+
+Rows = NDArray[np.intp]
+
+THRESHOLDS_KEPT = 1 << 11  # of a ranking that is drawn as it is
+STEPS_PER_CLASS = 1 << 8  # of a ranking with more
+STEPS_NEAR_PLACE = 1 << 7  # about the place of the curve that a metric is read at
+STEPS_NEAR_CHOICE = 1 << 9  # about a threshold that is chosen
+LOWEST_SCORE = -np.finfo(np.float64).max
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FewCells:
+    """One model's counts at a few thousand thresholds: all that its intervals are made of.
+
+    Attributes
+    ----------
+    counts : ThresholdCounts
+        At the thresholds that some metric needs.
+    drawn : dict of str to ndarray of int
+        The rows of the counts between which cells are drawn, by what a metric is called: the same array for metrics
+        that are drawn together. Without metrics of probabilities, and functions.
+    places : dict of str to int
+        The row of the counts at which a metric is read, by what it is called; without those of the whole curve.
+    probabilities : ThresholdCounts or None
+        Rows at the mean probabilities of small cells; None where scores are no probabilities.
+    """
+
+    counts: ThresholdCounts
+    drawn: dict[str, Rows]
+    places: dict[str, int]
+    probabilities: ThresholdCounts | None = None
+
+    def tell(self, label: str, spec: MetricSpec | Callable[..., Any]) -> bool:
+        """Return whether these cells tell how a metric varies."""
+        of_probabilities = isinstance(spec, MetricSpec) and not is_of_order(spec)
+        return label in self.drawn or (of_probabilities and self.probabilities is not None)
+
+    @classmethod
+    def reduce(cls, counts: ThresholdCounts, specs: MetricSpecs, probabilities: ThresholdCounts | None = None) -> Self:
+        """Keep few thresholds of counts, closest where metrics are read.
+
+        Parameters
+        ----------
+        counts : ThresholdCounts
+            At thresholds with positives and the next above each at least, and at those that are fixed beforehand. More
+            thresholds make no difference.
+        specs : mapping of str to MetricSpec or function
+            Metrics by what they are called.
+        probabilities : ThresholdCounts, optional
+            Of `probability_cells`.
+        """
+        of_order: dict[str, Any] = {label: spec for label, spec in specs.items() if is_of_order(spec)}
+        cuts = {label: spec.options["threshold"] for label, spec in of_order.items() if "threshold" in spec.options}
+        every, own = _at_positives(counts, list(cuts.values()))
+        ends, alone = [0, every.tps.size - 1], every.take(own)  # without the cuts
+        is_small = alone.tps.size <= THRESHOLDS_KEPT
+        shares = Shares.of(alone)
+        kept: dict[Any, Rows] = {None: own if is_small else own[rows_of_curve(alone, shares)]}
+        reads: dict[str, Any] = {}  # which of the kept rows metrics are drawn between
+        places: dict[str, int] = {}
+        for label, spec in of_order.items():
+            if label in cuts:
+                row = int(every.rows_at_least(np.asarray(cuts[label])))
+                reads[label] = places[label] = row
+                kept[row] = sorted_unique([*ends, row])
+                continue
+            if not counts.n_pos and is_chosen(spec):
+                continue  # there is no telling where
+            place, reads[label] = place_of(alone, spec), None
+            if place is None:
+                continue
+            places[label] = int(own[place])
+            if not is_small and METRICS[spec.name].of == "cells":
+                key = reads[label] = place, rule_of(spec)
+                if key not in kept:
+                    kept[key] = own[rows_near(alone, shares, place, spec, STEPS_NEAR_CHOICE)]
+        rows = sorted_unique(np.concatenate(list(kept.values())))
+        drawn = {key: np.searchsorted(rows, some) for key, some in kept.items()}
+        return cls(
+            every.take(rows),
+            {label: drawn[key] for label, key in reads.items()},
+            {label: int(np.searchsorted(rows, row)) for label, row in places.items()},
+            probabilities,
+        )
+
+
+# Thresholds -----------------------------------------------------------------------------------------------------------
+
+
+def is_of_order(spec: Any) -> bool:
+    """Return whether a metric is of the order of scores alone, and no function."""
+    return isinstance(spec, MetricSpec) and METRICS[spec.name].of != "probabilities"
+
+
+def counts_at_positives(counts: ThresholdCounts, cuts: Sequence[float] = ()) -> ThresholdCounts:
+    """Return counts at thresholds with positives, just above these, and at cuts: whatever other thresholds there are.
+
+    Nothing but the counts there is looked at, so that counts of all distinct scores and those of streams, which know
+    no more than these, give the same bits.
+    """
+    return _at_positives(counts, cuts)[0]
+
+
+def _at_positives(counts: ThresholdCounts, cuts: Sequence[float]) -> tuple[ThresholdCounts, Rows]:
+    """Return `counts_at_positives`, and those of its rows that are there without the cuts, too."""
+    wide = np.float64 if counts.tps.dtype.kind == "f" else np.int64
+    tps, fps = (each.astype(wide, copy=False) for each in (counts.tps, counts.fps))
+    thresholds = counts.thresholds.astype(np.float64, copy=False)
+    gains = np.append(False, tps[1:] != tps[:-1])
+    keeps = gains | np.append(gains[1:], True)  # the next above each, and the last
+    keeps[0] = True
+    without = keeps.copy()
+    cut_rows = [int(counts.rows_at_least(np.asarray(cut))) for cut in cuts]
+    keeps[cut_rows] = True
+    kept = np.flatnonzero(keeps)
+    at, last = gains[kept], tps.size - 1
+    values = np.where(at, thresholds[kept], np.nextafter(thresholds[np.minimum(kept + 1, last)], np.inf))
+    if not at[-1]:
+        values[-1] = LOWEST_SCORE
+    for row, cut in zip(cut_rows, cuts, strict=True):
+        if not gains[row]:  # one below all scores is the last
+            values[np.searchsorted(kept, row)] = cut
+    values[0] = np.inf
+    tps, fps = tps[kept], fps[kept]
+    differs = np.append(values[1:] != values[:-1], True)  # longer floats may be rounded to the same
+    differs[1:] &= (tps[1:] != tps[:-1]) | (fps[1:] != fps[:-1])
+    own = np.logical_or.reduceat(without[kept], np.flatnonzero(differs))  # of those that differ in nothing, any
+    return ThresholdCounts._unchecked(values[differs], tps[differs], fps[differs]), np.flatnonzero(own)
+
+
+def rows_of_curve(counts: ThresholdCounts, shares: Shares) -> Rows:
+    """Return rows of counts between which a draw moves each class as much as between any others; closer at places."""
+    even = np.sin(np.linspace(0, np.pi / 2, STEPS_PER_CLASS + 1)) ** 2
+    found = [np.searchsorted(each, even[:-1] * each[-1]) for each in (counts.tps, counts.fps)]
+    for spec in (MetricSpec(name, {}) for name, entry in METRICS.items() if entry.of == "ranking"):
+        place = place_of(counts, spec)
+        if place is not None:
+            found.append(rows_near(counts, shares, place, spec, STEPS_NEAR_PLACE))
+    return sorted_unique(np.concatenate((*found, [0, counts.tps.size - 1])))
+
+
+def rows_near(counts: ThresholdCounts, shares: Shares, place: int, spec: MetricSpec, n: int) -> Rows:
+    """Return a row of counts at which a metric is read, and some n about it that draws may read it at."""
+    if not is_chosen(spec):
+        return shares.near(place, n)
+    about = shares.near(place, n, -1 / 3)
+    return sorted_union(about, peaks(counts, spec, about))
+
+
+def place_of(counts: ThresholdCounts, spec: MetricSpec) -> int | None:
+    """Return the row of counts at which a metric is read; None where it is of no single place, or undefined."""
+    entry = METRICS[spec.name]
+    if entry.of == "cells":
+        (name, limit, _) = rule_of(spec)
+        if name in CONSTRAINTS:
+            return row_within(counts, name, checked_limit(name, limit))
+        best = METRICS[limit]
+        return best_row_by(counts, best, best.own_options(spec.options))
+    if entry.influence == Influence.LINEAR:
+        return None
+    point: OperatingPoint = entry.function(counts)
+    return None if np.isnan(point.threshold) else int(counts.rows_at_least(np.asarray(point.threshold)))
+
+
+def rule_of(spec: MetricSpec) -> tuple[Any, ...]:
+    """Return the rule by which a metric's threshold is found: its option, that option's value, and more options."""
+    for name in CONSTRAINTS:
+        if name in spec.options:
+            return name, spec.options[name], ()
+    best = spec.options.get("best", spec.name)
+    return "best", best, tuple(METRICS[best].own_options(spec.options).items())
+
+
+def is_chosen(spec: MetricSpec) -> bool:
+    """Return whether a metric is read at the threshold that is the best on the rows."""
+    return influence_of(spec) == Influence.BEST or not {"precision", "recall"}.isdisjoint(spec.options)
+
+
+def worth(spec: MetricSpec, at: Cells) -> NDArray[np.float64]:
+    """Return what a metric's threshold is chosen by, the more the better; -inf where undefined."""
+    if spec.name == "ks_statistic":
+        values = np.abs(ratio(at.tp, at.tp + at.fn) - ratio(at.fp, at.fp + at.tn))
+    else:
+        best = METRICS[spec.options.get("best", "precision")]  # that a recall is kept with, or is to be reached
+        values = np.asarray(best.function(at, **best.own_options(spec.options)), dtype=np.float64)
+        values = values if best.greater_is_better else -values
+    return np.where(np.isnan(values), -np.inf, values)
+
+
+class Shares(NamedTuple):
+    """The share of both classes above each row of counts, by which rows are few and far between, or close."""
+
+    above: NDArray[np.float64]  # from 0 to 2
+    rarer: int  # rows of the rarer class, or 1
+
+    @classmethod
+    def of(cls, counts: ThresholdCounts) -> Self:
+        """Return those of counts."""
+        above = counts.tps / max(counts.n_pos, 1) + counts.fps / max(counts.n_neg, 1)
+        return cls(above, max(min(int(counts.n_pos), int(counts.n_neg)), 1))
+
+    def near(self, row: int, n: int, power: float = -1 / 2) -> Rows:
+        """Return a row and about n around it: evenly up to a power of the rows, then ever farther apart.
+
+        What is read at a fixed place varies by the root of one over the rows, what is best on them by the cube root;
+        less where little is above it.
+        """
+        share = max(min(float(self.above[row]), 1.0), 1 / self.rarer)
+        unit = self.rarer**power * math.sqrt(share)
+        farthest = np.arcsinh(self.above[-1] / unit)
+        away = unit * np.sinh(np.linspace(-farthest, farthest, n))
+        last = self.above.size - 1
+        found = np.searchsorted(self.above, self.above[row] + away).clip(0, last)
+        return sorted_unique(np.concatenate((found, [0, row, last])))
+
+
+def peaks(counts: ThresholdCounts, spec: MetricSpec, rows: Rows) -> Rows:
+    """Return the best row from each of some rows to the next, by what a metric's threshold is chosen by.
+
+    Draws choose among the peaks of the rows, and would choose others if these were lower.
+    """
+    values = worth(spec, counts.cells())
+    most = np.repeat(np.maximum.reduceat(values, rows), np.diff(rows, append=values.size))
+    at_most = np.flatnonzero(values == most)
+    return at_most[np.unique(np.searchsorted(rows, at_most, side="right"), return_index=True)[1]]
+
+
+# Draws ----------------------------------------------------------------------------------------------------------------
+
+
+def make_few_cell_sample(
+    counts: ThresholdCounts, specs: MetricSpecs, *, stratified: bool = False, pos_label: Any = None
+) -> FewCellSample:
+    """Return the sample of few cells of counts."""
+    values = {label: ranking_metric(spec).of_counts(counts) for label, spec in specs.items()}
+    are_needed = any(isinstance(spec, MetricSpec) and not is_of_order(spec) for spec in specs.values())
+    cells = FewCells.reduce(counts, specs, probability_cells(counts) if are_needed else None)
+    return FewCellSample(cells, specs, values, counts=counts, stratified=stratified, pos_label=pos_label)
+
+
+class FewCellSample(Sample):
+    """Cells of a ranking, drawn for each metric by itself, or for all that are read from the same cells."""
+
+    def __init__(
+        self,
+        cells: FewCells,
+        specs: MetricSpecs,
+        values: Mapping[str, float],
+        *,
+        counts: ThresholdCounts | None = None,
+        stratified: bool = False,
+        pos_label: Any = None,
+    ) -> None:
+        """Take the value of each metric of all rows, and the counts of all for functions of these."""
+        self.pos_label = pos_label
+        self.class_sizes = int(cells.counts.n_pos), int(cells.counts.n_neg)
+        self._values = [np.array(values[label], dtype=np.float64) for label in specs]
+        together: dict[int, tuple[Any, list[int]]] = {}  # rows or counts, and the metrics that are drawn from them
+        for number, (label, spec) in enumerate(specs.items()):
+            known: Any = cells.drawn.get(label)
+            if known is None:
+                known = cells.probabilities if cells.tell(label, spec) else counts
+            together.setdefault(id(known), (known, []))[1].append(number)
+        metrics = [ranking_metric(spec) for spec in specs.values()]
+        self._parts = []
+        for known, numbers in together.values():
+            drawn, own = known, [metrics[k] for k in numbers]
+            if isinstance(known, np.ndarray):
+                drawn = cells.counts.take(known)
+            sample = RankingSample(drawn, own, stratified=stratified, detail=Detail.THRESHOLDS)
+            self._parts.append((sample, numbers))
+        self._bounds = [metric.bounds for metric in metrics]
+
+    def estimates(self) -> Values:
+        """Return each metric of the rows themselves."""
+        return self._values
+
+    def replicates(self, n_resamples: int, key: np.uint64, *, progress: bool = False) -> Values:
+        """Measure draws of each part's cells, and add how far the value of all rows is from that of the cells."""
+        found: list[Any] = [None] * len(self._values)
+        for sample, numbers in self._parts:
+            drawn = sample.replicates(n_resamples, key, progress=progress)
+            for k, each, of_cells in zip(numbers, drawn, sample.estimates(), strict=True):
+                above = self._values[k] - of_cells
+                found[k] = np.clip(each + above, *self._bounds[k]) if np.isfinite(above) and above else each
+        return found
+
+    def accelerations(self, key: np.uint64, metrics: Iterable[int]) -> dict[int, NDArray[np.float64]]:
+        """Return BCa's acceleration of metrics, of their cells."""
+        wanted = set(metrics)
+        found: dict[int, NDArray[np.float64]] = {}
+        for sample, numbers in self._parts:
+            own = [k for k, number in enumerate(numbers) if number in wanted]
+            found |= {numbers[k]: each for k, each in sample.accelerations(key, own).items()}
+        return found

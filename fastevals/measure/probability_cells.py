@@ -1,0 +1,84 @@
+"""Probabilities by small cells, each class at its mean: what draws of losses need of any number of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import blocks, chunks, run
+from fastevals._kernels.compensated import LIMBS
+from fastevals._kernels.probabilities import CELLS, FINE, count_probabilities
+from fastevals.counts import ThresholdCounts
+from fastevals.measure.probability_metrics import are_probabilities
+
+MAX_ROWS = 2**37  # 26 bits of each make a sum of 63
+N_BINS = 10  # of the calibration error, over whose edges no cell reaches
+
+
+def probability_cells(counts: ThresholdCounts) -> ThresholdCounts | None:
+    """Return the rows of each class and cell at their mean score, as `ProbabilitySummary` counts them.
+
+    None of other scores than probabilities, and of more rows than can be added up.
+    """
+    if not are_probabilities(counts) or counts.n_pos + counts.n_neg > MAX_ROWS:
+        return None
+    edges = np.arange(N_BINS + 1) / N_BINS
+    parts: list[NDArray[np.int64]] = []
+
+    def workspace() -> NDArray[np.int64]:
+        parts.append(np.zeros((2, 8 * CELLS), dtype=np.int64))
+        return parts[-1]
+
+    def count(rows: slice, cells: NDArray[np.int64]) -> None:
+        unused = np.zeros(2 * N_BINS, dtype=np.int64), np.zeros(2 * N_BINS), np.zeros(LIMBS * N_BINS, dtype=np.int64)
+        for block in blocks(rows):
+            steps = slice(block.start, block.stop + 1)
+            p = counts.thresholds[steps][1:]
+            for flag, column in enumerate((counts.fps, counts.tps)):
+                times = np.diff(column[steps]).astype(np.int64)
+                held = times > 0
+                some = np.ascontiguousarray(p[held], dtype=np.float64)
+                flags = np.full(some.size, flag, np.uint8)
+                count_probabilities(some, tail_bits(some), flags, times[held], edges, *unused, *cells)
+
+    run(count, chunks(counts.thresholds.size - 1), workspace=workspace)
+    if not parts:
+        return None
+    cells, offsets = np.sum(parts, axis=0)
+    return counts_of_cells(cells, offsets, edges)
+
+
+def tail_bits(p: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the bits of probabilities, or of what they are below 1 where they are above 1/2."""
+    return np.where(p > 0.5, 1 - p, p).view(np.int64)
+
+
+def counts_of_cells(
+    cells: NDArray[np.int64], offsets: NDArray[np.int64], edges: NDArray[np.float64]
+) -> ThresholdCounts:
+    """Return counts with the rows of each class and cell at their mean, of what `count_probabilities` has written."""
+    places = np.flatnonzero(cells)
+    cell, upper, odd, flag = places >> 3, (places >> 2) & 1, (places >> 1) & 1, places & 1
+    exponents = np.where(cell >= FINE, FINE + (cell - FINE) // 64, cell)
+    width = np.where(cell >= FINE, np.ldexp(1.0, exponents - 1023 - 6), np.ldexp(1.0, np.maximum(exponents, 1) - 1023))
+    low = np.where(
+        cell >= FINE,
+        np.ldexp(1.0, exponents - 1023) + (cell - FINE) % 64 * width,
+        np.where(exponents > 0, np.ldexp(1.0, exponents - 1023), 0.0),
+    )
+    q = low + width * (offsets[places] / cells[places]) / 2.0**26
+    p = _in_bins(np.where(upper == 1, 1 - q, q), odd, edges)
+    order = np.argsort(-p, kind="stable")
+    rows = cells[places][order]
+    tps, fps = (np.append(0, np.cumsum(np.where(flag[order] == k, rows, 0))) for k in (1, 0))
+    return ThresholdCounts._unchecked(np.append(np.inf, p[order]), tps, fps)
+
+
+def _in_bins(p: NDArray[np.float64], odd: NDArray[np.int64], edges: NDArray[np.float64]) -> NDArray[Any]:
+    """Return means, those that a rounding took over an edge back in the bin of their rows: odd ones, or not."""
+    at = np.rint(p * (edges.size - 1)).astype(np.intp)
+    back = np.where((at - 1) & 1 == odd, edges[at], np.nextafter(edges[at], 1))
+    strayed = np.searchsorted(edges[1:-1], p) & 1 != odd  # a bin ends with its upper edge
+    return np.where(strayed, back, p)
