@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import fastevals
 from fastevals import Ranking, ThresholdCounts, bootstrap, metric
 from fastevals.infer.bootstrap.few_cells import THRESHOLDS_KEPT, FewCells, counts_at_positives, make_few_cell_sample
 from fastevals.measure.metric_specs import parse_metrics, ranking_metric
@@ -97,6 +96,8 @@ def test_few_cells_are_drawn_as_they_are() -> None:
 def test_every_door_gives_the_same_numbers(tmp_path: Path) -> None:
     """Files know counts at positives alone: a report draws what a call draws, of memory and of files."""
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    from fastevals.scale.parquet import ranking
+
     rng = np.random.default_rng(3)
     y = rng.random(40_000) < 0.1
     p = 1 / (1 + np.exp(2 - rng.normal(size=y.size) - y))
@@ -105,7 +106,7 @@ def test_every_door_gives_the_same_numbers(tmp_path: Path) -> None:
     summary = RankingSummary(cells=2**18)
     summary.update(y, p)
     names = ["roc_auc", "average_precision", "ks_statistic", "equal_error_rate"]
-    exact = fastevals.scale.parquet.ranking(str(path), label="y", score="p")
+    exact = ranking(str(path), label="y", score="p")
     found = bootstrap(exact, names, n_resamples=199, rng=0)
     in_memory = bootstrap(summary_of(Ranking(y, p).counts), names, n_resamples=199, rng=0)
     for name in names:

@@ -40,9 +40,9 @@ from fastevals.results import OperatingPoint
 Rows = NDArray[np.intp]
 
 THRESHOLDS_KEPT = 1 << 11  # of a ranking that is drawn as it is
-STEPS_PER_CLASS = 1 << 8  # of a ranking with more
-STEPS_NEAR_PLACE = 1 << 7  # about the place of the curve that a metric is read at
-STEPS_NEAR_CHOICE = 1 << 9  # about a threshold that is chosen
+STEPS_PER_CLASS = 384  # of a ranking with more
+STEPS_NEAR_PLACE = 128  # about the place of the curve that a metric is read at
+STEPS_NEAR_BEST, STEPS_NEAR_LIMIT = 256, 512  # about a threshold that is the best, or chosen under a constraint
 LOWEST_SCORE = -np.finfo(np.float64).max
 
 
@@ -111,7 +111,8 @@ class FewCells:
             if not is_small and METRICS[spec.name].of == "cells":
                 key = reads[label] = place, rule_of(spec)
                 if key not in kept:
-                    kept[key] = own[rows_near(alone, shares, place, spec, STEPS_NEAR_CHOICE)]
+                    n = STEPS_NEAR_BEST if "best" in spec.options else STEPS_NEAR_LIMIT
+                    kept[key] = own[rows_near(alone, shares, place, spec, n)]
         rows = sorted_unique(np.concatenate(list(kept.values())))
         drawn = {key: np.searchsorted(rows, some) for key, some in kept.items()}
         return cls(
@@ -302,11 +303,11 @@ class FewCellSample(Sample):
         metrics = [ranking_metric(spec) for spec in specs.values()]
         self._parts = []
         for known, numbers in together.values():
-            drawn, own = known, [metrics[k] for k in numbers]
+            drawn, detail = known, Detail.THRESHOLDS
             if isinstance(known, np.ndarray):
-                drawn = cells.counts.take(known)
-            sample = RankingSample(drawn, own, stratified=stratified, detail=Detail.THRESHOLDS)
-            self._parts.append((sample, numbers))
+                drawn, detail = cells.counts.take(known), Detail.POSITIVES
+            own = [metrics[k] for k in numbers]
+            self._parts.append((RankingSample(drawn, own, stratified=stratified, detail=detail), numbers))
         self._bounds = [metric.bounds for metric in metrics]
 
     def estimates(self) -> Values:
