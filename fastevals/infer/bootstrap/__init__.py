@@ -8,7 +8,8 @@
    - *Rows that are alike are a cell*, and a draw is a multinomial count of each cell: steps of the ROC staircase
      (`RankingSample`, and `CurveSample` for whole curves), or cells of confusion matrices (`MatrixSample`). Few cells
      are drawn a binomial each for many replicates at once (`draw_tables`); many by a `CellSampler`, of large ones at a
-     cost that doesn't grow with rows. Of a summary's some thousands are drawn (`coarse_rows`).
+     cost that doesn't grow with rows. Where the rows are not there (summaries, files, machines, reports of many rows)
+     a few thousand cells are drawn (`few_cells.py`).
    - *Rows that have names*, since they have weights, groups, or scores of several models, are drawn by number, as are
      rows that metrics of probabilities all tell apart: a `UnitSample` counts how often each row or group was drawn
      (`row_samples.py`), and a `CellCounter` adds that up to the same cells. `ModelsSample` has rankings, `LabelSample`

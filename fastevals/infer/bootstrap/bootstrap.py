@@ -186,10 +186,12 @@ def bootstrap(
     (400 rows). So each end is the further one of BCa's and of the interval of a best value: these cover 93 to 96 %,
     and 92 to 95 % with 20 positives. `Estimate.caution` says where a class has fewer than 50 rows.
 
-    Of a summary of more than 8,192 scores or ranges of them, some 2,000 are drawn, and how far a replicate is from
-    their own value is added to that of all: half-widths are within 1 % of those of drawing all. Around thresholds that
-    a replicate chooses, and at fixed ones, none are left out. Beside a metric of probabilities, or a function, all are
-    drawn.
+    Of a summary, or a ranking of files or machines, the rows are not there: few cells are drawn, some 2,400 for metrics
+    of the whole curve where 2,048 thresholds or more have positives, and how far a replicate is from the value of these
+    cells is added to that of all: standard errors are within 2 % of those of drawing all. Metrics at a threshold that a
+    replicate chooses are drawn from cells about it, those at a fixed threshold from four, and metrics of probabilities
+    from 64 cells an octave. So an interval is the same whatever is asked for beside it, and the same of memory and of
+    files; but only metrics that are read at the same threshold, or of the whole curve, are of the same replicates.
 
     Draws are multinomial, of probabilities exact to 2**-48. For AUCs alone `delong` gives intervals without draws, for
     proportions at a fixed threshold `proportion_interval`.

@@ -319,9 +319,10 @@ class FewCellSample(Sample):
         found: list[Any] = [None] * len(self._values)
         for sample, numbers in self._parts:
             drawn = sample.replicates(n_resamples, key, progress=progress)
-            for k, each, of_cells in zip(numbers, drawn, sample.estimates(), strict=True):
-                above = self._values[k] - of_cells
-                found[k] = np.clip(each + above, *self._bounds[k]) if np.isfinite(above) and above else each
+            for k, values, of_cells in zip(numbers, drawn, sample.estimates(), strict=True):
+                if np.isfinite([self._values[k], of_cells]).all():
+                    values = np.clip(values + (self._values[k] - of_cells), *self._bounds[k])
+                found[k] = values
         return found
 
     def accelerations(self, key: np.uint64, metrics: Iterable[int]) -> dict[int, NDArray[np.float64]]:
