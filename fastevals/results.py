@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cache
 from itertools import islice
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,13 @@ from numpy.typing import NDArray
 from fastevals._frames import Columns, Tabular, as_column, make_columns, spread, stack
 from fastevals._options import check_number, python_number, show
 from fastevals._text import SHOWN, format_column, format_pvalue, printable, wrap_text
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    V = TypeVarWithDefault("V", covariant=True, default=float)
+else:
+    V = TypeVar("V")  # a number; an array in results of several models, matrices or places
 
 PairNames = Sequence[str] | None  # what conclusions call two learners
 
@@ -47,11 +54,11 @@ class Frozen(Tabular):
         return {name: as_json(getattr(self, name)) for name in _public_attributes(type(self))}  # type: ignore[arg-type]
 
 
-class Interval(NamedTuple):
+class Interval(NamedTuple, Generic[V]):
     """From `low` to `high`; NaN where there is none."""
 
-    low: float
-    high: float
+    low: V
+    high: V
 
 
 NOWHERE = Interval(math.nan, math.nan)

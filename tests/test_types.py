@@ -16,6 +16,8 @@ KNOWN = {
     'fe.grouped_metrics([0, 1], [0, 1], [0, 0], "roc_auc")["roc_auc"]': "GroupedMetric",
     'fe.query_metrics([0, 1], [0, 1], [0, 0])["ndcg"]': "QueryMetric",
     'fe.batch_metrics([0, 1], [[0, 1]], "roc_auc")["roc_auc"]': "BatchMetric",
+    "fe.delong(r).value": "float",
+    "fe.delong([0, 1], [0.1, 0.2]).confidence_interval().low": "float",
     "r.roc_auc()": "float",
     "r.counts": "ThresholdCounts",
     "fe.RankingFolds([r, r]).pool()": "Ranking",

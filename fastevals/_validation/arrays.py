@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, MappingView
-from typing import Any, NoReturn
+from collections.abc import Collection, Iterable, Iterator, Mapping, MappingView, Sequence
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -317,6 +317,23 @@ def check_probabilities(name: str, lowest: Any, highest: Any) -> None:
 
 
 # Predictions of numbers -------------------------------------------------------------------------------------------
+class SupportsArray(Protocol):
+    """An array, or a column of a frame."""
+
+    def __array__(self) -> NDArray[Any]: ...
+
+
+class SupportsColumns(Protocol):
+    """A frame."""
+
+    @property
+    def columns(self) -> Any: ...
+
+
+OneModel = Sequence[float] | SupportsArray  # an array of two dimensions, too: its type does not tell
+Models = Mapping[Any, Any] | Sequence[Sequence[float] | SupportsArray] | SupportsColumns
+
+
 def as_predictions(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...] | None, bool]:
     """Return the predictions of one or many models: for each what errors call it and a 1-D array of some real dtype.
 

@@ -313,7 +313,17 @@ def test_without_variance_an_interval_is_the_auc_with_a_warning(method: str, sco
             UndefinedMetricWarning, match=rf"interval of AUC {auc:g} is degenerate: its .* variance is 0"
         ):
             interval = result.confidence_interval(0.95, method, alternative)
-        assert (interval.low.tolist(), interval.high.tolist()) == ([low], [high])
+        assert interval == (low, high)
+
+
+def test_one_model_has_floats() -> None:
+    one, many = delong(Y, A), delong(Y, {"a": A})
+    for subject in (one, delong(Ranking(Y, A))):
+        numbers = [subject.value, subject.standard_error, *subject.confidence_interval()]
+        assert [type(each) for each in numbers] == [float] * 4
+        assert numbers == [*many.value, *many.standard_error, *np.ravel(many.confidence_interval())]
+    assert one.to_dict()["value"] == one.value == one.aucs[0]
+    assert pickle.loads(pickle.dumps(one)).value == one.value
 
 
 def test_the_test_by_hand() -> None:
@@ -608,6 +618,7 @@ def test_results_read_unpack_and_pickle() -> None:
         "moments",
         "pos_label",
         "standard_error",
+        "value",
         "doubt",
     }
     json.dumps([test.to_dict(), result.to_dict()])

@@ -290,7 +290,7 @@ def test_delongs_intervals_and_whole_weights() -> None:
     np.testing.assert_array_equal(again.values, found.values)
     here = groups == 3
     one = fastevals.delong(y_true[here], y_score[here], frequency_weight=frequencies[here])
-    np.testing.assert_allclose(found.standard_errors[3], one.standard_error[0], rtol=1e-14)
+    np.testing.assert_allclose(found.standard_errors[3], one.standard_error, rtol=1e-14)
 
 
 def test_delongs_warnings_and_weights() -> None:

@@ -66,12 +66,12 @@ def test_what_is_in_doubt_without_bounds_is_an_error() -> None:
 def test_delong_of_a_summary_is_that_of_the_rows(cells: int) -> None:
     y, s = rows(100_000)
     found, expected = delong(summary_of(y, s, cells=cells)), delong(y, s)
-    assert found.standard_error[0] == pytest.approx(expected.standard_error[0], rel=1e-5)
+    assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-5)
     assert abs(found.aucs[0] - expected.aucs[0]) <= found.doubt
     for method in ("delong", "logit"):
         low, high = found.confidence_interval(method=method)
-        assert low[0] <= expected.confidence_interval(method=method).low[0]
-        assert high[0] >= expected.confidence_interval(method=method).high[0]
+        assert low <= expected.confidence_interval(method=method).low
+        assert high >= expected.confidence_interval(method=method).high
     assert delong(summary_of(y, s.round(1), cells=cells)).doubt == 0
 
 

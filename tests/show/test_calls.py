@@ -94,7 +94,7 @@ def test_report_of_more_counts_than_are_drawn(times):
     block = fastevals.report(ranking).to_dict()["blocks"][0]
     assert block["models"][0]["metrics"]["roc_auc"] == few.roc_auc()
     low, high = block["models"][0]["intervals"]["roc_auc"]
-    error = fastevals.delong([1] * 4 + [0] * 7, [0.1, 0.2, 0.2, 0.3] + [0.1] * 5 + [0.2, 0.3]).standard_error[0]
+    error = fastevals.delong([1] * 4 + [0] * 7, [0.1, 0.2, 0.2, 0.3] + [0.1] * 5 + [0.2, 0.3]).standard_error
     assert low < few.roc_auc() < high
     assert (high - low) * np.sqrt(times) == pytest.approx(2 * 1.96 * error, rel=0.15)  # of 4 and 7 rows: n - 1
     assert block["intervals"]["method"] == "cells"

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Generic, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,8 @@ from fastevals._options import (
 )
 from fastevals._text import shorten_names
 from fastevals._validation.arrays import (
+    Models,
+    OneModel,
     as_frequencies,
     as_predictions,
     as_scores,
@@ -58,6 +60,7 @@ from fastevals.results import (
     Null,
     PairNames,
     SignificanceResult,
+    V,
     check_confidence_level,
     format_estimate,
     format_test,
@@ -75,6 +78,24 @@ MOST_PRINTED = 20  # models
 NO_DIRECTION = 1e-8  # standard errors; an effect as small, along a direction without variance, is rounding
 
 
+@overload
+def delong(
+    y_true: Any,
+    scores: Models,
+    *,
+    pos_label: Any = ...,
+    sample_weight: ArrayLike | None = ...,
+    frequency_weight: ArrayLike | None = ...,
+) -> DelongResult[Floats]: ...
+@overload
+def delong(
+    y_true: Any,
+    scores: OneModel | None = ...,
+    *,
+    pos_label: Any = ...,
+    sample_weight: ArrayLike | None = ...,
+    frequency_weight: ArrayLike | None = ...,
+) -> DelongResult: ...
 def delong(
     y_true: Any,
     scores: Any = None,
@@ -82,7 +103,7 @@ def delong(
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
     frequency_weight: ArrayLike | None = None,
-) -> DelongResult:
+) -> DelongResult[Any]:
     """Compute the AUCs of models on the same rows and DeLong's covariance of them.
 
     Parameters
@@ -104,7 +125,8 @@ def delong(
     Returns
     -------
     DelongResult
-        `aucs` and `covariance`, with intervals, contrasts and a test of equality as methods.
+        `aucs` and `covariance`, with intervals, contrasts and a test of equality as methods. Of one model, scores of
+        shape (n_samples,), its value, standard error and interval are floats.
 
     Raises
     ------
@@ -147,10 +169,12 @@ def delong(
         beside = {"pos_label": pos_label, "sample_weight": sample_weight, "frequency_weight": frequency_weight}
         return _delong_of_counts(y_true, beside)
     labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
-    labelled, names, _ = as_predictions("scores", scores)
+    labelled, names, several = as_predictions("scores", scores)
     moments = _checked_moments(labels, labelled, sample_weight, frequency_weight)
     covariance = moments.covariance()
-    return DelongResult(moments.aucs(), covariance, names, moments.n_pos, moments.n_neg, moments, labels.positive)
+    return DelongResult(
+        moments.aucs(), covariance, names, moments.n_pos, moments.n_neg, moments, labels.positive, _several=several
+    )
 
 
 def _delong_of_counts(subject: Any, beside: dict[str, Any]) -> DelongResult:
@@ -164,7 +188,15 @@ def _delong_of_counts(subject: Any, beside: dict[str, Any]) -> DelongResult:
         raise ValueError(f"scores must be given with labels; got none, with a {type(subject).__name__}")
     moments, doubt, positive = _moments_of_counts("y_true", ranking)
     return DelongResult(
-        moments.aucs(), moments.covariance(), None, moments.n_pos, moments.n_neg, moments, positive, max(doubt)
+        moments.aucs(),
+        moments.covariance(),
+        None,
+        moments.n_pos,
+        moments.n_neg,
+        moments,
+        positive,
+        max(doubt),
+        _several=False,
     )
 
 
@@ -326,7 +358,7 @@ def _moments_of_counts(name: str, subject: Any) -> tuple[PlacementMoments | Weig
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DelongResult(Frozen):
+class DelongResult(Frozen, Generic[V]):
     """AUCs of models on the same rows, and their covariance; unpacks as ``aucs, covariance``.
 
     Prints each model's AUC with its interval, and the test that two, or all, are equal, at level 0.05.
@@ -376,6 +408,7 @@ class DelongResult(Frozen):
     moments: PlacementMoments | WeightedMoments
     pos_label: Any = None
     doubt: float = 0.0
+    _several: bool = True  # whether scores were of models, not of one
 
     def __iter__(self) -> Iterator[Floats]:
         return iter((self.aucs, self.covariance))
@@ -383,7 +416,7 @@ class DelongResult(Frozen):
     def __repr__(self) -> str:
         shown = {
             name: np.array2string(values, precision=4, separator=", ", threshold=8, edgeitems=2)
-            for name, values in {"aucs": self.aucs, "standard_errors": self.standard_error}.items()
+            for name, values in {"aucs": self.aucs, "standard_errors": self._standard_errors}.items()
         }
         values = ", ".join(f"{name}={text}" for name, text in shown.items())
         return f"DelongResult({values}, n_positives={self.n_positives}, n_negatives={self.n_negatives})"
@@ -414,15 +447,15 @@ class DelongResult(Frozen):
         low, high = self._quiet_interval()
         models = range(self.aucs.size) if self.names is None else self.names
         return make_columns(
-            {"model": models, "auc": self.aucs, "standard_error": self.standard_error, "low": low, "high": high}
+            {"model": models, "auc": self.aucs, "standard_error": self._standard_errors, "low": low, "high": high}
         )
 
     def _quiet_interval(self) -> tuple[Floats, Floats]:
         """Return the 95 % intervals, NaN where there are none."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)
-            low, high = map(np.asarray, self.confidence_interval())
-        return low, high
+            ends: Any = self.confidence_interval()
+        return np.atleast_1d(ends.low), np.atleast_1d(ends.high)
 
     def _model_names(self) -> list[str]:
         """Return what a printed table calls the models."""
@@ -430,13 +463,26 @@ class DelongResult(Frozen):
         return shorten_names(names, LONGEST_NAME)
 
     @property
-    def standard_error(self) -> Floats:
-        """Standard errors of the AUCs, of shape (n_models,)."""
+    def _standard_errors(self) -> Floats:
         return np.sqrt(np.diagonal(self.covariance))
+
+    def _told(self, values: Floats) -> V:
+        """Return a number of each model, or that of the one."""
+        return values if self._several else values.item()  # type: ignore[return-value]
+
+    @property
+    def value(self) -> V:
+        """The AUC of the one model, or `aucs`."""
+        return self._told(self.aucs)
+
+    @property
+    def standard_error(self) -> V:
+        """The AUC's standard error, or those of the AUCs, of shape (n_models,)."""
+        return self._told(self._standard_errors)
 
     def confidence_interval(
         self, confidence_level: float = 0.95, method: DelongInterval = "delong", alternative: Alternative = "two-sided"
-    ) -> Interval:
+    ) -> Interval[V]:
         """Intervals of the AUCs, never beyond [0, 1].
 
         Parameters
@@ -452,8 +498,8 @@ class DelongResult(Frozen):
         Returns
         -------
         Interval
-            ``low`` and ``high``, arrays of shape (n_models,). Where the variance is 0 (an AUC of 0 or 1, or all
-            scores tied) both methods give the AUC itself.
+            ``low`` and ``high``: floats of one model, or arrays of shape (n_models,). Where the variance is 0 (an AUC
+            of 0 or 1, or all scores tied) both methods give the AUC itself.
 
         Raises
         ------
@@ -474,7 +520,7 @@ class DelongResult(Frozen):
 
         check_choice("method", method, DelongInterval)
         below, above = normal_margins(check_alpha(confidence_level, alternative), alternative)
-        aucs, errors = self.aucs, self.standard_error
+        aucs, errors = self.aucs, self._standard_errors
         flat = errors == 0
         if flat.any():
             first = int(np.argmax(flat))
@@ -492,7 +538,7 @@ class DelongResult(Frozen):
                     moved = expit(logit(aucs) + margin * errors / (aucs * (1 - aucs)))
             return np.clip(np.where(flat, aucs, moved) + math.copysign(self.doubt, margin), 0, 1)
 
-        return Interval(end(-below), end(above))  # type: ignore[arg-type]
+        return Interval(self._told(end(-below)), self._told(end(above)))
 
     def contrast(
         self, weights: ArrayLike, *, alternative: Alternative = "two-sided", confidence_level: float = 0.95
