@@ -20,7 +20,7 @@ from fastevals.counts import USUAL, ThresholdCounts
 from fastevals.measure.ranking.squares import SquaredWeights
 from fastevals.measure.ranking_metrics import exact_auc, one_class
 from fastevals.measure.registry import Detail
-from fastevals.scale.squares import RowSums, as_floats, carry, of_ones
+from fastevals.scale.squares import RowSums, as_floats, carry, of_ones, squared_points
 
 Keys = NDArray[np.uint64]
 Ints = NDArray[np.int64]
@@ -85,13 +85,18 @@ class ScoreCells:
         return cls(keys[first], keys[first], carried(counts))
 
     @classmethod
-    def between(cls, counts: ThresholdCounts, highest: int) -> Self:
-        """Return a cell from each threshold up to, but not at, the one above it; the first up to the highest key."""
+    def between(cls, counts: ThresholdCounts, highest: int, squares: ThresholdCounts | None = None) -> Self:
+        """Return a cell from each threshold up to, but not at, the one above it; the first up to the highest key.
+
+        Squares are whole sums of squared weights at the thresholds.
+        """
         low = FLOATS.encode(counts.thresholds[:0:-1] + 0.0)
         high = np.append(low[1:] - np.uint64(1), np.uint64(highest))
-        steps = np.stack((np.diff(counts.fps), np.diff(counts.tps)), axis=1)[::-1]
+        sums = [counts] if squares is None else [counts, squares]
+        steps, *squared = (np.stack((np.diff(each.fps), np.diff(each.tps)), axis=1)[::-1] for each in sums)
         kept = steps.any(axis=1)
-        return cls(low[kept], high[kept][: low.size], np.ascontiguousarray(steps[kept]))
+        columns = np.hstack([steps, *(limb for each in squared for limb in of_ones(each)[1:])])
+        return cls(low[kept], high[kept][: low.size], np.ascontiguousarray(columns[kept]))
 
     def join(self, other: ScoreCells) -> ScoreCells:
         """Return the cells of both, equal ones added up."""
@@ -120,10 +125,9 @@ class ScoreCells:
         if unit is None or sums is None or not 1 / USUAL < unit < USUAL:
             return None
         rows = np.searchsorted(-counts.thresholds, -FLOATS.decode(keys))
-        gains = [as_floats(self.counts[:, 2 + flag], self.counts[:, 4 + flag]) * (unit * unit) for flag in (1, 0)]
+        gains = [as_floats(self.counts[:, 2 + flag], self.counts[:, 4 + flag]) for flag in (1, 0)]
         tps, fps = (np.cumsum(np.bincount(rows, gain, counts.tps.size)) for gain in gains)
-        negatives, positives = (cubes * unit**3 for cubes in sums.cubes)
-        return SquaredWeights.of(counts.thresholds, tps, fps, sums.rows, (negatives, positives))
+        return squared_points(ThresholdCounts._unchecked(counts.thresholds, tps, fps), sums, unit)
 
     def coarsen(self, n_cells: int, cuts: Keys) -> ScoreCells:
         """Return about so many cells, neighbours joined to hulls of about equal mass.

@@ -345,7 +345,7 @@ class CertifiedRanking(BaseRanking):
         """Return the ranking in which all rows of a range tie, and how far off its metrics may be."""
         counts = self.cells.middle if self._unit is None else self.cells.middle.in_weight(self._unit)
         ranking = Ranking._of_threshold_counts("a ranking", counts, self.pos_label)
-        ranking._squares = self._squares
+        ranking._squared = self._squares
         doubts = {}
         for label, spec in specs.items():
             if not isinstance(spec, MetricSpec):

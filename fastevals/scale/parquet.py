@@ -216,22 +216,23 @@ def exact_rankings(
     scans = ExactScans(reader, thresholds, memory, progress)
     (block,) = scans.first()
     found: dict[str, Ranking | CertifiedRanking] = {}
-    known = sorted_union(thresholds, HUNDREDTHS)
-    curves = {k: ExactCurve(*block.weight, at=known) for k in range(len(reader.scores))}
+    at = sorted_union(thresholds, HUNDREDTHS)
+    curves = {k: ExactCurve(*block.weight, at=at) for k in range(len(reader.scores))}
 
     def done(block: BlockRows, k: int, atoms: AtomCounts) -> None:
         curves[k].add(atoms)
         if scans.n_ranges == 1:
             recount = partial(scans.recount, block, k)
             found[reader.scores[k]] = ExactRanking(
-                atoms, curves[k], *block.weight, reader.classes, recount, reader.weighs_rows
+                atoms, curves[k], *block.weight, reader.classes, recount, reader.weighs_rows, block.known_sums
             )
 
     scans.count([block], done)
     for k, name in enumerate(reader.scores):
         if scans.n_ranges > 1:  # all points would be too many: what they tell is known
             cells, unit = curves[k].cells(block.highest[k]), 1.0 if reader.weighs_rows else None
-            found[name] = CertifiedRanking(cells, reader.classes, unit=unit, known=curves[k].metrics)
+            known, sums = curves[k].metrics, block.known_sums
+            found[name] = CertifiedRanking(cells, reader.classes, unit=unit, known=known, sums=sums)
     return found
 
 

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import blocks
+from fastevals.counts import ThresholdCounts
+from fastevals.measure.ranking.squares import SquaredWeights
 
 Ints = NDArray[np.int64]
 
@@ -102,6 +104,13 @@ def _sum_of_cubes(units: Ints) -> int:
 def exact_sum(values: Ints) -> int:
     """Return an exact sum of integers below 2**60."""
     return (int((values >> 30).sum()) << 30) + int((values & _ones(30)).sum())
+
+
+def squared_points(squares: ThresholdCounts, sums: RowSums, unit: float = 1.0) -> SquaredWeights:
+    """Return sums of squared units at thresholds as those of weights."""
+    tps, fps = (each * (unit * unit) for each in (squares.tps, squares.fps))
+    negatives, positives = (cubes * unit**3 for cubes in sums.cubes)
+    return SquaredWeights.of(squares.thresholds, tps, fps, sums.rows, (negatives, positives))
 
 
 def check_squares(counts: Ints, sums: RowSums) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 
 from fastevals import Ranking, delong, delong_test_unpaired
 from fastevals.counts import ThresholdCounts
-from fastevals.scale import RankingSummary, ScoreGrid
+from fastevals.scale import RankingSummary, ScoreGrid, parquet
+from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.squares import LIMB, RowSums
 
 Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -163,3 +165,49 @@ def test_unpaired_tests_take_weighted_summaries() -> None:
 def test_files_of_0_4_are_read() -> None:
     for path in (Path(__file__).parent / "payloads").glob("*.1.fe"):
         assert path.read_bytes()[9:11] == b"\1\0"
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("memory", [None, "9kB"])
+def test_exact_rankings_of_files_have_squares(memory: str | None, tmp_path: Path, monkeypatch: Any) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr("fastevals.scale.exact.atoms.BLOCK", 50)
+    rng = np.random.default_rng(9)
+    y, _, w = rows(9, 2000)
+    s = np.round(rng.random(2000) + 0.3 * y, 3)
+    pq.write_table(pa.table({"y": y, "s": s, "w": w}), tmp_path / "rows.parquet", row_group_size=300)
+    found = parquet.ranking(tmp_path / "rows.parquet", label="y", score="s", sample_weight="w", memory=memory)
+    assert isinstance(found, CertifiedRanking) == (memory is not None)
+    expected = delong(y, s, sample_weight=w)
+    for ranking in (found, pickle.loads(pickle.dumps(found))):
+        counts, squares = ranking._counts_and_doubts({})[0].counts, ranking._squares
+        if memory is None:
+            at = [[(s >= t) & (y == flag) for t in counts.thresholds] for flag in (1, 0)]
+            for sums, sets in ((squares.tps, at[0]), (squares.fps, at[1])):
+                np.testing.assert_array_equal(sums, [(w[each] ** 2).sum() for each in sets])
+        assert squares.rows == (np.count_nonzero(w[y == 0]), np.count_nonzero(w[y == 1]))
+        assert (squares.fps[-1], squares.tps[-1]) == ((w[y == 0] ** 2).sum(), (w[y == 1] ** 2).sum())
+        one = delong(ranking)
+        assert one.aucs[0] == pytest.approx(expected.aucs[0], abs=1e-4)
+        assert one.covariance[0, 0] == pytest.approx(expected.covariance[0, 0], rel=1e-12 if memory is None else 1e-3)
+    if memory is None:
+        found.threshold_for(n_predicted=123.0)  # which counts negatives in further scans
+        counts, squares = found.counts, found._squares
+        assert squares.fps[-1] == (w[y == 0] ** 2).sum()
+        assert squares.thresholds is counts.thresholds or (squares.thresholds == counts.thresholds).all()
+
+
+def test_squares_past_64_bits_are_not_kept(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    y, s = np.arange(40) % 2, np.arange(40) / 40
+    for weight, kept in ((2**30 - 1, True), (2**30, False), (2**29, True)):
+        pq.write_table(pa.table({"y": y[:3], "s": s[:3], "w": np.full(3, weight)}), tmp_path / "rows.parquet")
+        ranking = parquet.ranking(tmp_path / "rows.parquet", label="y", score="s", sample_weight="w")
+        assert (ranking._squares is not None) == kept
+    pq.write_table(pa.table({"y": y, "s": s, "w": np.full(40, 2**29)}), tmp_path / "rows.parquet")
+    ranking = parquet.ranking(tmp_path / "rows.parquet", label="y", score="s", sample_weight="w")
+    assert ranking._squares is None
+    with pytest.raises(ValueError, match="squared weights"):
+        delong(ranking)

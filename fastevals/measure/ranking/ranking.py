@@ -104,13 +104,13 @@ class Ranking(BaseRanking):
     """
 
     __slots__ = (
-        "_counts", "_doubled_u", "_neg_label", "_rows_repeat", "_split", "_squares", "n_negatives", "n_positives",
+        "_counts", "_doubled_u", "_neg_label", "_rows_repeat", "_split", "_squared", "n_negatives", "n_positives",
         "pos_label",
     )  # fmt: skip
 
     _counts: ThresholdCounts | None
     _split: ClassSplit | None  # until there are counts
-    _squares: SquaredWeights | None  # where weighted rows were counted with them
+    _squared: SquaredWeights | None  # where weighted rows were counted with them
     _doubled_u: int | None  # twice the Mann-Whitney U; None with weights, or where rows came as counts
     _rows_repeat: bool  # whether a row may be there several times
     n_positives: int
@@ -131,7 +131,7 @@ class Ranking(BaseRanking):
         scores = as_scores("y_score", y_score)
         check_same_length(y_true=labels.values, y_score=scores)
         self.pos_label, self._neg_label, self._rows_repeat = labels.positive, labels.negative, False
-        self._squares = None
+        self._squared = None
         check_one_weight(sample_weight, frequency_weight)
         if frequency_weight is not None:
             check_finite("y_score", scores)
@@ -282,7 +282,7 @@ class Ranking(BaseRanking):
         """Rank counted rows of named classes."""
         ranking = cls.__new__(cls)
         ranking._set_parts(counts, n_positives, n_negatives, classes.pos_label, classes.labels[0])
-        ranking._squares = squares
+        ranking._squared = squares
         return ranking
 
     def _set_parts(
@@ -298,11 +298,11 @@ class Ranking(BaseRanking):
         self._split, self._counts, self._doubled_u = None, counts, None
         self.n_positives, self.n_negatives = n_positives, n_negatives
         self.pos_label, self._neg_label, self._rows_repeat = pos_label, neg_label, rows_repeat
-        self._squares = None
+        self._squared = None
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
         """Take what was pickled, by 0.3 too: of rows pooled it had the names of the classes."""
-        slots = {"_split": None, "_doubled_u": None, "_rows_repeat": False, "_squares": None, **state[1]}
+        slots = {"_split": None, "_doubled_u": None, "_rows_repeat": False, "_squared": None, **state[1]}
         if "_names" in slots:
             names = slots.pop("_names") or Classes(both_classes(1), 1)
             slots |= {"pos_label": names.pos_label, "_neg_label": names.labels[0]}
@@ -327,6 +327,11 @@ class Ranking(BaseRanking):
     def is_weighted(self) -> bool:
         """Whether counts are sums of weights."""
         return self._counts is not None and self._counts.tps.dtype.kind == "f"  # with weights they are made at once
+
+    @property
+    def _squares(self) -> SquaredWeights | None:
+        """Sums of squared weights at the thresholds of the counts; None without weights, or where they aren't known."""
+        return self._squared
 
     def _counts_and_doubts(self, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
         """Return itself, in no doubt; raise where rows may be there several times."""

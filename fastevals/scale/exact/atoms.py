@@ -56,6 +56,8 @@ class AtomCounts:
         Negative ones below the first atom, between each two, and above the last.
     least : ndarray of uint64 of shape (n_atoms + 1,)
         Key of the lowest of these, where there are any.
+    squares : AtomCounts or None
+        The same with squared weights in place of weights.
     """
 
     keys: Keys
@@ -63,13 +65,20 @@ class AtomCounts:
     at: Ints
     between: Ints
     least: Keys
+    squares: AtomCounts | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
-    def of_positives(cls, parts: list[Keys], units: list[Ints] | None, also: Keys, *, large: bool) -> AtomCounts:
-        """Make atoms of the keys of positives, which come in any order; `parts` is emptied."""
+    def of_positives(
+        cls, parts: list[Keys], units: list[Ints] | None, also: Keys, *, large: bool, squared: bool = False
+    ) -> AtomCounts:
+        """Make atoms of the keys of positives, which come in any order; `parts` is emptied.
+
+        With `squared` units are squared, too.
+        """
         keys = joined(parts)
         dtype = np.int64 if large or units is not None else np.uint32
+        squares: list[Ints] = []
         if units is None:
             sort(keys)
             positives = np.empty(keys.size, dtype)
@@ -80,23 +89,26 @@ class AtomCounts:
             order = np.argsort(keys)
             keys, weights = keys[order], joined(units)[order]
             starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: keys.size])
-            positives = np.add.reduceat(weights, starts) if starts.size else weights
+            sums = [weights, weights * weights] if squared else [weights]
+            positives, *squares = (np.add.reduceat(each, starts) if starts.size else each for each in sums)
             keys = keys[starts]
-        positives = positives.astype(dtype, copy=False)
+        counted = [positives.astype(dtype, copy=False), *squares]
         if also.size:
             places = np.searchsorted(keys, also)
             new = np.searchsorted(keys, also, side="right") == places
-            keys, positives = np.insert(keys, places[new], also[new]), np.insert(positives, places[new], 0)
-        return cls.uncounted(keys, positives)
+            keys = np.insert(keys, places[new], also[new])
+            counted = [np.insert(each, places[new], 0) for each in counted]
+        return cls.uncounted(keys, *counted)
 
     @classmethod
-    def uncounted(cls, keys: Keys, positives: Ints) -> AtomCounts:
+    def uncounted(cls, keys: Keys, positives: Ints, squares: Ints | None = None) -> AtomCounts:
         """Return atoms without negatives yet."""
         at, between = np.zeros(keys.size, positives.dtype), np.zeros(keys.size + 1, positives.dtype)
-        return cls(keys, positives, at, between, np.full(between.size, np.iinfo(np.uint64).max))
+        beside = None if squares is None else cls.uncounted(keys, squares)
+        return cls(keys, positives, at, between, np.full(between.size, np.iinfo(np.uint64).max), beside)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return AtomCounts, (self.keys, self.positives, self.at, self.between, self.least)  # without the lock
+        return AtomCounts, (self.keys, self.positives, self.at, self.between, self.least, self.squares)  # no lock
 
     def count(self, keys: Keys, units: Ints | None) -> None:
         """Count negatives, in any order; `keys` are sorted in place."""
@@ -107,6 +119,9 @@ class AtomCounts:
             keys, units = keys[order], units[order]
         with self._lock:
             count_around(keys, NONE if units is None else units, self.keys, self.at, self.between, self.least)
+            if self.squares is not None and units is not None:
+                into = self.squares
+                count_around(keys, units * units, into.keys, into.at, into.between, into.least)
 
     def refined(self, gap: int, finer: AtomCounts) -> AtomCounts:
         """Return these atoms with more of them between two neighbours."""
@@ -117,6 +132,7 @@ class AtomCounts:
         return AtomCounts(
             spliced(self.keys, finer.keys), spliced(self.positives, finer.positives), spliced(self.at, finer.at),
             spliced(self.between, finer.between, 1), spliced(self.least, finer.least, 1),
+            None if self.squares is None or finer.squares is None else self.squares.refined(gap, finer.squares),
         )  # fmt: skip
 
     @property
@@ -125,6 +141,15 @@ class AtomCounts:
         return int(self.positives.sum(dtype=np.int64)), int(
             self.at.sum(dtype=np.int64) + self.between.sum(dtype=np.int64)
         )
+
+    def at_thresholds(self, thresholds: NDArray[np.float64]) -> ThresholdCounts:
+        """Return counts at descending thresholds that are points of these atoms, or infinite."""
+        keys = FLOATS.encode(thresholds)
+        rows = np.searchsorted(self.keys, keys)
+        gaps = np.searchsorted(self.keys, keys, side="right")  # below an atom, or with the lowest negative of its own
+        above = [np.append(np.cumsum(each[::-1])[::-1], 0) for each in (self.positives, self.at, self.between)]
+        fps = np.where(np.isinf(thresholds), 0, above[1][rows] + above[2][gaps])
+        return ThresholdCounts._unchecked(thresholds, above[0][rows], fps)
 
     def points(self, tp: int, fp: int, block: int = BLOCK) -> Iterator[ThresholdCounts]:
         """Yield counts from the highest atom down, in blocks: each begins with the last point of the one before.

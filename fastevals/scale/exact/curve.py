@@ -65,6 +65,7 @@ class ExactCurve:
         self.scales = {"fp": power_of_two(n_neg), "tp": power_of_two(n_pos)}
         self.sums = dict.fromkeys(SUMS, Fraction(0))
         self._kept: list[ThresholdCounts] = []
+        self._squares: list[ThresholdCounts] = []  # at the same thresholds, where atoms have them
         self._last = above
 
     def append(self, other: ExactCurve) -> None:
@@ -72,10 +73,12 @@ class ExactCurve:
         self.sums = {name: total + other.sums[name] for name, total in self.sums.items()}
         self._placements = tuple(map(add, self._placements, other._placements))
         self._kept += other._kept
+        self._squares += other._squares
         self._last = other._last
 
     def add(self, atoms: AtomCounts) -> None:
         """Add the points of the next lower range."""
+        above = self._squares[-1] if self._squares else joined_points([])
         for piece in atoms.points(*self._last):
             for name, (kernel, scales) in SUMS.items():
                 self.sums[name] += sum_steps(kernel, piece, *(self.scales[scale] for scale in scales))
@@ -87,6 +90,10 @@ class ExactCurve:
             rows.update(() if best is None else (min(best, piece.tps.size - 1),))
             self._kept.append(piece.take(np.array(sorted(rows))))
             self._last = int(piece.tps[-1]), int(piece.fps[-1])
+            if atoms.squares is not None:
+                found = atoms.squares.at_thresholds(self._kept[-1].thresholds)
+                tps, fps = found.tps + above.n_pos, found.fps + above.n_neg
+                self._squares.append(ThresholdCounts._unchecked(found.thresholds, tps, fps))
 
     def _with_totals(self, piece: ThresholdCounts) -> ThresholdCounts:
         """Return counts whose last row are all rows, whatever their threshold is."""
@@ -129,17 +136,25 @@ class ExactCurve:
         """The points that are kept."""
         return joined_points(self._kept)
 
+    @cached_property
+    def squares(self) -> ThresholdCounts | None:
+        """Sums of squared weights at the points that are kept; None where they are not known."""
+        return joined_points(self._squares) if self._squares else None
+
     def cells(self, highest: int) -> ScoreCells:
         """Return the rows between the points that are kept, and the thresholds."""
         points, at = self.counts, self._at[::-1]
         rows = points.rows_at_least(at)
         new = (points.thresholds[rows] > at) & (at < FLOATS.decode(np.array([highest], np.uint64)))
         rows, at = rows[new], at[new]
-        cut = (
-            np.insert(each, rows + 1, also)
-            for each, also in ((points.thresholds, at), (points.tps, points.tps[rows]), (points.fps, points.fps[rows]))
-        )
-        return ScoreCells.between(ThresholdCounts._unchecked(*cut), highest)
+
+        def cut(points: ThresholdCounts | None) -> Any:
+            if points is None:
+                return None
+            both = (np.insert(each, rows + 1, each[rows]) for each in (points.tps, points.fps))
+            return ThresholdCounts._unchecked(np.insert(points.thresholds, rows + 1, at), *both)
+
+        return ScoreCells.between(cut(points), highest, cut(self.squares))
 
     @cached_property
     def moments(self) -> PlacementMoments:

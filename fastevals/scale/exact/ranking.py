@@ -17,11 +17,13 @@ from fastevals.counts import ThresholdCounts
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.ranking.base import BaseRanking, Doubt
 from fastevals.measure.ranking.ranking import Ranking
+from fastevals.measure.ranking.squares import SquaredWeights
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.measure.thresholds import QUOTA, checked_limit
 from fastevals.results import OperatingPoint
 from fastevals.scale.exact.atoms import AtomCounts, Keys, joined_points
 from fastevals.scale.exact.curve import ExactCurve
+from fastevals.scale.squares import RowSums, squared_points
 
 TOLD_APART = 1 << 18  # ranges that a range of negatives' scores is divided into, where a threshold is among them
 
@@ -97,9 +99,11 @@ class ExactRanking(Ranking):
         without it.
     is_weighted : bool
         Whether what is counted is the weight of rows.
+    sums : RowSums, optional
+        Of these, where atoms have squares.
     """
 
-    __slots__ = ("_atoms", "_curve", "_is_weighted", "_recount")
+    __slots__ = ("_atoms", "_curve", "_is_weighted", "_recount", "_sums")
 
     def __init__(
         self,
@@ -110,13 +114,15 @@ class ExactRanking(Ranking):
         classes: Classes,
         recount: Callable[[Keys], AtomCounts] | None = None,
         is_weighted: bool = False,
+        sums: RowSums | None = None,
     ) -> None:
         self._atoms, self._curve, self._recount, self._is_weighted = atoms, curve, recount, is_weighted
+        self._sums = sums
         self._set_parts(None, n_positives, n_negatives, classes.pos_label, classes.labels[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
         counted = self._atoms, self._curve, self.n_positives, self.n_negatives
-        return ExactRanking, (*counted, self._classes(), None, self._is_weighted)
+        return ExactRanking, (*counted, self._classes(), None, self._is_weighted, self._sums)
 
     @property
     def counts(self) -> ThresholdCounts:
@@ -131,6 +137,13 @@ class ExactRanking(Ranking):
         """Whether counts are sums of weights."""
         return self._is_weighted
 
+    @property
+    def _squares(self) -> SquaredWeights | None:
+        """Sums of squared weights at the points."""
+        if self._atoms.squares is None or self._sums is None:
+            return None
+        return squared_points(self._atoms.squares.at_thresholds(self.counts.thresholds), self._sums)
+
     def _counts_and_doubts(self, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
         """Return a ranking of the points: what each score must be known for raises."""
         for label, spec in specs.items():
@@ -138,7 +151,8 @@ class ExactRanking(Ranking):
                 raise ValueError(f"metrics of a ranking of files must have names, got {show(spec)}")
             if SCORE_METRICS[spec.name].of == "probabilities":
                 self.counts._require_each_score(label)
-        return Ranking._of_classes(self.counts, self.n_positives, self.n_negatives, self._classes()), {}
+        counted = self.counts, self.n_positives, self.n_negatives
+        return Ranking._of_classes(*counted, self._classes(), self._squares), {}
 
     def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
         """Return twice the Mann-Whitney U and the pairs of two classes: whole numbers that no sum has rounded."""

@@ -15,17 +15,19 @@ from fastevals._execution import run
 from fastevals._options import show
 from fastevals._validation.arrays import EXACT
 from fastevals.counting.ordering import FLOATS
-from fastevals.counts import check_total
+from fastevals.counts import MOST, check_total
 from fastevals.scale.cells import HIGHEST, LOWEST
 from fastevals.scale.exact.atoms import AtomCounts, Ints, KeyRange, Keys, atoms_beside, joined
 from fastevals.scale.files import Piece
 from fastevals.scale.rows import RowReader, Rows
+from fastevals.scale.squares import RowSums, exact_sum
 
 FULL = 1 << 20  # keys of negatives that are sorted together, then counted: the more, the fewer atoms are stepped over
 POSITIVE_BYTES = 44  # of memory for each positive while its score is gathered, sorted and counted
 MOST_RANGES = 100  # of scores, with a scan each
 SAMPLED = 256  # every 256th key is kept where there are too many
 MOST_BLOCKS = 10_000
+SQUARED_FIT = 2**30  # weights below it have squares that are added up
 
 Place = tuple[int, int]  # of a batch: the number of its piece, and its own in there
 
@@ -44,6 +46,10 @@ class BlockRows:
         Units of weight, of positives and negatives; rows where there are no weights.
     lowest, highest : list of int
         Keys of the lowest and the highest score of each model.
+    squared : int
+        Sum of squared weights of rows.
+    row_sums : RowSums
+        Of their weights.
     """
 
     value: Any = None
@@ -54,11 +60,18 @@ class BlockRows:
     highest: list[int] = field(default_factory=list)
     keys: list[list[Keys]] = field(default_factory=list)
     units: list[list[Ints]] = field(default_factory=list)
+    squared: int = 0
+    row_sums: RowSums = field(default_factory=RowSums)
 
     @property
     def n_negatives(self) -> int:
         """Negative rows."""
         return self.n_samples - self.n_positives
+
+    @property
+    def known_sums(self) -> RowSums | None:
+        """Sums of weighted rows whose squares fit 64 bits; None where they don't, and of rows without weights."""
+        return self.row_sums if 0 < self.squared <= MOST else None
 
 
 class ExactScans:
@@ -113,12 +126,18 @@ class ExactScans:
         units = None if rows.weights is None else exact_units(rows.weights, self.reader)
         n_samples, n_positives = rows.counted(self.reader.are_copies)
         parts = [(FLOATS.encode(scores[flags] + 0.0), ends(scores)) for scores in rows.scores]
+        squared, sums = 0, RowSums()
+        if units is not None and self.reader.weighs_rows:
+            fits = int(units.max(initial=0)) < SQUARED_FIT
+            squared, sums = (exact_sum(units * units), RowSums.of(units, flags)) if fits else (MOST + 1, sums)
         with self._lock:
             block.n_samples += n_samples
             block.n_positives += n_positives
             weights = (n_positives, n_samples - n_positives)
             if units is not None:
                 weights = (int(units[flags].sum()), int(units[~flags].sum()))
+            block.squared += squared
+            block.row_sums = block.row_sums.plus(sums)
             block.weight = (block.weight[0] + weights[0], block.weight[1] + weights[1])
             for k, (keys, (low, high)) in enumerate(parts):
                 block.lowest[k], block.highest[k] = min(block.lowest[k], low), max(block.highest[k], high)
@@ -161,7 +180,9 @@ class ExactScans:
                 for k in models:
                     also = ranges[id(block)][k][number].take(atoms_beside(self.also, block.highest[k]), None)[0]
                     units = block.units[k] if self.reader.weight is not None else None
-                    counts[id(block)].append(AtomCounts.of_positives(block.keys[k], units, also, large=large))
+                    squared = block.known_sums is not None
+                    atoms = AtomCounts.of_positives(block.keys[k], units, also, large=large, squared=squared)
+                    counts[id(block)].append(atoms)
             following = None
             if number + 1 < self.n_ranges:
                 following = [(block, [each[number + 1] for each in ranges[id(block)]]) for block in wanted]
@@ -237,7 +258,8 @@ class ExactScans:
 
     def recount(self, block: BlockRows, k: int, keys: Keys) -> AtomCounts:
         """Return the negatives of a model around other atoms, from the first atom to the last, in one more scan."""
-        atoms = AtomCounts.uncounted(keys, np.zeros(keys.size, np.int64))
+        none = np.zeros(keys.size, np.int64)
+        atoms = AtomCounts.uncounted(keys, none, None if block.known_sums is None else none)
         within = KeyRange(int(keys[0]), int(keys[-1]))
 
         def visit(rows: Rows, its: BlockRows, _: Place) -> None:
