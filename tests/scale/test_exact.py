@@ -48,7 +48,7 @@ def table_of(case: Case) -> Any:
 
 
 def asked(case: Case) -> dict[str, Any]:
-    return {"label": "y", "score": "p", "pos_label": 1, "weight": None if case.weights is None else "w"}
+    return {"label": "y", "score": "p", "pos_label": 1, "sample_weight": None if case.weights is None else "w"}
 
 
 def of_rows(case: Case) -> Ranking:
