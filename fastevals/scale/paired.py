@@ -44,8 +44,9 @@ from fastevals.counting.ordering import FLOATS
 from fastevals.counts import Cells, ThresholdCounts, UsualCells
 from fastevals.infer.bootstrap.bootstrap import BootstrapSettings
 from fastevals.infer.bootstrap.few_cells import LOWEST_SCORE, FewCells, Rows, Shares, is_chosen, peaks, worth
-from fastevals.infer.bootstrap.ranking_samples import Steps, leave_each_out
+from fastevals.infer.bootstrap.jackknife import leave_each_out
 from fastevals.infer.bootstrap.samples import poisson_tables
+from fastevals.infer.bootstrap.steps import Steps
 from fastevals.infer.comparison import compare_numbers
 from fastevals.measure.metric_specs import MetricSpec, metric_bounds, ranking_metric
 from fastevals.measure.probability_cells import N_BINS

@@ -26,7 +26,7 @@ from fastevals import (
     num_threads,
 )
 from fastevals.infer.bootstrap.curve_samples import CurveSample
-from fastevals.infer.bootstrap.ranking_samples import Steps
+from fastevals.infer.bootstrap.steps import Steps
 from fastevals.measure.registry import Detail
 from tests.infer.test_replicates import CASES, drawn, every_width
 from tests.strategies import BOUNDED, Case, cases

@@ -10,7 +10,8 @@ from hypothesis import given
 
 from fastevals import Ranking, metric
 from fastevals.infer.bootstrap import samples as base
-from fastevals.infer.bootstrap.ranking_samples import FORMS, RankingSample, leave_each_out
+from fastevals.infer.bootstrap.jackknife import FORMS, leave_each_out
+from fastevals.infer.bootstrap.ranking_samples import RankingSample
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_score_sample
 from fastevals.measure.metric_specs import parse_metrics, ranking_metric
 from tests.strategies import FEWER, unweighted

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastevals import Ranking, ThresholdCounts
-from fastevals.infer.bootstrap.ranking_samples import RankingSweep, SortedRows, Steps
+from fastevals.infer.bootstrap.ranking_samples import RankingSweep
+from fastevals.infer.bootstrap.steps import SortedRows, Steps
 from fastevals.measure.metric_specs import MetricSpec, metric, ranking_metric
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.registry import SCORE_METRICS, Detail

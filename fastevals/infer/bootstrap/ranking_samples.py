@@ -1,4 +1,4 @@
-"""Replicates of rankings: steps of the ROC staircase are drawn, and metrics swept from counts; values without one row.
+"""Replicates of rankings: steps of the ROC staircase are drawn, and metrics swept from counts.
 
 Whole rows are drawn by the cell: `RankingSample`. Rows with weights, groups or several models are drawn by number, and
 so are those of which nearly each is a cell: `ModelsSample`. All sweep a draw with the same `RankingSweep`.
@@ -6,31 +6,25 @@ so are those of which nearly each is a cell: `ModelsSample`. All sweep a draw wi
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._distinct import sorted_union
 from fastevals._execution import run
-from fastevals._kernels import jackknife, replicate_metrics, replicate_thresholds
+from fastevals._kernels import replicate_metrics, replicate_thresholds
 from fastevals._kernels.random import stream_key
-from fastevals._kernels.steps import above_cut, fill_steps, totals
+from fastevals._kernels.steps import above_cut, totals
 from fastevals._validation.labels import check_resampled_rows
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import Cells, ThresholdCounts
+from fastevals.infer.bootstrap.jackknife import leave_each_out
 from fastevals.infer.bootstrap.row_samples import CellCounter, SamplingUnits, Times, UnitSample, zero_bytes
 from fastevals.infer.bootstrap.samples import (
     GROUPS,
     SLOW_PER_TASK,
     CellSampler,
-    Jackknife,
     Sample,
     Values,
     draw_tables,
@@ -38,14 +32,13 @@ from fastevals.infer.bootstrap.samples import (
     leave_out_table,
     table_size,
 )
+from fastevals.infer.bootstrap.steps import SortedRows, Steps
 from fastevals.measure.metric_specs import RankingMetric
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import Detail, ReplicateKernel
 
 FEW_CELLS = 16  # for which it is faster to draw many replicates at once
-PRODUCTS_FIT = (
-    1 << 32
-)  # rows, from which products of two classes' are past 64 bits: replicates are then swept in floats
+PRODUCTS_FIT = 1 << 32  # rows, from which products of two classes' are past 64 bits: replicates are swept in floats
 TOGETHER = 4  # draws whose rows are summed together: terms are then read from memory once for all, which takes longest
 MANY_CELLS, ROWS_A_CELL = 500, 4  # cells in all, and rows a cell, for which it is as fast to draw rows one by one
 
@@ -263,22 +256,6 @@ class ModelsSample(UnitSample):
         return values[0] if self._one_model else [np.stack(each, axis=-1) for each in zip(*values, strict=True)]
 
 
-class SortedRows(NamedTuple):
-    """Rows in the order of their cells: positives first, each class from the highest score down."""
-
-    scores: NDArray[Any]
-    negative: NDArray[np.bool_]
-    weights: NDArray[np.float64] | None = None
-
-    def at_the_highest_score(self, times: Times) -> float:
-        """Return how many drawn rows share the highest score drawn, or their weight."""
-        drawn = np.flatnonzero(times[: self.scores.size])
-        if not drawn.size:
-            return 0.0
-        rows = drawn[self.scores[drawn] == self.scores[drawn].max()]
-        return float((times[rows] * (1.0 if self.weights is None else self.weights[rows])).sum())
-
-
 def sort_rows_by_step(
     counts: ThresholdCounts, scores: NDArray[Any], negative: NDArray[np.bool_], metrics: Sequence[RankingMetric]
 ) -> tuple[RankingSweep, NDArray[np.intp], NDArray[Any]]:
@@ -447,250 +424,3 @@ def sum_terms(sweep: ReplicateKernel, rows: SortedRows) -> tuple[NDArray[Any], N
         for part in (slice(0, n_pos), slice(n_pos, p.size))
     ]
     return terms, np.array(starts)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Steps:
-    """Steps of the ROC staircase from the highest threshold down, as few as metrics need.
-
-    Thresholds that no metric tells apart are one step: all between two fixed thresholds, positives and the negatives
-    after them up to the next corner of the polyline, or negatives between two thresholds with positives (`Detail`).
-    """
-
-    sizes: NDArray[Any]  # (2, n_steps) positives and negatives, in the least type that holds what may be drawn
-    tied: NDArray[np.bool_]  # whether those of a step share a threshold; otherwise the positives come first
-    cuts: tuple[int, ...]  # steps above each threshold that is fixed beforehand
-    thresholds: NDArray[np.float64] | None  # of the steps, where their values count
-    step_by_row: NDArray[np.int32]  # of each row of the threshold counts but row 0; empty unless needed
-
-    def cells(self, ranks: NDArray[np.intp], negative: NDArray[np.bool_]) -> NDArray[Any]:
-        """Return the cells of rows by the number of their distinct score, and their class."""
-        return np.asarray(self.step_by_row[1 + ranks] + negative * self.tied.size)
-
-    def sorted_cells(self) -> SortedRows:
-        """Return the cells themselves, of steps whose thresholds count."""
-        assert self.thresholds is not None
-        return SortedRows(np.tile(self.thresholds, 2), np.repeat([False, True], self.tied.size))
-
-    @classmethod
-    def from_counts(
-        cls, counts: ThresholdCounts, detail: Detail, cut_rows: Sequence[int] = (), *, rows: bool = False
-    ) -> Steps:
-        """Merge thresholds to steps; `cut_rows` are the last rows of counts above the thresholds that are fixed."""
-        last = counts.thresholds.size - 1
-        ends, place = np.unique(np.asarray(cut_rows, dtype=np.int64), return_inverse=True)
-        step_by_row = np.zeros(last + 1 if rows else 0, dtype=np.int32)
-        swept = counts
-        if detail == Detail.CUTS:
-            kept = sorted_union(ends, [0, last])
-            swept, ends = counts.take(kept), np.searchsorted(kept, ends)
-            step_by_row[:] = np.searchsorted(kept, np.arange(step_by_row.size)) - 1
-        written = step_by_row if detail != Detail.CUTS else step_by_row[:0]
-        cut_steps = np.zeros(ends.size, dtype=np.int64)
-        merge = detail in (Detail.POLYLINE, Detail.POSITIVES), detail == Detail.POLYLINE
-        walk = partial(fill_steps, swept.tps, swept.fps, *merge, ends, cut_steps, written)
-        n_steps, largest = walk(np.empty((2, 0), dtype=np.int32), np.empty(0, dtype=np.bool_))
-        sizes = np.empty((2, n_steps), dtype=_count_dtype(counts, largest))
-        tied = np.empty(n_steps, dtype=np.bool_)
-        walk(sizes, tied)
-        values = counts.thresholds[1:].astype(np.float64) if detail == Detail.THRESHOLDS else None
-        return cls(sizes, tied, tuple(cut_steps[place].tolist()), values, step_by_row)
-
-    def threshold_counts(self, counts: NDArray[Any]) -> ThresholdCounts:
-        """Return a replicate's curve, of what `counts` has of each cell; ranks stand for thresholds of no value."""
-        positives, negatives = counts
-        wide = np.float64 if counts.dtype.kind == "f" else np.int64
-        tps, fps = np.cumsum(positives, dtype=wide), np.cumsum(negatives, dtype=wide)
-        thresholds = self.thresholds
-        if thresholds is None:
-            corners = np.stack((fps - np.where(self.tied, 0, negatives), fps), axis=1)
-            tps, fps = np.repeat(tps, 2), corners.ravel()
-        moved = np.flatnonzero((np.diff(tps, prepend=0) != 0) | (np.diff(fps, prepend=0) != 0))
-        values = np.arange(moved.size, 0, -1, dtype=np.float64) if thresholds is None else thresholds[moved]
-        zero = np.zeros(1, dtype=wide)
-        return ThresholdCounts._unchecked(
-            np.concatenate(([np.inf], values)),
-            np.concatenate((zero, tps[moved])),
-            np.concatenate((zero, fps[moved])),
-        )
-
-
-SMALL = 1 << 14  # rows of a cell of which 4 times as many are never drawn: the chance is below 1e-10,000
-
-
-def _count_dtype(counts: ThresholdCounts, largest: float) -> type[np.generic]:
-    """Return the least type that holds what is drawn of a cell, of which the largest has so many rows."""
-    if counts.tps.dtype.kind == "f":
-        return np.float64
-    if largest <= SMALL:
-        return np.uint16
-    return np.int32 if counts.n_pos + counts.n_neg < 2**31 else np.int64
-
-
-# Metrics with each row left out, in closed form: from the steps in one pass, without a sweep a row ------------------
-# All are exact. By what a row does to a metric there are five forms (`FORMS`): of pairs (AUC), of a mean over rows
-# (Brier score, log loss), of a sum over steps (average precision, areas under P-R curves, the partial AUC), read at one
-# place of the curve (EER, break-even point), and of the cells at a threshold that is fixed, or chosen by a rule that
-# has a kernel. The best of many (KS, the calibration error, the area under the least costs, a metric at its own best
-# threshold) need none: their intervals have no acceleration.
-
-Form = Callable[[RankingMetric, Steps], tuple[Any, Any]]  # values and rows: of positives and of negatives
-
-
-def leave_each_out(
-    metric: RankingMetric, steps: Steps, counts: ThresholdCounts, *, stratified: bool
-) -> Jackknife | None:
-    """Return a metric of whole rows without one row, for each kind of row; None where it has no closed form."""
-    sweep = metric.sweep
-    if metric.of_cells and metric.threshold is None and min(counts.n_pos, counts.n_neg) < 2:
-        return None  # without a class rules have exceptions
-    with np.errstate(divide="ignore", invalid="ignore"):  # the only row of a class, an infinite loss among others
-        if metric.threshold is not None:
-            values, rows = _at_fixed_threshold(metric, counts)
-        elif sweep and sweep.n_bins == 1:
-            values, rows = _of_mean(sweep, counts)
-        elif sweep and sweep.kernel in FORMS:
-            values, rows = FORMS[sweep.kernel](metric, steps)
-            values = [sweep.then(each) for each in values] if sweep.then else values
-        else:
-            return None
-    n, both = len(values[0]), len(values[0]) + len(values[1])
-    strata = [slice(0, n), slice(n, both)] if stratified else [slice(0, both)]
-    return Jackknife(np.concatenate(values), np.concatenate(rows), strata)
-
-
-def _at_fixed_threshold(metric: RankingMetric, counts: ThresholdCounts) -> tuple[Any, Any]:
-    assert metric.of_cells is not None
-    at = np.array(counts.cells(counts.rows_at_least(metric.threshold)))
-    values = np.asarray(metric.of_cells(Cells(*(at[:, None] - np.diag((at > 0).astype(np.int64))))))
-    order = np.array([[0, 2], [1, 3]])  # cells of positives first: tp, fn, fp, tn
-    return values[order], at[order]
-
-
-def _of_pairs(metric: RankingMetric, steps: Steps) -> tuple[Any, Any]:
-    """Return AUCs: the pairs that are lost without a row are those it is in."""
-    positives, negatives = steps.sizes
-    (n_pos, n_neg), tied = totals(positives, negatives), steps.tied
-    lost = 2 * np.cumsum(steps.sizes[::-1], axis=1, dtype=np.float64)  # by a positive, and by a negative, twice
-    lost[0] -= negatives * (2.0 - tied)
-    lost[1] = 2 * n_pos - lost[1] + positives * tied
-    pairs = np.array([[2.0 * (n_pos - 1) * n_neg], [2.0 * n_pos * (n_neg - 1)]])
-    return 1 - ((positives * lost[0]).sum() - lost) / pairs, steps.sizes
-
-
-def _of_area(form: int, metric: RankingMetric, steps: Steps) -> tuple[Any, Any]:
-    values = np.empty(steps.sizes.shape)
-    limits = metric.parameters[:2] or (1.0, 0.0)
-    jackknife.area(*steps.sizes, steps.tied, *totals(*steps.sizes), form, *limits, values)
-    return values, steps.sizes
-
-
-def _of_mean(sweep: ReplicateKernel, counts: ThresholdCounts) -> tuple[Any, Any]:
-    assert sweep.of_thresholds is not None
-    losses = np.stack(sweep.of_thresholds(counts.thresholds[1:].astype(np.float64)))
-    sizes = [np.diff(counts.tps), np.diff(counts.fps)]
-    total = sum(np.sum(each[rows > 0] * rows[rows > 0]) for each, rows in zip(losses, sizes, strict=True))
-    return (total - losses) / (counts.n_pos + counts.n_neg - 1), sizes
-
-
-# Read at one place ------------------------------------------------------------------------------------------------
-
-
-class _Place(NamedTuple):
-    """Where ``up * tp + right * fp`` reaches its goal, and how the metric is read there."""
-
-    up: int
-    right: int
-    goal: int
-    read: Callable[[float, float], float]
-
-    def step(self, tps: NDArray[np.int64], fps: NDArray[np.int64], more: int = 0) -> int:
-        """Return the step with which the goal, and some more, is reached, of counts from 0 before the first step."""
-        goal = self.goal + more
-        return bisect_left(range(1, tps.size), goal, key=lambda i: self.up * int(tps[i]) + self.right * int(fps[i]))
-
-    def value(self, tp: int, fp: int, size: NDArray[Any], tied: bool) -> float:
-        """Return the metric, read within a step of such a size after (tp, fp): counts are linear between corners."""
-        up, down = size.tolist()
-        corners = [(tp, fp), (tp + up, fp), (tp + up, fp + down)]
-        for (x, y), (new_x, new_y) in pairwise(corners[::2] if tied else corners):
-            before, after = self.up * x + self.right * y, self.up * new_x + self.right * new_y
-            if after >= self.goal > before:
-                share = (self.goal - before) / (after - before)
-                return self.read(x + share * (new_x - x), y + share * (new_y - y))
-        return math.nan
-
-
-def _break_even(n_pos: int, n_neg: int) -> _Place:
-    return _Place(1, 1, n_pos, lambda tp, fp: tp / n_pos if tp > 0 else math.nan)
-
-
-def _equal_errors(n_pos: int, n_neg: int) -> _Place:
-    return _Place(n_neg, n_pos, n_pos * n_neg, lambda tp, fp: fp / n_neg)
-
-
-def _at_place(place_of: Callable[[int, int], _Place], metric: RankingMetric, steps: Steps) -> tuple[Any, Any]:
-    """Return values without a row before the step at which the curve is then read, in it, and after it.
-
-    Without a row after it, wherever that is, the step is the same. A row before it moves all counts alike.
-    """
-    tps, fps = (np.concatenate(([0], np.cumsum(each, dtype=np.int64))) for each in steps.sizes)
-    values, rows = np.full((2, 3), math.nan), np.zeros((2, 3), dtype=np.int64)
-    for of, cumulative in enumerate((tps, fps)):
-        lost = np.array([1 - of, of])
-        place = place_of(int(tps[-1] - lost[0]), int(fps[-1] - lost[1]))
-        rows[of, 0] = cumulative[-1]
-        if not cumulative[-1] or place.goal < 1:  # a class is missing
-            continue
-        step, later = place.step(tps, fps), place.step(tps, fps, place.right if of else place.up)
-
-        def value(step: int, lost_before: Any, lost_within: Any, place: _Place = place) -> float:
-            tp, fp = (np.array([tps[step], fps[step]]) - lost_before).tolist()
-            return place.value(tp, fp, steps.sizes[:, step] - lost_within, bool(steps.tied[step]))
-
-        values[of, 0] = value(later, lost, 0)
-        values[of, 1] = value(step, 0, lost) if step == later else values[of, 0]
-        values[of, 2] = value(step, 0, 0)
-        rows[of] = np.diff(cumulative[[0, step, step + 1, -1]])
-    return values, rows
-
-
-# At a threshold that is chosen on the rows ------------------------------------------------------------------------
-
-
-def _of_chosen(rule: int, metric: RankingMetric, steps: Steps) -> tuple[Any, Any]:
-    assert metric.of_cells is not None
-    n_pos, n_neg = totals(*steps.sizes)
-    first, second, of_rates = (*metric.parameters, 0.0, False)[:3]
-    room = np.empty((3, steps.tied.size), dtype=np.int64)
-    # A quota ends behind the negatives of a threshold, of which each is a step, any other rule ahead of them.
-    tied = np.ones_like(steps.tied) if rule == jackknife.WITHIN_N_PREDICTED else steps.tied
-    all_values, all_rows = [], []
-    for of in (0, 1):
-        n = jackknife.chosen_thresholds(*steps.sizes, tied, n_pos, n_neg, of, rule, first, second, of_rates, room)
-        tp, fp, rows = room[:, :n].copy()
-        allowed = tp >= 0
-        tp, fp = tp * allowed, fp * allowed
-        values = metric.of_cells(Cells(tp, fp, n_pos - (1 - of) - tp, n_neg - of - fp))
-        all_values.append(np.where(allowed, values, np.nan))
-        all_rows.append(rows)
-    return all_values, all_rows
-
-
-# The form of each metric, by the kernel of its replicates.
-FORMS: dict[str, Form] = {
-    "roc_auc": _of_pairs,
-    "partial_roc_auc": partial(_of_area, jackknife.PARTIAL),
-    "average_precision": partial(_of_area, jackknife.STEPWISE),
-    "pr_auc": partial(_of_area, jackknife.DAVIS_GOADRICH),
-    "pr_auc_linear": partial(_of_area, jackknife.LINEAR),
-    "equal_error_rate": partial(_at_place, _equal_errors),
-    "break_even_point": partial(_at_place, _break_even),
-    "best_f": partial(_of_chosen, jackknife.BEST_F),
-    "best_difference": partial(_of_chosen, jackknife.BEST_DIFFERENCE),
-    "with_recall": partial(_of_chosen, jackknife.WITH_RECALL),
-    "with_precision": partial(_of_chosen, jackknife.WITH_PRECISION),
-    "within_fpr": partial(_of_chosen, jackknife.WITHIN_FPR),
-    "with_tpr": partial(_of_chosen, jackknife.WITH_TPR),
-    "within_n_predicted": partial(_of_chosen, jackknife.WITHIN_N_PREDICTED),
-}

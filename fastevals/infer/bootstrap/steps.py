@@ -1,0 +1,111 @@
+"""Steps of the ROC staircase, as few as metrics need: the cells of which replicates of rankings are drawn and swept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._distinct import sorted_union
+from fastevals._kernels.steps import fill_steps
+from fastevals.counts import ThresholdCounts
+from fastevals.infer.bootstrap.row_samples import Times
+from fastevals.measure.registry import Detail
+
+
+class SortedRows(NamedTuple):
+    """Rows in the order of their cells: positives first, each class from the highest score down."""
+
+    scores: NDArray[Any]
+    negative: NDArray[np.bool_]
+    weights: NDArray[np.float64] | None = None
+
+    def at_the_highest_score(self, times: Times) -> float:
+        """Return how many drawn rows share the highest score drawn, or their weight."""
+        drawn = np.flatnonzero(times[: self.scores.size])
+        if not drawn.size:
+            return 0.0
+        rows = drawn[self.scores[drawn] == self.scores[drawn].max()]
+        return float((times[rows] * (1.0 if self.weights is None else self.weights[rows])).sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Steps:
+    """Steps of the ROC staircase from the highest threshold down, as few as metrics need.
+
+    Thresholds that no metric tells apart are one step: all between two fixed thresholds, positives and the negatives
+    after them up to the next corner of the polyline, or negatives between two thresholds with positives (`Detail`).
+    """
+
+    sizes: NDArray[Any]  # (2, n_steps) positives and negatives, in the least type that holds what may be drawn
+    tied: NDArray[np.bool_]  # whether those of a step share a threshold; otherwise the positives come first
+    cuts: tuple[int, ...]  # steps above each threshold that is fixed beforehand
+    thresholds: NDArray[np.float64] | None  # of the steps, where their values count
+    step_by_row: NDArray[np.int32]  # of each row of the threshold counts but row 0; empty unless needed
+
+    def cells(self, ranks: NDArray[np.intp], negative: NDArray[np.bool_]) -> NDArray[Any]:
+        """Return the cells of rows by the number of their distinct score, and their class."""
+        return np.asarray(self.step_by_row[1 + ranks] + negative * self.tied.size)
+
+    def sorted_cells(self) -> SortedRows:
+        """Return the cells themselves, of steps whose thresholds count."""
+        assert self.thresholds is not None
+        return SortedRows(np.tile(self.thresholds, 2), np.repeat([False, True], self.tied.size))
+
+    @classmethod
+    def from_counts(
+        cls, counts: ThresholdCounts, detail: Detail, cut_rows: Sequence[int] = (), *, rows: bool = False
+    ) -> Steps:
+        """Merge thresholds to steps; `cut_rows` are the last rows of counts above the thresholds that are fixed."""
+        last = counts.thresholds.size - 1
+        ends, place = np.unique(np.asarray(cut_rows, dtype=np.int64), return_inverse=True)
+        step_by_row = np.zeros(last + 1 if rows else 0, dtype=np.int32)
+        swept = counts
+        if detail == Detail.CUTS:
+            kept = sorted_union(ends, [0, last])
+            swept, ends = counts.take(kept), np.searchsorted(kept, ends)
+            step_by_row[:] = np.searchsorted(kept, np.arange(step_by_row.size)) - 1
+        written = step_by_row if detail != Detail.CUTS else step_by_row[:0]
+        cut_steps = np.zeros(ends.size, dtype=np.int64)
+        merge = detail in (Detail.POLYLINE, Detail.POSITIVES), detail == Detail.POLYLINE
+        walk = partial(fill_steps, swept.tps, swept.fps, *merge, ends, cut_steps, written)
+        n_steps, largest = walk(np.empty((2, 0), dtype=np.int32), np.empty(0, dtype=np.bool_))
+        sizes = np.empty((2, n_steps), dtype=_count_dtype(counts, largest))
+        tied = np.empty(n_steps, dtype=np.bool_)
+        walk(sizes, tied)
+        values = counts.thresholds[1:].astype(np.float64) if detail == Detail.THRESHOLDS else None
+        return cls(sizes, tied, tuple(cut_steps[place].tolist()), values, step_by_row)
+
+    def threshold_counts(self, counts: NDArray[Any]) -> ThresholdCounts:
+        """Return a replicate's curve, of what `counts` has of each cell; ranks stand for thresholds of no value."""
+        positives, negatives = counts
+        wide = np.float64 if counts.dtype.kind == "f" else np.int64
+        tps, fps = np.cumsum(positives, dtype=wide), np.cumsum(negatives, dtype=wide)
+        thresholds = self.thresholds
+        if thresholds is None:
+            corners = np.stack((fps - np.where(self.tied, 0, negatives), fps), axis=1)
+            tps, fps = np.repeat(tps, 2), corners.ravel()
+        moved = np.flatnonzero((np.diff(tps, prepend=0) != 0) | (np.diff(fps, prepend=0) != 0))
+        values = np.arange(moved.size, 0, -1, dtype=np.float64) if thresholds is None else thresholds[moved]
+        zero = np.zeros(1, dtype=wide)
+        return ThresholdCounts._unchecked(
+            np.concatenate(([np.inf], values)),
+            np.concatenate((zero, tps[moved])),
+            np.concatenate((zero, fps[moved])),
+        )
+
+
+SMALL = 1 << 14  # rows of a cell of which 4 times as many are never drawn: the chance is below 1e-10,000
+
+
+def _count_dtype(counts: ThresholdCounts, largest: float) -> type[np.generic]:
+    """Return the least type that holds what is drawn of a cell, of which the largest has so many rows."""
+    if counts.tps.dtype.kind == "f":
+        return np.float64
+    if largest <= SMALL:
+        return np.uint16
+    return np.int32 if counts.n_pos + counts.n_neg < 2**31 else np.int64
