@@ -13,6 +13,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import fastevals
+from fastevals.measure.registry import METRICS
 
 PACKAGE = Path(fastevals.__file__).parent
 
@@ -183,6 +184,27 @@ def trips() -> dict[str, list[str]]:
 def test_a_call_goes_through_few_files() -> None:
     entered = trips()
     assert {name: len(files) for name, files in entered.items() if len(files) > TRIPS[name][0]} == {}
+
+
+# What is known of a metric is a field of its entry in the registry. Tables by name elsewhere:
+TABLES_BY_METRIC = {
+    "infer/bootstrap/ranking_samples.py": 1,  # by the kernel that sweeps replicates
+    "scale/coarse.py": 1,
+    "show/report/page.py": 1,  # what the page's script computes
+    "show/report/prediction_page.py": 1,  # which pictures there is room for
+}
+CALLS = ("show/warm_up.py", "chapter/", "metrics/")  # as users write them, and scikit-learn's names
+
+
+def test_what_is_known_of_a_metric_is_in_the_registry() -> None:
+    found: Counter[str] = Counter()
+    for path in FILES:
+        file = path.relative_to(PACKAGE).as_posix()
+        for node in nodes(path) if file != "measure/registry.py" and not file.startswith(CALLS) else ():
+            items = getattr(node, "keys", None) or getattr(node, "elts", None) or []
+            texts = {item.value for item in items if isinstance(item, ast.Constant)}
+            found[file] += len(texts & METRICS.keys()) > 2
+    assert +found == TABLES_BY_METRIC
 
 
 def test_distinct_values_are_sorted_not_hashed() -> None:

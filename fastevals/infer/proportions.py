@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -14,23 +13,12 @@ from fastevals._validation.curves import check_kind
 from fastevals._validation.labels import check_positive_known, check_two_classes
 from fastevals.counts import Cells
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.registry import aliases_for
+from fastevals.measure.registry import METRICS, aliases_for
 from fastevals.results import Alternative, Interval, check_confidence_level, number_or_array, tail_probability
 
 Floats = NDArray[np.float64]
 
-# Successes and failures of each metric; its trials are their sum.
-OUTCOMES: dict[str, Callable[[Cells], tuple[Any, Any]]] = {
-    "accuracy": lambda at: (at.tp + at.tn, at.fp + at.fn),
-    "error_rate": lambda at: (at.fp + at.fn, at.tp + at.tn),
-    "precision": lambda at: (at.tp, at.fp),
-    "recall": lambda at: (at.tp, at.fn),
-    "specificity": lambda at: (at.tn, at.fp),
-    "false_positive_rate": lambda at: (at.fp, at.tn),
-    "false_negative_rate": lambda at: (at.fn, at.tp),
-}
-METRICS_OF_ALL_ROWS = ("accuracy", "error_rate")
-METRICS_OF_NEGATIVES = ("specificity", "false_positive_rate")
+SHARES = {name: entry for name, entry in METRICS.items() if entry.trials}
 ProportionMethod = Literal["wilson", "clopper-pearson"]
 ProportionAverage = Literal["binary", None, "micro"]
 MEAN_AVERAGES = ("macro", "weighted")
@@ -103,7 +91,7 @@ def proportion_interval(
     array([0.9329, 0.3926])
     """
     check_kind("matrix", matrix, ConfusionMatrix)
-    check_choice("metric", metric, OUTCOMES, aliases_for(OUTCOMES))
+    check_choice("metric", metric, SHARES, aliases_for(SHARES))
     check_choice("method", method, ProportionMethod)
     check_choice("alternative", alternative, Alternative)
     _, alpha = check_confidence_level(confidence_level)
@@ -143,25 +131,33 @@ def _check_average(metric: str, average: Any, matrix: ConfusionMatrix) -> None:
     if isinstance(average, str) and average in MEAN_AVERAGES:
         raise ValueError(f"average={average!r} is a mean of proportions and no proportion; {USE_BOOTSTRAP}")
     check_choice("average", average, ProportionAverage)
-    if metric in METRICS_OF_ALL_ROWS:
+    if SHARES[metric].trials == "rows":
         if average != "binary":
             raise ValueError(f"average goes with metrics of a class, and {metric} is of all rows; got {average!r}")
     elif average == "binary":
         check_two_classes("average='binary'", n_classes, get_args(ProportionAverage))
         check_positive_known(metric, matrix._classes)
-    elif average == "micro" and metric in METRICS_OF_NEGATIVES and n_classes > 2:
+    elif average == "micro" and SHARES[metric].trials == "negatives" and n_classes > 2:
         raise ValueError(
             f"average='micro' of {metric} counts a row up to {n_classes - 1} times, so is no proportion; "
             f"{USE_BOOTSTRAP}"
         )
 
 
+def outcomes(metric: str, cells: Cells) -> tuple[Any, Any]:
+    """Return successes and failures of a metric that is a share of its trials."""
+    parts = SHARES[metric].parts
+    assert parts is not None
+    successes, trials = parts(cells)
+    return successes, trials - successes
+
+
 def _outcomes(matrix: ConfusionMatrix, metric: str, average: str | None) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return successes and failures, of the stack's shape, or one axis longer over the classes."""
-    if metric in METRICS_OF_ALL_ROWS:
+    if SHARES[metric].trials == "rows":
         zeros = np.zeros_like(matrix._right())
-        return OUTCOMES[metric](Cells(matrix._right(), matrix._wrong(), zeros, zeros))
-    successes, failures = OUTCOMES[metric](matrix._one_vs_rest())
+        return outcomes(metric, Cells(matrix._right(), matrix._wrong(), zeros, zeros))
+    successes, failures = outcomes(metric, matrix._one_vs_rest())
     if average == "binary":
         return successes[..., 1], failures[..., 1]
     if average == "micro":

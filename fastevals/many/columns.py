@@ -24,7 +24,6 @@ from fastevals.many.group_values import FEW as FEW_GROUPS
 from fastevals.many.group_values import grouped_values
 from fastevals.measure.metric_specs import RankingMetric
 from fastevals.measure.ranking.ranking import Ranking
-from fastevals.measure.ranking_metrics import WON_PAIRS
 from fastevals.measure.registry import SCORE_METRICS, Metric
 
 R = TypeVar("R")
@@ -152,7 +151,7 @@ def _measure_as_groups(columns: ScoreColumns, metrics: Sequence[RankingMetric]) 
 
 def _pair_numerator(metric: RankingMetric) -> Callable[[Any, Any], Any] | None:
     """Return the numerator of a metric that is a share of pairs; None of other metrics."""
-    return next((won for name, won in WON_PAIRS.items() if metric.of_counts is SCORE_METRICS[name]), None)
+    return metric.of_counts.of_pairs if isinstance(metric.of_counts, Metric) else None
 
 
 def map_columns(

@@ -17,8 +17,7 @@ from fastevals.counting.groups import spans
 from fastevals.counts import USUAL, Cells, ThresholdCounts
 from fastevals.many.group_scores import GroupedScores
 from fastevals.measure.metric_specs import RankingMetric
-from fastevals.measure.ranking_metrics import WON_PAIRS
-from fastevals.measure.registry import Metric
+from fastevals.measure.registry import OF_PAIRS, Metric
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -67,7 +66,7 @@ def grouped_values(metrics: Sequence[RankingMetric], scores: GroupedScores) -> l
         name, of_probabilities = entry and entry.name, entry is not None and entry.of == "probabilities"
         if of_probabilities:
             check_probabilities("y_score", *scores.extremes)
-        if name in WON_PAIRS:
+        if name in OF_PAIRS:
             values[k] = grouped_aucs(scores, name)
         elif name == "average_precision":
             values[k] = _average_precisions(scores)
@@ -92,7 +91,7 @@ def grouped_values(metrics: Sequence[RankingMetric], scores: GroupedScores) -> l
 
 def grouped_aucs(scores: GroupedScores, form: str = "roc_auc") -> Floats:
     """Return the AUC of each group, or a form of it, NaN where a class is missing; without weights rounded once."""
-    numerator = WON_PAIRS[form]
+    numerator = OF_PAIRS[form]
     aucs = np.empty(scores.groups.size)
     if scores.weights is not None:
         scores.each(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,5 +82,26 @@ def median_absolute_error(targets: Floats, predictions: Floats) -> float:
     return float(np.median(np.abs(predictions - targets)))
 
 
+# Losses of rows, of which metrics are means -------------------------------------------------------------------------
+
+LEAST_DENOMINATOR = 2.0**-52  # that an error is divided by
+
+
+class Loss(NamedTuple):
+    """What a row adds to a metric's sum."""
+
+    of_rows: Callable[..., Floats]  # of errors, targets and the metric's options
+    of_sums: Callable[..., tuple[float, ...]]  # of the options: so much each of squared, over, under and relative error
+
+
+SQUARED = Loss(lambda errors, targets: errors * errors, lambda: (1, 0, 0, 0))
+ABSOLUTE = Loss(lambda errors, targets: np.abs(errors), lambda: (0, 1, 1, 0))
+RELATIVE = Loss(
+    lambda errors, targets: np.abs(errors) / np.maximum(np.abs(targets), LEAST_DENOMINATOR), lambda: (0, 0, 0, 1)
+)
+PINBALL = Loss(
+    lambda errors, targets, quantile=0.5: np.where(errors < 0, -quantile * errors, (1 - quantile) * errors),
+    lambda quantile=0.5: (0, 1 - quantile, quantile, 0),
+)
 OF_SQUARES = (mean_squared_error, root_mean_squared_error, r2)
 OF_SUMS = (*OF_SQUARES, mean_absolute_error, mean_absolute_percentage_error)

@@ -10,7 +10,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +24,21 @@ from fastevals.counts import Cells, ThresholdCounts, read_only_as
 from fastevals.measure.cells import informedness
 from fastevals.results import UNDEFINED_POINT, OperatingPoint
 
-# Each metric times twice the number of pairs of a positive and a negative, from twice the pairs won and that number.
-WON_PAIRS: dict[str, Callable[[Any, Any], Any]] = {
-    "roc_auc": lambda won, pairs: won,
-    "rank_loss": lambda won, pairs: pairs - won,
-    "gini": lambda won, pairs: 2 * won - pairs,
-}
+
+class Area(NamedTuple):
+    """An area under the P-R curve."""
+
+    kernel: Callable[..., Any]  # gives a step's gained positives times its precision, so many times
+    times: int
+
+    def of_sum(self, share: Fraction) -> float:
+        """Round a sum over the steps, as a share of the positives, once, and no higher than 1."""
+        return float(min(share / self.times, Fraction(1)))
+
+
 Interpolation = Literal["davis-goadrich", "linear"]
-PR_AREAS = {"davis-goadrich": (areas.davis_goadrich_area, 1), "linear": (areas.linear_pr_area, 2)}
+STEPWISE = Area(areas.average_precision, 1)
+PR_AREAS = {"davis-goadrich": Area(areas.davis_goadrich_area, 1), "linear": Area(areas.linear_pr_area, 2)}
 
 
 def one_class(counts: ThresholdCounts) -> bool:
@@ -113,7 +120,7 @@ def _between(
 
 def average_precision(counts: ThresholdCounts) -> float:
     """Return the sum of recall gained times precision, over thresholds."""
-    return share_of_gains(_sum_over_positives(areas.average_precision, counts)) if counts.n_pos else math.nan
+    return _area(STEPWISE, counts)
 
 
 def _sum_over_positives(kernel: Callable[..., Any], counts: ThresholdCounts) -> Fraction:
@@ -122,17 +129,13 @@ def _sum_over_positives(kernel: Callable[..., Any], counts: ThresholdCounts) -> 
     return sum_steps(kernel, counts, scale) / Fraction(counts.n_pos * scale)
 
 
-def share_of_gains(share: Fraction) -> float:
-    """Round the sum of gained recall times precision once, and no higher than 1."""
-    return float(min(share, Fraction(1)))
+def _area(area: Area, counts: ThresholdCounts) -> float:
+    return area.of_sum(_sum_over_positives(area.kernel, counts)) if counts.n_pos else math.nan
 
 
 def pr_auc(counts: ThresholdCounts, interpolation: Interpolation = "davis-goadrich") -> float:
     """Return the area under the P-R curve, between points linear in counts. Or linear in precision and recall."""
-    if not counts.n_pos:
-        return math.nan
-    kernel, multiple = PR_AREAS[interpolation]
-    return share_of_gains(_sum_over_positives(kernel, counts) / multiple)
+    return _area(PR_AREAS[interpolation], counts)
 
 
 def pr_auc_linear(counts: ThresholdCounts) -> float:

@@ -126,8 +126,22 @@ class Metric:
     family : bool
         Whether it has an entry for each of its usual options (F1 is the F-score of beta 1): the report and
         `best_threshold` have those.
-    monotone : bool
-        Whether it never gets worse when a positive's score rises or a negative's falls; of cells, at each threshold.
+    certificate : "ends", "steps", "distances", "thresholds" or ""
+        What bounds it where rows are known in ranges of scores. The "ends" of the worst and the best order: it never
+        gets worse when a positive's score rises or a negative's falls; of cells, at each threshold. Sums of bounds of
+        its "steps", or the one-sided "distances". The ends at "thresholds" between ranges alone. Or nothing.
+    column : dict of str to int
+        The place of its column in tables of reports: of "scores" (of its kind), of "labels", of "classes" one by one,
+        and of "numbers".
+    trials : "rows", "positives", "negatives", "predicted" or ""
+        Which rows it is a share of, where their number is taken as given.
+    of_pairs : callable, optional
+        Of twice the pairs of a positive and a negative that are won, and twice their number, gives the metric times the
+        latter.
+    area : Area, optional
+        The sum over the positives that it is, step by step.
+    loss : Loss, optional
+        What a row adds to the sum that a metric of targets is made of.
     optimized_bounds : tuple of float, optional
         Least and largest of what a metric is the best of: over all thresholds, for each cost, or over the signs of
         differences (a sum of absolute ones is the largest of sums).
@@ -156,7 +170,12 @@ class Metric:
     on_hull: bool = False
     symmetric: bool = False
     family: bool = False
-    monotone: bool = False
+    certificate: Literal["ends", "steps", "distances", "thresholds", ""] = ""
+    column: Mapping[str, int] = field(default_factory=dict)
+    trials: Literal["rows", "positives", "negatives", "predicted", ""] = ""
+    of_pairs: Callable[[Any, Any], Any] | None = None
+    area: ranking_metrics.Area | None = None
+    loss: error_metrics.Loss | None = None
     optimized_bounds: tuple[float, float] | None = None
     short: str = ""
     aliases: str = ""
@@ -185,6 +204,11 @@ class Metric:
     def of_labels(self) -> bool:
         """Return whether predicted labels have it: a confusion matrix, or the cells of each of its classes."""
         return self.of == "matrix" or (self.of == "cells" and not self.at_thresholds_only)
+
+    @property
+    def monotone(self) -> bool:
+        """Return whether it never gets worse when a positive's score rises or a negative's falls."""
+        return self.certificate == "ends"
 
     @property
     def is_matrix_method(self) -> bool:
@@ -280,7 +304,9 @@ METRICS: dict[str, Metric] = {
             replicate=ReplicateKernel("roc_auc"),
             short="auc auroc",
             aliases="auc_roc rocauc roc_auc_score roc au_roc c_index c_statistic concordance",
-            monotone=True,
+            certificate="ends",
+            column={"scores": 1},
+            of_pairs=lambda won, pairs: won,
         ),
         Metric(
             "rank_loss",
@@ -289,7 +315,8 @@ METRICS: dict[str, Metric] = {
             ranking_metrics.rank_loss,
             greater_is_better=False,
             replicate=ReplicateKernel("roc_auc", then=lambda auc: 1 - auc),
-            monotone=True,
+            certificate="ends",
+            of_pairs=lambda won, pairs: pairs - won,
         ),
         Metric(
             "gini",
@@ -298,7 +325,8 @@ METRICS: dict[str, Metric] = {
             ranking_metrics.gini,
             bounds=(-1.0, 1.0),
             replicate=ReplicateKernel("roc_auc", then=lambda auc: 2 * auc - 1),
-            monotone=True,
+            certificate="ends",
+            of_pairs=lambda won, pairs: 2 * won - pairs,
         ),
         Metric(
             "average_precision",
@@ -309,6 +337,9 @@ METRICS: dict[str, Metric] = {
             replicate=ReplicateKernel("average_precision", Detail.POSITIVES),
             short="ap",
             aliases="aupr auprc au_pr average_precision_score",
+            certificate="steps",
+            column={"scores": 2},
+            area=ranking_metrics.STEPWISE,
         ),
         Metric(
             "pr_auc",
@@ -318,7 +349,9 @@ METRICS: dict[str, Metric] = {
             needs=_POSITIVES,
             replicate=ReplicateKernel("pr_auc", scratch=2),
             aliases="prauc auc_pr",
-            monotone=True,
+            certificate="ends",
+            column={"scores": 3},
+            area=ranking_metrics.PR_AREAS["davis-goadrich"],
         ),
         Metric(
             "pr_auc_linear",
@@ -327,6 +360,7 @@ METRICS: dict[str, Metric] = {
             ranking_metrics.pr_auc_linear,
             needs=_POSITIVES,
             replicate=ReplicateKernel("pr_auc_linear", Detail.POSITIVES),
+            area=ranking_metrics.PR_AREAS["linear"],
         ),
         Metric(
             "break_even_point",
@@ -337,7 +371,8 @@ METRICS: dict[str, Metric] = {
             influence=Influence.PLACE,
             replicate=ReplicateKernel("break_even_point"),
             short="bep",
-            monotone=True,
+            certificate="ends",
+            column={"scores": 5},
         ),
         Metric(
             "equal_error_rate",
@@ -348,7 +383,8 @@ METRICS: dict[str, Metric] = {
             influence=Influence.PLACE,
             replicate=ReplicateKernel("equal_error_rate"),
             short="eer",
-            monotone=True,
+            certificate="ends",
+            column={"scores": 4},
         ),
         Metric(
             "equal_error_rate_on_hull",
@@ -360,7 +396,7 @@ METRICS: dict[str, Metric] = {
             bounds=(0.0, 0.5),
             replicate=ReplicateKernel("equal_error_rate_on_hull", scratch=4),
             optimized_bounds=(0.0, 1.0),
-            monotone=True,
+            certificate="ends",
         ),
         Metric(
             "cost_area",
@@ -372,7 +408,7 @@ METRICS: dict[str, Metric] = {
             bounds=(0.0, 0.25),
             replicate=ReplicateKernel("cost_area", scratch=4),
             optimized_bounds=(0.0, 1.0),
-            monotone=True,
+            certificate="ends",
         ),
         Metric(
             "ks_statistic",
@@ -384,6 +420,8 @@ METRICS: dict[str, Metric] = {
             optimized_bounds=(-1.0, 1.0),
             short="ks",
             aliases="kolmogorov_smirnov",
+            certificate="distances",
+            column={"scores": 6},
         ),
         Metric(
             "brier_score",
@@ -395,6 +433,7 @@ METRICS: dict[str, Metric] = {
             replicate=_mean_over_rows(probability_metrics.squared_losses),
             short="brier",
             aliases="brier_score_loss brier_loss",
+            column={"scores": 1},
         ),
         Metric(
             "log_loss",
@@ -407,6 +446,7 @@ METRICS: dict[str, Metric] = {
             replicate=_mean_over_rows(probability_metrics.log_losses),
             short="logloss",
             aliases="cross_entropy nll binary_crossentropy neg_log_loss",
+            column={"scores": 2},
         ),
         Metric(
             "expected_calibration_error",
@@ -420,6 +460,7 @@ METRICS: dict[str, Metric] = {
             optimized_bounds=(-1.0, 1.0),
             short="ece",
             aliases="calibration_error",
+            column={"scores": 3},
         ),
         Metric(
             "accuracy",
@@ -430,7 +471,9 @@ METRICS: dict[str, Metric] = {
             best=_fewest_errors,
             short="acc",
             aliases="accuracy_score",
-            monotone=True,
+            certificate="ends",
+            column={"scores": 1, "labels": 1},
+            trials="rows",
         ),
         Metric(
             "error_rate",
@@ -441,7 +484,8 @@ METRICS: dict[str, Metric] = {
             needs=(),
             best=_fewest_errors,
             aliases="error err zero_one_loss misclassification_rate",
-            monotone=True,
+            certificate="ends",
+            trials="rows",
         ),
         Metric(
             "expected_cost",
@@ -456,7 +500,7 @@ METRICS: dict[str, Metric] = {
             best=_least_cost,
             at_thresholds_only=True,  # matrices have `cost`
             aliases="costs",
-            monotone=True,
+            certificate="ends",
         ),
         Metric(
             "precision",
@@ -467,7 +511,9 @@ METRICS: dict[str, Metric] = {
             short="ppv",
             aliases="positive_predictive_value precision_score",
             option_aliases=_averages("precision"),
-            monotone=True,
+            certificate="ends",
+            column={"scores": 2, "labels": 3, "classes": 1},
+            trials="predicted",
         ),
         Metric(
             "recall",
@@ -478,7 +524,9 @@ METRICS: dict[str, Metric] = {
             short="tpr",
             aliases="sensitivity true_positive_rate recall_score",
             option_aliases=_averages("recall"),
-            monotone=True,
+            certificate="ends",
+            column={"scores": 3, "labels": 4, "classes": 2},
+            trials="positives",
         ),
         Metric(
             "specificity",
@@ -488,7 +536,8 @@ METRICS: dict[str, Metric] = {
             needs=_NEGATIVES,
             short="tnr",
             aliases="true_negative_rate selectivity",
-            monotone=True,
+            certificate="ends",
+            trials="negatives",
         ),
         Metric(
             "false_positive_rate",
@@ -499,7 +548,8 @@ METRICS: dict[str, Metric] = {
             needs=_NEGATIVES,
             short="fpr",
             aliases="fall_out fallout",
-            monotone=True,
+            certificate="ends",
+            trials="negatives",
         ),
         Metric(
             "false_negative_rate",
@@ -510,7 +560,8 @@ METRICS: dict[str, Metric] = {
             needs=_POSITIVES,
             short="fnr",
             aliases="miss_rate",
-            monotone=True,
+            certificate="ends",
+            trials="positives",
         ),
         Metric(
             "f1",
@@ -521,7 +572,8 @@ METRICS: dict[str, Metric] = {
             best=_largest_f,
             aliases="f f_measure f1_score f1score dice dice_score",
             option_aliases=_averages("f1"),
-            monotone=True,
+            certificate="ends",
+            column={"scores": 4, "labels": 5, "classes": 3},
         ),
         Metric(
             "jaccard",
@@ -533,7 +585,7 @@ METRICS: dict[str, Metric] = {
             short="iou",
             aliases="jaccard_score jaccard_index threat_score csi",
             option_aliases=_averages("jaccard"),
-            monotone=True,
+            certificate="ends",
         ),
         Metric(
             "balanced_accuracy",
@@ -543,7 +595,8 @@ METRICS: dict[str, Metric] = {
             best=_largest_rates,
             short="bacc",
             aliases="balanced_accuracy_score bal_acc",
-            monotone=True,
+            certificate="ends",
+            column={"labels": 2},
         ),
         Metric(
             "informedness",
@@ -554,7 +607,7 @@ METRICS: dict[str, Metric] = {
             best=_largest_rates,
             symmetric=True,
             aliases="youden youden_j youdens_j youden_index j bookmaker tss",
-            monotone=True,
+            certificate="ends",
         ),
         Metric(
             "matthews",
@@ -565,6 +618,8 @@ METRICS: dict[str, Metric] = {
             parts=cells.matthews_parts,
             short="mcc",
             aliases="matthews_corrcoef phi phi_coefficient",
+            certificate="thresholds",
+            column={"scores": 5, "labels": 6},
         ),
         Metric(
             "cohen_kappa",
@@ -574,7 +629,8 @@ METRICS: dict[str, Metric] = {
             bounds=(-1.0, 1.0),
             needs=(),
             aliases="kappa cohen_kappa_score cohens_kappa",
-            monotone=True,
+            certificate="ends",
+            column={"labels": 7},
         ),
         Metric(
             "hamming_loss", "Hamming loss", "matrix", ConfusionMatrix.hamming_loss, False, needs=(), aliases="hamming"
@@ -594,13 +650,45 @@ METRICS: dict[str, Metric] = {
                 "beta=0.5": "f05 f0.5 f0_5",
                 "beta=...": "fbeta f_beta fbeta_score",
             },
-            monotone=True,
+            certificate="ends",
         ),
-        _error("MSE", error_metrics.mean_squared_error, short="mse", aliases="neg_mean_squared_error"),
-        _error("RMSE", error_metrics.root_mean_squared_error, short="rmse", aliases="neg_root_mean_squared_error"),
-        _error("MAE", error_metrics.mean_absolute_error, short="mae", aliases="neg_mean_absolute_error"),
-        _error("median AE", error_metrics.median_absolute_error, influence=Influence.ROWS, aliases="medae"),
-        _error("MAPE", error_metrics.mean_absolute_percentage_error, short="mape"),
+        _error(
+            "MSE",
+            error_metrics.mean_squared_error,
+            loss=error_metrics.SQUARED,
+            short="mse",
+            aliases="neg_mean_squared_error",
+        ),
+        _error(
+            "RMSE",
+            error_metrics.root_mean_squared_error,
+            loss=error_metrics.SQUARED,
+            column={"numbers": 1},
+            short="rmse",
+            aliases="neg_root_mean_squared_error",
+        ),
+        _error(
+            "MAE",
+            error_metrics.mean_absolute_error,
+            loss=error_metrics.ABSOLUTE,
+            column={"numbers": 2},
+            short="mae",
+            aliases="neg_mean_absolute_error",
+        ),
+        _error(
+            "median AE",
+            error_metrics.median_absolute_error,
+            column={"numbers": 3},
+            influence=Influence.ROWS,
+            aliases="medae",
+        ),
+        _error(
+            "MAPE",
+            error_metrics.mean_absolute_percentage_error,
+            loss=error_metrics.RELATIVE,
+            column={"numbers": 4},
+            short="mape",
+        ),
         Metric(
             "r2",
             "R2",
@@ -609,10 +697,13 @@ METRICS: dict[str, Metric] = {
             bounds=(-math.inf, 1.0),
             needs=("scatter",),
             aliases="r2_score rsquared r_squared",
+            loss=error_metrics.SQUARED,
+            column={"numbers": 5},
         ),
         _error(
             "pinball loss",
             error_metrics.pinball_loss,
+            loss=error_metrics.PINBALL,
             check_options=_checked_quantile,
             aliases="quantile_loss mean_pinball_loss",
         ),
@@ -626,6 +717,14 @@ METRICS: dict[str, Metric] = {
     )
 }
 SCORE_METRICS = {name: metric for name, metric in METRICS.items() if metric.of_scores and not metric.family}
+OF_PAIRS = {name: metric.of_pairs for name, metric in METRICS.items() if metric.of_pairs}
+AREAS = {name: metric.area for name, metric in METRICS.items() if metric.area}
+
+
+def columns_of(table: str, of: str = "") -> tuple[str, ...]:
+    """Name the metrics that a table of reports has columns of, in their order; of one kind, if it is given."""
+    found = [each for each in METRICS.values() if table in each.column and of in ("", each.of)]
+    return tuple(each.name for each in sorted(found, key=lambda each: each.column[table]))
 
 
 SHORT_NAMES.update({short: name for name, metric in METRICS.items() for short in metric.short.split()})

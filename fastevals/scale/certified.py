@@ -40,7 +40,6 @@ LARGEST = float(np.finfo(np.float64).max)
 NOTHING: Mapping[str, float] = MappingProxyType({})
 ROUNDING = 2.0**-46  # relative: more than sums over all cells lose
 NO_SPARE = Spare()
-CELL_BY_CELL = ("matthews",)  # not monotone, but no better for more wrong rows, no worse for more right ones
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -104,7 +103,7 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
     if is_certain and spare.is_none:
         return float(metric.of_counts(cells.middle))
     value = metric.of_counts(cells.middle)
-    own = _OWN_BOUNDS.get(spec.name) if not spec.options else None
+    own = _OWN_BOUNDS.get(entry.certificate) if not spec.options else None
     if own is not None:
         low, high = own(cells, spare)
     elif at_thresholds.QUOTA in spec.options and entry.monotone:
@@ -113,7 +112,7 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
         ends = _cells_within_quota(cells, limit, spare)
         low, high = _ends_of(*(metric.of_cells(at) for at in ends))
     elif is_monotone(spec) or (
-        metric.threshold is not None and (entry.monotone or (is_certain and spec.name in CELL_BY_CELL))
+        metric.threshold is not None and (entry.monotone or (is_certain and entry.certificate == "thresholds"))
     ):
         move = LooseCounts.of if entry.of == "cells" else moved_curve
         low, high = sorted(
@@ -250,8 +249,8 @@ def _ks_bounds(cells: ScoreCells, spare: Spare) -> tuple[float, float]:
 
 
 _OWN_BOUNDS: dict[str, Callable[[ScoreCells, Spare], tuple[float, float]]] = {
-    "average_precision": _average_precision_bounds,
-    "ks_statistic": _ks_bounds,
+    "steps": _average_precision_bounds,
+    "distances": _ks_bounds,
 }
 
 
@@ -497,22 +496,22 @@ class CertifiedRanking(BaseRanking):
         """
         costs = check_costs(cost_fp, cost_fn, prior)
         value, threshold = at_thresholds.best_threshold(self.cells.at_cuts, metric, maximize, costs)
-        bounds, greater = (-math.inf, math.inf), maximize is not False
+        bounds, greater, certificate = (-math.inf, math.inf), maximize is not False, ""
         if not callable(metric):
             entry = find_metric("metric", metric, of="cells")
-            metric = entry.name
+            metric, certificate = entry.name, entry.certificate
             bounds, greater = entry.bounds, entry.greater_is_better if maximize is None else bool(maximize)
         best, least = bounds[int(greater)], value if self._spare.is_none else bounds[int(not greater)]
         if math.isnan(value):  # of one class whatever the rows were, else at cuts alone
             best, least = (value, value) if ranking_metrics.one_class(self.cells.middle) else bounds
-        monotone = not callable(metric) and entry.monotone
+        monotone = certificate == "ends"
         if monotone and greater == entry.greater_is_better:
             best = float(at_thresholds.best_threshold(self._loose()[1], metric, maximize, costs))
             if not self._spare.is_none:
                 cuts = LooseCounts.of(self.cells.at_cuts, self._spare, WORSE)
                 least = float(at_thresholds.best_threshold(cuts, metric, maximize, costs))
         # Between corners of the ROC polyline: of a signed one on the side of 0 that is sought, no better than there.
-        at_corners = monotone or (metric in CELL_BY_CELL and (value if greater else -value) > 0)
+        at_corners = monotone or (certificate == "thresholds" and (value if greater else -value) > 0)
         exact = self._is_exact and (at_corners or self.cells.are_atoms)
         return self._attained(value, threshold, (least, best), bounds, exact=exact)
 

@@ -25,6 +25,7 @@ from fastevals.measure.probability_metrics import (
     squared_losses,
     sum_losses,
 )
+from fastevals.measure.registry import SCORE_METRICS
 from fastevals.scale.fields import Fields
 from fastevals.scale.grid import Flags
 from fastevals.scale.payload import Summary, weighted_head
@@ -215,13 +216,8 @@ class ProbabilitySummary(Summary):
 
     def metrics(self) -> dict[str, float]:
         """Return all metrics of probabilities, by the registry's names; NaN where they are none."""
-        if not self.are_probabilities:
-            return dict.fromkeys(("brier_score", "log_loss", "expected_calibration_error"), math.nan)
-        return {
-            "brier_score": self.brier_score(),
-            "log_loss": self.log_loss(),
-            "expected_calibration_error": self.expected_calibration_error(),
-        }
+        names = [name for name, entry in SCORE_METRICS.items() if entry.of == "probabilities"]
+        return {name: getattr(self, name)() if self.are_probabilities else math.nan for name in names}
 
     def counts(self) -> ThresholdCounts:
         """Return counts with the rows of each cell and class at their mean probability: for a bootstrap of cells."""

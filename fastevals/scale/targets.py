@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Self
 
@@ -204,15 +204,20 @@ class TargetSummary(Summary):
             refuse_weighted("the summary", self)
         spec = metric(name) if isinstance(name, str) else name
         value = self.metric(spec)
-        gradient = _GRADIENTS.get(spec.name)
-        if gradient is None:
+        loss = METRICS[spec.name].loss
+        if loss is None:
             raise ValueError(f"{spec} has no standard error of sums")
         weight = float(self._sums[0])
         if weight < 2 or not math.isfinite(float(value)):
             return math.nan
         means = np.array([float(total / self._sums[0]) for total in self._sums])
         slopes = np.zeros(TERMS)
-        slopes[1:] = gradient(means, float(value), spec.options)
+        slopes[1:5] = loss.of_sums(**spec.options)
+        if spec.name == "root_mean_squared_error":
+            slopes *= 0.5 / float(value) if value else 0.0
+        elif spec.name == "r2":  # along the target's deviation and its square, too
+            variance = means[6] - means[5] ** 2
+            slopes[[1, 5, 6]] = -1 / variance, -2 * means[5] * means[1] / variance**2, means[1] / variance**2
         with np.errstate(over="ignore", invalid="ignore"):  # then it is not known
             covariance = self._products / weight - np.outer(means, means)
             variance = float(slopes @ covariance @ slopes)
@@ -316,26 +321,3 @@ def check_sums(*sums: Floats) -> None:
     """Raise where sums are past what floats hold."""
     if not all(np.isfinite(each).all() for each in sums):
         raise ValueError("sample_weight times powers of the errors must have finite sums, but they overflow")
-
-
-# The slopes of metrics along the means of squared error, over, under, relative error, deviation and its square.
-
-
-def _of_r2(means: Floats, value: float, _: Any) -> list[float]:
-    variance = means[6] - means[5] ** 2
-    return [-1 / variance, 0, 0, 0, -2 * means[5] * means[1] / variance**2, means[1] / variance**2]
-
-
-def _of_pinball(_: Floats, __: float, options: Any) -> list[float]:
-    quantile = options.get("quantile", 0.5)
-    return [0, 1 - quantile, quantile, 0, 0, 0]
-
-
-_GRADIENTS: dict[str, Callable[[Floats, float, Any], list[float]]] = {
-    "mean_squared_error": lambda means, value, _: [1, 0, 0, 0, 0, 0],
-    "root_mean_squared_error": lambda means, value, _: [0.5 / value if value else 0, 0, 0, 0, 0, 0],
-    "mean_absolute_error": lambda means, value, _: [0, 1, 1, 0, 0, 0],
-    "mean_absolute_percentage_error": lambda means, value, _: [0, 0, 0, 1, 0, 0],
-    "r2": _of_r2,
-    "pinball_loss": _of_pinball,
-}

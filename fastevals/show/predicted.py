@@ -13,31 +13,19 @@ from fastevals._validation.arrays import as_scores, check_finite
 from fastevals._validation.labels import Classes, as_class_numbers, as_classes, as_predicted_labels, as_true_labels
 from fastevals._validation.text import unique_inverse
 from fastevals.measure.metric_specs import MetricSpec, metric
+from fastevals.measure.registry import columns_of
 from fastevals.scale.values import class_columns
 from fastevals.show.columns import NamedColumns, parse_label
 from fastevals.show.commands import option
 
 # What tables have of predictions, by what their columns are called.
-POSITIVE_METRICS = {  # where one of two classes is positive
-    name: metric(name)
-    for name in ("accuracy", "balanced_accuracy", "precision", "recall", "f1", "matthews", "cohen_kappa")
-}
+NUMBER_METRICS = {name: metric(name) for name in columns_of("numbers")}
+POSITIVE_METRICS = {name: metric(name) for name in columns_of("labels")}  # where one of two is positive
+EACH_CLASS = {name: metric(name, average=None) for name in columns_of("classes")}
 CLASS_METRICS = {
-    "accuracy": metric("accuracy"),
-    "balanced_accuracy": metric("balanced_accuracy"),
-    "F1 (macro)": metric("f1", average="macro"),
-    "matthews": metric("matthews"),
-    "cohen_kappa": metric("cohen_kappa"),
-}
-NUMBER_METRICS = {
-    name: metric(name)
-    for name in (
-        "root_mean_squared_error",
-        "mean_absolute_error",
-        "median_absolute_error",
-        "mean_absolute_percentage_error",
-        "r2",
-    )
+    "F1 (macro)" if name == "f1" else name: metric("f1", average="macro") if name == "f1" else spec
+    for name, spec in POSITIVE_METRICS.items()
+    if name == "f1" or name not in EACH_CLASS
 }
 
 

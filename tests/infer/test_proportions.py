@@ -12,7 +12,7 @@ from scipy import stats
 
 from fastevals import ConfusionMatrix, Interval, Ranking, UndefinedMetricWarning, bootstrap, proportion_interval
 from fastevals.counts import Cells
-from fastevals.infer.proportions import METHODS, OUTCOMES, _check_counts
+from fastevals.infer.proportions import METHODS, SHARES, _check_counts, outcomes
 from fastevals.measure import cells
 from fastevals.results import Alternative
 
@@ -21,7 +21,7 @@ ALTERNATIVES = get_args(Alternative)
 OF_SCIPY = {"wilson": "wilson", "clopper-pearson": "exact"}
 BINARY = ConfusionMatrix([[85, 5], [2, 8]])
 THREE = ConfusionMatrix([[5, 2, 0], [1, 7, 3], [0, 4, 9]])
-OF_A_CLASS = [name for name in OUTCOMES if name not in ("accuracy", "error_rate")]
+OF_A_CLASS = [name for name in SHARES if name not in ("accuracy", "error_rate")]
 
 
 def of_shares(k: Any, n: Any, **options: Any) -> Interval:
@@ -153,10 +153,10 @@ def test_counts_near_the_limit_of_64_bits() -> None:
 # What is counted ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("metric", OUTCOMES)
+@pytest.mark.parametrize("metric", SHARES)
 def test_successes_over_trials_are_the_metric(metric: str) -> None:
     at = Cells(*np.random.default_rng(0).integers(0, 9, (4, 200)))
-    successes, failures = OUTCOMES[metric](at)
+    successes, failures = outcomes(metric, at)
     np.testing.assert_array_equal(cells.ratio(successes, successes + failures), getattr(cells, metric)(at))
 
 

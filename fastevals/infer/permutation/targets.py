@@ -16,15 +16,13 @@ from fastevals.infer.permutation.distribution import PermutationPlan, PermutedSt
 from fastevals.infer.permutation.scores import RowSwaps
 from fastevals.infer.permutation.signs import nonzero_differences, permute_signs, scaled_mean
 from fastevals.infer.significance.paired import scale_to_unit
-from fastevals.measure.error_metrics import RegressionSums
+from fastevals.measure.error_metrics import LEAST_DENOMINATOR, SQUARED, RegressionSums
 from fastevals.measure.kinds import TargetMetric
+from fastevals.measure.registry import METRICS
 
 Floats = NDArray[np.float64]
 
-LEAST_DENOMINATOR = 2.0**-52  # that an error is divided by, as in `regression_metrics`
 TINY = 2.0**-1000
-OF_SQUARES = ("mean_squared_error", "root_mean_squared_error", "r2")
-OF_ABSOLUTES = ("mean_absolute_error", "mean_absolute_percentage_error", "pinball_loss")
 MEDIAN = "median_absolute_error"
 
 
@@ -38,19 +36,19 @@ def permute_targets(
     pos_label: Any,
 ) -> PermutedStatistic:
     """Test a metric of errors."""
-    name = metric.name
+    name, loss = metric.name, METRICS[metric.name].loss
     targets, pred_a, pred_b = (each.astype(np.float64) for each in (targets, pred_a, pred_b))
-    if name not in (*OF_SQUARES, *OF_ABSOLUTES, MEDIAN):
+    if loss is None and name != MEDIAN:
         return _permute_sums(targets, pred_a, pred_b, metric, plan)
     (y, *predicted), far = scale_to_unit(targets, pred_a, pred_b)
     (a, b), near = scale_to_unit(*(each - y for each in predicted))
     square, n = 2 * int(near[0]), targets.size
     unit = int(far[0] + near[0])  # errors are at most 1 in units of 2**unit: their squares don't overflow
-    if name == MEDIAN:
+    if loss is None:
         a, b = np.abs(a), np.abs(b)
         tested = _permute_rows(a != b, lambda own: float(np.median(np.where(own, a, b))), plan)
         return tested._replace(in_unit=lambda values: scaled_mean(values, 1, unit))
-    a, b = (_losses(name, each, targets, **metric.options) for each in (a, b))
+    a, b = (loss.of_rows(each, targets, **metric.options) for each in (a, b))
     differences = nonzero_differences(b, a) if name == "r2" else nonzero_differences(a, b)
     tested, inner = permute_signs(differences.values, plan), differences.exponent
     if name == "root_mean_squared_error":
@@ -64,19 +62,8 @@ def permute_targets(
             return tested._replace(statistic=math.nan)
         scatter = float((deviations * deviations).sum())
         return tested._replace(in_unit=lambda sums: scaled_mean(sums, scatter, inner + square))
-    outer = 2 * unit if name in OF_SQUARES else unit
+    outer = 2 * unit if loss is SQUARED else unit
     return tested._replace(in_unit=lambda sums: scaled_mean(sums, n, inner + outer))
-
-
-def _losses(name: str, errors: Floats, targets: Floats, quantile: float = 0.5) -> Floats:
-    """Return the losses that the metric is made of by their sum."""
-    if name in OF_SQUARES:
-        return errors * errors
-    if name == "mean_absolute_percentage_error":
-        return np.abs(errors) / np.maximum(np.abs(targets), LEAST_DENOMINATOR)
-    if name == "pinball_loss":
-        return np.where(errors < 0, -quantile * errors, (1 - quantile) * errors)
-    return np.abs(errors)
 
 
 def _root_differences(sums: Any, total: float, n: int) -> Any:

@@ -178,7 +178,7 @@ class BaseRanking(ABC):
         total = self._sum_of_precision()
         if total is None:
             return self._warned_value("average_precision", ranking_metrics.average_precision(self.counts))
-        share = ranking_metrics.share_of_gains(total / self.n_positives) if self.n_positives else math.nan
+        share = ranking_metrics.STEPWISE.of_sum(total / self.n_positives) if self.n_positives else math.nan
         return self._warned_value("average_precision", share)
 
     def pr_auc(self, *, interpolation: ranking_metrics.Interpolation = "davis-goadrich") -> float:

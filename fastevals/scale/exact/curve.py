@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property
 from operator import add
-from typing import Any
 
 import numpy as np
 
@@ -17,20 +16,15 @@ from fastevals.counting.ordering import FLOATS
 from fastevals.counting.sweeps import sum_steps
 from fastevals.counts import ThresholdCounts
 from fastevals.infer.delong.placements import PlacementMoments, sum_placements
-from fastevals.measure.ranking_metrics import WON_PAIRS, hull, share_of_gains
-from fastevals.measure.registry import SCORE_METRICS
+from fastevals.measure.ranking_metrics import hull
+from fastevals.measure.registry import AREAS, OF_PAIRS, SCORE_METRICS
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.exact.atoms import NO_KEYS, AtomCounts, Keys, joined_points
 
 MOST_POINTS = 1 << 22  # atoms, 200 MB of points
 REGULAR = 50_000  # points between, of each class
 
-SUMS: dict[str, tuple[Any, tuple[str, ...]]] = {
-    "roc_auc": (areas.roc_area, ("fp", "tp")),
-    "average_precision": (areas.average_precision, ("tp",)),
-    "pr_auc": (areas.davis_goadrich_area, ("tp",)),
-    "pr_auc_linear": (areas.linear_pr_area, ("tp",)),
-}
+AUC = "roc_auc"
 
 
 class ExactCurve:
@@ -63,7 +57,7 @@ class ExactCurve:
         self._at = FLOATS.decode(at)
         self._placements = (0, 0, 0)
         self.scales = {"fp": power_of_two(n_neg), "tp": power_of_two(n_pos)}
-        self.sums = dict.fromkeys(SUMS, Fraction(0))
+        self.sums = dict.fromkeys((AUC, *AREAS), Fraction(0))
         self._kept: list[ThresholdCounts] = []
         self._squares: list[ThresholdCounts] = []  # at the same thresholds, where atoms have them
         self._last = above
@@ -80,8 +74,9 @@ class ExactCurve:
         """Add the points of the next lower range."""
         above = self._squares[-1] if self._squares else joined_points([])
         for piece in atoms.points(*self._last):
-            for name, (kernel, scales) in SUMS.items():
-                self.sums[name] += sum_steps(kernel, piece, *(self.scales[scale] for scale in scales))
+            self.sums[AUC] += sum_steps(areas.roc_area, piece, self.scales["fp"], self.scales["tp"])
+            for name, area in AREAS.items():
+                self.sums[name] += sum_steps(area.kernel, piece, self.scales["tp"])
             placed = sum_placements(piece.tps, piece.fps, self.n_pos, self.n_neg)
             self._placements = tuple(map(add, self._placements, placed))
             rows = {0, piece.tps.size - 1, *self._of_hull(piece), *self._where_crossed(piece), *self._regular(piece)}
@@ -164,15 +159,14 @@ class ExactCurve:
     @cached_property
     def metrics(self) -> dict[str, float]:
         """All metrics of rankings that the points that are kept, and the areas, tell exactly."""
-        values = dict.fromkeys((*SUMS, *WON_PAIRS), math.nan)
+        values = dict.fromkeys((*AREAS, *OF_PAIRS), math.nan)
         if self.n_pos:
             gained = Fraction(self.n_pos * self.scales["tp"])
-            for name, multiple in (("average_precision", 1), ("pr_auc", 1), ("pr_auc_linear", 2)):
-                values[name] = share_of_gains(self.sums[name] / gained / multiple)
+            values |= {name: area.of_sum(self.sums[name] / gained) for name, area in AREAS.items()}
         if self.n_pos and self.n_neg:
             pairs = 2 * Fraction(self.n_neg * self.scales["fp"]) * Fraction(self.n_pos * self.scales["tp"])
-            won = min(self.sums["roc_auc"], pairs)
-            values |= {name: float(share(won, pairs) / pairs) for name, share in WON_PAIRS.items()}
+            won = min(self.sums[AUC], pairs)
+            values |= {name: float(share(won, pairs) / pairs) for name, share in OF_PAIRS.items()}
         vertices = hull(self.counts)
         for metric in SCORE_METRICS.values():
             if metric.of == "ranking" and metric.name not in values:

@@ -20,20 +20,20 @@ from fastevals.infer.bootstrap.few_cells import FewCells, FewCellSample
 from fastevals.infer.comparison import ModelComparison, compare_rankings
 from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.measure.ranking.ranking import Ranking
-from fastevals.measure.registry import METRICS, SCORE_METRICS
+from fastevals.measure.registry import METRICS, SCORE_METRICS, columns_of
 from fastevals.results import MAX_RESAMPLES, Interval, check_confidence_level
 from fastevals.scale.paired import JointSums, differences
 from fastevals.show.commands import option
 
 # The metrics that tables show, and that have intervals.
-RANKING_COLUMNS = ("roc_auc", "average_precision", "pr_auc", "equal_error_rate", "break_even_point", "ks_statistic")
-PROBABILITY_COLUMNS = ("brier_score", "log_loss", "expected_calibration_error")  # where a model's scores are some
-CELLS_COLUMNS = ("accuracy", "precision", "recall", "f1", "matthews")
+RANKING_COLUMNS = columns_of("scores", of="ranking")
+PROBABILITY_COLUMNS = columns_of("scores", of="probabilities")  # where a model's scores are some
+CELLS_COLUMNS = columns_of("scores", of="cells")
 
 RESAMPLES = 1999
 BUDGET = 12_000_000_000  # rows x models x replicates that a report draws unasked: 7 ns of CPU each, 84 s
 
-AUC = RANKING_COLUMNS[0]
+AUC = "roc_auc"
 BCA, CELLS, DELONG = "BCa", "cells", "DeLong"
 
 

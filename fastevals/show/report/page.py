@@ -44,6 +44,7 @@ from fastevals.show.report.verdict import cautions, verdict, verdict_over
 Floats = NDArray[np.float64]
 
 DIGITS = range(3, 17)  # of a threshold
+# What `page.js` computes anew at a threshold that is moved.
 LIVE = ("recall", "precision", "false_positive_rate", "specificity", "accuracy", "f1", "matthews")
 
 

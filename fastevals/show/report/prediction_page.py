@@ -30,11 +30,11 @@ from fastevals.show.plots import style
 from fastevals.show.plots.confusion import MOST_CLASSES, draw_confusion
 from fastevals.show.plots.models import label_of
 from fastevals.show.plots.picture import AxisScale, Outline, Picture
+from fastevals.show.predicted import EACH_CLASS
 from fastevals.show.report.intervals import metric_title
 from fastevals.show.report.pictures import difference_panels, interval_panels, value_panel
 from fastevals.show.report.predictions import (
     CLASSES,
-    EACH_CLASS,
     ErrorShape,
     PredictedModel,
     PredictionBlock,
@@ -49,7 +49,7 @@ from fastevals.show.report.predictions import (
 from fastevals.show.report.text import LONGEST
 from fastevals.show.verdict import INDEPENDENT, ComparedModels, best_sentence, level_sentence, next_sentence
 
-RANKED_BY = ("f1", "F1 (macro)", "accuracy", "root_mean_squared_error")  # the first that a report has
+# Metrics with pictures of intervals and differences, of those that a report has: no table leaves room for all.
 FORESTS = ("accuracy", "f1", "F1 (macro)", "root_mean_squared_error", "mean_absolute_error", "r2")
 NAMES = ("confusion", "errors", "within", "means", "intervals", "differences", "groups")
 
@@ -95,7 +95,9 @@ def _block(report: PredictionReport, block: PredictionBlock, k: int) -> Block:
 
 def _verdict(report: PredictionReport, block: PredictionBlock) -> list[str]:
     models = ComparedModels({model.name: model.metrics for model in block.models}, block.intervals)
-    ranked_by = next((name for name in RANKED_BY if name in report.metrics and models.best(name)), None)
+    ranked_by = next(
+        (name for name in ("f1", "F1 (macro)", *FORESTS) if name in report.metrics and models.best(name)), None
+    )
     if ranked_by is None:
         return ["Nothing that models are ranked by is defined here."]
     said = [best_sentence(models, ranked_by)]

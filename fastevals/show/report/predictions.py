@@ -32,7 +32,7 @@ from fastevals.infer.comparison import ModelComparison, compare_predictions
 from fastevals.infer.proportions import proportion_interval, share_interval
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import LABELS, TARGETS
-from fastevals.measure.metric_specs import MetricSpec, metric
+from fastevals.measure.metric_specs import MetricSpec
 from fastevals.results import Interval, as_json, check_confidence_level
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.rows import LeftOut
@@ -47,7 +47,7 @@ from fastevals.show.columns import (
     read_data,
 )
 from fastevals.show.commands import MOST_PICTURED, CsvForm, dropping, option
-from fastevals.show.predicted import NUMBER_METRICS, class_metrics, read_classes, read_targets
+from fastevals.show.predicted import EACH_CLASS, NUMBER_METRICS, class_metrics, read_classes, read_targets
 from fastevals.show.report.intervals import (
     BCA,
     IntervalPlan,
@@ -81,7 +81,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 CLASSES, NUMBERS = "classes", "numbers"
-EACH_CLASS = {name: metric(name, average=None) for name in ("precision", "recall", "f1")}
 OF_EACH = {f"{name} of each class": spec for name, spec in EACH_CLASS.items()}  # as a bootstrap calls them
 SHARES = {"precision": 0, "recall": 1}  # metrics of a class that are successes over trials: the axis that is summed
 MOST_NAMED = 5  # classes in a note

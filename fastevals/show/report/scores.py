@@ -47,8 +47,8 @@ from fastevals.measure.probability_cells import probability_cells
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import Ranking, as_ranking
-from fastevals.measure.ranking_metrics import WON_PAIRS, hull
-from fastevals.measure.registry import SCORE_METRICS, find_metric
+from fastevals.measure.ranking_metrics import hull
+from fastevals.measure.registry import OF_PAIRS, SCORE_METRICS, find_metric
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
 from fastevals.scale.exact.scans import NotWholeError
@@ -694,7 +694,7 @@ def _won_pairs(ranking: Ranking) -> dict[str, float]:
     if exact is None:
         return {}
     doubled_u, pairs = exact
-    return {name: won(doubled_u, 2 * pairs) / (2 * pairs) for name, won in WON_PAIRS.items()}
+    return {name: won(doubled_u, 2 * pairs) / (2 * pairs) for name, won in OF_PAIRS.items()}
 
 
 def _moments(counts: ThresholdCounts) -> PlacementMoments:

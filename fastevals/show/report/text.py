@@ -52,7 +52,7 @@ WIDEST = 120  # characters of a table's line
 LONGEST = 24  # of a name beside numbers
 LONGEST_CELL = 28  # of a --by value and how many more are like it
 LONGEST_VALUE = 40  # of a --by value at the start of a row
-LOG_LOSS = PROBABILITY_COLUMNS[1]
+LOG_LOSS = "log_loss"
 LISTED = 10  # values with the lowest, and with the highest AUC
 
 

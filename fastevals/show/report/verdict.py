@@ -9,7 +9,7 @@ from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import Interval
 from fastevals.show.commands import option
 from fastevals.show.plots.style import is_drawable
-from fastevals.show.report.intervals import AUC, PROBABILITY_COLUMNS
+from fastevals.show.report.intervals import AUC
 from fastevals.show.report.over_values import OverValues
 from fastevals.show.report.scores import Report, ReportBlock
 from fastevals.show.verdict import (
@@ -65,7 +65,7 @@ def cautions(report: Report, block: ReportBlock) -> list[str]:
         )
     if report.plan is not None and report.roles.groups is None:
         notes.append(INDEPENDENT.format(option("groups")))
-    error = PROBABILITY_COLUMNS[2]
+    error = "expected_calibration_error"
     notes += [
         f"Scores of {printable(model.name)} are no good probabilities: they are off by {model.metrics[error]:.3f} on "
         "average (expected calibration error)."
@@ -84,7 +84,7 @@ def cautions(report: Report, block: ReportBlock) -> list[str]:
 def _not_shown(block: ReportBlock) -> list[str]:
     """Return which pictures or numbers a block lacks because it has no probabilities, or kept no rows."""
     counted = [model for model in block.models if model.counts is not None]
-    error = PROBABILITY_COLUMNS[2]
+    error = "expected_calibration_error"
     notes = []
     others = [printable(model.name) for model in block.models if math.isnan(model.metrics[error])]
     if others and not any(math.isnan(model.metrics[AUC]) for model in block.models):

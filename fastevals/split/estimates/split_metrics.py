@@ -31,7 +31,7 @@ from fastevals._validation.labels import (
 )
 from fastevals._validation.text import find_sorted, is_text, unique_inverse
 from fastevals.counts import Cells
-from fastevals.infer.proportions import OUTCOMES
+from fastevals.infer.proportions import SHARES, outcomes
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.error_metrics import RegressionSums, median_absolute_error
 from fastevals.measure.kinds import LABELS, TARGETS
@@ -297,16 +297,16 @@ class LabelMetrics(AdditiveMetrics):
         """Return the successes and failures of accuracy and the like; of two classes those of rates of the positive."""
         spec, k = self._specs[name], self.classes.labels.size
         matrix = pooled.reshape(k, k)
-        if not isinstance(spec, MetricSpec) or spec.name not in OUTCOMES or spec.options:
+        if not isinstance(spec, MetricSpec) or spec.name not in SHARES or spec.options:
             return None
         right = int(np.trace(matrix))
-        if spec.name in ("accuracy", "error_rate"):
+        if SHARES[spec.name].trials == "rows":
             cells = Cells(right, int(matrix.sum()) - right, 0, 0)
         elif k == 2:
             cells = Cells(*map(int, (matrix[1, 1], matrix[0, 1], matrix[1, 0], matrix[0, 0])))
         else:
             return None
-        successes, failures = OUTCOMES[spec.name](cells)
+        successes, failures = outcomes(spec.name, cells)
         return float(successes), float(failures)
 
     def no_information(self, predicted: NDArray[Any]) -> Floats:
