@@ -188,8 +188,7 @@ def test_a_call_goes_through_few_files() -> None:
 
 # What is known of a metric is a field of its entry in the registry. Tables by name elsewhere:
 TABLES_BY_METRIC = {
-    "infer/bootstrap/ranking_samples.py": 1,  # by the kernel that sweeps replicates
-    "scale/coarse.py": 1,
+    "infer/bootstrap/jackknife.py": 1,  # by the kernel that sweeps replicates
     "show/report/page.py": 1,  # what the page's script computes
     "show/report/prediction_page.py": 1,  # which pictures there is room for
 }

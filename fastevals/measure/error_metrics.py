@@ -87,19 +87,19 @@ def median_absolute_error(targets: Floats, predictions: Floats) -> float:
 LEAST_DENOMINATOR = 2.0**-52  # that an error is divided by
 
 
-class Loss(NamedTuple):
+class RowLoss(NamedTuple):
     """What a row adds to a metric's sum."""
 
     of_rows: Callable[..., Floats]  # of errors, targets and the metric's options
     of_sums: Callable[..., tuple[float, ...]]  # of the options: so much each of squared, over, under and relative error
 
 
-SQUARED = Loss(lambda errors, targets: errors * errors, lambda: (1, 0, 0, 0))
-ABSOLUTE = Loss(lambda errors, targets: np.abs(errors), lambda: (0, 1, 1, 0))
-RELATIVE = Loss(
+SQUARED = RowLoss(lambda errors, targets: errors * errors, lambda: (1, 0, 0, 0))
+ABSOLUTE = RowLoss(lambda errors, targets: np.abs(errors), lambda: (0, 1, 1, 0))
+RELATIVE = RowLoss(
     lambda errors, targets: np.abs(errors) / np.maximum(np.abs(targets), LEAST_DENOMINATOR), lambda: (0, 0, 0, 1)
 )
-PINBALL = Loss(
+PINBALL = RowLoss(
     lambda errors, targets, quantile=0.5: np.where(errors < 0, -quantile * errors, (1 - quantile) * errors),
     lambda quantile=0.5: (0, 1 - quantile, quantile, 0),
 )

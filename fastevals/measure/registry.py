@@ -140,7 +140,7 @@ class Metric:
         latter.
     area : Area, optional
         The sum over the positives that it is, step by step.
-    loss : Loss, optional
+    loss : RowLoss, optional
         What a row adds to the sum that a metric of targets is made of.
     optimized_bounds : tuple of float, optional
         Least and largest of what a metric is the best of: over all thresholds, for each cost, or over the signs of
@@ -175,7 +175,7 @@ class Metric:
     trials: Literal["rows", "positives", "negatives", "predicted", ""] = ""
     of_pairs: Callable[[Any, Any], Any] | None = None
     area: ranking_metrics.Area | None = None
-    loss: error_metrics.Loss | None = None
+    loss: error_metrics.RowLoss | None = None
     optimized_bounds: tuple[float, float] | None = None
     short: str = ""
     aliases: str = ""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property
 from operator import add
+from typing import Any
 
 import numpy as np
 
