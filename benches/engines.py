@@ -65,7 +65,7 @@ def _spark_ranking(read: Callable[[RankingSummary, Any], Any]) -> Setup:
 
         frame = _session().read.parquet(files_of(data.rows))
         auc = spark.ranking(frame, label=LABEL, score=SCORE).roc_auc()
-        exact = parquet.ranking(files_of(data.rows), label=LABEL, score=SCORE).roc_auc()
+        exact = float(parquet.ranking(files_of(data.rows), label=LABEL, score=SCORE).roc_auc())
         assert auc.low <= exact <= auc.high if isinstance(auc, Certified) else auc == exact
 
         def call() -> Any:

@@ -23,6 +23,18 @@ KNOWN = {
     "fe.RankingFolds([r, r]).pool()": "Ranking",
     "r.roc_curve()": "RocCurve",
     'r.best_threshold("f1")': "OperatingPoint",
+    'parquet.ranking("f", label="y", score="p", exact=True)': "Ranking",
+    'parquet.ranking("f", label="y", score=["p"], exact=True)': "dict[str, Ranking | CertifiedRanking]",
+    'parquet.ranking("f", label="y", score="p").roc_auc()': "float | Certified",
+    'parquet.ranking_summary("f", label="y", score="p").ranking()': "Ranking | CertifiedRanking",
+    'dask.ranking(1, label="y", score="p", exact=True)': "Ranking",
+    'spark.ranking(1, label="y", score="p").roc_curve()': "RocCurve | CertifiedCurve[RocCurve]",
+    'spark.ranking(1, label="y", score=["p"], by="day")["mon"]["p"]': "Ranking | CertifiedRanking",
+    'spark.ranking_summary(1, label="y", score="p")': "RankingSummary",
+    'spark.target_summary(1, target="t", pred="p", by="day")["mon"]': "TargetSummary",
+    'spark.summarize(1, label="y", score="p")["p"]': "RankingSummary",
+    'spark.summarize(1, label="y", score="p", by="day")["mon"]["p"]': "RankingSummary",
+    'scale.ScoresSummary.from_bytes(b"")["p"]': "RankingSummary",
 }
 
 
@@ -32,11 +44,13 @@ def test_results_have_types(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     lines = [
         "import fastevals as fe",
+        "from fastevals import scale",
+        "from fastevals.scale import dask, parquet, spark",
         "r = fe.Ranking([0, 1], [0.1, 0.2])",
         *(f"reveal_type({each})" for each in KNOWN),
     ]
     script.write_text("\n".join(lines) + "\n")
     command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", str(script)]
     told = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[1])
-    found = re.findall(r'Revealed type is "(?:[\w.]*\.)?(\w+)"', told.stdout)
+    found = [re.sub(r"[\w.]*\.(?=\w)", "", each) for each in re.findall(r'Revealed type is "(.+)"', told.stdout)]
     assert found == list(KNOWN.values()), told.stdout + told.stderr

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any, Generic, Literal, NoReturn, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -86,6 +86,9 @@ class Certified(Frozen):
             digits = max(digits, 2 - math.floor(math.log10(self.width)))
         numbers = (f"{number:.{min(digits, 17)}g}" for number in (self.value, self.low, self.high))
         return "Certified({}, the rows' own within [{}, {}])".format(*numbers)
+
+
+C = TypeVar("C")
 
 
 def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: float = 1.0) -> float | Certified:
@@ -258,7 +261,7 @@ _OWN_BOUNDS: dict[str, Callable[[ScoreCells, Spare], tuple[float, float]]] = {
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CertifiedCurve:
+class CertifiedCurve(Generic[C]):
     """Two curves that enclose that of the rows, whatever they were, and points that are on it for certain.
 
     Attributes
@@ -269,9 +272,9 @@ class CertifiedCurve:
         Through the points at cuts, where counts are exact.
     """
 
-    worst: Any
-    best: Any
-    points: Any
+    worst: C
+    best: C
+    points: C
 
     def __repr__(self) -> str:
         return f"CertifiedCurve({self.points!r}, between two others)"
@@ -279,8 +282,10 @@ class CertifiedCurve:
     @property
     def area(self) -> Certified:
         """The area below the curve."""
-        low, high = sorted((float(self.worst.area), float(self.best.area)))
-        return Certified(min(max(float(self.points.area), low), high), low, high)
+        curves: tuple[Any, ...] = self.worst, self.best, self.points
+        *ends, value = (float(each.area) for each in curves)
+        low, high = sorted(ends)
+        return Certified(min(max(value, low), high), low, high)
 
 
 class CertifiedRanking(BaseRanking):
@@ -425,7 +430,15 @@ class CertifiedRanking(BaseRanking):
 
     # Thresholds -------------------------------------------------------------------------------------------------------
 
-    def confusion_at(self, thresholds: ArrayLike, *, bounds: bool = False) -> Any:
+    @overload
+    def confusion_at(self, thresholds: ArrayLike, *, bounds: Literal[False] = ...) -> ConfusionMatrix: ...
+    @overload
+    def confusion_at(
+        self, thresholds: ArrayLike, *, bounds: Literal[True]
+    ) -> tuple[ConfusionMatrix, ConfusionMatrix]: ...
+    def confusion_at(
+        self, thresholds: ArrayLike, *, bounds: bool = False
+    ) -> ConfusionMatrix | tuple[ConfusionMatrix, ConfusionMatrix]:
         """Count the confusion matrix at a threshold, or at each of an array of them.
 
         Parameters
@@ -447,7 +460,8 @@ class CertifiedRanking(BaseRanking):
         """
         values = as_thresholds("thresholds", thresholds)
         if as_flag("bounds", bounds):
-            return tuple(self._matrix(counts, values) for counts in self._loose())
+            fewest, most = (self._matrix(counts, values) for counts in self._loose())
+            return fewest, most
         self._check_cuts(values)
         if not self._spare.is_none:
             raise ValueError(
@@ -591,42 +605,58 @@ class CertifiedRanking(BaseRanking):
 
     # Curves -----------------------------------------------------------------------------------------------------------
 
-    def roc_curve(self, *, drop_intermediate: bool = True) -> Any:
+    def roc_curve(  # type: ignore[override]
+        self, *, drop_intermediate: bool = True
+    ) -> RocCurve | CertifiedCurve[RocCurve]:
         """As `Ranking.roc_curve`, or curves that enclose it."""
         return self._curve(
             lambda counts: RocCurve(counts, as_flag("drop_intermediate", drop_intermediate)), Detail.POLYLINE
         )
 
-    def det_curve(self, *, drop_intermediate: bool = True) -> Any:
+    def det_curve(  # type: ignore[override]
+        self, *, drop_intermediate: bool = True
+    ) -> DetCurve | CertifiedCurve[DetCurve]:
         """As `Ranking.det_curve`, or curves that enclose it."""
         return self._curve(
             lambda counts: DetCurve(counts, as_flag("drop_intermediate", drop_intermediate)), Detail.POLYLINE
         )
 
-    def precision_recall_curve(self) -> Any:
+    def precision_recall_curve(  # type: ignore[override]
+        self,
+    ) -> PrecisionRecallCurve | CertifiedCurve[PrecisionRecallCurve]:
         """As `Ranking.precision_recall_curve`, or curves that enclose it."""
         return self._curve(PrecisionRecallCurve, Detail.POSITIVES)
 
-    def gain_curve(self) -> Any:
+    def gain_curve(  # type: ignore[override]
+        self,
+    ) -> GainCurve | CertifiedCurve[GainCurve]:
         """As `Ranking.gain_curve`, or curves that enclose it."""
         return self._curve(GainCurve, Detail.POLYLINE, over_share=True)
 
-    def lift_curve(self) -> Any:
+    def lift_curve(  # type: ignore[override]
+        self,
+    ) -> LiftCurve | CertifiedCurve[LiftCurve]:
         """As `Ranking.lift_curve`, or curves that enclose it."""
         return self._curve(LiftCurve, Detail.POLYLINE, over_share=True)
 
-    def cost_curve(self) -> Any:
+    def cost_curve(  # type: ignore[override]
+        self,
+    ) -> CostCurve | CertifiedCurve[CostCurve]:
         """As `Ranking.cost_curve`, or curves that enclose it."""
         return self._curve(CostCurve, Detail.POLYLINE)
 
-    def decision_curve(self, threshold_probability: ArrayLike | None = None, *, prior: float | None = None) -> Any:
+    def decision_curve(  # type: ignore[override]
+        self, threshold_probability: ArrayLike | None = None, *, prior: float | None = None
+    ) -> DecisionCurve | CertifiedCurve[DecisionCurve]:
         """Two curves that enclose `Ranking.decision_curve`; its points at cuts stand between them."""
         at: Any = threshold_probability
         return self._curve(
             lambda counts: DecisionCurve.from_counts(_within_probabilities(counts), at, prior=prior), None
         )
 
-    def _curve(self, make: Callable[[ThresholdCounts], Any], needed: Detail | None, *, over_share: bool = False) -> Any:
+    def _curve(
+        self, make: Callable[[ThresholdCounts], C], needed: Detail | None, *, over_share: bool = False
+    ) -> C | CertifiedCurve[C]:
         """Return the curve through cuts where it needs no finer detail than is known, else two that enclose it."""
         points = make(self.cells.at_cuts)
         if needed is not None and self.cells.detail >= needed and self._spare.is_none:
@@ -637,19 +667,19 @@ class CertifiedRanking(BaseRanking):
 
     # What cells don't tell --------------------------------------------------------------------------------------------
 
-    def brier_score(self) -> float:
+    def brier_score(self) -> NoReturn:
         """Raise: ranges of scores don't tell it."""
         raise_untold("the Brier score")
 
-    def brier_decomposition(self, *bins: Any, **options: Any) -> Any:
+    def brier_decomposition(self, *bins: Any, **options: Any) -> NoReturn:
         """Raise: ranges of scores don't tell it."""
         raise_untold("the Brier score")
 
-    def log_loss(self) -> float:
+    def log_loss(self) -> NoReturn:
         """Raise: ranges of scores don't tell it."""
         raise_untold("the log loss")
 
-    def calibration_curve(self, *bins: Any, **options: Any) -> Any:
+    def calibration_curve(self, *bins: Any, **options: Any) -> NoReturn:
         """Raise: ranges of scores don't tell it."""
         raise_untold("calibration")
 

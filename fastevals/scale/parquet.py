@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +23,7 @@ from fastevals.scale.exact.ranking import ExactRanking
 from fastevals.scale.exact.scans import BlockRows, ExactScans, NotWholeError
 from fastevals.scale.files import open_rows
 from fastevals.scale.grid import exact_floats
-from fastevals.scale.rows import RowReader, Weights, check_names, score_names
+from fastevals.scale.rows import RankingOptions, RowReader, Weights, check_names, score_names
 from fastevals.scale.scores import count_scores
 from fastevals.scale.summary import MOST_CELLS, RankingSummary
 
@@ -32,6 +32,37 @@ __all__ = ["ranking", "ranking_summary"]
 SHARE = 1 / 4  # of the free memory that the scores of positives may take, unless it is said
 
 
+class FileOptions(RankingOptions, total=False):
+    """How rows of files are counted."""
+
+    filesystem: Any
+    progress: bool
+
+
+class ExactOptions(FileOptions, total=False):
+    """How much memory scores of positives may take."""
+
+    memory: int | str | None
+
+
+Models = list[str] | tuple[str, ...]
+
+
+@overload
+def ranking(data: Any, *, score: str, exact: Literal[True], **options: Unpack[ExactOptions]) -> Ranking: ...
+@overload
+def ranking(
+    data: Any, *, score: str, exact: bool | None = ..., **options: Unpack[ExactOptions]
+) -> Ranking | CertifiedRanking: ...
+@overload
+def ranking(
+    data: Any,
+    *,
+    score: Models,
+    exact: bool | None = ...,
+    memory: int | str | None = ...,
+    **options: Unpack[FileOptions],
+) -> dict[str, Ranking | CertifiedRanking]: ...
 @names_keywords
 def ranking(
     data: Any,
@@ -136,6 +167,10 @@ def ranking(
     return found[score] if isinstance(score, str) else found
 
 
+@overload
+def ranking_summary(data: Any, *, score: str, **options: Unpack[FileOptions]) -> RankingSummary: ...
+@overload
+def ranking_summary(data: Any, *, score: Models, **options: Unpack[FileOptions]) -> dict[str, RankingSummary]: ...
 @names_keywords
 def ranking_summary(
     data: Any,

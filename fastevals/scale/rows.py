@@ -7,10 +7,10 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Required, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fastevals._choices import OnInvalid
 from fastevals._kernels.checksums import mix_column, sum_hashes
@@ -577,6 +577,28 @@ def check_names(**columns: Any) -> None:
 def given_columns(**columns: str | None) -> dict[str, str]:
     """Return the columns that are given."""
     return {name: column for name, column in columns.items() if column is not None}
+
+
+class CountOptions(TypedDict, total=False):
+    """Which rows are counted, with what weight."""
+
+    sample_weight: str | None
+    frequency_weight: str | None
+    on_invalid: OnInvalid
+
+
+class LabelOptions(CountOptions, total=False):
+    """Where true classes are, too."""
+
+    label: Required[str]
+    pos_label: Any
+
+
+class RankingOptions(LabelOptions, total=False):
+    """How finely scores are counted, too."""
+
+    cells: int
+    at: ArrayLike
 
 
 class Weights(NamedTuple):

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,13 @@ from fastevals.scale.payload import Summary, as_json, from_json
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.rows import LeftOut, RowReader, Rows
 from fastevals.scale.summary import MOST_CELLS, SAMPLE, RankingSummary, joint_labels, read_units, whole_units
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    S = TypeVarWithDefault("S", covariant=True, default=RankingSummary)
+else:
+    S = TypeVar("S")  # of a model, or of a value of the column that parts the rows
 
 SAMPLED_PIECES = 16  # that a grid is fitted to
 FEW_PIECES = 4  # of them, which tell what scores another piece has
@@ -98,7 +105,7 @@ class CountedBlock:
 
 
 @dataclass
-class ScoresSummary(Summary, Mapping[Any, Any]):
+class ScoresSummary(Summary, Mapping[Any, S]):
     """Rows of several models' scores, counted in ranges, by value of a column: what `fastevals summarize` writes.
 
     A mapping of the models' names to their `RankingSummary`; where rows are parted, of values to such mappings. Models
@@ -150,10 +157,9 @@ class ScoresSummary(Summary, Mapping[Any, Any]):
         """Number of rows left out because they can't be counted."""
         return self.left_out.n_rows
 
-    def __getitem__(self, key: Any) -> Any:
-        if self.by is None:
-            return self.blocks[None].summaries[key]
-        return dict(self.blocks[key].summaries)
+    def __getitem__(self, key: Any) -> S:
+        found = self.blocks[None].summaries[key] if self.by is None else dict(self.blocks[key].summaries)
+        return cast(S, found)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.models if self.by is None else self.blocks)
@@ -164,7 +170,7 @@ class ScoresSummary(Summary, Mapping[Any, Any]):
     def __repr__(self) -> str:
         return f"ScoresSummary({self.n_samples} rows, {', '.join(self.models)})"
 
-    def _merged(self, others: Sequence[ScoresSummary]) -> ScoresSummary:
+    def _merged(self, others: Sequence[Self]) -> Self:
         labels = self.labels
         for other in others:
             for name in ("label", "models", "weight", "by"):
@@ -182,14 +188,14 @@ class ScoresSummary(Summary, Mapping[Any, Any]):
         for value in sorted(values) if self.by is not None else values:
             first, *more = (each.blocks[value] for each in everything if value in each.blocks)
             blocks[value] = first.merge(*more)
-        return ScoresSummary(
+        return type(self)(
             self.label, self.models, self.weight, self.by, labels, blocks,
             LeftOut.total(each.left_out for each in everything), sum(each.n_weightless for each in everything),
             {name: rows for each in everything for name, rows in each.pieces.items()},
             are_copies=self.are_copies,
         )  # fmt: skip
 
-    def with_text_values(self) -> ScoresSummary:
+    def with_text_values(self) -> Self:
         """Return a summary whose numeric values are text, as they are shown."""
         return replace(self, blocks={_as_text(value): block for value, block in self.blocks.items()})
 
@@ -199,7 +205,7 @@ class ScoresSummary(Summary, Mapping[Any, Any]):
             for summary in block.all_summaries():
                 summary._labels = self.labels
 
-    def of_models(self, label: str, models: Sequence[str]) -> ScoresSummary:
+    def of_models(self, label: str, models: Sequence[str]) -> Self:
         """Return the same of some of the models; raise where it has no such columns."""
         if label != self.label:
             raise ValueError(f"label must be {self.label!r}, which was counted, got {label!r}")

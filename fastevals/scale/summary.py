@@ -331,16 +331,16 @@ class RankingSummary(Summary):
         return self._read
 
     @property
-    def n_positives(self) -> Any:
+    def n_positives(self) -> float:
         """Positive rows, or their weight: a float with `largest_weight`."""
         return self._in_weight(int(self.cells.totals[1]))
 
     @property
-    def n_negatives(self) -> Any:
+    def n_negatives(self) -> float:
         """Negative rows, or their weight."""
         return self._in_weight(int(self.cells.totals[0]))
 
-    def _in_weight(self, units: int) -> Any:
+    def _in_weight(self, units: int) -> float:
         return units if self._unit is None else units * self._unit
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, Required, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,14 +13,19 @@ from fastevals._options import as_flag, check_choice, check_integer, names_keywo
 from fastevals.many.groups import GroupedMetric, MetricsByGroup, group_results
 from fastevals.measure.kinds import LABELS, SCORES, TARGETS, array_kind, metric_kinds
 from fastevals.measure.metric_specs import parse_metrics
+from fastevals.measure.ranking.ranking import Ranking
 from fastevals.results import check_confidence_level
+from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.engines.frame import Frame
 from fastevals.scale.engines.rankings import FrameSample, count_scores, exact_rankings
 from fastevals.scale.grouped import GroupSummary, MergedInterval
-from fastevals.scale.parquet import threshold_keys
+from fastevals.scale.parquet import Models, threshold_keys
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.rows import (
+    CountOptions,
+    LabelOptions,
+    RankingOptions,
     Weights,
     check_names,
     given_columns,
@@ -28,7 +33,7 @@ from fastevals.scale.rows import (
     score_names,
 )
 from fastevals.scale.scores import ScoresSummary
-from fastevals.scale.summary import MOST_CELLS, as_label
+from fastevals.scale.summary import MOST_CELLS, RankingSummary, as_label
 from fastevals.scale.targets import TargetSummary
 from fastevals.scale.tasks import (
     ArgumentColumns,
@@ -40,6 +45,15 @@ from fastevals.scale.tasks import (
 )
 
 MOST_PARTED = 100  # values with a summary each on every worker: of more, those of groups
+
+AnyRanking = Ranking | CertifiedRanking
+
+
+class SummaryOptions(RankingOptions, total=False):
+    """What a report is made of."""
+
+    score: Required[str | Sequence[str]]
+    probabilities: bool
 
 
 class Engine:
@@ -56,6 +70,26 @@ class Engine:
 
     # Rankings ---------------------------------------------------------------------------------------------------------
 
+    @overload
+    def ranking(
+        self, data: Any, *, score: str, by: None = ..., exact: Literal[True], **options: Unpack[RankingOptions]
+    ) -> Ranking: ...
+    @overload
+    def ranking(
+        self, data: Any, *, score: str, by: None = ..., exact: bool = ..., **options: Unpack[RankingOptions]
+    ) -> AnyRanking: ...
+    @overload
+    def ranking(
+        self, data: Any, *, score: Models, by: None = ..., exact: bool = ..., **options: Unpack[RankingOptions]
+    ) -> dict[str, AnyRanking]: ...
+    @overload
+    def ranking(
+        self, data: Any, *, score: str, by: str, exact: bool = ..., **options: Unpack[RankingOptions]
+    ) -> Mapping[Any, AnyRanking]: ...
+    @overload
+    def ranking(
+        self, data: Any, *, score: Models, by: str, exact: bool = ..., **options: Unpack[RankingOptions]
+    ) -> Mapping[Any, dict[str, AnyRanking]]: ...
     @names_keywords
     def ranking(
         self,
@@ -142,6 +176,22 @@ class Engine:
             }
         return _shaped(found, by, score)
 
+    @overload
+    def ranking_summary(
+        self, data: Any, *, score: str, by: None = ..., **options: Unpack[RankingOptions]
+    ) -> RankingSummary: ...
+    @overload
+    def ranking_summary(
+        self, data: Any, *, score: Models, by: None = ..., **options: Unpack[RankingOptions]
+    ) -> dict[str, RankingSummary]: ...
+    @overload
+    def ranking_summary(
+        self, data: Any, *, score: str, by: str, **options: Unpack[RankingOptions]
+    ) -> dict[Any, RankingSummary]: ...
+    @overload
+    def ranking_summary(
+        self, data: Any, *, score: Models, by: str, **options: Unpack[RankingOptions]
+    ) -> dict[Any, dict[str, RankingSummary]]: ...
     @names_keywords
     def ranking_summary(
         self,
@@ -181,6 +231,12 @@ class Engine:
         found = {value: block.summaries for value, block in summary.blocks.items()}
         return _shaped(found, by, score)
 
+    @overload
+    def summarize(self, data: Any, *, by: None = ..., **options: Unpack[SummaryOptions]) -> ScoresSummary: ...
+    @overload
+    def summarize(
+        self, data: Any, *, by: str, **options: Unpack[SummaryOptions]
+    ) -> ScoresSummary[dict[str, RankingSummary]]: ...
     @names_keywords
     def summarize(
         self,
@@ -196,7 +252,7 @@ class Engine:
         at: ArrayLike = (),
         on_invalid: OnInvalid = "raise",
         probabilities: bool = True,
-    ) -> ScoresSummary:
+    ) -> ScoresSummary[Any]:
         """Return what a report needs of all rows: its bytes are a file that `fastevals report` reads.
 
         Parameters
@@ -227,6 +283,14 @@ class Engine:
 
     # Other summaries --------------------------------------------------------------------------------------------------
 
+    @overload
+    def confusion_summary(
+        self, data: Any, *, pred: str, by: None = ..., **options: Unpack[LabelOptions]
+    ) -> ConfusionSummary: ...
+    @overload
+    def confusion_summary(
+        self, data: Any, *, pred: str, by: str, **options: Unpack[LabelOptions]
+    ) -> dict[Any, ConfusionSummary]: ...
     @names_keywords
     def confusion_summary(
         self,
@@ -275,6 +339,14 @@ class Engine:
         largest = self._checked(data, columns).largest_weight(sample_weight, on_invalid)
         return self._summed(data, columns, ConfusionSummary, pos_label=positive, largest_weight=largest)
 
+    @overload
+    def target_summary(
+        self, data: Any, *, target: str, pred: str, by: None = ..., **options: Unpack[CountOptions]
+    ) -> TargetSummary: ...
+    @overload
+    def target_summary(
+        self, data: Any, *, target: str, pred: str, by: str, **options: Unpack[CountOptions]
+    ) -> dict[Any, TargetSummary]: ...
     @names_keywords
     def target_summary(
         self,
@@ -323,6 +395,14 @@ class Engine:
         )
         return self._summed(data, columns, TargetSummary)
 
+    @overload
+    def probability_summary(
+        self, data: Any, *, score: str, n_bins: int = ..., by: None = ..., **options: Unpack[LabelOptions]
+    ) -> ProbabilitySummary: ...
+    @overload
+    def probability_summary(
+        self, data: Any, *, score: str, n_bins: int = ..., by: str, **options: Unpack[LabelOptions]
+    ) -> dict[Any, ProbabilitySummary]: ...
     @names_keywords
     def probability_summary(
         self,
