@@ -318,7 +318,9 @@ class RankingSweep:
         for metric in metrics:
             cut = next(cuts) if metric.threshold is not None else None
             sweep = metric.sweep
-            key = (sweep.kernel, sweep.of_thresholds, metric.parameters) if sweep else metric if cut is None else cut
+            key: Any = metric if cut is None else cut
+            if sweep:
+                key = sweep.kernel, sweep.of_thresholds, sweep.n_bins, metric.parameters
             if key not in places:
                 places[key] = slice(self.n_raw, self.n_raw + (2 if metric.of_cells else 1))
                 if sweep and sweep.of_thresholds:
