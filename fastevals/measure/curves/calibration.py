@@ -137,5 +137,5 @@ class CalibrationCurve(Frozen):
 
 
 def expected_calibration_error(counts: ThresholdCounts, *, n_bins: int = 10, strategy: Strategy = "uniform") -> float:
-    """Return the mean distance of a bin's share of positives from its mean probability, by rows; 10 equal bins by default."""
+    """Return the mean distance of a bin's share of positives from its mean probability; 10 equal bins by default."""
     return CalibrationCurve.from_counts(counts, n_bins=n_bins, strategy=strategy).expected_calibration_error
