@@ -10,6 +10,7 @@ import pytest
 
 import fastevals
 from fastevals import CalibrationCurve, Ranking, metric, scale
+from fastevals.infer.bootstrap.few_cells import make_few_cell_sample
 from fastevals.infer.bootstrap.ranking_samples import ModelsSample, make_ranking_sample
 from fastevals.measure.metric_specs import ranking_metric
 from tests.reference import calibration as twin
@@ -81,6 +82,15 @@ def test_inference_is_that_of_a_function_of_the_counts(bins: dict[str, Any], row
     assert compared["bins"].estimates["p"].value == pytest.approx(
         error_of(Y, P, **bins, weights=rows.get("sample_weight")), rel=1e-12
     )
+
+
+@given_bins
+def test_few_cells_that_reach_over_edges_are_not_drawn(bins: dict[str, Any]) -> None:
+    y, p = np.tile(Y, 4), np.random.default_rng(1).random(4 * N)
+    asked: dict[str, Any] = {"bins": metric("ece", **bins), "function": as_function(bins), "ten": metric("ece")}
+    one, other, ten = make_few_cell_sample(Ranking(y, p).counts, asked).replicates(20, np.uint64(0))
+    np.testing.assert_allclose(one, other, rtol=1e-11)
+    assert len({*one, *ten}) == 40
 
 
 @given_bins

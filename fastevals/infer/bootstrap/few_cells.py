@@ -69,8 +69,8 @@ class FewCells:
     probabilities: ThresholdCounts | None = None
 
     def tell(self, label: str, spec: MetricSpec | Callable[..., Any]) -> bool:
-        """Return whether these cells tell how a metric varies."""
-        of_probabilities = isinstance(spec, MetricSpec) and not is_of_order(spec)
+        """Return whether these cells tell how a metric varies: probabilities' reach over the edges of other bins."""
+        of_probabilities = isinstance(spec, MetricSpec) and not is_of_order(spec) and not spec.options
         return label in self.drawn or (of_probabilities and self.probabilities is not None)
 
     @classmethod
