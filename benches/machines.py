@@ -35,7 +35,7 @@ POSITIVES = 0.001  # of rows, where exact counts are broadcast
 def _grid_and_shares() -> tuple[ScoreGrid, Any]:
     data = Data(SAMPLE)
     grid = ScoreGrid.fit(data.y[: SAMPLE // 4], data.s[: SAMPLE // 4])
-    counts = np.zeros(2 * grid.n_cells, dtype=np.int64)
+    counts = np.zeros((1, 2 * grid.n_cells), dtype=np.int64)
     grid.count(data.s, data.y.astype(np.uint8), None, counts)
     return grid, (counts + 0.1) / (counts + 0.1).sum()
 

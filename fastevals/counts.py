@@ -20,6 +20,7 @@ from fastevals.results import Frozen
 
 SMALL = 2**31  # rows, below which products of two totals are integers of 64 bits
 MOST = 2**62  # rows
+FROM_ROWS = "take it of rows in memory, or what is asked of probabilities of a ProbabilitySummary"
 USUAL = 2.0**240  # sums of weights nearer to 1 need no unit, nor do their products
 
 
@@ -151,7 +152,7 @@ class ThresholdCounts(Frozen):
             raise ValueError("parts is empty: it must have at least one ThresholdCounts")
         for i, part in enumerate(merged):
             if isinstance(part, ThresholdCounts):
-                part._require_each_score("counts of several parts")
+                part._require_each_score("counts of several parts", "rank the rows of all parts together")
             if type(part) is not ThresholdCounts:
                 raise ValueError(f"parts must be ThresholdCounts, got {type(part).__name__} at {i}")
         with np.errstate(over="ignore"):
@@ -203,13 +204,10 @@ class ThresholdCounts(Frozen):
         """Whether each distinct score of the rows is a threshold."""
         return True
 
-    def _require_each_score(self, what: str) -> None:
+    def _require_each_score(self, what: str, instead: str = FROM_ROWS) -> None:
         """Raise unless each distinct score of the rows is a threshold, from which `what` is made."""
         if not self._has_each_score:
-            raise ValueError(
-                f"scores of negatives, which tell {what}, are not kept: take it of rows in memory, or what is asked of "
-                "probabilities of a ProbabilitySummary"
-            )
+            raise ValueError(f"scores of negatives, which tell {what}, are not kept: {instead}")
 
 
 class Cells(NamedTuple):

@@ -97,12 +97,19 @@ SUBJECTS: dict[str, tuple[Callable[[], Any], Known]] = {
     "member of ClassRankings": (member_of_classes, Known.EACH),
     "summary.ranking()": (lambda: summary(rows()[1], 2**10).ranking(), Known.EACH),
     "summary.ranking(), ranges": (lambda: summary(rows()[2], 64).ranking(), Known.RANGES),
-    "parquet.ranking": (lambda: by_parquet(score="p"), Known.POSITIVES),
+    "parquet.ranking": (lambda: by_parquet(score="q"), Known.POSITIVES),
+    "parquet.ranking, few scores": (lambda: by_parquet(score="p"), Known.EACH),
+    "parquet.ranking, several scans": (lambda: by_parquet(score="p", memory="4KB"), Known.RANGES),
     "parquet.ranking, ranges": (lambda: by_parquet(score="q", exact=False, cells=64), Known.RANGES),
-    "engine.ranking": (lambda: by_engine(score="p", exact=True), Known.POSITIVES),
+    "engine.ranking": (lambda: by_engine(score="q", exact=True), Known.POSITIVES),
     "engine.ranking, ranges": (lambda: by_engine(score="q", cells=64), Known.RANGES),
     "model of a .fe file": (model_of_file, Known.EACH),
 }
+
+
+def has_few_scores(name: str) -> bool:
+    """Whether a subject is made of scores of 2 decimals."""
+    return "ranges" not in name and name not in ("parquet.ranking", "engine.ranking")
 
 
 @cache
@@ -154,7 +161,6 @@ READ: dict[str, tuple[Callable[[Any], Any], Known]] = {
         f"{kind}_curve": (method(f"{kind}_curve"), Known.EACH if kind == "calibration" else Known.RANGES)
         for kind in CURVES
     },
-    "plot_cost_over_prior": (plotted("cost_over_prior"), Known.RANGES),
     "plot_score_histogram": (plotted("score_histogram"), Known.EACH),
     "report without intervals": (lambda s: fe.report(s, n_resamples=0), Known.RANGES),
     "roc_auc": (method("roc_auc"), Known.RANGES),
@@ -216,7 +222,7 @@ def test_every_call_takes_every_ranking(name: str, consumer: str) -> None:
 def test_each_has_the_rows_classes_and_numbers(name: str) -> None:
     y, p, q = rows()
     known = SUBJECTS[name][1]
-    ranking, expected = as_ranking(subject_of(name)), fe.Ranking(y, q if known == Known.RANGES else p)
+    ranking, expected = as_ranking(subject_of(name)), fe.Ranking(y, p if has_few_scores(name) else q)
     assert isinstance(ranking, BaseRanking)
     assert not ranking.is_weighted
     assert (ranking.n_samples, ranking.n_positives, ranking.n_negatives) == (N, y.sum(), N - y.sum())
@@ -232,9 +238,11 @@ def test_each_has_the_rows_classes_and_numbers(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name, (_, known) in SUBJECTS.items() if known and "of rankings" not in name])
 def test_delong_of_the_same_rows_is_the_same(name: str) -> None:
-    found, expected = fe.delong(subject_of(name)), fe.delong(*rows()[:2])
+    y, p, q = rows()
+    ranking = fe.Ranking(y, p if has_few_scores(name) else q)
+    found, expected = fe.delong(subject_of(name)), fe.delong(ranking)
     assert (found.aucs[0], found.covariance[0, 0]) == (expected.aucs[0], expected.covariance[0, 0])
-    band, other = (fe.confidence_band(s, method="kolmogorov") for s in (subject_of(name), fe.Ranking(*rows()[:2])))
+    band, other = (fe.confidence_band(s, method="kolmogorov") for s in (subject_of(name), ranking))
     at = np.linspace(0, 1, 50)
     np.testing.assert_allclose(np.interp(at, band.x, band.low), np.interp(at, other.x, other.low), atol=1e-12)
 
@@ -288,3 +296,135 @@ def test_a_pool_has_the_labels_of_its_folds() -> None:
     names = np.where(y == 1, "yes", "no")
     pooled = fe.RankingFolds.from_scores(names, p, np.arange(N) % 3, pos_label="yes").pool()
     assert (pooled.pos_label, pooled.confusion_at(0.5).labels.tolist()) == ("yes", ["no", "yes"])
+
+
+# The same numbers by every door ---------------------------------------------------------------------------------------
+
+
+def ranked(y: Any, s: Any, *, weight: Any = None, **options: Any) -> Any:
+    """Return `parquet.ranking` of rows in memory."""
+    pa = pytest.importorskip("pyarrow")
+    columns = {"y": y, "s": s} | ({} if weight is None else {"w": weight})
+    given = {} if weight is None else {"sample_weight": "w"}
+    return fe.scale.parquet.ranking(pa.table(columns), label="y", score="s", **given, **options)
+
+
+def test_rows_are_counted_with_any_weights() -> None:
+    """By every door that sees rows; of sums of weights each is one row."""
+    from tests.scale.local_frames import LOCAL, LocalFrame
+
+    pa = pytest.importorskip("pyarrow")
+    y, p, q = rows()
+    w = np.random.default_rng(1).integers(0, 4, N)
+    expected = int((w[y == 1] > 0).sum()), int((w[y == 0] > 0).sum())
+    frame = LocalFrame([pa.table({"y": y, "s": q, "w": w})])
+    weighed = RankingSummary()
+    weighed.update(y, q, sample_weight=w)
+    assert (weighed.n_positives, weighed.n_negatives) == expected
+    assert repr(weighed) == f"RankingSummary({sum(expected)} rows, {expected[0]} positives, weighted, exact)"
+    for ranking in (
+        fe.Ranking(y, q, sample_weight=w),
+        ranked(y, q, weight=w),
+        ranked(y, q, weight=w, memory="4KB"),
+        LOCAL.ranking(frame, label="y", score="s", sample_weight="w", exact=True),
+        LOCAL.ranking(frame, label="y", score="s", sample_weight="w", cells=64),
+        weighed.ranking(),
+    ):
+        assert ((ranking.n_positives, ranking.n_negatives), ranking.is_weighted) == (expected, True)
+        assert repr(ranking) == f"Ranking(n_positives={expected[0]}, n_negatives={expected[1]}, weighted)"
+    counts = fe.Ranking(y, p, sample_weight=w).counts
+    sums = [int(np.count_nonzero(np.diff(each))) for each in (counts.tps, counts.fps)]
+    alike = fe.Ranking.from_threshold_counts(counts)
+    assert [alike.n_positives, alike.n_negatives] == sums
+
+
+def test_what_several_scans_know_is_not_in_doubt() -> None:
+    y, _, q = rows()
+    ranking, several = fe.Ranking(y, q), ranked(y, q, memory="4KB")
+    metrics = ["roc_auc", "average_precision", "ks_statistic"]
+    found, other = (fe.bootstrap(each, metrics, **FEW) for each in (several, ranked(y, q)))
+    for name in metrics:
+        assert found[name].value == fe.bootstrap(ranking, name, **FEW)[name].value
+        assert found[name].confidence_interval == pytest.approx(other[name].confidence_interval, rel=1e-12)
+    delong, expected = fe.delong(several), fe.delong(ranking)
+    assert (delong.aucs[0], delong.covariance[0, 0], delong.doubt) == (expected.aucs[0], expected.covariance[0, 0], 0)
+
+
+def test_what_is_known_moves_an_interval_and_does_not_widen_it() -> None:
+    """Of cells that say less than is known: the interval is as wide as theirs, about the known value."""
+    from fastevals.scale.certified import CertifiedRanking
+
+    y, _, q = rows()
+    cells = summary(q, 64).ranking()
+    known = CertifiedRanking(cells.cells, cells._classes(), known={"roc_auc": fe.Ranking(y, q).roc_auc()})
+    drawn = fe.bootstrap(fe.Ranking.from_threshold_counts(cells.cells.middle), "roc_auc", **FEW)["roc_auc"]
+    estimate = fe.bootstrap(known, "roc_auc", **FEW)["roc_auc"]
+    assert estimate.value == fe.Ranking(y, q).roc_auc() != drawn.value
+    assert np.diff(estimate.confidence_interval) == pytest.approx(np.diff(drawn.confidence_interval), rel=1e-9)
+
+
+def test_exact_rankings_of_files_draw_the_rows_own_quota() -> None:
+    rng = np.random.default_rng(0)
+    y, s = (rng.random(2_000) < 0.05).astype(int), rng.random(2_000)
+    spec = fe.metric("accuracy", n_predicted=50)
+    one, other = (fe.bootstrap(each, spec, **FEW)[str(spec)].value for each in (ranked(y, s), fe.Ranking(y, s)))
+    assert one == other
+    fe.bootstrap(ranked(y, s), fe.metric("f_score", threshold=0.5, beta=2), **FEW)
+    with pytest.raises(ValueError, match=r"metrics must be one of .*got 'mean_squared_error'"):
+        fe.bootstrap(ranked(y, s), "mean_squared_error", **FEW)
+
+
+def test_what_depends_on_scores_of_negatives_is_right_or_refused() -> None:
+    rng = np.random.default_rng(4)
+    s = np.round(rng.normal(size=400), 1)
+    y = (rng.random(400) < 1 / (1 + np.exp(-s))).astype(int)
+    s[y == 1] = np.maximum(s[y == 1], -2.0)  # the lowest scores are of negatives alone
+    ranking, exact = fe.Ranking(y, s), ranked(y, s)
+    worst = ranking.best_threshold("mcc", maximize=False)
+    assert exact.best_threshold("mcc", maximize=False) == worst
+    with pytest.raises(ValueError, match="scores of negatives, which tell which threshold is best by a function"):
+        exact.best_threshold(lambda tp, fp, fn, tn: -abs(fp - 3.0))
+    with pytest.raises(ValueError, match="y_score must hold probabilities"):
+        exact.brier_score()
+    with pytest.raises(ValueError, match="a ranking of subject alone, are not kept: pass the ranking"):
+        fe.bootstrap(exact.counts, "roc_auc", **FEW)
+    assert repr(exact.counts).startswith("ThresholdCounts(")
+
+
+def test_probabilities_of_files_have_losses_if_no_two_negatives_share_a_gap() -> None:
+    y, p, _ = rows()
+    ranking, exact = fe.Ranking(y, p), subject_of("parquet.ranking, few scores")
+    assert (exact.log_loss(), exact.brier_score()) == (ranking.log_loss(), ranking.brier_score())
+    assert exact.calibration_curve(5).to_dict() == ranking.calibration_curve(5).to_dict()
+    assert fe.RankingFolds([exact, exact]).roc_curve(average="macro").area == ranking.roc_auc()
+
+
+def test_ranges_of_scores_say_what_they_do_not_know() -> None:
+    ones = RankingSummary(cells=7)
+    ones.update(np.ones(25, int), np.linspace(0.01, 0.99, 25))
+    with pytest.raises(ValueError, match=r"accuracy\(recall=0.6\) of these rows is in doubt"):
+        ones.ranking().metric(fe.metric("accuracy", recall=0.6))
+    assert ones.ranking().average_precision() == 1.0
+    y, _, q = rows()
+    logits = RankingSummary(cells=7)
+    logits.update(y, np.log(q / (1 - q)))
+    for call in (lambda r: r.net_benefit(0.5), lambda r: r.decision_curve()):
+        with pytest.raises(ValueError, match="y_score must hold probabilities"):
+            call(logits.ranking())
+    best = logits.ranking().best_threshold(lambda tp, fp, fn, tn: -abs(fp - 3.0)).value
+    assert (best.high, "inf" in repr(best)) == (math.inf, True)
+
+
+def test_folds_and_ranges_pickled_by_0_3_are_read() -> None:
+    from fastevals.scale.certified import CertifiedRanking
+
+    folds = fe.RankingFolds([fe.Ranking(*rows()[:2])])
+    del folds._are_apart
+    assert folds.pool().roc_auc() == fe.Ranking(*rows()[:2]).roc_auc()
+    cells = summary(rows()[2], 64).ranking()
+    state = {"cells": cells.cells, "_classes": cells._classes(), "_known": {}, "_unit": None, "_rounding": 0.0}
+    read = CertifiedRanking.__new__(CertifiedRanking)
+    read.__setstate__((None, state))
+    assert (read.roc_auc(), read.n_positives) == (cells.roc_auc(), cells.n_positives)
+    with pytest.raises(ValueError, match=r"bounds of weights that 0\.3 rounded do not hold"):
+        read.__setstate__((None, state | {"_rounding": 1e-6}))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._frames import Columns, Tabular, make_columns
-from fastevals._options import check_choice, named_by_base, show
+from fastevals._options import check_choice, show
 from fastevals._text import first_lines
 from fastevals._validation.arrays import as_scores, as_weights, check_finite, check_same_length
 from fastevals._validation.labels import as_labels, binary_labels, raise_not_binary
@@ -181,7 +181,7 @@ class RankingFolds(Tabular):
         pool._set_parts(
             pooled_counts(self.rankings), *self._class_sizes,
             first if are_alike else 1, self.rankings[0]._neg_label if are_alike else None,
-            rows_repeat=not self._are_apart,
+            rows_repeat=not getattr(self, "_are_apart", False),  # pickled by 0.3 it isn't known
         )  # fmt: skip
         return pool
 
@@ -330,7 +330,6 @@ def pooled_counts(rankings: Sequence[Ranking]) -> ThresholdCounts:
     return ThresholdCounts.merge(each.counts for each in rankings)
 
 
-@named_by_base
 class AveragedCounts(ThresholdCounts):
     """Averages over folds in place of counts, for curves alone: they bend the rules of counts, and don't add up.
 

@@ -54,8 +54,8 @@ def brier_score(counts: ThresholdCounts) -> float:
     >>> brier_score(fastevals.Ranking([0, 1, 1], [0.5, 0.5, 1.0]).counts)
     0.16666666666666666
     """
-    counts._require_each_score("the Brier score")
     require_probabilities(counts)
+    counts._require_each_score("the Brier score")
     if are_whole(counts):
         return min(_exact_mean(counts, squared_losses), 1.0)
     return min(mean_over_rows(counts, sweep_groups(counts, lambda _, groups: _squares(groups))), 1.0)
@@ -76,8 +76,8 @@ def log_loss(counts: ThresholdCounts) -> float:
     >>> log_loss(fastevals.Ranking([0, 1, 1], [0.5, 0.5, 0.0]).counts)
     inf
     """
-    counts._require_each_score("the log loss")
     require_probabilities(counts)
+    counts._require_each_score("the log loss")
     if are_whole(counts):
         return _exact_mean(counts, log_losses)
 
@@ -414,17 +414,12 @@ class Bins(NamedTuple):
     starts: NDArray[np.intp]
 
 
-def checked_bins(n_bins: Any = 10, strategy: Any = "uniform") -> dict[str, Any]:
-    """Return the options of bins, checked."""
-    check_choice("strategy", strategy, Strategy)
-    return {"n_bins": check_integer("n_bins", n_bins, low=1, high=MOST_BINS), "strategy": strategy}
-
-
 def cut_bins(counts: ThresholdCounts, n_bins: int, strategy: Strategy) -> Bins:
     """Cut the probabilities into bins of equal width ("uniform") or of equal mass ("quantile")."""
-    counts._require_each_score("calibration")
     require_probabilities(counts)
-    n_bins, strategy = checked_bins(n_bins, strategy).values()
+    counts._require_each_score("calibration")
+    n_bins = check_integer("n_bins", n_bins, low=1, high=MOST_BINS)
+    check_choice("strategy", strategy, Strategy)
     edges, starts = STRATEGIES[strategy](counts, n_bins)
     positives, negatives = np.diff(counts.tps[starts]), np.diff(counts.fps[starts])
     if n_bins <= FEW_BINS and are_whole(counts):

@@ -147,6 +147,13 @@ class ScoreCells:
             [rows.sum() for rows in self.counts.T[:2]], dtype=np.int64
         )  # along axis 0 it takes ten times as long
 
+    def count_rows(self, sums: RowSums | None, *, weighted: bool) -> tuple[int, int]:
+        """Return negative and positive rows: of weighted ones those of sums or, without any, one for each weight."""
+        if weighted and sums is not None:
+            return sums.rows
+        n_neg, n_pos = np.count_nonzero(self.counts[:, :2], axis=0) if weighted else self.totals
+        return int(n_neg), int(n_pos)
+
     @property
     def are_atoms(self) -> bool:
         """Whether each cell has one score."""

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._distinct import sorted_unique
 from fastevals._frames import Columns, make_columns
 from fastevals._options import as_flag, check_choice, check_costs, check_exactly_one, show, warn_undefined
-from fastevals._validation.arrays import as_thresholds
+from fastevals._validation.arrays import as_thresholds, check_probabilities
 from fastevals._validation.labels import Classes
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import Cells, ThresholdCounts
@@ -82,7 +82,7 @@ class Certified(Frozen):
 
     def __repr__(self) -> str:
         digits = 6
-        if self.width > 0:  # enough to tell the ends apart
+        if 0 < self.width < math.inf:  # enough to tell the ends apart
             digits = max(digits, 2 - math.floor(math.log10(self.width)))
         numbers = (f"{number:.{min(digits, 17)}g}" for number in (self.value, self.low, self.high))
         return "Certified({}, the rows' own within [{}, {}])".format(*numbers)
@@ -103,6 +103,8 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
         is_certain = (
             len({counts.cells(counts.rows_at_least(metric.threshold)) for counts in (cells.worst, cells.best)}) == 1
         )
+    elif not cells.totals.all() and {"recall", "tpr"} & spec.options.keys():  # of one class rows are not alike to these
+        is_certain = cells.are_atoms
     if is_certain and spare.is_none:
         return float(metric.of_counts(cells.middle))
     value = metric.of_counts(cells.middle)
@@ -121,8 +123,6 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
         low, high = sorted(
             metric.of_counts(move(counts, spare, side)) for counts, side in ((cells.worst, WORSE), (cells.best, BETTER))
         )
-    elif entry.of == "probabilities":
-        raise_untold(str(spec))
     else:
         raise ValueError(
             f"{spec} of these rows is in doubt: they were counted in ranges of scores, and no bounds of it are known. "
@@ -307,13 +307,17 @@ class CertifiedRanking(BaseRanking):
         Of weight, that the cells count.
     spare : Spare
         By how many units the rows of each class may weigh more or less than was counted.
+    rows : tuple of int, optional
+        Positives and negatives, where cells count units of weight.
     known : mapping of str to float, optional
         Metrics that are known from elsewhere, by name.
+    moments : PlacementMoments, optional
+        DeLong's, where they are.
     sums : RowSums, optional
         Of weighted rows whose squares the cells have.
     """
 
-    __slots__ = ("_known", "_names", "_spare", "_sums", "_unit", "cells", "n_negatives", "n_positives")
+    __slots__ = ("_known", "_moments", "_names", "_spare", "_sums", "_unit", "cells", "n_negatives", "n_positives")
 
     def __init__(
         self,
@@ -322,15 +326,33 @@ class CertifiedRanking(BaseRanking):
         *,
         unit: float | None = None,
         spare: Spare = NO_SPARE,
+        rows: tuple[int, int] | None = None,
         known: Mapping[str, float] = NOTHING,
+        moments: Any = None,
         sums: RowSums | None = None,
     ) -> None:
         self.cells, self._names, self._unit, self._spare = cells, classes, unit, spare
-        self._known, self._sums = dict(known), sums
-        self.n_negatives, self.n_positives = map(self._in_weight, cells.totals.tolist())  # rows, or their weight
+        self._known, self._moments, self._sums = dict(known), moments, sums
+        if rows is None:
+            n_negatives, n_positives = cells.count_rows(sums, weighted=unit is not None)
+        else:
+            n_positives, n_negatives = rows
+        self.n_positives, self.n_negatives = n_positives, n_negatives
 
-    def __repr__(self) -> str:
-        return f"Ranking(n_positives={self.n_positives}, n_negatives={self.n_negatives})"
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        """Take what was pickled, by 0.3 too."""
+        slots = state[1]
+        if slots.get("_rounding"):
+            raise ValueError(
+                "bounds of weights that 0.3 rounded do not hold: count the rows of the pickled ranking again"
+            )
+        if "_classes" in slots:
+            CertifiedRanking.__init__(
+                self, slots["cells"], slots["_classes"], unit=slots["_unit"], known=slots["_known"]
+            )
+        else:
+            for name, value in slots.items():
+                setattr(self, name, value)
 
     def _classes(self) -> Classes:
         return self._names
@@ -356,6 +378,11 @@ class CertifiedRanking(BaseRanking):
         for label, spec in specs.items():
             if not isinstance(spec, MetricSpec):
                 raise ValueError(f"metrics of a ranking in doubt must have names, got {show(spec)}")
+            known = self._known_value(spec)
+            if known is not None:
+                drawn = ranking_metric(spec).of_counts(ranking.counts)
+                doubts[label] = drawn - known, known - drawn
+                continue
             found = certify(self.cells, spec, self._spare, 1 / (self._unit or 1.0))
             if isinstance(found, Certified):
                 doubts[label] = found.value - found.low, found.high - found.value
@@ -372,6 +399,9 @@ class CertifiedRanking(BaseRanking):
         counts = self.cells.at_cuts
         return counts if self._unit is None else counts.in_weight(self._unit)
 
+    def _known_value(self, spec: MetricSpec) -> float | None:
+        return None if spec.options else self._known.get(spec.name)
+
     def _in_weight(self, units: Any) -> Any:
         return units if self._unit is None else units * self._unit
 
@@ -379,7 +409,7 @@ class CertifiedRanking(BaseRanking):
 
     def metric(self, spec: MetricSpec) -> float | Certified:
         """Return any metric of scores with its certificate; warn where it is undefined."""
-        known = None if spec.options else self._known.get(spec.name)
+        known = self._known_value(spec)
         value = certify(self.cells, spec, self._spare, 1 / (self._unit or 1.0)) if known is None else known
         if math.isnan(float(value)):
             missing = [side for side, n in (("positives", self.n_positives), ("negatives", self.n_negatives)) if not n]
@@ -689,6 +719,9 @@ class CertifiedRanking(BaseRanking):
 def _within_probabilities(counts: ThresholdCounts) -> ThresholdCounts:
     """Return counts whose first and last cell, which reach as far as floats do, end with the probabilities."""
     thresholds = counts.thresholds.copy()
+    known = thresholds[np.abs(thresholds) < LARGEST]
+    if known.size:
+        check_probabilities("y_score", known[-1], known[0])
     for end, limit in ((thresholds == -LARGEST, 0.0), (thresholds == LARGEST, 1.0)):
         thresholds[end] = limit
     return ThresholdCounts._unchecked(thresholds, counts.tps, counts.fps)

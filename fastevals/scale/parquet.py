@@ -250,6 +250,7 @@ def exact_rankings(
     """Return the exact ranking of each model."""
     scans = ExactScans(reader, thresholds, memory, progress)
     (block,) = scans.first()
+    rows = block.n_positives, block.n_negatives
     found: dict[str, Ranking | CertifiedRanking] = {}
     at = sorted_union(thresholds, HUNDREDTHS)
     curves = {k: ExactCurve(*block.weight, at=at) for k in range(len(reader.scores))}
@@ -259,15 +260,14 @@ def exact_rankings(
         if scans.n_ranges == 1:
             recount = partial(scans.recount, block, k)
             found[reader.scores[k]] = ExactRanking(
-                atoms, curves[k], *block.weight, reader.classes, recount, reader.weighs_rows, block.known_sums
+                atoms, curves[k], rows, reader.classes, recount, reader.weighs_rows, block.known_sums
             )
 
     scans.count([block], done)
     for k, name in enumerate(reader.scores):
         if scans.n_ranges > 1:  # all points would be too many: what they tell is known
-            cells, unit = curves[k].cells(block.highest[k]), 1.0 if reader.weighs_rows else None
-            known, sums = curves[k].metrics, block.known_sums
-            found[name] = CertifiedRanking(cells, reader.classes, unit=unit, known=known, sums=sums)
+            curve, highest = curves[k], block.highest[k]
+            found[name] = curve.ranking(highest, rows, reader.classes, reader.weighs_rows, block.known_sums)
     return found
 
 

@@ -331,17 +331,18 @@ class RankingSummary(Summary):
         return self._read
 
     @property
-    def n_positives(self) -> float:
-        """Positive rows, or their weight: a float with `largest_weight`."""
-        return self._in_weight(int(self.cells.totals[1]))
+    def n_positives(self) -> int:
+        """Positive rows; where only sums of weights are known, one for each."""
+        return self._n_rows[1]
 
     @property
-    def n_negatives(self) -> float:
-        """Negative rows, or their weight."""
-        return self._in_weight(int(self.cells.totals[0]))
+    def n_negatives(self) -> int:
+        """Negative rows, likewise."""
+        return self._n_rows[0]
 
-    def _in_weight(self, units: int) -> float:
-        return units if self._unit is None else units * self._unit
+    @property
+    def _n_rows(self) -> tuple[int, int]:
+        return self.cells.count_rows(self._row_sums, weighted=self.is_weighted)
 
     @property
     def is_exact(self) -> bool:
@@ -350,9 +351,9 @@ class RankingSummary(Summary):
 
     def __repr__(self) -> str:
         kind = "exact" if self.is_exact else f"{self.cells.low.size} cells"
-        n_positives, n = self.n_positives, self.n_positives + self.n_negatives
-        rows = f"{n} rows, {n_positives}" if self._unit is None else f"weight {n:.6g}, {n_positives:.6g}"
-        return f"RankingSummary({rows} positives, {kind})"
+        n_negatives, n_positives = self._n_rows
+        weighted = ", weighted" if self.is_weighted else ""
+        return f"RankingSummary({n_negatives + n_positives} rows, {n_positives} positives{weighted}, {kind})"
 
     def ranking(self) -> Ranking | CertifiedRanking:
         """Return a ranking of all rows.
@@ -371,7 +372,8 @@ class RankingSummary(Summary):
             squares = self.cells.squares_at(counts, self.cells.low, unit, self._row_sums)
             if unit is not None:
                 counts = counts.in_weight(unit)
-            return Ranking._of_classes(counts, self.n_positives, self.n_negatives, self._classes(), squares)
+            rows = self.n_positives, self.n_negatives
+            return Ranking._of_classes(counts, self._classes(), rows, squares)
         spare = Spare(*(n / PARTS for n in self._lost))
         return CertifiedRanking(self.cells, self._classes(), unit=unit, spare=spare, sums=self._row_sums)
 

@@ -292,6 +292,11 @@ class LargestWeight(Task):
 Where = tuple[Any, str]  # a value and a model
 
 
+def _summed(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    first, second = zip(*pairs, strict=True)
+    return sum(first), sum(second)
+
+
 class PositiveScores(NamedTuple):
     """The scores of positives, and what is known of all rows.
 
@@ -304,13 +309,16 @@ class PositiveScores(NamedTuple):
     highest : int
         Key of the greatest score of all rows.
     totals : tuple of int
-        Positives and negatives.
+        Units of positives and negatives.
+    rows : tuple of int
+        Positive and negative rows.
     """
 
     keys: Keys
     units: NDArray[np.int64]
     highest: int
     totals: tuple[int, int]
+    rows: tuple[int, int]
 
     @classmethod
     def joined(cls, parts: Sequence[PositiveScores]) -> PositiveScores:
@@ -318,10 +326,10 @@ class PositiveScores(NamedTuple):
         none = np.empty(0, np.uint64)
         units = [part.units for part in parts]
         atoms = AtomCounts.of_positives([part.keys for part in parts], units, none, large=True)
-        totals = tuple(sum(part.totals[k] for part in parts) for k in (0, 1))
+        totals, rows = (_summed([getattr(part, name) for part in parts]) for name in ("totals", "rows"))
         check_total("sample_weight", *totals)
         highest = max(part.highest for part in parts)
-        return cls(atoms.keys, atoms.positives.astype(np.int64), highest, (totals[0], totals[1]))
+        return cls(atoms.keys, atoms.positives.astype(np.int64), highest, totals, rows)
 
     def without_keys(self) -> PositiveScores:
         """Return what is known beside the scores."""
@@ -426,9 +434,11 @@ class GatherPositives(Task):
             units = units_of(part, reader)
             positive = part.flags.view(np.bool_)
             totals = int(units[positive].sum()), int(units[~positive].sum())
+            n_samples, n_positives = part.counted(self.columns.are_copies)
+            known = totals, (n_positives, n_samples - n_positives)
             for name, scores in zip(self.columns.scores, part.scores, strict=True):
                 keys = FLOATS.encode(scores[positive] + 0.0)
-                gathering.add((value, name), PositiveScores(keys, units[positive], ends(scores)[1], totals))
+                gathering.add((value, name), PositiveScores(keys, units[positive], ends(scores)[1], *known))
         return Gathered(gathering.join(), reader.labels, gathering.are_too_many, reader.checksums)
 
     def merge(self, answers: Iterable[Gathered]) -> Gathered:

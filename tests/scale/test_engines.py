@@ -125,7 +125,7 @@ def test_hundreds_of_values_have_exact_rankings() -> None:
         here = COLUMNS["user"] == user
         expected = Ranking(COLUMNS["y"][here], COLUMNS["p"][here], sample_weight=COLUMNS["w"][here])
         assert found[user].roc_auc() == pytest.approx(expected.roc_auc(), rel=1e-14)
-        assert found[user].n_positives == COLUMNS["w"][here & (COLUMNS["y"] == 1)].sum()
+        assert found[user].counts.n_pos == COLUMNS["w"][here & (COLUMNS["y"] == 1)].sum()
     assert list(found)[:3] == [0, 1, 2]
     both = LOCAL.ranking(FRAME, label="y", score=["p", "q"], by="user", sample_weight="w")
     assert list(both) == list(found)

@@ -469,11 +469,12 @@ def test_weights_past_what_is_counted() -> None:
         RankingSummary(at=[2**53 + 1])
 
 
-def test_weights_are_told_as_weights() -> None:
+def test_weighted_rows_are_told_as_rows_and_their_weight_by_the_counts() -> None:
     summary = RankingSummary(largest_weight=1.0, cells=8)
     summary.update([0, 1, 1], [0.1, 0.2, 0.3], sample_weight=[0.5, 0.25, 1.0])
-    assert repr(summary) == "RankingSummary(weight 1.75, 1.25 positives, exact)"
-    assert (summary.n_positives, summary.n_negatives) == (1.25, 0.5)
+    assert repr(summary) == "RankingSummary(3 rows, 2 positives, weighted, exact)"
+    assert (summary.n_positives, summary.n_negatives) == (2, 1)
+    assert (summary.ranking().counts.n_pos, summary.ranking().counts.n_neg) == (1.25, 0.5)
 
 
 def test_a_limit_that_rounding_of_weights_may_cross_is_within() -> None:

@@ -32,7 +32,7 @@ from fastevals.measure.metric_specs import (
     parse_metrics,
 )
 from fastevals.measure.ranking.base import Doubt
-from fastevals.measure.ranking.ranking import without_doubt
+from fastevals.measure.ranking.ranking import settled, without_doubt
 from fastevals.measure.registry import UNBOUNDED
 from fastevals.results import (
     MAX_RESAMPLES,
@@ -192,8 +192,6 @@ def bootstrap(
     replicate chooses are drawn from cells about it, those at a fixed threshold from four, and metrics of probabilities
     from 64 cells an octave. So an interval is the same whatever is asked for beside it, and the same of memory and of
     files; but only metrics that are read at the same threshold, or of the whole curve, are of the same replicates.
-    Where rows were counted with `sample_weight`, a cell of weight W and squared weights Q is drawn as a Poisson number,
-    of mean W^2 / Q, of rows of weight Q / W.
 
     Draws are multinomial, of probabilities exact to 2**-48. For AUCs alone `delong` gives intervals without draws, for
     proportions at a fixed threshold `proportion_interval`.
@@ -227,7 +225,7 @@ def bootstrap(
     settings = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
     specs = parse_metrics(metrics)
     design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label, frequency_weight)
-    counts, doubts, coarse = without_doubt("subject", subject, specs, takes_weights=True)
+    counts, doubts, coarse = without_doubt("subject", subject, specs)
     sample = make_sample(counts, specs, design, coarse=coarse)
     estimates = make_estimates(sample, specs, settings, doubts, keep=keep_distribution, progress=progress)
     return BootstrapResult(
@@ -392,6 +390,7 @@ def make_estimate(
     low, high, error, bias = (np.reshape(each, values.shape) for each in np.array(results).reshape(-1, 4).T)
     if any(doubt):
         low, high = np.clip((low - doubt[0], high + doubt[1]), *limits.bounds)
+        values = settled(values, doubt)
     undefined = np.isnan(columns).sum(axis=0).reshape(values.shape)
     _warn(label, values, columns, low, undefined, settings.method)
     return Estimate(

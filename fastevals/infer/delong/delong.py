@@ -52,6 +52,7 @@ from fastevals.measure.ranking.ranking import (
     doubt_of_difference,
     least_extreme,
     ranking_of_rows,
+    settled,
 )
 from fastevals.results import (
     Alternative,
@@ -188,14 +189,14 @@ def _delong_of_counts(subject: Any, beside: dict[str, Any]) -> DelongResult:
         raise ValueError(f"scores must be given with labels; got none, with a {type(subject).__name__}")
     moments, doubt, positive = _moments_of_counts("y_true", ranking)
     return DelongResult(
-        moments.aucs(),
+        settled(moments.aucs(), doubt),
         moments.covariance(),
         None,
         moments.n_pos,
         moments.n_neg,
         moments,
         positive,
-        max(doubt),
+        max(doubt) if sum(doubt) else 0.0,
         _several=False,
     )
 
@@ -347,9 +348,12 @@ def delong_test_unpaired(
 
 def _moments_of_counts(name: str, subject: Any) -> tuple[PlacementMoments | WeightedMoments, Doubt, Any]:
     """Return the moments of a ranking, counts or a summary, what is in doubt of its AUC, and its positive class."""
-    ranking, doubts = ranking_of_rows(name, subject, {"roc_auc": metric("roc_auc")}, takes_weights=True)
+    known = as_ranking(name, subject)
+    ranking, doubts = ranking_of_rows(name, known, {"roc_auc": metric("roc_auc")}, takes_weights=True)
     moments: PlacementMoments | WeightedMoments
-    if ranking._squares is None:
+    if known._moments is not None:
+        moments, doubts = known._moments, {}
+    elif ranking._squares is None:
         moments = compute_ranking_moments(ranking.counts)
     else:
         moments = weighted_ranking_moments(ranking.counts, ranking._squares)

@@ -39,6 +39,11 @@ class BaseRanking(ABC):
 
     n_positives: int
     n_negatives: int
+    _moments: Any = None  # DeLong's, where they are known without counts
+
+    def __repr__(self) -> str:
+        weighted = ", weighted" if self.is_weighted else ""
+        return f"Ranking(n_positives={self.n_positives}, n_negatives={self.n_negatives}{weighted})"
 
     @property
     @abstractmethod
@@ -47,7 +52,7 @@ class BaseRanking(ABC):
 
     @property
     def n_samples(self) -> int:
-        """Rows of weight above zero."""
+        """Rows of weight above zero; where only sums of weights are known, one for each."""
         return self.n_positives + self.n_negatives
 
     @property

@@ -70,7 +70,8 @@ class Ranking(BaseRanking):
     Attributes
     ----------
     n_samples, n_positives, n_negatives : int
-        Rows (of weight above zero), in all and of each class.
+        Rows (of weight above zero), in all and of each class. Where only sums of weights are known, each sum counts as
+        one row; the weight of a class is `counts.n_pos` or `counts.n_neg`.
     counts : ThresholdCounts
         Counts, or sums of weights, at or above each distinct score. Made when first used.
     pos_label : label
@@ -161,7 +162,7 @@ class Ranking(BaseRanking):
 
     def _set_counts(self, counts: ThresholdCounts) -> None:
         self._split, self._counts, self._doubled_u = None, counts, _doubled_u_of(counts)
-        self.n_positives, self.n_negatives = int(counts.n_pos), int(counts.n_neg)
+        self.n_positives, self.n_negatives = _rows_of(counts)
 
     @classmethod
     def from_counts(
@@ -213,9 +214,8 @@ class Ranking(BaseRanking):
             flags = (np.arange(rows.size) < np.count_nonzero(positive_counts)).astype(np.int64)
             weights = np.concatenate((positive_counts[positive_counts > 0], negative_counts[negative_counts > 0]))
             counts, n_positives = weighted_threshold_counts(BinaryLabels(flags, 1, 0), values[rows], weights)
-            return cls._from_checked_counts(counts, n_positives, rows.size - n_positives, pos_label)
-        counts = count_by_score(values, positive_counts, negative_counts)
-        return cls._from_checked_counts(counts, int(counts.n_pos), int(counts.n_neg), pos_label)
+            return cls._from_checked_counts(counts, pos_label, (n_positives, rows.size - n_positives))
+        return cls._from_checked_counts(count_by_score(values, positive_counts, negative_counts), pos_label)
 
     @classmethod
     def from_threshold_counts(cls, counts: ThresholdCounts, *, pos_label: Any = None) -> Self:
@@ -249,39 +249,36 @@ class Ranking(BaseRanking):
 
     @classmethod
     def _of_threshold_counts(cls, name: str, counts: ThresholdCounts, pos_label: Any = None) -> Self:
+        if isinstance(counts, ThresholdCounts):
+            counts._require_each_score(f"a ranking of {name} alone", "pass the ranking that has these counts")
         if type(counts) is not ThresholdCounts:
             raise ValueError(f"{name} must be ThresholdCounts, got {type(counts).__name__}")
-        gains = np.diff(counts.tps) != 0, np.diff(counts.fps) != 0
-        kept = gains[0] | gains[1]
+        kept = (np.diff(counts.tps) != 0) | (np.diff(counts.fps) != 0)
         if not kept.any():
             raise ValueError(f"{name} must count a row, but n_pos and n_neg are 0")
         if not kept.all():
             counts = counts.take(np.flatnonzero(np.append(True, kept)))
-        if counts.tps.dtype.kind == "f":
-            n_positives, n_negatives = (int(np.count_nonzero(rows)) for rows in gains)
-            return cls._from_checked_counts(counts, n_positives, n_negatives, pos_label)
-        return cls._from_checked_counts(counts, int(counts.n_pos), int(counts.n_neg), pos_label)
+        return cls._from_checked_counts(counts, pos_label)
 
     @classmethod
-    def _from_checked_counts(cls, counts: ThresholdCounts, n_positives: int, n_negatives: int, pos_label: Any) -> Self:
+    def _from_checked_counts(cls, counts: ThresholdCounts, pos_label: Any, rows: tuple[int, int] | None = None) -> Self:
         if not isinstance(pos_label, (str, Real, np.bool_, type(None))) or pos_label != pos_label:
             raise ValueError(f"pos_label must be a number or a string, got {show(pos_label)}")
         ranking = cls.__new__(cls)
-        ranking._set_parts(counts, n_positives, n_negatives, 1 if pos_label is None else pos_label)
+        ranking._set_parts(counts, *(rows or _rows_of(counts)), 1 if pos_label is None else pos_label)
         return ranking
 
     @classmethod
     def _of_classes(
         cls,
         counts: ThresholdCounts,
-        n_positives: Any,
-        n_negatives: Any,
         classes: Classes,
+        rows: tuple[int, int] | None = None,
         squares: SquaredWeights | None = None,
     ) -> Ranking:
-        """Rank counted rows of named classes."""
+        """Rank counted rows of named classes; `rows` says of how many of each sums of weights are."""
         ranking = cls.__new__(cls)
-        ranking._set_parts(counts, n_positives, n_negatives, classes.pos_label, classes.labels[0])
+        ranking._set_parts(counts, *(rows or _rows_of(counts)), classes.pos_label, classes.labels[0])
         ranking._squared = squares
         return ranking
 
@@ -308,10 +305,6 @@ class Ranking(BaseRanking):
             slots |= {"pos_label": names.pos_label, "_neg_label": names.labels[0]}
         for name, value in slots.items():
             setattr(self, name, value)
-
-    def __repr__(self) -> str:
-        weighted = ", weighted" if self.is_weighted else ""
-        return f"Ranking(n_positives={self.n_positives}, n_negatives={self.n_negatives}{weighted})"
 
     @property
     def counts(self) -> ThresholdCounts:
@@ -359,6 +352,13 @@ class Ranking(BaseRanking):
         return None if split is None else split.sum_precision()
 
 
+def _rows_of(counts: ThresholdCounts) -> tuple[int, int]:
+    """Return the positive and negative rows of counts; of sums of weights, one for each sum."""
+    if counts.tps.dtype.kind == "f":
+        return int(np.count_nonzero(np.diff(counts.tps))), int(np.count_nonzero(np.diff(counts.fps)))
+    return int(counts.n_pos), int(counts.n_neg)
+
+
 def _doubled_u_of(counts: ThresholdCounts) -> int:
     """Return twice the Mann-Whitney U of counts of rows: a pair ranked right counts 2, a tie 1."""
     gained = np.diff(counts.tps).tolist()
@@ -391,7 +391,7 @@ class Drawn(NamedTuple):
 
     subject: Any
     doubts: dict[str, Doubt]  # by metric, for those whose value is not certain
-    coarse: bool  # whether few cells are drawn: the rows are not there
+    coarse: bool  # whether many cells may be drawn as fewer: the rows are not there
 
 
 def without_doubt(name: str, subject: Any, specs: Mapping[str, Any], *, takes_weights: bool = False) -> Drawn:
@@ -404,8 +404,12 @@ def without_doubt(name: str, subject: Any, specs: Mapping[str, Any], *, takes_we
         refuse_weighted(name, subject)
     knows = isinstance(ranking, BaseRanking) or (is_summary(ranking) and hasattr(ranking, "_counts_and_doubts"))
     counts, doubts = ranking._counts_and_doubts(specs) if knows else (ranking, {})
-    is_counted = isinstance(counts, BaseRanking) and counts._squares is not None
-    return Drawn(counts, doubts, is_counted or counts is not ranking or is_summary(subject))
+    return Drawn(counts, doubts, counts is not ranking or is_summary(subject))
+
+
+def settled(value: Any, doubt: Doubt) -> Any:
+    """Return a value that is known to be a little off that of what is drawn; any other as it is."""
+    return value + doubt[1] if doubt[0] == -doubt[1] else value
 
 
 def doubt_of_difference(first: Doubt, second: Doubt) -> Doubt:

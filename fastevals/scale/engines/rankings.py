@@ -137,7 +137,7 @@ def exact_rankings(
         value, name = where
         recount = partial(_recount, frame, columns, where, [*atoms], checksums)
         found.setdefault(value, {})[name] = ExactRanking(
-            whole, curve, *known.totals, classes, recount, columns.weighs_rows
+            whole, curve, known.rows, classes, recount, columns.weighs_rows
         )
     return found
 
@@ -184,5 +184,4 @@ def _ranking_of_ranges(
         _check_same(frame, (tp, fp), known.totals, joined_checksums([[each.checksum] for each in ranges]) == [checksum])
         sweep = SweepRanges(columns, above, known, sorted_union(thresholds, HUNDREDTHS))
         curve = sweep.whole(ranged.do(sweep))
-    unit = 1.0 if columns.weighs_rows else None
-    return CertifiedRanking(curve.cells(known.highest), classes, unit=unit, known=curve.metrics)
+    return curve.ranking(known.highest, known.rows, classes, columns.weighs_rows)

@@ -13,6 +13,7 @@ import numpy as np
 
 from fastevals._kernels import areas
 from fastevals._validation.arrays import power_of_two
+from fastevals._validation.labels import Classes
 from fastevals.counting.ordering import FLOATS
 from fastevals.counting.sweeps import sum_steps
 from fastevals.counts import ThresholdCounts
@@ -20,7 +21,9 @@ from fastevals.infer.delong.placements import PlacementMoments, sum_placements
 from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import AREAS, OF_PAIRS, SCORE_METRICS
 from fastevals.scale.cells import ScoreCells
+from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.exact.atoms import NO_KEYS, AtomCounts, Keys, joined_points
+from fastevals.scale.squares import RowSums
 
 MOST_POINTS = 1 << 22  # atoms, 200 MB of points
 REGULAR = 50_000  # points between, of each class
@@ -151,6 +154,19 @@ class ExactCurve:
             return ThresholdCounts._unchecked(np.insert(points.thresholds, rows + 1, at), *both)
 
         return ScoreCells.between(cut(points), highest, cut(self.squares))
+
+    def ranking(
+        self,
+        highest: int,
+        rows: tuple[int, int],
+        classes: Classes,
+        weighs_rows: bool,
+        sums: RowSums | None = None,
+    ) -> CertifiedRanking:
+        """Return the ranking of so many positive and negative rows whose points, kept or not, are too many."""
+        unit, moments = (1.0, None) if weighs_rows else (None, self.moments)
+        cells = self.cells(highest)
+        return CertifiedRanking(cells, classes, rows=rows, unit=unit, known=self.metrics, moments=moments, sums=sums)
 
     @cached_property
     def moments(self) -> PlacementMoments:

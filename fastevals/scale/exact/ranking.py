@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import check_exactly_one, named_by_base, show
+from fastevals._options import check_exactly_one
 from fastevals._validation.labels import Classes
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import ThresholdCounts
@@ -18,9 +18,9 @@ from fastevals.measure.metric_specs import MetricSpec
 from fastevals.measure.ranking.base import BaseRanking, Doubt
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.ranking.squares import SquaredWeights
-from fastevals.measure.registry import SCORE_METRICS
+from fastevals.measure.registry import METRICS
 from fastevals.measure.thresholds import QUOTA, checked_limit
-from fastevals.results import OperatingPoint
+from fastevals.results import OperatingPoint, full_name
 from fastevals.scale.exact.atoms import AtomCounts, Keys, joined_points
 from fastevals.scale.exact.curve import ExactCurve
 from fastevals.scale.squares import RowSums, squared_points
@@ -28,7 +28,6 @@ from fastevals.scale.squares import RowSums, squared_points
 TOLD_APART = 1 << 18  # ranges that a range of negatives' scores is divided into, where a threshold is among them
 
 
-@named_by_base
 class AtomPoints(ThresholdCounts):
     """Counts at atoms, and at the lowest of the negatives between two of them, wherever the others are."""
 
@@ -37,9 +36,11 @@ class AtomPoints(ThresholdCounts):
     atoms: AtomCounts
 
     @classmethod
-    def of(cls, atoms: AtomCounts) -> AtomPoints:
-        """Return the points of all atoms."""
+    def of(cls, atoms: AtomCounts) -> ThresholdCounts:
+        """Return the points of all atoms: plain counts if no two negatives are between two of them."""
         points = joined_points(list(atoms.points(0, 0)))
+        if (atoms.between <= 1).all():
+            return points
         return _atom_points(points.thresholds, points.tps, points.fps, atoms)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -81,7 +82,6 @@ def _atom_points(thresholds: Any, tps: Any, fps: Any, atoms: AtomCounts) -> Atom
     return counts
 
 
-@named_by_base
 class ExactRanking(Ranking):
     """A ranking of rows in files: its areas are known, its points are made when asked for, 48 bytes a positive.
 
@@ -94,7 +94,8 @@ class ExactRanking(Ranking):
     ----------
     atoms : AtomCounts
     curve : ExactCurve
-    n_positives, n_negatives : int
+    rows : tuple of int
+        Positives and negatives.
     classes : Classes
     recount : callable
         Gives the negatives about other atoms, from the first to the last, of keys. A copy, or what was pickled, is
@@ -111,8 +112,7 @@ class ExactRanking(Ranking):
         self,
         atoms: AtomCounts,
         curve: ExactCurve,
-        n_positives: int,
-        n_negatives: int,
+        rows: tuple[int, int],
         classes: Classes,
         recount: Callable[[Keys], AtomCounts] | None = None,
         is_weighted: bool = False,
@@ -120,10 +120,10 @@ class ExactRanking(Ranking):
     ) -> None:
         self._atoms, self._curve, self._recount, self._is_weighted = atoms, curve, recount, is_weighted
         self._sums = sums
-        self._set_parts(None, n_positives, n_negatives, classes.pos_label, classes.labels[0])
+        self._set_parts(None, *rows, classes.pos_label, classes.labels[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        counted = self._atoms, self._curve, self.n_positives, self.n_negatives
+        counted = self._atoms, self._curve, (self.n_positives, self.n_negatives)
         return ExactRanking, (*counted, self._classes(), None, self._is_weighted, self._sums)
 
     @property
@@ -147,30 +147,45 @@ class ExactRanking(Ranking):
         return squared_points(self._atoms.squares.at_thresholds(self.counts.thresholds), self._sums)
 
     def _counts_and_doubts(self, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
-        """Return a ranking of the points: what each score must be known for raises."""
+        """Return a ranking of the points: what each score must be known for raises, and quotas are told apart."""
         for label, spec in specs.items():
-            if not isinstance(spec, MetricSpec):
-                raise ValueError(f"metrics of a ranking of files must have names, got {show(spec)}")
-            if SCORE_METRICS[spec.name].of == "probabilities":
+            if not isinstance(spec, MetricSpec) or METRICS[spec.name].of == "probabilities":
                 self.counts._require_each_score(label)
-        counted = self.counts, self.n_positives, self.n_negatives
-        return Ranking._of_classes(*counted, self._classes(), self._squares), {}
+            elif QUOTA in spec.options:
+                self.threshold_for(n_predicted=spec.options[QUOTA])
+        rows = self.n_positives, self.n_negatives
+        return Ranking._of_classes(self.counts, self._classes(), rows, self._squares), {}
+
+    @property
+    def _moments(self) -> Any:
+        return None if self._is_weighted else self._curve.moments
 
     def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
         """Return twice the Mann-Whitney U and the pairs of two classes: whole numbers that no sum has rounded."""
-        curve, pairs = self._curve, self.n_positives * self.n_negatives
+        curve = self._curve
+        pairs = curve.n_pos * curve.n_neg
         return (
             (round(curve.sums["roc_auc"] / Fraction(curve.scales["fp"] * curve.scales["tp"])), pairs) if pairs else None
         )
 
+    def best_threshold(
+        self, metric: str | Callable[..., Any], *, maximize: bool | None = None, **costs: Any
+    ) -> OperatingPoint:
+        """As `Ranking.best_threshold`."""
+        if callable(metric):
+            self.counts._require_each_score("which threshold is best by a function")
+        elif maximize is False and full_name(metric) == "matthews":  # undefined where all are predicted positive
+            self._tell_apart(lambda tp, fp: tp + fp >= self._curve.n_pos + self._curve.n_neg)
+        return super().best_threshold(metric, maximize=maximize, **costs)
+
     def break_even_point(self) -> OperatingPoint:
         """As `Ranking.break_even_point`."""
-        self._tell_apart(lambda tp, fp: tp + fp >= self.n_positives)
+        self._tell_apart(lambda tp, fp: tp + fp >= self._curve.n_pos)
         return super().break_even_point()
 
     def equal_error_rate(self, *, on_hull: bool = False) -> OperatingPoint:
         """As `Ranking.equal_error_rate`."""
-        n_pos, n_neg = self.n_positives, self.n_negatives
+        n_pos, n_neg = self._curve.n_pos, self._curve.n_neg
         if not on_hull:  # whose vertices are at scores of positives
             self._tell_apart(lambda tp, fp: tp * n_neg + fp * n_pos >= n_pos * n_neg)
         return super().equal_error_rate(on_hull=on_hull)
@@ -208,3 +223,6 @@ class ExactRanking(Ranking):
             step = -(-(high - low + 1) // TOLD_APART)
             finer = np.append(np.arange(low, high, step, dtype=np.uint64), np.uint64(high))
             self._atoms, self._counts = atoms.refined(gap, self._recount(finer)), None
+
+
+AtomPoints.__name__, ExactRanking.__name__ = ThresholdCounts.__name__, Ranking.__name__  # what messages call them

@@ -154,7 +154,7 @@ class StreamedBlock(NamedTuple):
         counts = self.curves[model].counts
         if self.is_weighted:
             counts = counts.in_weight()
-        return Ranking._from_checked_counts(counts, self.totals.n_positives, self.totals.n_negatives, None)
+        return Ranking._from_checked_counts(counts, None, (self.totals.n_positives, self.totals.n_negatives))
 
     def known(self, model: int) -> dict[str, float]:
         """Return the metrics that these points don't tell, or that are known already."""
@@ -380,7 +380,7 @@ class CertifiedBlock(NamedTuple):
         """Return a model's ranking at the thresholds at which counts are exact."""
         ranking = as_ranking(model, self.totals.summaries[model])
         counts = ranking.counts if isinstance(ranking, Ranking) else ranking.at_cuts
-        return Ranking._from_checked_counts(counts, self.totals.n_positives, self.totals.n_negatives, None)
+        return Ranking._from_checked_counts(counts, None, (self.totals.n_positives, self.totals.n_negatives))
 
     def bounds_at(self, model: str, threshold: float, costs: Mapping[str, float]) -> dict[str, Interval]:
         """Return bounds of values read at a cut where weights were rounded, leaving out values without bounds."""
