@@ -179,9 +179,13 @@ def did_you_mean(name: Any, known: Iterable[Any], also: Mapping[str, str] = NO_O
     if same is not None:
         return f" (did you mean {same!r}, in Unicode {same!a}, not {name!a}?)"
     match = nearest(name, known)
-    plain = name.casefold().replace("-", "_").replace(" ", "_")
-    written = also.get(plain, None if match is None else repr(match))
+    written = also.get(plain_name(name), None if match is None else repr(match))
     return "" if written is None else f" (did you mean {written}?)"
+
+
+def plain_name(name: str) -> str:
+    """Return a name as names are written here: in lower case, words joined by underscores."""
+    return name.casefold().replace("-", "_").replace(" ", "_")
 
 
 def _composed(text: str) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._frames import Columns, Tabular, as_column, make_columns, spread, stack
-from fastevals._options import check_number, python_number, show
+from fastevals._options import check_number, plain_name, python_number, show
 from fastevals._text import SHOWN, format_column, format_pvalue, printable, wrap_text
 
 if TYPE_CHECKING:
@@ -254,12 +254,12 @@ class Null(NamedTuple):
 
 
 R = TypeVar("R", bound=Frozen)  # a metric's result
-SHORT_NAMES: dict[str, str] = {}  # by abbreviation, the names of metrics: the registry's
+FULL_NAMES: dict[str, str] = {}  # of metrics, by what stands for them in lower case: the registry's
 
 
 def full_name(name: Any) -> Any:
-    """Return the name of the metric that an abbreviation stands for, and any other value as it is."""
-    return SHORT_NAMES.get(name.casefold(), name) if isinstance(name, str) else name
+    """Return the name of the metric that a name stands for, and any other value as it is."""
+    return FULL_NAMES.get(plain_name(name), name) if isinstance(name, str) else name
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

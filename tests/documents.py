@@ -216,13 +216,14 @@ def metrics_page() -> str:
         "",
         "A metric is named, or with options `metric(name, ...)`, in `bootstrap`, `permutation_test`,",
         "`compare_rankings`, `compare_predictions`, `grouped_metrics`, `batch_metrics`, `evaluate_splits`,",
-        "`estimate_error`, `select_model` and the error curves. A short name beside a metric's name stands for it;",
-        "results have the name. Equations (2.x) are of Zhou, *Machine Learning*.",
+        "`estimate_error`, `select_model` and the error curves. Other names that stand for it are understood, in any",
+        "case, with dashes or underscores; results have the metric's name. Names that may mean something else, too,",
+        "are refused with a question. Equations (2.x) are of Zhou, *Machine Learning*.",
     ]
     for of, (title, text) in KINDS.items():
         lines += ["", f"## {title}", "", text, ""]
-        lines += ["| name | definition | best | bounds | undefined without | options | others call it |"]
-        lines += ["|---|---|---|---|---|---|---|"]
+        lines += ["| name | definition | best | bounds | undefined without | options | stands for it | may mean it |"]
+        lines += ["|---|---|---|---|---|---|---|---|"]
         lines += [_metric_row(entry) for entry in METRICS.values() if entry.of == of]
     return "\n".join(lines) + "\n"
 
@@ -235,12 +236,13 @@ def _metric_row(entry: Metric) -> str:
     options = [f"`{name}`" for name in legal_options(metric(entry.name)) if name not in THRESHOLD_OPTIONS]
     also = [*entry.aliases.split(), *(name for names in entry.option_aliases.values() for name in names.split())]
     columns = [
-        ", ".join(f"`{name}`" for name in (entry.name, *entry.short.split())),
+        f"`{entry.name}`",
         definition[0].upper() + definition[1:],
         "high" if entry.greater_is_better else "low",
         bounds.replace("inf", "∞"),
         ", ".join(entry.needs),
         ", ".join(dict.fromkeys(options)),
+        ", ".join(entry.synonyms.split()),
         ", ".join(also),
     ]
     return f"| {' | '.join(columns)} |"

@@ -13,7 +13,7 @@ from fastevals._validation.curves import check_kind
 from fastevals._validation.labels import check_positive_known, check_two_classes
 from fastevals.counts import Cells
 from fastevals.measure.confusion import ConfusionMatrix
-from fastevals.measure.registry import METRICS, aliases_for
+from fastevals.measure.registry import METRICS, name_among
 from fastevals.results import Alternative, Interval, check_confidence_level, number_or_array, tail_probability
 
 Floats = NDArray[np.float64]
@@ -91,7 +91,7 @@ def proportion_interval(
     array([0.9329, 0.3926])
     """
     check_kind("matrix", matrix, ConfusionMatrix)
-    check_choice("metric", metric, SHARES, aliases_for(SHARES))
+    metric = name_among("metric", metric, SHARES)
     check_choice("method", method, ProportionMethod)
     check_choice("alternative", alternative, Alternative)
     _, alpha = check_confidence_level(confidence_level)

@@ -31,6 +31,7 @@ from fastevals.measure.registry import (
     ReplicateKernel,
     aliases_for,
     aliases_with_options,
+    name_among,
 )
 from fastevals.results import full_name
 
@@ -113,14 +114,16 @@ def metric(name: str, **options: Any) -> MetricSpec:
 def _spelled(argument: str, name: str, options: dict[str, Any]) -> MetricSpec:
     """Return the metric of a name; "recall@10" is "recall_at_k" with k=10."""
     name, at, k = name.partition("@")
-    if "best" in options:
-        options = {**options, "best": full_name(options["best"])}
+    best = full_name(options.get("best"))
+    if isinstance(best, str) and best in METRICS and METRICS[best].of == "cells":
+        options = {**options, "best": best}
     if not at:
         return MetricSpec(full_name(name), options)
     if not (k.isdecimal() and int(k) > 0):
         raise ValueError(f"{argument}: what follows @ must be a whole number above 0, got {name + at + k!r}")
     if "k" in options:
         raise ValueError(f"k must be given once, got {show(options['k'])} beside {name + at + k!r}")
+    name = full_name(name)
     return MetricSpec(name + AT_K if name + AT_K in METRICS else name, {**options, "k": int(k)})
 
 
@@ -154,11 +157,7 @@ def legal_options(spec: MetricSpec) -> Iterator[str]:
 
 def _checked_best(name: Any) -> str:
     """Return the name of the metric whose best threshold is taken."""
-    name = full_name(name)
-    names = [each.name for each in METRICS.values() if each.of == "cells"]
-    known = isinstance(name, str) and name in METRICS
-    check_choice("best", name, names, None if known else aliases_for(names))
-    return str(name)
+    return name_among("best", name, [each.name for each in METRICS.values() if each.of == "cells"])
 
 
 def parse_metrics(metrics: Any, *, of_queries: bool = False) -> dict[str, MetricSpec | Callable[..., Any]]:

@@ -9,7 +9,7 @@ says so.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum, auto
 from typing import Any, Literal, NamedTuple, cast
@@ -24,7 +24,7 @@ from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.curves.calibration import expected_calibration_error
 from fastevals.measure.curves.cost import cost_area
 from fastevals.measure.probability_metrics import are_probabilities
-from fastevals.results import SHORT_NAMES, full_name
+from fastevals.results import FULL_NAMES, full_name
 
 
 class Detail(IntEnum):
@@ -145,10 +145,10 @@ class Metric:
     optimized_bounds : tuple of float, optional
         Least and largest of what a metric is the best of: over all thresholds, for each cost, or over the signs of
         differences (a sum of absolute ones is the largest of sums).
-    short : str
-        Abbreviations that stand for its name.
+    synonyms : str
+        What stands for its name, in lower case: abbreviations, and names that other libraries have for it alone.
     aliases : str
-        What other libraries call it, in lower case: errors about unknown names say how it is written here.
+        Names that may mean it, or its negative: errors about them ask, and say how it is written here.
     option_aliases : dict of str to str
         The same with an option, by how that is written here.
     """
@@ -177,7 +177,7 @@ class Metric:
     area: ranking_metrics.Area | None = None
     loss: error_metrics.RowLoss | None = None
     optimized_bounds: tuple[float, float] | None = None
-    short: str = ""
+    synonyms: str = ""
     aliases: str = ""
     option_aliases: Mapping[str, str] = field(default_factory=dict)
 
@@ -302,8 +302,8 @@ METRICS: dict[str, Metric] = {
             "ranking",
             ranking_metrics.roc_auc,
             replicate=ReplicateKernel("roc_auc"),
-            short="auc auroc",
-            aliases="auc_roc rocauc roc_auc_score roc au_roc c_index c_statistic concordance",
+            synonyms="auc auroc auc_roc rocauc roc_auc_score au_roc c_index c_statistic",
+            aliases="roc concordance",
             certificate="ends",
             column={"scores": 1},
             of_pairs=lambda won, pairs: won,
@@ -335,8 +335,8 @@ METRICS: dict[str, Metric] = {
             ranking_metrics.average_precision,
             needs=_POSITIVES,
             replicate=ReplicateKernel("average_precision", Detail.POSITIVES),
-            short="ap",
-            aliases="aupr auprc au_pr average_precision_score",
+            synonyms="ap average_precision_score",
+            aliases="aupr auprc au_pr",
             certificate="steps",
             column={"scores": 2},
             area=ranking_metrics.STEPWISE,
@@ -370,7 +370,7 @@ METRICS: dict[str, Metric] = {
             needs=_POSITIVES,
             influence=Influence.PLACE,
             replicate=ReplicateKernel("break_even_point"),
-            short="bep",
+            synonyms="bep",
             certificate="ends",
             column={"scores": 5},
         ),
@@ -382,7 +382,7 @@ METRICS: dict[str, Metric] = {
             greater_is_better=False,
             influence=Influence.PLACE,
             replicate=ReplicateKernel("equal_error_rate"),
-            short="eer",
+            synonyms="eer",
             certificate="ends",
             column={"scores": 4},
         ),
@@ -418,8 +418,7 @@ METRICS: dict[str, Metric] = {
             influence=Influence.BEST,
             replicate=ReplicateKernel("ks_statistic"),
             optimized_bounds=(-1.0, 1.0),
-            short="ks",
-            aliases="kolmogorov_smirnov",
+            synonyms="ks kolmogorov_smirnov",
             certificate="distances",
             column={"scores": 6},
         ),
@@ -431,8 +430,7 @@ METRICS: dict[str, Metric] = {
             greater_is_better=False,
             needs=(),
             replicate=_mean_over_rows(probability_metrics.squared_losses),
-            short="brier",
-            aliases="brier_score_loss brier_loss",
+            synonyms="brier brier_score_loss brier_loss",
             column={"scores": 1},
         ),
         Metric(
@@ -444,8 +442,8 @@ METRICS: dict[str, Metric] = {
             bounds=(0.0, math.inf),
             needs=(),
             replicate=_mean_over_rows(probability_metrics.log_losses),
-            short="logloss",
-            aliases="cross_entropy nll binary_crossentropy neg_log_loss",
+            synonyms="logloss cross_entropy binary_crossentropy",
+            aliases="nll neg_log_loss",
             column={"scores": 2},
         ),
         Metric(
@@ -458,7 +456,7 @@ METRICS: dict[str, Metric] = {
             influence=Influence.BINS,
             replicate=_mean_over_rows(probability_metrics.differences, n_bins=10),
             optimized_bounds=(-1.0, 1.0),
-            short="ece",
+            synonyms="ece",
             aliases="calibration_error",
             column={"scores": 3},
         ),
@@ -469,8 +467,7 @@ METRICS: dict[str, Metric] = {
             cells.accuracy,
             needs=(),
             best=_fewest_errors,
-            short="acc",
-            aliases="accuracy_score",
+            synonyms="acc accuracy_score",
             certificate="ends",
             column={"scores": 1, "labels": 1},
             trials="rows",
@@ -483,7 +480,8 @@ METRICS: dict[str, Metric] = {
             False,
             needs=(),
             best=_fewest_errors,
-            aliases="error err zero_one_loss misclassification_rate",
+            synonyms="zero_one_loss misclassification_rate",
+            aliases="error err",
             certificate="ends",
             trials="rows",
         ),
@@ -508,8 +506,7 @@ METRICS: dict[str, Metric] = {
             "cells",
             cells.precision,
             needs=(),
-            short="ppv",
-            aliases="positive_predictive_value precision_score",
+            synonyms="ppv positive_predictive_value precision_score",
             option_aliases=_averages("precision"),
             certificate="ends",
             column={"scores": 2, "labels": 3, "classes": 1},
@@ -521,8 +518,7 @@ METRICS: dict[str, Metric] = {
             "cells",
             cells.recall,
             needs=_POSITIVES,
-            short="tpr",
-            aliases="sensitivity true_positive_rate recall_score",
+            synonyms="tpr sensitivity true_positive_rate recall_score",
             option_aliases=_averages("recall"),
             certificate="ends",
             column={"scores": 3, "labels": 4, "classes": 2},
@@ -534,8 +530,7 @@ METRICS: dict[str, Metric] = {
             "cells",
             cells.specificity,
             needs=_NEGATIVES,
-            short="tnr",
-            aliases="true_negative_rate selectivity",
+            synonyms="tnr true_negative_rate selectivity",
             certificate="ends",
             trials="negatives",
         ),
@@ -546,8 +541,7 @@ METRICS: dict[str, Metric] = {
             cells.false_positive_rate,
             False,
             needs=_NEGATIVES,
-            short="fpr",
-            aliases="fall_out fallout",
+            synonyms="fpr fall_out fallout",
             certificate="ends",
             trials="negatives",
         ),
@@ -558,8 +552,7 @@ METRICS: dict[str, Metric] = {
             cells.false_negative_rate,
             False,
             needs=_POSITIVES,
-            short="fnr",
-            aliases="miss_rate",
+            synonyms="fnr miss_rate",
             certificate="ends",
             trials="positives",
         ),
@@ -570,7 +563,8 @@ METRICS: dict[str, Metric] = {
             cells.f_score,
             needs=(),
             best=_largest_f,
-            aliases="f f_measure f1_score f1score dice dice_score",
+            synonyms="f1_score f1score dice_score",
+            aliases="f f_measure dice",
             option_aliases=_averages("f1"),
             certificate="ends",
             column={"scores": 4, "labels": 5, "classes": 3},
@@ -582,8 +576,7 @@ METRICS: dict[str, Metric] = {
             cells.jaccard,
             needs=(),
             best=_largest_f,
-            short="iou",
-            aliases="jaccard_score jaccard_index threat_score csi",
+            synonyms="iou jaccard_score jaccard_index threat_score csi",
             option_aliases=_averages("jaccard"),
             certificate="ends",
         ),
@@ -593,8 +586,7 @@ METRICS: dict[str, Metric] = {
             "cells",
             cells.balanced_accuracy,
             best=_largest_rates,
-            short="bacc",
-            aliases="balanced_accuracy_score bal_acc",
+            synonyms="bacc balanced_accuracy_score bal_acc",
             certificate="ends",
             column={"labels": 2},
         ),
@@ -606,7 +598,8 @@ METRICS: dict[str, Metric] = {
             bounds=(-1.0, 1.0),
             best=_largest_rates,
             symmetric=True,
-            aliases="youden youden_j youdens_j youden_index j bookmaker tss",
+            synonyms="youden youden_j youdens_j youden_index bookmaker tss",
+            aliases="j",
             certificate="ends",
         ),
         Metric(
@@ -616,8 +609,8 @@ METRICS: dict[str, Metric] = {
             cells.matthews,
             bounds=(-1.0, 1.0),
             parts=cells.matthews_parts,
-            short="mcc",
-            aliases="matthews_corrcoef phi phi_coefficient",
+            synonyms="mcc matthews_corrcoef phi_coefficient",
+            aliases="phi",
             certificate="thresholds",
             column={"scores": 5, "labels": 6},
         ),
@@ -628,7 +621,7 @@ METRICS: dict[str, Metric] = {
             cells.cohen_kappa,
             bounds=(-1.0, 1.0),
             needs=(),
-            aliases="kappa cohen_kappa_score cohens_kappa",
+            synonyms="kappa cohen_kappa_score cohens_kappa",
             certificate="ends",
             column={"labels": 7},
         ),
@@ -656,7 +649,7 @@ METRICS: dict[str, Metric] = {
             "MSE",
             error_metrics.mean_squared_error,
             loss=error_metrics.SQUARED,
-            short="mse",
+            synonyms="mse",
             aliases="neg_mean_squared_error",
         ),
         _error(
@@ -664,7 +657,7 @@ METRICS: dict[str, Metric] = {
             error_metrics.root_mean_squared_error,
             loss=error_metrics.SQUARED,
             column={"numbers": 1},
-            short="rmse",
+            synonyms="rmse",
             aliases="neg_root_mean_squared_error",
         ),
         _error(
@@ -672,7 +665,7 @@ METRICS: dict[str, Metric] = {
             error_metrics.mean_absolute_error,
             loss=error_metrics.ABSOLUTE,
             column={"numbers": 2},
-            short="mae",
+            synonyms="mae",
             aliases="neg_mean_absolute_error",
         ),
         _error(
@@ -687,7 +680,7 @@ METRICS: dict[str, Metric] = {
             error_metrics.mean_absolute_percentage_error,
             loss=error_metrics.RELATIVE,
             column={"numbers": 4},
-            short="mape",
+            synonyms="mape",
         ),
         Metric(
             "r2",
@@ -696,7 +689,7 @@ METRICS: dict[str, Metric] = {
             error_metrics.r2,
             bounds=(-math.inf, 1.0),
             needs=("scatter",),
-            aliases="r2_score rsquared r_squared",
+            synonyms="r2_score rsquared r_squared",
             loss=error_metrics.SQUARED,
             column={"numbers": 5},
         ),
@@ -705,7 +698,7 @@ METRICS: dict[str, Metric] = {
             error_metrics.pinball_loss,
             loss=error_metrics.PINBALL,
             check_options=_checked_quantile,
-            aliases="quantile_loss mean_pinball_loss",
+            synonyms="quantile_loss mean_pinball_loss",
         ),
         _of_queries("ndcg", query_metrics.ndcg, "ndcg_cut ndcg_score normalized_dcg retrieval_normalized_dcg"),
         _of_queries("dcg", query_metrics.dcg, "dcg_score discounted_cumulative_gain", needs=(), bounds=(0.0, math.inf)),
@@ -727,12 +720,14 @@ def columns_of(table: str, of: str = "") -> tuple[str, ...]:
     return tuple(each.name for each in sorted(found, key=lambda each: each.column[table]))
 
 
-SHORT_NAMES.update({short: name for name, metric in METRICS.items() for short in metric.short.split()})
+FULL_NAMES.update({written: name for name, metric in METRICS.items() for written in (name, *metric.synonyms.split())})
 
 
 def aliases_for(names: Iterable[str]) -> dict[str, str]:
     """Return how metrics are written here that other libraries call by these names."""
-    return {alias: repr(name) for name in names for alias in f"{METRICS[name].short} {METRICS[name].aliases}".split()}
+    return {
+        alias: repr(name) for name in names for alias in f"{METRICS[name].synonyms} {METRICS[name].aliases}".split()
+    }
 
 
 def aliases_with_options() -> dict[str, str]:
@@ -748,6 +743,12 @@ def aliases_with_options() -> dict[str, str]:
 def find_metric(argument: str, name: str, of: str | None = None) -> Metric:
     """Find the metric that an argument names, among those of one kind."""
     names = [metric.name for metric in SCORE_METRICS.values() if of in (None, metric.of)]
-    name = full_name(name)
-    check_choice(argument, name, names, None if isinstance(name, str) and name in SCORE_METRICS else aliases_for(names))
-    return SCORE_METRICS[name]
+    return SCORE_METRICS[name_among(argument, name, names)]
+
+
+def name_among(argument: str, name: Any, names: Collection[str]) -> str:
+    """Return the name of a metric that an argument names, which must be one of some."""
+    found = full_name(name)
+    if found not in names:
+        check_choice(argument, name, names, None if isinstance(found, str) and found in METRICS else aliases_for(names))
+    return str(found)

@@ -88,7 +88,7 @@ def test_a_name_that_is_like_none_lists_the_known_ones():
         find_metric("metric", "f1", of="ranking")
 
 
-SHORT = [(short, name) for name, metric in registry.METRICS.items() for short in metric.short.split()]
+SHORT = [(short, name) for name, metric in registry.METRICS.items() for short in metric.synonyms.split()]
 
 
 def test_short_names_stand_for_one_metric_each():
@@ -102,7 +102,7 @@ def test_short_names_stand_for_one_metric_each():
 
 @pytest.mark.parametrize(("short", "name"), SHORT)
 def test_a_short_name_is_the_metric(short, name):
-    for written in (short, short.upper()):
+    for written in (short, short.upper(), name.upper(), short.replace("_", "-"), name.replace("_", " ")):
         assert str(fastevals.metric(written)) == name
     if name in SCORE_METRICS:
         assert find_metric("metric", short).name == name
@@ -117,6 +117,10 @@ def test_results_are_found_by_short_names_and_hold_the_names():
     assert ranking.best_threshold("mcc") == ranking.best_threshold("matthews")
     with pytest.raises(ValueError, match="metrics must all differ, got 'roc_auc' twice"):
         fastevals.bootstrap(ranking, ["auc", "roc_auc"])
+    with pytest.raises(ValueError, match=r"best must be one of 'accuracy', .*; got 'auc'$"):
+        fastevals.bootstrap(ranking, fastevals.metric("f1", best="auc"))
+    with pytest.raises(ValueError, match=r"metric must be one of 'accuracy', .*; got 'AUC'$"):
+        ranking.best_threshold("AUC")
 
 
 @pytest.mark.parametrize(
@@ -124,14 +128,12 @@ def test_results_are_found_by_short_names_and_hold_the_names():
     [
         ("roc", "'roc_auc'"),
         ("aupr", "'average_precision'"),
-        ("youden", "'informedness'"),
-        ("F1", "'f1'"),
+        ("J", "'informedness'"),
         ("phi", "'matthews'"),
         ("neg_mean_squared_error", "'mean_squared_error'"),
         ("acuracy", "'accuracy'"),
         ("f2", "metric('f_score', beta=2)"),
-        ("f1-score", "'f1'"),
-        ("PR-AUC", "'pr_auc'"),
+        ("F-measure", "'f1'"),
         ("f1_macro", "metric('f1', average='macro')"),
     ],
 )
@@ -191,7 +193,7 @@ def test_the_docstring_names_all_metrics():
         ("f_score", {"threshold": 0.5, "betta": 2}, "betta= is not an option of it (did you mean 'beta'?)"),
         ("r2", {"quantile": 0.5}, "quantile= is not an option of it; it takes none"),
         ("matthews", {"cost": 1}, "cost= is not an option of it; it takes threshold, best, "),
-        ("precision", {"best": "youden"}, "; got 'youden' (did you mean 'informedness'?)"),
+        ("precision", {"best": "j"}, "; got 'j' (did you mean 'informedness'?)"),
     ],
 )
 def test_an_unknown_option_is_an_error_where_it_is_written(name, options, said):
@@ -200,10 +202,13 @@ def test_an_unknown_option_is_an_error_where_it_is_written(name, options, said):
 
 
 def test_best_threshold_and_intervals_of_proportions_know_other_names_too():
+    ranking, matrix = Ranking([0, 1], [0, 1]), fastevals.ConfusionMatrix([[1, 2], [3, 4]])
+    assert ranking.best_threshold("Youden") == ranking.best_threshold("informedness")
+    assert fastevals.proportion_interval(matrix, "TPR") == fastevals.proportion_interval(matrix, "recall")
     with pytest.raises(ValueError, match="did you mean 'informedness'"):
-        Ranking([0, 1], [0, 1]).best_threshold("youden")
-    with pytest.raises(ValueError, match="did you mean 'recall'"):
-        fastevals.proportion_interval(fastevals.ConfusionMatrix([[1, 2], [3, 4]]), "sensitivity")
+        ranking.best_threshold("j")
+    with pytest.raises(ValueError, match="did you mean 'error_rate'"):
+        fastevals.proportion_interval(matrix, "error")
 
 
 # Values -----------------------------------------------------------------------------------------------------------
