@@ -79,6 +79,7 @@ def test_report_of_many_counts_has_the_intervals_of_rows(monkeypatch):
     from fastevals.show.report import intervals
 
     monkeypatch.setattr(intervals, "BUDGET", 1000 * 1999)
+    monkeypatch.setattr(intervals, "ROWS_ALWAYS_DRAWN", 0)
     y, score = DIGITS["label"], DIGITS["random_forest"]
     rows = fastevals.report({"y": y, "s": score}, label="y", score="s").to_dict()["blocks"][0]
     result = fastevals.report(fastevals.Ranking(y, score).counts, score="s").to_dict()["blocks"][0]
@@ -307,6 +308,7 @@ def test_hints_name_what_the_reader_can_type(tmp_path, capsys, monkeypatch):
     columns = {name: DIGITS[name][:600] for name in ("label", "logistic", "fold")}
     path = written(tmp_path, columns)
     monkeypatch.setattr(intervals, "BUDGET", 500 * 1999)
+    monkeypatch.setattr(intervals, "ROWS_ALWAYS_DRAWN", 0)
     grouped = {"label": "label", "score": "logistic", "groups": "fold"}
     flags = ["--label", "label", "--score", "logistic", "--group", "fold"]
     python, command = hints_of(path, "report", flags, **grouped)

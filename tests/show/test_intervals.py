@@ -277,6 +277,7 @@ def test_probabilities(value, text):
 def large(monkeypatch):
     """Make the embedded data large."""
     monkeypatch.setattr(intervals, "BUDGET", 1796 * 1999)
+    monkeypatch.setattr(intervals, "ROWS_ALWAYS_DRAWN", 0)
 
 
 @pytest.mark.slow
@@ -326,8 +327,17 @@ def test_large_blocks_are_bootstrapped_where_it_is_asked_for(capsys, monkeypatch
     assert text == report(capsys, *TWO, *FEW)
 
 
+def test_rows_of_small_blocks_are_drawn_whatever_the_budget() -> None:
+    few, many = intervals.ROWS_ALWAYS_DRAWN, intervals.ROWS_ALWAYS_DRAWN + 1
+    plan = IntervalPlan(0.95, RESAMPLES, 1000, 0).for_blocks([many, few], 3)
+    assert [plan.draws(n) for n in (few, many)] == [True, False]
+    unlimited = IntervalPlan(0.95, 99, None, 0)
+    assert [unlimited.draws(n, fit=fit) for fit in (True, False) for n in (few, many)] == [True, True, True, False]
+
+
 def test_only_blocks_above_their_share_are_large(capsys, monkeypatch):
     monkeypatch.setattr(intervals, "BUDGET", 1796 * 2 * 39)  # fold 0 and 1 have 360 rows, the others 359
+    monkeypatch.setattr(intervals, "ROWS_ALWAYS_DRAWN", 0)
     monkeypatch.setattr(intervals, "RESAMPLES", 39)
     output = report_json(capsys, "--by", "fold", *TWO)
     assert [block["intervals"]["method"] for block in output["blocks"]] == ["cells"] * 2 + ["BCa"] * 3
@@ -351,6 +361,7 @@ def test_only_blocks_above_their_share_are_large(capsys, monkeypatch):
 def test_a_report_draws_all_that_its_budget_is_enough_for(capsys, monkeypatch):
     monkeypatch.setattr(intervals, "RESAMPLES", 39)
     monkeypatch.setattr(intervals, "BUDGET", 1797 * 2 * 39)
+    monkeypatch.setattr(intervals, "ROWS_ALWAYS_DRAWN", 0)
     plan = report_json(capsys, "--by", "fold", *TWO)["intervals"]
     assert (plan["method"], plan["blocks_drawn"], plan["not_drawn"]) == ("BCa", 5, "")
     assert "No rows are drawn" not in report(capsys, "--by", "fold", *TWO)
@@ -380,6 +391,7 @@ def test_large_blocks_with_weights(capsys, tmp_path, monkeypatch, option):
     """Copies are rows like any others; of rows with weights, whole ones too, there are no cells."""
     weights = (1, 2, 3, 1)
     monkeypatch.setattr(intervals, "BUDGET", 39 * 1999)
+    monkeypatch.setattr(intervals, "ROWS_ALWAYS_DRAWN", 0)
     y, a = [0, 1, 0, 1] * 10, [k * 7 % 40 for k in range(40)]
     rows = zip(y, a, a[::-1], weights * 10, strict=True)
     file = write(tmp_path, "w.csv", "y,a,b,w\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
@@ -418,6 +430,7 @@ def test_large_blocks_with_groups(capsys):
 
 def test_large_blocks_with_too_few_of_a_class(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(intervals, "BUDGET", 3 * 1999)
+    monkeypatch.setattr(intervals, "ROWS_ALWAYS_DRAWN", 0)
     for labels in ("0000", "0001"):
         rows = "".join(f"{label},{k % 3},{k}\n" for k, label in enumerate(labels))
         file = write(tmp_path, "few.csv", "y,a,b\n" + rows)

@@ -191,6 +191,7 @@ def test_fewer_replicates_where_the_budget_is_not_enough(monkeypatch: Any) -> No
     from fastevals.show.report import intervals
 
     monkeypatch.setattr(intervals, "BUDGET", 400 * N * 2)
+    monkeypatch.setattr(intervals, "ROWS_ALWAYS_DRAWN", 0)
     found = fastevals.report(number_columns(), target="y", pred=["a", "b"])
     assert found.blocks[0].n_resamples == 400
     assert "400 bootstrap replicates" in found.to_text()

@@ -61,6 +61,7 @@ def test_copies_are_repeated_rows(tmp_path: Path, way: dict[str, Any]) -> None:
 
 def test_copies_in_a_frame_are_repeated_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fastevals.show.report.intervals, "BUDGET", 10)  # cells are drawn
+    monkeypatch.setattr(fastevals.show.report.intervals, "ROWS_ALWAYS_DRAWN", 0)
     ours = fastevals.report(COLUMNS, **ROLES, frequency_weight="w")
     assert numbers(ours) == numbers(fastevals.report(REPEATED, **ROLES))
     with pytest.raises(ValueError, match="frequency_weight 'a' must hold whole numbers, how many copies"):
@@ -88,6 +89,7 @@ def test_weighted_rows_out_of_memory_have_values_and_say_why_no_more(
     budget = way.get("budget")
     if budget is not None:
         monkeypatch.setattr(fastevals.show.report.intervals, "BUDGET", budget)
+        monkeypatch.setattr(fastevals.show.report.intervals, "ROWS_ALWAYS_DRAWN", 0)
     options = {name: each for name, each in way.items() if name != "budget"}
     file = write(tmp_path, COLUMNS | {"w": COLUMNS["w"] / unit})
     report = fastevals.report(file, **ROLES, sample_weight="w", **options)

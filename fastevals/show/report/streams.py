@@ -252,8 +252,8 @@ class ExactStream:
             return set()
         blocks = [block for block in self.blocks if plan.draws(block.n_samples)]
         n_bytes = sum(block.n_samples for block in blocks) * (8 * len(self.reader.scores) + 9)
-        if plan.budget is None and self.memory is not None and n_bytes > self.memory:
-            return set()
+        fit = plan.budget is not None or self.memory is None or n_bytes <= self.memory
+        blocks = [block for block in blocks if plan.draws(block.n_samples, fit=fit)]
         return {block.value for block in blocks}
 
     def joint_sums(self, wanted: Iterable[tuple[StreamedBlock, Mapping[str, MetricSpec]]]) -> dict[Any, JointSums]:
