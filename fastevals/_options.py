@@ -131,6 +131,12 @@ def show(value: Any) -> str:
     return " ".join(text.split()) if len(text) <= LONGEST else f"{' '.join(text[:LONGEST].split())}..."
 
 
+def named_by_base(internal: type[T]) -> type[T]:
+    """Give a class of ours that users don't know the name of what it is to them: messages have it, pickles don't."""
+    internal.__name__ = internal.__bases__[0].__name__
+    return internal
+
+
 def python_number(value: Any) -> Any:
     """Return an array's number as a float, or as an int where it is one that a float would round."""
     value = value.item()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+import pickle
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,8 @@ import fastevals
 from fastevals import plots, scale
 from fastevals._options import FORMER_KEYWORDS
 from fastevals.scale import parquet
-from fastevals.scale.engines.engine import Engine
+from fastevals.scale.engines.engine import Engine, _ByValue
+from fastevals.scale.rounding import LooseCounts, Spare
 from fastevals.show.cli import main
 from fastevals.show.commands import OPTION_NAMES
 from tests.scale.local_frames import LOCAL, LocalFrame
@@ -35,7 +38,12 @@ SCORES = {"label": "y", "score": "s"}
 
 def public_functions() -> Iterator[tuple[str, Any]]:
     """Yield functions and methods, and constructors of what users make."""
-    rooms = [(fastevals, fastevals.__all__), (plots, plots.__all__), (scale, scale.__all__), (parquet, dir(parquet))]
+    rooms = [
+        (fastevals, fastevals.__all__),
+        (plots, plots.__all__),
+        (scale, scale.__all__),
+        (parquet, ["ranking", "ranking_summary"]),
+    ]
     members = [(name, getattr(room, name)) for room, names in rooms for name in names if not name.startswith("_")]
     for name, member in [*members, ("Engine", Engine)]:
         if inspect.isfunction(member):
@@ -131,3 +139,51 @@ def test_commands_have_the_names_of_the_command_line(command: str, capsys: Any) 
     assert not any(f"--{name.replace('_', '-')} " in text for name in OPTION_NAMES)
     if command in ("report", "compare"):
         assert all(f"--{name} " in text for name in ("resamples", "confidence", "seed", "group"))
+
+
+# Errors ---------------------------------------------------------------------------------------------------------------
+
+
+def internal_subjects() -> dict[str, Any]:
+    """What calls return that is of a class which users don't know."""
+    table = pa.table(COLUMNS)
+    ranking = parquet.ranking(table, **SCORES)
+    summary = LOCAL.group_summary(LocalFrame([table]), **SCORES, by="g")
+    folds = fastevals.RankingFolds.from_scores(COLUMNS["y"], COLUMNS["s"], np.arange(60) % 2)
+    return {
+        "ranking of files": ranking,
+        "its counts": ranking.counts,
+        "rankings of groups": summary.rankings(),
+        "by value": _ByValue({"s": {"mon": ranking}}),
+        "averaged counts": folds.roc_curve(average="vertical").counts,
+        "loose counts": LooseCounts.of(fastevals.Ranking(COLUMNS["y"], COLUMNS["s"]).counts, Spare(1, 0.5), 1),
+    }
+
+
+def wrong_calls(call: Any, subject: Any) -> Iterator[Callable[[], Any]]:
+    y, s = COLUMNS["y"], COLUMNS["s"]
+    for given in ((y, subject), (subject, s), (y, {"a": subject}), (y, [subject, subject]), ({"a": subject},)):
+        yield partial(call, *given)
+    for name in {"metrics", "rng", "groups", "sample_weight", "ax", "reference"} & inspect.signature(
+        call
+    ).parameters.keys():
+        yield partial(call, y, s, **{name: subject})
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_errors_name_no_class_that_users_do_not_know() -> None:
+    subjects = internal_subjects()
+    hidden = {type(each).__qualname__ for each in subjects.values()}
+    assert len(hidden) == len(subjects)
+    messages: dict[str, str] = {}
+    for name, call in public_functions():
+        for which, subject in subjects.items() if "." not in name else ():
+            for attempt in wrong_calls(call, subject):
+                try:
+                    attempt()
+                except (ValueError, TypeError) as error:
+                    messages[str(error)] = f"{name} of {which}"
+    assert len(messages) > 300
+    assert not [(where, each) for each, where in messages.items() if any(word in each for word in hidden)]
+    assert "got a Ranking" in " ".join(messages)
+    assert all(type(pickle.loads(pickle.dumps(each))) is type(each) for each in list(subjects.values())[:1])

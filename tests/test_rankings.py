@@ -161,6 +161,7 @@ READ: dict[str, tuple[Callable[[Any], Any], Known]] = {
         f"{kind}_curve": (method(f"{kind}_curve"), Known.EACH if kind == "calibration" else Known.RANGES)
         for kind in CURVES
     },
+    "plot_cost_over_prior": (plotted("cost_over_prior"), Known.RANGES),
     "plot_score_histogram": (plotted("score_histogram"), Known.EACH),
     "report without intervals": (lambda s: fe.report(s, n_resamples=0), Known.RANGES),
     "roc_auc": (method("roc_auc"), Known.RANGES),

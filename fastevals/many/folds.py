@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._frames import Columns, Tabular, make_columns
-from fastevals._options import check_choice, show
+from fastevals._options import check_choice, named_by_base, show
 from fastevals._text import first_lines
 from fastevals._validation.arrays import as_scores, as_weights, check_finite, check_same_length
 from fastevals._validation.labels import as_labels, binary_labels, raise_not_binary
@@ -330,6 +330,7 @@ def pooled_counts(rankings: Sequence[Ranking]) -> ThresholdCounts:
     return ThresholdCounts.merge(each.counts for each in rankings)
 
 
+@named_by_base
 class AveragedCounts(ThresholdCounts):
     """Averages over folds in place of counts, for curves alone: they bend the rules of counts, and don't add up.
 

@@ -14,7 +14,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import check_choice, check_no_options, check_not_given, check_options, warn_undefined
+from fastevals._options import (
+    check_choice,
+    check_no_options,
+    check_not_given,
+    check_options,
+    named_by_base,
+    warn_undefined,
+)
 from fastevals._validation.arrays import as_scores, check_finite, check_probabilities, check_same_length
 from fastevals._validation.labels import Classes, as_labels, as_true_labels, binary_labels, check_comparable_labels
 from fastevals.counting.ordering import BinaryLabels
@@ -164,6 +171,7 @@ class Labels(Kind):
         return [_checked_along(argument, metric(stack), len(counts)) for metric in metrics]
 
 
+@named_by_base
 class _Stack(ConfusionMatrix):
     """A stack of matrices whose undefined metrics are NaN without a warning: they are counted."""
 

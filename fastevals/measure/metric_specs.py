@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,8 @@ def metric(name: str, **options: Any) -> MetricSpec:
         ``best=`` (the threshold best by another such metric, or by itself) and the constraints of
         `Ranking.threshold_for` (``recall=``, ``precision=``, ``fpr=``, ``tpr=``, ``n_predicted=``). All but the fixed
         one are chosen anew in each bootstrap replicate. "f_score" takes ``beta=``, "expected_cost" ``cost_fp=``,
-        ``cost_fn=`` and ``prior=``, "roc_auc" ``max_fpr=``, ``min_tpr=`` and ``standardize=``. Of a confusion matrix:
+        ``cost_fn=`` and ``prior=``, "roc_auc" ``max_fpr=``, ``min_tpr=`` and ``standardize=``,
+        "expected_calibration_error" ``n_bins=`` and ``strategy=``. Of a confusion matrix:
         the arguments of its method, such as ``average="macro"``. Of regression: ``quantile=`` for "pinball_loss". Of
         ranked documents ``k=``: ``metric("ndcg", k=10)`` is the same as the name with its end, ndcg@10.
 
@@ -139,7 +141,7 @@ def _checked(argument: str, spec: MetricSpec) -> MetricSpec:
 def legal_options(spec: MetricSpec) -> Iterator[str]:
     """Yield the options that a metric has, whatever it may be computed from; some twice."""
     name, entry = spec.name, METRICS[spec.name]
-    if entry.of in ("targets", "queries"):
+    if entry.of in ("probabilities", "targets", "queries"):
         yield from entry.options
     if name == "roc_auc":
         yield from PARTIAL_AUC_OPTIONS
@@ -311,9 +313,21 @@ def _unbounded_metric(spec: MetricSpec | Callable[..., Any], argument: str, unit
         return _at_a_threshold(spec, unit)
     if spec.name == "roc_auc" and spec.options:
         return _partial_auc(spec)
-    check_no_options(str(spec), spec.options, ())
+    check_no_options(str(spec), spec.options, entry.options)
+    if spec.options:
+        return _in_bins(spec)
     detail = entry.replicate.detail if entry.replicate else entry.detail
     return RankingMetric(entry, detail, entry.replicate)
+
+
+def _in_bins(spec: MetricSpec) -> RankingMetric:
+    """Return the calibration error in other bins; those of equal mass are cut anew in each replicate."""
+    entry = METRICS[spec.name]
+    options = entry.own_options(spec.options)
+    entry = replace(entry, function=partial(entry.function, **options))
+    if options["strategy"] != "uniform" or entry.replicate is None:
+        return RankingMetric(entry, Detail.THRESHOLDS)
+    return RankingMetric(entry, entry.replicate.detail, entry.replicate._replace(n_bins=options["n_bins"]))
 
 
 def _partial_auc(spec: MetricSpec) -> RankingMetric:

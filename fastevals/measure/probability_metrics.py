@@ -414,12 +414,17 @@ class Bins(NamedTuple):
     starts: NDArray[np.intp]
 
 
+def checked_bins(n_bins: Any = 10, strategy: Any = "uniform") -> dict[str, Any]:
+    """Return the options of bins, checked."""
+    check_choice("strategy", strategy, Strategy)
+    return {"n_bins": check_integer("n_bins", n_bins, low=1, high=MOST_BINS), "strategy": strategy}
+
+
 def cut_bins(counts: ThresholdCounts, n_bins: int, strategy: Strategy) -> Bins:
     """Cut the probabilities into bins of equal width ("uniform") or of equal mass ("quantile")."""
     require_probabilities(counts)
     counts._require_each_score("calibration")
-    n_bins = check_integer("n_bins", n_bins, low=1, high=MOST_BINS)
-    check_choice("strategy", strategy, Strategy)
+    n_bins, strategy = checked_bins(n_bins, strategy).values()
     edges, starts = STRATEGIES[strategy](counts, n_bins)
     positives, negatives = np.diff(counts.tps[starts]), np.diff(counts.fps[starts])
     if n_bins <= FEW_BINS and are_whole(counts):

@@ -66,7 +66,7 @@ class ReplicateKernel(NamedTuple):
         Of the scores of rows, gives the term of a positive and that of a negative: the metric is made of sums of these
         over rows, no sweep of steps.
     n_bins : int
-        Bins of equal width whose sums are added up without their signs.
+        Bins of equal width whose sums are added up without their signs; 0 of a mean over rows.
     """
 
     kernel: str
@@ -288,7 +288,7 @@ def _of_queries(
     return Metric(name, name, "queries", function, needs=needs, check_options=checks, aliases=aliases, **more)
 
 
-def _mean_over_rows(of_thresholds: Callable[..., Any], n_bins: int = 1) -> ReplicateKernel:
+def _mean_over_rows(of_thresholds: Callable[..., Any], n_bins: int = 0) -> ReplicateKernel:
     """Return how a mean over rows is summed of a replicate."""
     return ReplicateKernel("sum_by_bin", Detail.THRESHOLDS, Detail.CUTS, of_thresholds=of_thresholds, n_bins=n_bins)
 
@@ -454,6 +454,7 @@ METRICS: dict[str, Metric] = {
             greater_is_better=False,
             needs=(),
             influence=Influence.BINS,
+            check_options=probability_metrics.checked_bins,
             replicate=_mean_over_rows(probability_metrics.differences, n_bins=10),
             optimized_bounds=(-1.0, 1.0),
             synonyms="ece",

@@ -123,6 +123,8 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
         low, high = sorted(
             metric.of_counts(move(counts, spare, side)) for counts, side in ((cells.worst, WORSE), (cells.best, BETTER))
         )
+    elif entry.of == "probabilities":
+        raise_untold(str(spec))
     else:
         raise ValueError(
             f"{spec} of these rows is in doubt: they were counted in ranges of scores, and no bounds of it are known. "

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._kernels.cells import join_cells
-from fastevals._options import check_choice, check_integer, show
+from fastevals._options import check_choice, check_integer, named_by_base, show
 from fastevals._validation.arrays import EXACT, check_same_length, refuse_weighted, text_array
 from fastevals._validation.labels import Classes, as_groups, both_classes
 from fastevals._validation.text import is_text, unique_inverse
@@ -313,6 +313,7 @@ def as_names(groups: NDArray[Any]) -> NDArray[Any]:
     return groups.astype(np.float64 if groups.dtype.kind == "f" else np.int64) + 0  # no -0.0
 
 
+@named_by_base
 class _Rankings(Mapping[Any, Ranking]):
     """The rankings of groups."""
 

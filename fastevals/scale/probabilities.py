@@ -19,6 +19,7 @@ from fastevals.measure.probability_cells import MAX_ROWS, counts_of_cells, tail_
 from fastevals.measure.probability_metrics import (
     FRACTION,
     REST,
+    Strategy,
     log_losses,
     mean_loss,
     mean_of_bins,
@@ -192,14 +193,20 @@ class ProbabilitySummary(Summary):
         warn_undefined(name, "a score is outside [0, 1]" if n else "there are no rows")
         return math.nan
 
-    def calibration_curve(self) -> CalibrationCurve:
+    def calibration_curve(self, n_bins: int | None = None, *, strategy: Strategy = "uniform") -> CalibrationCurve:
         """Return the calibration curve in the summary's bins, as `Ranking.calibration_curve`.
 
         Raises
         ------
         ValueError
-            If a score is outside [0, 1].
+            If a score is outside [0, 1], or other bins are asked for than are kept.
         """
+        kept = self._edges.size - 1
+        if n_bins not in (None, kept) or strategy != "uniform":
+            raise ValueError(
+                f"n_bins must be {kept} and strategy 'uniform', as kept, got {show(n_bins)} and {show(strategy)}: "
+                "ProbabilitySummary(n_bins=...) keeps other bins, of equal width"
+            )
         if not self.are_probabilities and self._extremes[0] < math.inf:
             raise ValueError(f"y_score must be probabilities, within [0, 1], got {show(self._extremes)}")
         negatives, positives = self._bins[::2], self._bins[1::2]
@@ -208,10 +215,10 @@ class ProbabilitySummary(Summary):
         fractions = np.divide(positives, sizes, where=sizes > 0, out=np.full(sizes.size, np.nan))
         return CalibrationCurve(fractions, np.where(sizes > 0, means, np.nan), sizes, self._edges)
 
-    def expected_calibration_error(self) -> float:
+    def expected_calibration_error(self, n_bins: int | None = None, *, strategy: Strategy = "uniform") -> float:
         """Return the mean distance of a bin's share of positives from its mean probability, by rows."""
         if self.are_probabilities:
-            return self.calibration_curve().expected_calibration_error
+            return self.calibration_curve(n_bins, strategy=strategy).expected_calibration_error
         return self._mean("expected_calibration_error", 0, 0, 0)
 
     def metrics(self) -> dict[str, float]:

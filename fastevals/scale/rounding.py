@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._options import named_by_base
 from fastevals.counts import Cells, ThresholdCounts
 
 PARTS = 2**20  # of a unit, in which what is rounded is added up
@@ -58,6 +59,7 @@ def moved_cells(at: Cells, spare: Spare, side: int) -> Cells:
     )  # fmt: skip
 
 
+@named_by_base
 class LooseCounts(ThresholdCounts):
     """Counts whose cells at each threshold are as bad, or as good, as rounding may have left them."""
 

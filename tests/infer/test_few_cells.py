@@ -128,7 +128,7 @@ def test_a_summary_of_many_cells_has_the_intervals_of_its_rows() -> None:
 def test_what_is_drawn_of_many_cells() -> None:
     counts = counts_of(100_000, 0.1)
     specs = parse_metrics(["roc_auc", FIXED, metric("f1", best="f1"), metric("matthews", best="f1"), max_threshold])
-    sample = make_few_cell_sample(counts, specs, stratified=True)
+    sample = make_few_cell_sample(Ranking.from_threshold_counts(counts), specs, stratified=True)
     assert [numbers for _, numbers in sample._parts] == [[0], [1], [2, 3], [4]]
     whole, fixed, best, all_cells = (int(np.count_nonzero(part.sizes)) for part, _ in sample._parts)
     assert fixed == 4
@@ -185,3 +185,24 @@ def test_any_number_of_rows(n_scores: int) -> None:
         assert many.standard_error * np.sqrt(10**5) == pytest.approx(few.standard_error, rel=0.2), name
         low, high = many.confidence_interval
         assert low < many.value < high
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_weighted_rows_are_drawn_with_their_weights(exact: bool) -> None:
+    rng = np.random.default_rng(2)
+    n = 20_000
+    y, weights = rng.random(n) < 0.2, rng.integers(1, 4, n) * rng.integers(1, 3, n)
+    s = np.round(rng.normal(size=n) + y, 2 if exact else 15)
+    summary = RankingSummary(cells=2**14)
+    summary.update(y, s, sample_weight=weights)
+    assert summary.is_exact == exact
+    metrics = ["roc_auc", "average_precision", "ks_statistic", metric("f1", best="f1"), metric("recall", fpr=0.05)]
+    found = bootstrap(summary, metrics, n_resamples=1999, rng=1)
+    expected = bootstrap((y, s), metrics, sample_weight=weights, n_resamples=1999, rng=1)
+    copies = bootstrap((y, s), "roc_auc", frequency_weight=weights, n_resamples=1999, rng=1)["roc_auc"]
+    for name, each in expected.items():
+        assert found[name].value == pytest.approx(each.value, abs=1e-4)
+        assert found[name].standard_error == pytest.approx(each.standard_error, rel=0.06), name
+        ends = np.subtract(found[name].confidence_interval, each.confidence_interval)
+        assert np.abs(ends).max() < 0.35 * each.standard_error, name
+    assert copies.standard_error < 0.8 * found["roc_auc"].standard_error

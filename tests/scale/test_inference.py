@@ -58,8 +58,10 @@ def test_what_is_in_doubt_without_bounds_is_an_error() -> None:
         bootstrap(summary, lambda counts: 0.5, n_resamples=9)
     weighted = RankingSummary(largest_weight=1.0)
     weighted.update([0, 1], [0.1, 0.9], sample_weight=[0.5, 1.0])
-    with pytest.raises(ValueError, match="subject must count rows, but has weights: RankingSummary"):
-        bootstrap(weighted, "roc_auc", n_resamples=9)
+    with pytest.raises(ValueError, match="subject must count rows, but has weights: ThresholdCounts"):
+        bootstrap(weighted.ranking().counts, "roc_auc", n_resamples=9)
+    with pytest.raises(ValueError, match="stratified draws of weighted rows need the rows"):
+        bootstrap(weighted, "roc_auc", stratified=True, n_resamples=9)
 
 
 @pytest.mark.parametrize("cells", [2**14, 2**18])

@@ -192,6 +192,8 @@ def bootstrap(
     replicate chooses are drawn from cells about it, those at a fixed threshold from four, and metrics of probabilities
     from 64 cells an octave. So an interval is the same whatever is asked for beside it, and the same of memory and of
     files; but only metrics that are read at the same threshold, or of the whole curve, are of the same replicates.
+    Where rows were counted with `sample_weight`, a cell of weight W and squared weights Q is drawn as a Poisson number,
+    of mean W^2 / Q, of rows of weight Q / W.
 
     Draws are multinomial, of probabilities exact to 2**-48. For AUCs alone `delong` gives intervals without draws, for
     proportions at a fixed threshold `proportion_interval`.
@@ -225,7 +227,7 @@ def bootstrap(
     settings = BootstrapSettings.checked(n_resamples, confidence_level, method, alternative, rng)
     specs = parse_metrics(metrics)
     design = SamplingDesign(groups, sample_weight, as_flag("stratified", stratified), pos_label, frequency_weight)
-    counts, doubts, coarse = without_doubt("subject", subject, specs)
+    counts, doubts, coarse = without_doubt("subject", subject, specs, takes_weights=True)
     sample = make_sample(counts, specs, design, coarse=coarse)
     estimates = make_estimates(sample, specs, settings, doubts, keep=keep_distribution, progress=progress)
     return BootstrapResult(

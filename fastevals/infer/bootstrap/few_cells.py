@@ -27,12 +27,13 @@ from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_union, sorted_unique
 from fastevals.counts import Cells, ThresholdCounts
-from fastevals.infer.bootstrap.ranking_samples import RankingSample
+from fastevals.infer.bootstrap.ranking_samples import RankingSample, WeightedSample
 from fastevals.infer.bootstrap.samples import Sample, Values
 from fastevals.measure.cells import ratio
 from fastevals.measure.kinds import MetricSpecs
 from fastevals.measure.metric_specs import MetricSpec, influence_of, ranking_metric
 from fastevals.measure.probability_cells import probability_cells
+from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.registry import METRICS, Detail, Influence
 from fastevals.measure.thresholds import CONSTRAINTS, best_row_by, checked_limit, row_within
 from fastevals.results import OperatingPoint
@@ -61,20 +62,29 @@ class FewCells:
         The row of the counts at which a metric is read, by what it is called; without those of the whole curve.
     probabilities : ThresholdCounts or None
         Rows at the mean probabilities of small cells; None where scores are no probabilities.
+    squares : ThresholdCounts or None
+        Sums of squared weights beside the counts, where these are sums of weights.
     """
 
     counts: ThresholdCounts
     drawn: dict[str, Rows]
     places: dict[str, int]
     probabilities: ThresholdCounts | None = None
+    squares: ThresholdCounts | None = None
 
     def tell(self, label: str, spec: MetricSpec | Callable[..., Any]) -> bool:
-        """Return whether these cells tell how a metric varies."""
-        of_probabilities = isinstance(spec, MetricSpec) and not is_of_order(spec)
+        """Return whether these cells tell how a metric varies: probabilities' reach over the edges of other bins."""
+        of_probabilities = isinstance(spec, MetricSpec) and not is_of_order(spec) and not spec.options
         return label in self.drawn or (of_probabilities and self.probabilities is not None)
 
     @classmethod
-    def reduce(cls, counts: ThresholdCounts, specs: MetricSpecs, probabilities: ThresholdCounts | None = None) -> Self:
+    def reduce(
+        cls,
+        counts: ThresholdCounts,
+        specs: MetricSpecs,
+        probabilities: ThresholdCounts | None = None,
+        squares: ThresholdCounts | None = None,
+    ) -> Self:
         """Keep few thresholds of counts, closest where metrics are read.
 
         Parameters
@@ -86,10 +96,12 @@ class FewCells:
             Metrics by what they are called.
         probabilities : ThresholdCounts, optional
             Of `probability_cells`.
+        squares : ThresholdCounts, optional
+            Of squared weights, at the thresholds of the counts.
         """
         of_order: dict[str, Any] = {label: spec for label, spec in specs.items() if is_of_order(spec)}
         cuts = {label: spec.options["threshold"] for label, spec in of_order.items() if "threshold" in spec.options}
-        every, own = _at_positives(counts, list(cuts.values()))
+        every, own, of_counts = _at_positives(counts, list(cuts.values()))
         ends, alone = [0, every.tps.size - 1], every.take(own)  # without the cuts
         is_small = alone.tps.size <= THRESHOLDS_KEPT
         shares = Shares.of(alone)
@@ -120,6 +132,7 @@ class FewCells:
             {label: drawn[key] for label, key in reads.items()},
             {label: int(np.searchsorted(rows, row)) for label, row in places.items()},
             probabilities,
+            None if squares is None else squares.take(of_counts[rows]),
         )
 
 
@@ -140,8 +153,8 @@ def counts_at_positives(counts: ThresholdCounts, cuts: Sequence[float] = ()) -> 
     return _at_positives(counts, cuts)[0]
 
 
-def _at_positives(counts: ThresholdCounts, cuts: Sequence[float]) -> tuple[ThresholdCounts, Rows]:
-    """Return `counts_at_positives`, and those of its rows that are there without the cuts, too."""
+def _at_positives(counts: ThresholdCounts, cuts: Sequence[float]) -> tuple[ThresholdCounts, Rows, Rows]:
+    """Return `counts_at_positives`, those of its rows that are there without the cuts, and the rows it took."""
     wide = np.float64 if counts.tps.dtype.kind == "f" else np.int64
     tps, fps = (each.astype(wide, copy=False) for each in (counts.tps, counts.fps))
     thresholds = counts.thresholds.astype(np.float64, copy=False)
@@ -164,7 +177,8 @@ def _at_positives(counts: ThresholdCounts, cuts: Sequence[float]) -> tuple[Thres
     differs = np.append(values[1:] != values[:-1], True)  # longer floats may be rounded to the same
     differs[1:] &= (tps[1:] != tps[:-1]) | (fps[1:] != fps[:-1])
     own = np.logical_or.reduceat(without[kept], np.flatnonzero(differs))  # of those that differ in nothing, any
-    return ThresholdCounts._unchecked(values[differs], tps[differs], fps[differs]), np.flatnonzero(own)
+    found = ThresholdCounts._unchecked(values[differs], tps[differs], fps[differs])
+    return found, np.flatnonzero(own), kept[differs]
 
 
 def rows_of_curve(counts: ThresholdCounts, shares: Shares) -> Rows:
@@ -267,14 +281,16 @@ def peaks(counts: ThresholdCounts, spec: MetricSpec, rows: Rows) -> Rows:
 # Draws ----------------------------------------------------------------------------------------------------------------
 
 
-def make_few_cell_sample(
-    counts: ThresholdCounts, specs: MetricSpecs, *, stratified: bool = False, pos_label: Any = None
-) -> FewCellSample:
-    """Return the sample of few cells of counts."""
+def make_few_cell_sample(ranking: BaseRanking, specs: MetricSpecs, *, stratified: bool) -> FewCellSample:
+    """Return the sample of few cells of a ranking's counts."""
+    counts, squares = ranking.counts, ranking._squares
+    if squares is not None and stratified:
+        raise ValueError("stratified draws of weighted rows need the rows: pass (y_true, y_score) and sample_weight")
     values = {label: ranking_metric(spec).of_counts(counts) for label, spec in specs.items()}
     are_needed = any(isinstance(spec, MetricSpec) and not is_of_order(spec) for spec in specs.values())
-    cells = FewCells.reduce(counts, specs, probability_cells(counts) if are_needed else None)
-    return FewCellSample(cells, specs, values, counts=counts, stratified=stratified, pos_label=pos_label)
+    probabilities = probability_cells(counts) if are_needed and squares is None else None
+    cells = FewCells.reduce(counts, specs, probabilities, squares)
+    return FewCellSample(cells, specs, values, of=ranking, stratified=stratified)
 
 
 class FewCellSample(Sample):
@@ -286,28 +302,34 @@ class FewCellSample(Sample):
         specs: MetricSpecs,
         values: Mapping[str, float],
         *,
-        counts: ThresholdCounts | None = None,
+        of: BaseRanking | None = None,
         stratified: bool = False,
-        pos_label: Any = None,
     ) -> None:
-        """Take the value of each metric of all rows, and the counts of all for functions of these."""
-        self.pos_label = pos_label
+        """Take the value of each metric of all rows, and the ranking of all for functions of its counts."""
+        self.pos_label = None if of is None else of.pos_label
         self.class_sizes = int(cells.counts.n_pos), int(cells.counts.n_neg)
         self._values = [np.array(values[label], dtype=np.float64) for label in specs]
-        together: dict[int, tuple[Any, list[int]]] = {}  # rows or counts, and the metrics that are drawn from them
+        together: dict[int, tuple[Any, list[int]]] = {}  # what is drawn, and the metrics of it
         for number, (label, spec) in enumerate(specs.items()):
             known: Any = cells.drawn.get(label)
             if known is None:
-                known = cells.probabilities if cells.tell(label, spec) else counts
+                known = cells.probabilities if cells.tell(label, spec) else of
             together.setdefault(id(known), (known, []))[1].append(number)
         metrics = [ranking_metric(spec) for spec in specs.values()]
-        self._parts = []
+        self._parts: list[tuple[Sample, list[int]]] = []
         for known, numbers in together.values():
-            drawn, detail = known, Detail.THRESHOLDS
+            counts, squares, detail = known, None, Detail.THRESHOLDS
             if isinstance(known, np.ndarray):
-                drawn, detail = cells.counts.take(known), Detail.POSITIVES
+                counts, detail = cells.counts.take(known), Detail.POSITIVES
+                squares = None if cells.squares is None else cells.squares.take(known)
+            elif isinstance(known, BaseRanking):
+                counts, squares = known.counts, known._squares
             own = [metrics[k] for k in numbers]
-            self._parts.append((RankingSample(drawn, own, stratified=stratified, detail=detail), numbers))
+            if squares is None:
+                sample: Sample = RankingSample(counts, own, stratified=stratified, detail=detail)
+            else:
+                sample = WeightedSample(counts, squares, own)
+            self._parts.append((sample, numbers))
         self._bounds = [metric.bounds for metric in metrics]
 
     def estimates(self) -> Values:

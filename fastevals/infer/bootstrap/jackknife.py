@@ -40,7 +40,7 @@ def leave_each_out(
     with np.errstate(divide="ignore", invalid="ignore"):  # the only row of a class, an infinite loss among others
         if metric.threshold is not None:
             values, rows = _at_fixed_threshold(metric, counts)
-        elif sweep and sweep.n_bins == 1:
+        elif sweep and sweep.of_thresholds and not sweep.n_bins:
             values, rows = _of_mean(sweep, counts)
         elif sweep and sweep.kernel in FORMS:
             values, rows = FORMS[sweep.kernel](metric, steps)

@@ -138,7 +138,7 @@ class Sample:
             (k, group), part = divmod(number, GROUPS), strata[number // GROUPS][1]
             counts = self.sizes.copy()
             counts[part] = self.without_group(groups[k], group, part)
-            left[k, group] = counts[part].sum(dtype=np.int64)
+            left[k, group] = counts[part].sum(dtype=np.float64)
             return counts
 
         results = []
@@ -336,7 +336,7 @@ def draw_tables(sizes: NDArray[np.int64], strata: Iterable[slice], number: int, 
     """
     size = table_size(sizes.size)
     drawn = np.zeros((sizes.size, size), dtype=np.int64)  # sums over cells then run along replicates
-    stream = _stream(key, number, 0)
+    stream = batch_stream(key, number)
     for part in strata:
         stratum, out = sizes[part], drawn[part]
         left, rows = int(stratum.sum()), np.full(size, stratum.sum())
@@ -355,7 +355,7 @@ def table_size(n_cells: int) -> int:
 
 def leave_out_table(sizes: NDArray[Any], number: int, key: np.uint64, n_groups: int) -> NDArray[Any]:
     """Return the rows of each cell without a random group of them, one of so many."""
-    stream = _stream(key, number, 1)
+    stream = batch_stream(key, number, 1)
     left_out = stream.binomial(sizes.astype(np.int64), 1 / n_groups)
     return np.asarray(sizes - left_out.astype(sizes.dtype))
 
@@ -365,7 +365,7 @@ def _binomial(stream: np.random.Generator, n: NDArray[np.int64], chance: float) 
     return stream.binomial(n, chance) if chance >= RARE else np.minimum(stream.poisson(n * chance), n)
 
 
-def _stream(key: np.uint64, number: int, purpose: int) -> np.random.Generator:
+def batch_stream(key: np.uint64, number: int, purpose: int = 0) -> np.random.Generator:
     """Return the generator of a batch."""
     return np.random.Generator(
         np.random.Philox(key=np.array([stream_key(key, np.uint64(number)), purpose], dtype=np.uint64))

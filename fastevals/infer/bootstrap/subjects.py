@@ -76,10 +76,11 @@ def make_sample(
         if isinstance(subject, BaseRanking):
             metrics = SCORES.metrics(specs)
             check_needed_probabilities(specs, {"y_score": subject.counts.thresholds[1:]})
-            drawn: dict[str, Any] = {"stratified": design.stratified, "pos_label": subject.pos_label}
             if coarse:
-                return make_few_cell_sample(subject.counts, specs, **drawn)
-            return make_ranking_sample(subject.counts, metrics, **drawn)
+                return make_few_cell_sample(subject, specs, stratified=design.stratified)
+            return make_ranking_sample(
+                subject.counts, metrics, stratified=design.stratified, pos_label=subject.pos_label
+            )
         return MatrixSample(subject, LABELS.metrics(specs), stratified=design.stratified)
     if not isinstance(subject, (tuple, list)) or len(subject) != 2:
         raise ValueError(
@@ -243,7 +244,7 @@ def _repeated(y_true: Any, predictions: Any, design: SamplingDesign) -> tuple[An
 def _check_rows(name: str, subject: Any, values: Any) -> None:
     """Raise unless counts are of rows, and not empty."""
     counts = np.asarray(values)
-    if counts.dtype.kind == "f":
+    if counts.dtype.kind == "f" and (not isinstance(subject, BaseRanking) or subject._squares is None):
         refuse_weighted(name, subject)
     if not counts.sum():
         raise ValueError(f"{name} has no rows to draw from")

@@ -119,7 +119,7 @@ def bootstrap_unpaired(
     for number, (name, each) in enumerate(subjects.items()):
         labelled = pos_label if pairs[number] or not any(pairs) else None
         design = SamplingDesign(stratified=as_flag("stratified", stratified), pos_label=labelled)
-        counts, doubts, coarse = without_doubt(name, each, specs)
+        counts, doubts, coarse = without_doubt(name, each, specs, takes_weights=True)
         sample = make_sample(counts, specs, design, coarse=coarse, name=name)
         if sides:
             _check_same_classes(sides[0].sample.labels, sample.labels)

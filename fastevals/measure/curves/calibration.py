@@ -136,6 +136,6 @@ class CalibrationCurve(Frozen):
         return min(math.fsum(over_bins[filled] * (self.counts[filled] / total)), float(over_bins[filled].max()))
 
 
-def expected_calibration_error(counts: ThresholdCounts) -> float:
-    """Return the mean distance of a bin's share of positives from its mean probability, by rows, in 10 equal bins."""
-    return CalibrationCurve.from_counts(counts).expected_calibration_error
+def expected_calibration_error(counts: ThresholdCounts, *, n_bins: int = 10, strategy: Strategy = "uniform") -> float:
+    """Return the mean distance of a bin's share of positives from its mean probability; 10 equal bins by default."""
+    return CalibrationCurve.from_counts(counts, n_bins=n_bins, strategy=strategy).expected_calibration_error

@@ -391,7 +391,7 @@ class Drawn(NamedTuple):
 
     subject: Any
     doubts: dict[str, Doubt]  # by metric, for those whose value is not certain
-    coarse: bool  # whether many cells may be drawn as fewer: the rows are not there
+    coarse: bool  # whether few cells are drawn: the rows are not there
 
 
 def without_doubt(name: str, subject: Any, specs: Mapping[str, Any], *, takes_weights: bool = False) -> Drawn:
@@ -404,7 +404,8 @@ def without_doubt(name: str, subject: Any, specs: Mapping[str, Any], *, takes_we
         refuse_weighted(name, subject)
     knows = isinstance(ranking, BaseRanking) or (is_summary(ranking) and hasattr(ranking, "_counts_and_doubts"))
     counts, doubts = ranking._counts_and_doubts(specs) if knows else (ranking, {})
-    return Drawn(counts, doubts, counts is not ranking or is_summary(subject))
+    is_counted = isinstance(counts, BaseRanking) and counts._squares is not None
+    return Drawn(counts, doubts, is_counted or counts is not ranking or is_summary(subject))
 
 
 def settled(value: Any, doubt: Doubt) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._choices import OnInvalid
-from fastevals._options import as_flag, check_choice, check_integer, names_keywords, show
+from fastevals._options import as_flag, check_choice, check_integer, named_by_base, names_keywords, show
 from fastevals.many.groups import GroupedMetric, MetricsByGroup, group_results
 from fastevals.measure.kinds import LABELS, SCORES, TARGETS, array_kind, metric_kinds
 from fastevals.measure.metric_specs import parse_metrics
@@ -680,6 +680,7 @@ def _shaped(found: Mapping[Any, Mapping[str, Any]], by: str | None, score: str |
     return each[None] if by is None else _ascending(each, by)
 
 
+@named_by_base
 class _ByValue(Mapping[Any, dict[str, Any]]):
     """Results by value and model, of those by model and value; made when they are asked for."""
 

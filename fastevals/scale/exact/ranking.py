@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._options import check_exactly_one
+from fastevals._options import check_exactly_one, named_by_base
 from fastevals._validation.labels import Classes
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import ThresholdCounts
@@ -28,6 +28,7 @@ from fastevals.scale.squares import RowSums, squared_points
 TOLD_APART = 1 << 18  # ranges that a range of negatives' scores is divided into, where a threshold is among them
 
 
+@named_by_base
 class AtomPoints(ThresholdCounts):
     """Counts at atoms, and at the lowest of the negatives between two of them, wherever the others are."""
 
@@ -82,6 +83,7 @@ def _atom_points(thresholds: Any, tps: Any, fps: Any, atoms: AtomCounts) -> Atom
     return counts
 
 
+@named_by_base
 class ExactRanking(Ranking):
     """A ranking of rows in files: its areas are known, its points are made when asked for, 48 bytes a positive.
 
@@ -223,6 +225,3 @@ class ExactRanking(Ranking):
             step = -(-(high - low + 1) // TOLD_APART)
             finer = np.append(np.arange(low, high, step, dtype=np.uint64), np.uint64(high))
             self._atoms, self._counts = atoms.refined(gap, self._recount(finer)), None
-
-
-AtomPoints.__name__, ExactRanking.__name__ = ThresholdCounts.__name__, Ranking.__name__  # what messages call them

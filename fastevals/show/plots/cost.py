@@ -209,7 +209,9 @@ def draw_cost_over_prior(picture: Picture, models: Models, color: Any = None) ->
 
 
 def _at_equal_costs(ranking: BaseRanking) -> CostOverPrior:
-    return ranking.cost_curve().over_prior()
+    curve: Any = ranking.cost_curve()
+    over_prior: CostOverPrior = getattr(curve, "points", curve).over_prior()
+    return over_prior
 
 
 def _over_prior(curve: CostOverPrior, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -282,7 +282,7 @@ class LossTotals(NamedTuple):
 def is_mean_loss(spec: MetricSpec) -> bool:
     """Return whether a metric of scores is the mean of what each row loses."""
     sweep = SCORES.metric(spec).sweep
-    return sweep is not None and sweep.n_bins == 1
+    return sweep is not None and sweep.of_thresholds is not None and not sweep.n_bins
 
 
 def _losses(metric: RankingMetric) -> Callable[[Floats], tuple[Floats, ...]]:
