@@ -50,23 +50,14 @@ OTHER_KEYWORDS = {  # of other libraries, in lower case
     "correction": "adjust p_adjust method",
     "higher_is_better": "greater_is_better lower_is_better",
 }
-_OF_WEIGHTS = {"weight": "sample_weight"}
-_OF_DRAWS = {"resamples": "n_resamples", "confidence": "confidence_level", "seed": "rng", "group": "groups"}
-FORMER_KEYWORDS = {  # by public call: names of keywords that go in 0.6
-    "report": _OF_WEIGHTS | _OF_DRAWS,
-    "compare": _OF_DRAWS,
+_DRAWS = {"resamples": "n_resamples", "confidence": "confidence_level", "seed": "rng", "group": "groups"}
+FORMER_KEYWORDS = {  # by public call, or class of calls: names of keywords that go in 0.6
+    "report": {**_DRAWS, "weight": "sample_weight"},
+    "compare": _DRAWS,
     "plot_score_histogram": {"bins": "n_bins"},
-    "ranking": _OF_WEIGHTS,
-    "ranking_summary": _OF_WEIGHTS,
-    "Engine.ranking": _OF_WEIGHTS,
-    "Engine.ranking_summary": _OF_WEIGHTS,
-    "Engine.summarize": _OF_WEIGHTS,
-    "Engine.confusion_summary": _OF_WEIGHTS | {"predicted": "pred"},
-    "Engine.target_summary": _OF_WEIGHTS | {"predicted": "pred"},
-    "Engine.probability_summary": _OF_WEIGHTS,
-    "Engine.group_summary": _OF_WEIGHTS,
-    "Engine.grouped_auc": _OF_WEIGHTS,
-    "Engine.grouped_metrics": _OF_WEIGHTS,
+    "ranking": {"weight": "sample_weight"},
+    "ranking_summary": {"weight": "sample_weight"},
+    "Engine": {"weight": "sample_weight", "predicted": "pred"},
 }
 LONGEST = 80  # characters of a value shown in a message
 
@@ -418,7 +409,7 @@ def names_keywords(public: T, look_at: Callable[[Mapping[str, Any]], None] | Non
         return public
 
     parameters = inspect.signature(public).parameters
-    names, former = tuple(parameters), FORMER_KEYWORDS.get(public.__qualname__, {})
+    names, former = tuple(parameters), FORMER_KEYWORDS.get(public.__qualname__.partition(".")[0], {})
     may_be_none = {
         name: each.annotation == "bool | None" or each.default is None
         for name, each in parameters.items()
@@ -427,7 +418,7 @@ def names_keywords(public: T, look_at: Callable[[Mapping[str, Any]], None] | Non
 
     @functools.wraps(public)
     def call(*args: Any, **given: Any) -> Any:
-        for old in [each for each in given if each in former]:
+        for old in [each for each in given if each in former and former[each] in parameters]:
             _take_former(public.__name__, old, former[old], given)
         if look_at and "pandas" in sys.modules and not _is_ours(sys._getframe(1)):
             look_at({**dict(zip(names, args, strict=False)), **given})

@@ -100,7 +100,7 @@ CASES = [pytest.param(*each, id=name, marks=[pytest.mark.slow] * (name not in QU
 def test_a_former_name_is_understood_and_says_the_new_one(call: Any, given: dict[str, Any]) -> None:
     table = pa.table(COLUMNS)
     data = LocalFrame([table[:20], table[20:]]) if "engine" in call.__module__ else table
-    former = FORMER_KEYWORDS[call.__qualname__]
+    former = FORMER_KEYWORDS[call.__qualname__.partition(".")[0]]
     with pytest.warns(FutureWarning) as warned:
         found = call(data, **given)
     old = [name for name in given if name in former]
@@ -114,13 +114,12 @@ def test_a_former_name_is_understood_and_says_the_new_one(call: Any, given: dict
 
 
 def test_every_former_name_is_one() -> None:
-    calls = {call.__qualname__: (call, given) for call, given in FORMER.values()}
-    calls["plot_score_histogram"] = plots.plot_score_histogram, {}
-    assert calls.keys() == FORMER_KEYWORDS.keys()
-    for name, (call, _) in calls.items():
-        parameters = inspect.signature(call).parameters
-        assert set(FORMER_KEYWORDS[name].values()) <= parameters.keys(), name
-        assert not FORMER_KEYWORDS[name].keys() & parameters.keys(), name
+    functions = {name.partition(".")[0]: function for name, function in public_functions()}
+    for name, former in FORMER_KEYWORDS.items():
+        of_class = [each for called, each in public_functions() if called.startswith(f"{name}.")]
+        parameters = {each for call in of_class or [functions[name]] for each in inspect.signature(call).parameters}
+        assert set(former.values()) <= parameters, name
+        assert not former.keys() & parameters, name
 
 
 def test_a_generator_draws_a_number_that_can_be_used_again() -> None:

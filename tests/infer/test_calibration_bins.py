@@ -88,7 +88,8 @@ def test_inference_is_that_of_a_function_of_the_counts(bins: dict[str, Any], row
 def test_few_cells_that_reach_over_edges_are_not_drawn(bins: dict[str, Any]) -> None:
     y, p = np.tile(Y, 4), np.random.default_rng(1).random(4 * N)
     asked: dict[str, Any] = {"bins": metric("ece", **bins), "function": as_function(bins), "ten": metric("ece")}
-    one, other, ten = make_few_cell_sample(Ranking(y, p).counts, asked).replicates(20, np.uint64(0))
+    sample = make_few_cell_sample(Ranking(y, p), asked, stratified=False)
+    one, other, ten = sample.replicates(20, np.uint64(0))
     np.testing.assert_allclose(one, other, rtol=1e-11)
     assert len({*one, *ten}) == 40
 
