@@ -23,7 +23,7 @@ from fastevals._options import check_integer, import_optional
 T = TypeVar("T")
 R = TypeVar("R")
 
-BLOCK = 1 << 16  # rows whose temporaries stay in cache, yet enough that threads seldom wait for the GIL
+ROWS_PER_BLOCK = 1 << 16  # rows whose temporaries stay in cache, yet enough that threads seldom wait for the GIL
 MAX_CHUNKS = 64  # enough to balance many threads, few enough that what is kept for each chunk stays small
 MAX_THREADS = 1024
 
@@ -126,7 +126,7 @@ def num_threads(n: int) -> Iterator[None]:
         _threads_here.reset(token)
 
 
-def chunks(n: int, width: int = 1, block: int = BLOCK) -> list[slice]:
+def chunks(n: int, width: int = 1, block: int = ROWS_PER_BLOCK) -> list[slice]:
     """Cut n rows, of so many values each, into at most 64 slices of a block or more (the last may be shorter).
 
     By these numbers alone.
@@ -135,7 +135,7 @@ def chunks(n: int, width: int = 1, block: int = BLOCK) -> list[slice]:
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def blocks(part: slice, size: int = BLOCK) -> Iterator[slice]:
+def blocks(part: slice, size: int = ROWS_PER_BLOCK) -> Iterator[slice]:
     """Cut a slice into shorter ones, by default cache-sized."""
     for start in range(part.start, part.stop, size):
         yield slice(start, min(start + size, part.stop))

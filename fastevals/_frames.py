@@ -35,11 +35,11 @@ UNITS = {
     "M": dict.fromkeys("YMWD", "D") | dict.fromkeys("hms", "ms") | KNOWN,
     "m": dict.fromkeys("WDhms", "ms") | KNOWN,
 }
-LARGEST = 2**63  # of integers
+INTEGERS_END = 2**63  # of integers
 OF_ONE_TYPE = (str, int, bool, float, datetime, date, timedelta)  # what columns of polars and Arrow can hold
 
-SHOWN, COLUMNS_SHOWN = 10, 24  # rows and columns in a notebook
-LONGEST = 40  # characters of a cell there
+ROWS_SHOWN, COLUMNS_SHOWN = 10, 24  # rows and columns in a notebook
+LONGEST_TEXT = 40  # characters of a cell there
 ESTIMATES = ("value", "effect", "auc", "low", "high")
 LONGEST_TITLE = 200
 TABLE = """\
@@ -129,9 +129,9 @@ class Tabular:
         columns = self._shown_columns()
         n_rows, n_columns = len(next(iter(columns.values()), ())), len(columns)
         columns = dict(islice(columns.items(), COLUMNS_SHOWN))
-        cells = _format_cells({name: column[:SHOWN] for name, column in columns.items()})
+        cells = _format_cells({name: column[:ROWS_SHOWN] for name, column in columns.items()})
         styles = [f' style="text-align: {_alignment(column)}"' for column in columns.values()]
-        notes = [f"{SHOWN} of {n_rows:,} rows"] if n_rows > SHOWN else []
+        notes = [f"{ROWS_SHOWN} of {n_rows:,} rows"] if n_rows > ROWS_SHOWN else []
         notes += [f"{COLUMNS_SHOWN} of {n_columns:,} columns"] if n_columns > COLUMNS_SHOWN else []
         notes += [getattr(self, "conclusion", "")]  # of tests
         return TABLE.format(
@@ -187,7 +187,7 @@ def as_column(values: Sequence[Any] | Array) -> Array:
     kinds = {type(value) for value in items}
     if kinds == {bool}:
         return np.array(items, dtype=np.bool_)
-    if kinds == {int} and all(-LARGEST <= value < LARGEST for value in items):
+    if kinds == {int} and all(-INTEGERS_END <= value < INTEGERS_END for value in items):
         return np.array(items, dtype=np.int64)
     if float in kinds and kinds <= {float, int, type(None)}:
         numbers = [math.nan if value is None else value for value in items]
@@ -272,7 +272,7 @@ def _as_text(value: Any) -> str:
 
 
 def _too_large(values: Iterable[int | None]) -> bool:
-    return not all(value is None or -LARGEST <= value < LARGEST for value in values)
+    return not all(value is None or -INTEGERS_END <= value < INTEGERS_END for value in values)
 
 
 # Cells of a notebook's table -----------------------------------------------------------------------------------------
@@ -296,7 +296,7 @@ def _format_cells(columns: Columns) -> list[list[str]]:
             values = column.tolist()
             texts.append([*map(format_pvalue, values)] if name.endswith("pvalue") else format_column(values))
         else:
-            texts.append([shorten_name(printable(_format_cell(value)), LONGEST) for value in column])
+            texts.append([shorten_name(printable(_format_cell(value)), LONGEST_TEXT) for value in column])
     return texts
 
 

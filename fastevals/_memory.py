@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-LEAST = 1 << 18  # bytes: fewer are no trouble to the system's allocator
-MOST = 1 << 27  # bytes kept
+LEAST_BYTES = 1 << 18  # bytes: fewer are no trouble to the system's allocator
+MOST_BYTES = 1 << 27  # bytes kept
 
 # Without a lock, which an interrupt or a fork may leave locked: each call of a method is atomic, and what another
 # thread or the collector does in between at worst gives memory back to the system. The last one given back comes last.
@@ -31,7 +31,7 @@ class _Loan:
             "typestr": dtype.str,
         }
 
-    def __del__(self, kept: list[NDArray[np.uint8]] = _kept, most: int = MOST) -> None:
+    def __del__(self, kept: list[NDArray[np.uint8]] = _kept, most: int = MOST_BYTES) -> None:
         kept.append(self.memory)  # at the end of the interpreter a module has no names left, hence the defaults
         too_much = sum(memory.size for memory in kept) - most
         try:
@@ -58,7 +58,7 @@ def lend(size: int, dtype: DTypeLike) -> NDArray[Any]:
     """Return an array of shape (size,) that holds anything, as `numpy.empty` does. It does not own its memory."""
     dtype = np.dtype(dtype)
     n_bytes = size * dtype.itemsize
-    if not LEAST <= n_bytes <= MOST:
+    if not LEAST_BYTES <= n_bytes <= MOST_BYTES:
         return np.empty(size, dtype=dtype)
     memory = _take(n_bytes)
     return np.asarray(_Loan(np.empty(n_bytes, dtype=np.uint8) if memory is None else memory, size, dtype))

@@ -21,7 +21,7 @@ from typing import Any, SupportsInt, TypeVar, cast, get_args
 
 import numpy as np
 
-SHOWN = 8  # labels named in a message
+LABELS_SHOWN = 8  # labels named in a message
 MOST_CHOICES = 20  # named where none is like the one given
 NO_OTHERS: Mapping[str, str] = MappingProxyType({})
 OTHER_KEYWORDS = {  # of other libraries, in lower case
@@ -59,7 +59,7 @@ FORMER_KEYWORDS = {  # by public call, or class of calls: names of keywords that
     "ranking_summary": {"weight": "sample_weight"},
     "Engine": {"weight": "sample_weight", "predicted": "pred"},
 }
-LONGEST = 80  # characters of a value shown in a message
+LONGEST_TEXT = 80  # characters of a value shown in a message
 
 
 T = TypeVar("T")
@@ -105,7 +105,7 @@ def warn_outside(message: str, category: type[Warning]) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def listed(labels: Collection[Any], most: int = SHOWN) -> str:
+def listed(labels: Collection[Any], most: int = LABELS_SHOWN) -> str:
     """Name up to eight labels, or as many as told."""
     shown = [show(label) for label in list(labels)[:most]]
     return ", ".join(shown) + (f", ... ({len(labels)} in all)" if len(labels) > most else "")
@@ -119,7 +119,7 @@ def show(value: Any) -> str:
         text = repr(value.item() if isinstance(value, np.generic) else value)
     except ValueError:  # of integers with more than 4,300 digits
         text = f"{type(value).__name__} with too many digits to be shown"
-    return " ".join(text.split()) if len(text) <= LONGEST else f"{' '.join(text[:LONGEST].split())}..."
+    return " ".join(text.split()) if len(text) <= LONGEST_TEXT else f"{' '.join(text[:LONGEST_TEXT].split())}..."
 
 
 def named_by_base(internal: type[T]) -> type[T]:
@@ -153,7 +153,7 @@ def check_choice(name: str, value: Any, choices: Any, also: Mapping[str, str] | 
     legal = list(get_args(choices) or choices)
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in legal):
         hint = "" if also is None else did_you_mean(value, legal, also)
-        listing = f"{len(legal)} names" if hint and len(legal) > SHOWN else listed(legal, MOST_CHOICES)
+        listing = f"{len(legal)} names" if hint and len(legal) > LABELS_SHOWN else listed(legal, MOST_CHOICES)
         raise ValueError(f"{name} must be one of {listing}; got {show(value)}{hint}")
 
 
@@ -304,7 +304,7 @@ def check_no_options(
     for name in given:
         if name not in legal:
             hint = did_you_mean(name, legal, {**_other_keywords(legal), **also})
-            listing = "" if hint and len(legal) > SHOWN else f"; it takes {', '.join(legal) or 'none'}"
+            listing = "" if hint and len(legal) > LABELS_SHOWN else f"; it takes {', '.join(legal) or 'none'}"
             raise ValueError(f"{metric}: {name}= is not an option of it{hint}{listing}")
 
 

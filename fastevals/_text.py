@@ -15,18 +15,19 @@ from fastevals._options import show
 
 LOSSES = {"squared": "squared loss", "zero_one": "0-1 loss"}
 WIDTH = 100  # of the lines of words; tables may have 120
-SMALL = 0.1  # less has fewer than four significant digits in four decimals
+SMALL_VALUE = 0.1  # less has fewer than four significant digits in four decimals
 MOST_DECIMALS = 8  # of more digits, powers of ten are shorter
 LONG = 8  # characters of a float
-SHOWN = 4  # rows of a printed result
+ROWS_SHOWN = 4  # rows of a printed result
+NAME_CHARACTERS = 24  # of a model's name beside numbers
 LONGEST_NAME = 58  # characters of a name at the start of a table's row
 MOST_PAIRS = 45  # in a table; JSON has all
 
 
 def first_lines(lines: Iterable[str]) -> str:
     """Return the first few lines, each indented and after a line break, and dots if there are more."""
-    first = list(islice(lines, SHOWN + 1))
-    return "".join(f"\n  {line}" for line in [*first[:SHOWN], *(["..."] if len(first) > SHOWN else [])])
+    first = list(islice(lines, ROWS_SHOWN + 1))
+    return "".join(f"\n  {line}" for line in [*first[:ROWS_SHOWN], *(["..."] if len(first) > ROWS_SHOWN else [])])
 
 
 def printable(text: str) -> str:
@@ -34,7 +35,7 @@ def printable(text: str) -> str:
     return text if text.isprintable() else repr(text)
 
 
-def shorten_names(names: Iterable[Any], longest: int) -> list[str]:
+def shorten_names(names: Iterable[Any], longest: int = NAME_CHARACTERS) -> list[str]:
     """Return names for a table, long ones without their middle, with a number where two would look the same."""
     full = [printable(str(name)) for name in names]
     short = [shorten_name(name, longest) for name in full]
@@ -46,7 +47,7 @@ def shorten_names(names: Iterable[Any], longest: int) -> list[str]:
     return short
 
 
-def shorten_name(name: str, longest: int) -> str:
+def shorten_name(name: str, longest: int = NAME_CHARACTERS) -> str:
     """Return a name, a long one without its middle: ends tell names apart as often as starts do."""
     if len(name) <= longest:
         return name
@@ -74,7 +75,7 @@ def format_number(value: float) -> str:
 def format_column(values: Sequence[float]) -> list[str]:
     """Return numbers that are read together: to four decimals, of small ones to four digits of the largest."""
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
-    if not 0 < largest < SMALL:
+    if not 0 < largest < SMALL_VALUE:
         return [format_number(value) for value in values]
     decimals = 3 - math.floor(math.log10(largest))
     form = f".{decimals}f" if decimals <= MOST_DECIMALS else ".3e"

@@ -15,13 +15,13 @@ from fastevals._frames import Columns, make_columns
 from fastevals._kernels.steps import add_counts, rows_at
 from fastevals._memory import lend
 from fastevals._options import row_at, show
-from fastevals._validation.arrays import EXACT, as_scores, check_finite, check_same_length
+from fastevals._validation.arrays import EXACT_INTEGER, as_scores, check_finite, check_same_length
 from fastevals.results import Frozen
 
-SMALL = 2**31  # rows, below which products of two totals are integers of 64 bits
-MOST = 2**62  # rows
+SMALL_ROWS = 2**31  # rows, below which products of two totals are integers of 64 bits
+MOST_ROWS = 2**62  # rows
 FROM_ROWS = "take it of rows in memory, or what is asked of probabilities of a ProbabilitySummary"
-USUAL = 2.0**240  # sums of weights nearer to 1 need no unit, nor do their products
+USUAL_SUM = 2.0**240  # sums of weights nearer to 1 need no unit, nor do their products
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,8 +186,8 @@ class ThresholdCounts(Frozen):
         """Return whether counts are small integers, or the sums of each class near 1: with them, its larger cell is."""
         totals = self.n_pos, self.n_neg
         if self.tps.dtype == self.fps.dtype == np.float64:
-            return all(total == 0 or 1 / USUAL < total < USUAL for total in totals)
-        return self.tps.dtype == self.fps.dtype == np.int64 and sum(totals) < SMALL
+            return all(total == 0 or 1 / USUAL_SUM < total < USUAL_SUM for total in totals)
+        return self.tps.dtype == self.fps.dtype == np.int64 and sum(totals) < SMALL_ROWS
 
     def rows_at_least(self, thresholds: NDArray[Any]) -> NDArray[np.intp]:
         """Return the row that holds the counts at each threshold asked for: the last one not below it."""
@@ -280,7 +280,7 @@ def as_counts(**named: Any) -> list[NDArray[Any]]:
     arrays = {name: as_scores(name, values) for name, values in named.items()}
     weighted = any(array.dtype.kind == "f" for array in arrays.values())
     for name, array in arrays.items():
-        most = EXACT if weighted else MOST
+        most = EXACT_INTEGER if weighted else MOST_ROWS
         if array.dtype.kind in "iu" and int(array.max()) > most:
             beside = " beside floats" if weighted else ""
             raise ValueError(f"{name} must be at most {'2**53' if weighted else '2**62'}{beside}, got {array.max()}")
@@ -301,7 +301,7 @@ def check_total(name: str, *totals: Any) -> None:
     if any(isinstance(each, (float, np.floating)) for each in totals):
         if not sum(map(float, totals)) < np.inf:
             raise ValueError(f"{name} must have a finite sum, but it overflows")
-    elif (total := sum(map(int, totals))) > MOST:
+    elif (total := sum(map(int, totals))) > MOST_ROWS:
         raise ValueError(f"{name} must add up to at most 2**62 rows, got {total}")
 
 

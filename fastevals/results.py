@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fastevals._frames import Columns, Tabular, as_column, make_columns, spread, stack
 from fastevals._options import check_number, plain_name, python_number, show
-from fastevals._text import SHOWN, format_column, format_pvalue, printable, wrap_text
+from fastevals._text import ROWS_SHOWN, format_column, format_pvalue, printable, wrap_text
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault
@@ -362,8 +362,8 @@ def format_estimate(estimate: float, interval: Interval | None, alpha: float) ->
 def format_estimates(values: NDArray[Any], interval: Interval) -> str:
     """Return the first few of an array of estimates, each with its interval."""
     ends = (np.broadcast_to(each, values.shape).ravel() for each in (values, *interval))
-    shown = [f"{value:.4g} [{low:.4g}, {high:.4g}]" for value, low, high in islice(zip(*ends, strict=True), SHOWN)]
-    return ", ".join([*shown, *([f"... {values.size} values"] if values.size > SHOWN else [])])
+    shown = [f"{value:.4g} [{low:.4g}, {high:.4g}]" for value, low, high in islice(zip(*ends, strict=True), ROWS_SHOWN)]
+    return ", ".join([*shown, *([f"... {values.size} values"] if values.size > ROWS_SHOWN else [])])
 
 
 def check_confidence_level(confidence_level: float) -> tuple[float, float]:

@@ -27,7 +27,7 @@ sys.dont_write_bytecode = False
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"fastevals-test-cache-{USER}"))
 
 # Tests of few rows are for kernels, and the same whatever ran before them.
-few_rows.ROWS = 0
+few_rows.PROCESS_ROWS = 0
 
 # Of what is installed without the checkout there are no benches, and nothing to test of them.
 if importlib.util.find_spec("benches") is None:

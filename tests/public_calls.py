@@ -56,7 +56,7 @@ OF_PROBABILITIES = frozenset(
 AT_THRESHOLDS = frozenset({"confusion_at", "decision_curve", "expected_cost", "metric", "net_benefit"})
 APART_OF_SUMMARIES = frozenset({"ranking", "rankings"})
 INTERVALS = frozenset({"confidence_interval", "standard_error"})  # which weights have not
-SIZES = (warm_up.SMALL, warm_up.LARGE)
+SIZES = (warm_up.FEW_ROWS, warm_up.MANY_ROWS)
 
 
 def read_all(found: Any, *, without: frozenset[str] = frozenset()) -> None:

@@ -493,7 +493,7 @@ def test_only_own_regular_files_of_a_sane_size_are_read(tmp_path: Path, monkeypa
     (tmp_path / "open").chmod(0o666)
     for name in ("pipe", "link", "folder", "open", "missing"):
         assert cache._read(tmp_path / name) is None, name
-    monkeypatch.setattr(cache, "LARGEST", good.stat().st_size - 1)
+    monkeypatch.setattr(cache, "FILE_BYTES", good.stat().st_size - 1)
     assert cache._read(good) is None
 
 

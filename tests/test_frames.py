@@ -19,7 +19,7 @@ import pytest
 
 import fastevals
 from fastevals import ConfusionMatrix, KFold, UndefinedMetricWarning, metric
-from fastevals._frames import COLUMNS_SHOWN, SHOWN, Tabular, as_column, from_rows, stack
+from fastevals._frames import COLUMNS_SHOWN, ROWS_SHOWN, Tabular, as_column, from_rows, stack
 from fastevals.chapter import solve
 from fastevals.results import ByMetric
 from fastevals.scale.certified import Certified
@@ -357,9 +357,9 @@ def test_a_notebook_shows_the_first_rows(name: str) -> None:
     shown = result._shown_columns()
     assert head == list(shown)
     n_rows = len(shown[head[0]])
-    assert len(rows) == min(n_rows, SHOWN)
+    assert len(rows) == min(n_rows, ROWS_SHOWN)
     assert all(len(row) == len(head) for row in rows)
-    assert (f"{SHOWN} of {n_rows:,} rows" in page.words) == (n_rows > SHOWN)
+    assert (f"{ROWS_SHOWN} of {n_rows:,} rows" in page.words) == (n_rows > ROWS_SHOWN)
     assert page.words[0].strip()
     assert len(text) < 40_000
     assert all(style.split(":")[0] in ("text-align", "font-variant-numeric") for style in page.styles)  # no colours

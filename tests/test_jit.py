@@ -355,7 +355,7 @@ def test_a_child_forked_by_the_thread_that_compiles_works() -> None:
 
 @needs_fork
 def test_a_fork_does_not_wait_for_ever(compiling: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler, "PATIENCE", 0.05)
+    monkeypatch.setattr(compiler, "COMPILING_SECONDS", 0.05)
     compiling(0.5)
     begin = time.monotonic()
     pid = fork(lambda: True)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fastevals import _memory
-from fastevals._memory import LEAST, MOST, lend
+from fastevals._memory import LEAST_BYTES, MOST_BYTES, lend
 from fastevals.metrics import precision_recall_curve, roc_curve
 
 
@@ -22,7 +22,7 @@ def address(array: np.ndarray) -> int:
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float64, np.longdouble])
-@pytest.mark.parametrize("size", [0, 1, LEAST, MOST // np.dtype(np.longdouble).itemsize + 1])
+@pytest.mark.parametrize("size", [0, 1, LEAST_BYTES, MOST_BYTES // np.dtype(np.longdouble).itemsize + 1])
 def test_a_lent_array_is_one_as_any_other(size: int, dtype: type) -> None:
     array = lend(size, dtype)
     assert (array.shape, array.dtype) == ((size,), dtype)
@@ -32,37 +32,37 @@ def test_a_lent_array_is_one_as_any_other(size: int, dtype: type) -> None:
 
 
 def test_memory_is_used_again_when_the_array_and_all_views_are_gone() -> None:
-    array = lend(LEAST, np.uint8)
+    array = lend(LEAST_BYTES, np.uint8)
     view, there = array[5:].view(np.int8), address(array)
     del array
-    assert address(lend(LEAST, np.uint8)) != there
+    assert address(lend(LEAST_BYTES, np.uint8)) != there
     del view
-    again = lend(LEAST, np.uint8)
+    again = lend(LEAST_BYTES, np.uint8)
     assert address(again) == there
-    assert address(lend(LEAST, np.uint8)) != there
+    assert address(lend(LEAST_BYTES, np.uint8)) != there
 
 
 def test_memory_much_larger_than_needed_is_left_for_others() -> None:
-    there = address(lend(5 * LEAST, np.uint8))
-    assert address(lend(4 * LEAST - 1, np.uint8)) != there
-    assert address(lend(4 * LEAST, np.uint8)) == there
+    there = address(lend(5 * LEAST_BYTES, np.uint8))
+    assert address(lend(4 * LEAST_BYTES - 1, np.uint8)) != there
+    assert address(lend(4 * LEAST_BYTES, np.uint8)) == there
 
 
 def test_little_is_kept_and_that_of_the_last_arrays() -> None:
-    arrays = [lend(MOST // 4, np.uint8) for _ in range(7)]
+    arrays = [lend(MOST_BYTES // 4, np.uint8) for _ in range(7)]
     last = {address(array) for array in arrays[-4:]}
     while arrays:
         del arrays[0]
     assert {memory.ctypes.data for memory in _memory._kept} == last
     del arrays
-    lend(MOST + 1, np.uint8)
-    assert sum(memory.size for memory in _memory._kept) <= MOST
+    lend(MOST_BYTES + 1, np.uint8)
+    assert sum(memory.size for memory in _memory._kept) <= MOST_BYTES
 
 
 def test_arrays_of_many_threads_share_nothing() -> None:
     def work(number: int) -> bool:
         good = True
-        for size in (LEAST, LEAST + 1, 2 * LEAST):  # some fit what others gave back, some don't
+        for size in (LEAST_BYTES, LEAST_BYTES + 1, 2 * LEAST_BYTES):  # some fit what others gave back, some don't
             array = lend(size, np.uint8)
             array[:] = number
             good &= bool((array == number).all())
@@ -79,7 +79,7 @@ def test_arrays_of_many_threads_share_nothing() -> None:
 
 
 def test_garbage_in_a_cycle_gives_its_memory_back() -> None:
-    cycle: list[object] = [lend(LEAST, np.uint8)]
+    cycle: list[object] = [lend(LEAST_BYTES, np.uint8)]
     cycle.append(cycle)
     del cycle
     gc.collect(1)  # what is young

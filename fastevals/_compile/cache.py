@@ -36,11 +36,11 @@ from numba.core.runtime.nrt import rtsys
 from fastevals._compile.ahead import start_wanted
 from fastevals._options import warn_outside
 
-CHECKSUM = 32  # bytes before the payload of a file
-LARGEST = 1 << 26  # bytes of a file; the largest kernel's has less than 1 MiB
-DAY = 86_400
-UNUSED = 30 * DAY  # seconds after which a file that nobody loaded is removed: of an old version, mostly
-ABANDONED = 3600  # seconds after which a temporary file is
+CHECKSUM_BYTES = 32  # bytes before the payload of a file
+FILE_BYTES = 1 << 26  # bytes of a file; the largest kernel's has less than 1 MiB
+DAY_SECONDS = 86_400
+UNUSED_SECONDS = 30 * DAY_SECONDS  # seconds after which a file that nobody loaded is removed: of an old version, mostly
+ABANDONED_SECONDS = 3600  # seconds after which a temporary file is
 SETTINGS = ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")  # numba's, of code made
 VERSIONS = (sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, np.__version__)
 KNOWN = ("builtins", "math", "numpy")  # modules that VERSIONS tell the contents of
@@ -226,15 +226,19 @@ def _read(path: Path) -> bytes | None:
     try:
         with open(os.open(path, flags), "rb") as file:  # O_NONBLOCK: a pipe that nobody writes to is not waited for
             status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode) or not CHECKSUM < status.st_size <= LARGEST or _not_ours(status):
+            if (
+                not stat.S_ISREG(status.st_mode)
+                or not CHECKSUM_BYTES < status.st_size <= FILE_BYTES
+                or _not_ours(status)
+            ):
                 return None
-            stored = file.read(LARGEST)
+            stored = file.read(FILE_BYTES)
     except OSError:
         return None
-    checksum, payload = stored[:CHECKSUM], stored[CHECKSUM:]
+    checksum, payload = stored[:CHECKSUM_BYTES], stored[CHECKSUM_BYTES:]
     if hashlib.sha256(payload).digest() != checksum:  # damaged machine code would end the process
         return None
-    if time.time() - status.st_mtime > DAY:
+    if time.time() - status.st_mtime > DAY_SECONDS:
         with contextlib.suppress(OSError):
             os.utime(path)  # in use: not to be removed
     return payload
@@ -265,7 +269,7 @@ def _clean(folder: Path) -> None:
     now = time.time()
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            longest = {".nbc": UNUSED, ".tmp": ABANDONED}.get(os.path.splitext(entry.name)[1])
+            longest = {".nbc": UNUSED_SECONDS, ".tmp": ABANDONED_SECONDS}.get(os.path.splitext(entry.name)[1])
             with contextlib.suppress(OSError):
                 if longest is not None and now - entry.stat(follow_symlinks=False).st_mtime > longest:
                     os.unlink(entry.path)

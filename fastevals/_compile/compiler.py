@@ -16,8 +16,8 @@ from numba.core.compiler_lock import global_compiler_lock
 from fastevals._compile.cache import KernelCache
 from fastevals._compile.interpreted import interpreted
 
-PATIENCE = 60.0  # seconds that a fork waits for another thread's compilation; the longest here takes ten on a slow core
-SOON = 0.01  # seconds
+COMPILING_SECONDS = 60.0  # that a fork waits for another thread's; the longest here takes ten on a slow core
+SIGNAL_SECONDS = 0.01
 
 
 def dispatcher_of(function: Callable[..., Any], options: Mapping[str, Any]) -> Callable[..., Any]:
@@ -126,14 +126,14 @@ class _CompilerLock(threading.local):
     def before(self) -> None:
         self.put_off = _interrupt.put_off()
         # In vain only if the other thread waits for one that this one holds, such as a module's while it is imported.
-        self.locked = global_compiler_lock._lock.acquire(timeout=PATIENCE)
+        self.locked = global_compiler_lock._lock.acquire(timeout=COMPILING_SECONDS)
 
     def after(self, *, parent: bool) -> None:
         if self.locked:
             global_compiler_lock._lock.release()
         if self.put_off and _interrupt.take_back() and parent:
             # To a call that waits, too: the signal wakes it.
-            again = threading.Timer(SOON, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
+            again = threading.Timer(SIGNAL_SECONDS, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
             again.daemon = True
             again.start()
 

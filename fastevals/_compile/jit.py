@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cache, partial, update_wrapper
 from typing import Any
 
-PATIENCE = 20.0  # seconds that a fork waits for another thread's import; two on a slow disk
+IMPORT_SECONDS = 20.0  # seconds that a fork waits for another thread's import; two on a slow disk
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -96,12 +96,12 @@ class _Fork(threading.local):
 
     def before(self) -> None:
         # In vain only if the other thread waits for a module that this one imports.
-        self.held = self.loading.acquire(timeout=PATIENCE)
+        self.held = self.loading.acquire(timeout=IMPORT_SECONDS)
         self.compiling = getattr(sys.modules.get("fastevals._compile.compiler"), "fork", None) if self.held else None
         if self.compiling:  # its lock comes first: what is compiled loads what it calls
             self.loading.release()
             self.compiling.before()
-            self.held = self.loading.acquire(timeout=PATIENCE)
+            self.held = self.loading.acquire(timeout=IMPORT_SECONDS)
 
     def after(self, *, parent: bool) -> None:
         if self.compiling:

@@ -3,17 +3,18 @@
 import numpy as np
 
 from fastevals._compile.jit import kernel
+from fastevals._kernels import UNIT_64
 
 # In this form LLVM knows the number of set bits, and has vector instructions for it.
 PAIRS, FOURS, EIGHTS = (np.uint64(0x5555555555555555), np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F))
 BYTES = np.uint64(0x0101010101010101)
-ONE, TWO, FOUR, TOP = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
+TWO, FOUR, TOP = np.uint64(2), np.uint64(4), np.uint64(56)
 
 
 @kernel
 def count_set(x):
     """The number of set bits of a word."""
-    x = x - ((x >> ONE) & PAIRS)
+    x = x - ((x >> UNIT_64) & PAIRS)
     x = (x & FOURS) + ((x >> TWO) & FOURS)
     x = (x + (x >> FOUR)) & EIGHTS
     return (x * BYTES) >> TOP

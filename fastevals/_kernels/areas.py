@@ -5,7 +5,7 @@ import numpy as np
 from fastevals._compile.jit import kernel
 from fastevals._kernels.compensated import add, difference, product, two_sum
 
-LARGEST = np.finfo(np.float64).max
+LARGEST_FLOAT = np.finfo(np.float64).max
 
 
 @kernel
@@ -102,7 +102,7 @@ def davis_goadrich_area(fps, tps, tp_scale):
             elif slope == 0.0:
                 high, low = add(high, low, gain * ((tps[i - 1] + gained / 2) / start))
             else:
-                u = min((gained + (fps[i] - fps[i - 1])) / start, LARGEST)
+                u = min((gained + (fps[i] - fps[i - 1])) / start, LARGEST_FLOAT)
                 high, low = add(high, low, tps[i - 1] * tp_scale / slope * np.log1p(u))
                 high, low = add(high, low, gain / slope * excess_share(u))
     return high, low
@@ -123,7 +123,7 @@ def lift_area(fps, tps, tp_scale):
         if start == 0.0:
             high, low = add(high, low, gain)
         elif rows > 0.0:
-            u = min(rows / start, LARGEST)
+            u = min(rows / start, LARGEST_FLOAT)
             high, low = add(high, low, tps[i - 1] * tp_scale * np.log1p(u))
             high, low = add(high, low, gain * excess_share(u))
     return high, low

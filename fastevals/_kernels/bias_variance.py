@@ -5,9 +5,9 @@ import numpy as np
 from fastevals._compile.jit import kernel, sum_kernel
 from fastevals._kernels.compensated import accumulate, add, two_sum
 
-STRIP = 2048  # samples: three sums of theirs stay in cache while the models' rows pass by
-STRETCH = 2048  # samples summed without compensation
-MOST = 252  # rows counted in a byte
+SAMPLES_PER_STRIP = 2048  # samples: three sums of theirs stay in cache while the models' rows pass by
+SAMPLES_PER_SUM = 2048  # samples summed without compensation
+ROWS_PER_BYTE = 252  # rows counted in a byte
 
 
 # Squared loss -----------------------------------------------------------------------------------------------------
@@ -75,11 +75,11 @@ def add_models(p, start, n, high, low, squares, scratch):
 
     Distances are taken from the first row, so that their sums lose at most log2(m) bits of the variance, however far
     from zero the predictions are: m is to be some tens. Deviations from the mean in a second loop over rows in cache
-    took 1.5 x as long in all. `scratch` is [3, STRIP].
+    took 1.5 x as long in all. `scratch` is [3, SAMPLES_PER_STRIP].
     """
     m = p.shape[0]
-    for a in range(0, high.size, STRIP):
-        b = min(a + STRIP, high.size)
+    for a in range(0, high.size, SAMPLES_PER_STRIP):
+        b = min(a + SAMPLES_PER_STRIP, high.size)
         shift, first, second = scratch[0, : b - a], scratch[1, : b - a], scratch[2, : b - a]
         row = p[0, start + a : start + b]
         for j in range(row.size):
@@ -139,18 +139,18 @@ def match_rows(p, start, byte, small):
 
 @kernel
 def count_bytes(values, start, bytes_, codes, counts, small):
-    """As `count_classes`, of classes whose numbers are codes[k] where a value is bytes_[k]; `small` is [STRIP].
+    """As `count_classes`, of classes with numbers codes[k] where a value is bytes_[k]; `small` is [SAMPLES_PER_STRIP].
 
     Each byte in turn is looked for in whole rows, in vector registers: for 10 classes less than a third of the time of
     looking each value up; for 50 about as long.
     """
     found = 0
-    for first in range(0, counts.shape[0], STRIP):
-        of_strip = counts[first : first + STRIP]
+    for first in range(0, counts.shape[0], SAMPLES_PER_STRIP):
+        of_strip = counts[first : first + SAMPLES_PER_STRIP]
         n = of_strip.shape[0]
         part = small[:n]
-        for i in range(0, values.shape[0], MOST):
-            rows = values[i : i + MOST]
+        for i in range(0, values.shape[0], ROWS_PER_BYTE):
+            rows = values[i : i + ROWS_PER_BYTE]
             for k in range(codes.size):
                 match_rows(rows, start + first, bytes_[k], part)
                 code = codes[k]
@@ -226,6 +226,6 @@ def sum_stretch(values, w):
 @kernel
 def add_up(values, w, pair):
     """Add the sum over all samples to the pair."""
-    for start in range(0, values.size, STRETCH):
-        part = values[start : start + STRETCH]
-        accumulate(pair, sum_stretch(part, None if w is None else w[start : start + STRETCH]))
+    for start in range(0, values.size, SAMPLES_PER_SUM):
+        part = values[start : start + SAMPLES_PER_SUM]
+        accumulate(pair, sum_stretch(part, None if w is None else w[start : start + SAMPLES_PER_SUM]))

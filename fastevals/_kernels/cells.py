@@ -10,17 +10,17 @@ first cell that may hold the key.
 import numpy as np
 
 from fastevals._compile.jit import kernel
+from fastevals._kernels import UNIT_64
 from fastevals._kernels.partition import key_of
 
 PREFIX = 48  # lower bits, which a prefix leaves out
 PREFIXES = 1 << 16
 ROW = 6  # numbers of a prefix
 SLOTS = 8  # for each cut of a prefix that needs a table
-NEAR = 8  # cuts in a slot, beyond which they are halved instead of walked along
+WALKED_CUTS = 8  # cuts in a slot, beyond which they are halved instead of walked along
 ATOM = 3  # sampled rows of one key that are no accident
-TIED = 0.25  # of the pairs in a cell, beyond which keys with many rows have cells to themselves
+TIED_SHARE = 0.25  # of the pairs in a cell, beyond which keys with many rows have cells to themselves
 UNEVEN = 1.7  # times the sum of squares that even cells would have, above which they follow the sample instead
-ONE = np.uint64(1)
 EXPONENT = np.int64(0x7FF0000000000000)
 END = np.uint64(2**64 - 1)  # above the key of every score
 TABLE = np.uint64(1 << 63)  # marks a prefix that has a table
@@ -46,18 +46,18 @@ def lattice_of(cuts, first, stop):
     start, shift, on = cuts[first], np.uint64(0), 1
     other, another = END, END
     if n > 3:
-        step, at = ONE, first
+        step, at = UNIT_64, first
         for i in range(first + 1, stop):
             if cuts[i] - cuts[i - 1] > step:
                 step, at = cuts[i] - cuts[i - 1], i
-        if step & (step - ONE) != np.uint64(0):
+        if step & (step - UNIT_64) != np.uint64(0):
             return start, shift, 0, other, another
-        while (ONE << shift) < step:
-            shift += ONE
-        phase, on = cuts[at] & (step - ONE), 0
+        while (UNIT_64 << shift) < step:
+            shift += UNIT_64
+        phase, on = cuts[at] & (step - UNIT_64), 0
         last, others = start, 0
         for i in range(first, stop):
-            if cuts[i] & (step - ONE) != phase:
+            if cuts[i] & (step - UNIT_64) != phase:
                 other, another = another, cuts[i]
                 others += 1
             else:
@@ -92,12 +92,12 @@ def index_cuts(cuts, rows, slots):
         if n > 0:
             on_lattice, shift, on, other, another = lattice_of(cuts, first, at)
             if on > 0:
-                low, last = on_lattice - (ONE << shift), np.uint64(on)
+                low, last = on_lattice - (UNIT_64 << shift), np.uint64(on)
             else:
                 low, other, another, shift = cuts[first], END, END, np.uint64(0)
                 span = cuts[at - 1] - low
                 while (span >> shift) >= np.uint64(SLOTS * n):
-                    shift += ONE
+                    shift += UNIT_64
                 last, base = span >> shift, TABLE | np.uint64(used)
                 cell = first
                 for slot in range(np.int64(last) + 1):
@@ -120,7 +120,7 @@ def search(key, low, slot, cuts, slots):
     cell, stop = np.uintp(slots[slot]), np.uintp(slots[slot + np.uintp(1)])
     if key < low:
         return cell - np.uintp(1)
-    while stop > cell + np.uintp(NEAR):
+    while stop > cell + np.uintp(WALKED_CUTS):
         middle = (cell + stop) >> np.uintp(1)
         if cuts[middle] <= key:
             cell = middle + np.uintp(1)
@@ -186,7 +186,7 @@ def held_cells(cuts, lowest, highest, counts, low, high, held):
     for cell in range(cuts.size + 1):
         if counts[0, 2 * cell] != 0 or counts[0, 2 * cell + 1] != 0:
             low[n] = lowest if cell == 0 else cuts[cell - 1]
-            high[n] = highest if cell == cuts.size else cuts[cell] - ONE
+            high[n] = highest if cell == cuts.size else cuts[cell] - UNIT_64
             for k in range(counts.shape[0]):
                 held[n, 2 * k], held[n, 2 * k + 1] = counts[k, 2 * cell], counts[k, 2 * cell + 1]
             n += 1
@@ -209,8 +209,8 @@ def doubt_of(counts, is_wide):
 def simplest_between(low, high):
     """Return the key above `low`, up to `high`, with most zeros at its end: cuts of other data are likely the same."""
     bit = np.uint64(0)
-    while bit < np.uint64(63) and (high >> (bit + ONE)) << (bit + ONE) > low:
-        bit += ONE
+    while bit < np.uint64(63) and (high >> (bit + UNIT_64)) << (bit + UNIT_64) > low:
+        bit += UNIT_64
     return (high >> bit) << bit
 
 
@@ -290,7 +290,7 @@ def fit_cuts(keys, counts, negative, positive, n_cells, cuts):
         most = max(np.int64(mass * n_cells), 1)
         shift = np.uint64(0)
         while (high >> shift) - (low >> shift) >= np.uint64(most):
-            shift += ONE
+            shift += UNIT_64
         first = low >> shift
         n_even = np.int64((high >> shift) - first) + 1
         together, here = 0.0, 0.0  # pairs of rows of one cell
@@ -300,17 +300,17 @@ def fit_cuts(keys, counts, negative, positive, n_cells, cuts):
             if k + 1 == stop or keys[k + 1] >> shift != keys[k] >> shift:
                 together += here * here
                 here = 0.0
-        if tied - own <= TIED * (together - own) and together - own <= UNEVEN * mass * mass / n_even:
+        if tied - own <= TIED_SHARE * (together - own) and together - own <= UNEVEN * mass * mass / n_even:
             for slot in range(n_even + 1):
                 cut = (first + np.uint64(slot)) << shift
                 if atom >= 0 and keys[atom] < cut:
                     n = add_cut(cuts, n, keys[atom])
-                    n = add_cut(cuts, n, keys[atom] + ONE)
+                    n = add_cut(cuts, n, keys[atom] + UNIT_64)
                     atom = -1
                 n = add_cut(cuts, n, cut)
         else:
             n = follow_sample(keys[i:stop], counts[i:stop], negative, positive, share, cuts, n)
-        n = add_cut(cuts, n, start + (ONE << np.uint64(PREFIX)))
+        n = add_cut(cuts, n, start + (UNIT_64 << np.uint64(PREFIX)))
         i = stop
     return n
 
@@ -332,7 +332,7 @@ def follow_sample(keys, counts, negative, positive, share, cuts, n):
         weight = counts[i, 0] * negative + counts[i, 1] * positive
         if weight >= share / 2 and counts[i, 0] + counts[i, 1] > 1:
             n = add_cut(cuts, n, keys[i])
-            n = add_cut(cuts, n, keys[i] + ONE)
+            n = add_cut(cuts, n, keys[i] + UNIT_64)
             here = 0.0
             continue
         if here > 0 and here + weight > share:

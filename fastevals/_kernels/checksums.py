@@ -3,14 +3,14 @@
 import numpy as np
 
 from fastevals._compile.jit import kernel
-from fastevals._kernels.random import STEP, mix
+from fastevals._kernels.random import GOLDEN_STEP, mix
 
 
 @kernel
 def mix_column(hashes, column):
     """Mix the bits of a column into the hashes of rows."""
     for i in range(hashes.size):
-        hashes[i] = mix(hashes[i] * STEP ^ column[i])
+        hashes[i] = mix(hashes[i] * GOLDEN_STEP ^ column[i])
 
 
 @kernel
@@ -18,5 +18,5 @@ def sum_hashes(hashes, column):
     """Sum the hashes of rows, a column's bits mixed in, modulo 2^64."""
     total = np.uint64(0)
     for i in range(hashes.size):
-        total += mix(np.uint64(hashes[i]) * STEP ^ column[i])
+        total += mix(np.uint64(hashes[i]) * GOLDEN_STEP ^ column[i])
     return total

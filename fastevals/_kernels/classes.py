@@ -6,7 +6,7 @@ from fastevals._compile.jit import kernel
 from fastevals._kernels.compensated import add, product, two_sum
 from fastevals._kernels.partition import key_of
 
-TILE = 64  # rows whose values of one column are written together: whole lines of memory
+ROWS_PER_TILE = 64  # rows whose values of one column are written together: whole lines of memory
 
 
 @kernel
@@ -17,9 +17,9 @@ def copy_columns(matrix, first, columns):
     """
     lowest, highest = np.inf, -np.inf
     odd = 0.0
-    sums = np.empty(TILE)
-    for start in range(0, matrix.shape[0], TILE):
-        stop = min(start + TILE, matrix.shape[0])
+    sums = np.empty(ROWS_PER_TILE)
+    for start in range(0, matrix.shape[0], ROWS_PER_TILE):
+        stop = min(start + ROWS_PER_TILE, matrix.shape[0])
         for i in range(stop - start):
             sums[i] = 0.0
         for j in range(matrix.shape[1]):

@@ -7,7 +7,7 @@ tie group has its negatives first.
 import numpy as np
 
 from fastevals._compile.jit import kernel
-from fastevals._kernels.partition import STRIP, find_slots, key_of
+from fastevals._kernels.partition import ROWS_PER_STRIP, find_slots, key_of
 from fastevals._kernels.sorting import sort_keys
 
 MIDDLE = np.uint64(2**63)  # key of zero
@@ -51,8 +51,8 @@ def sort_rows(packed, slots, low, shift, table, cut, lows, shifts, starts, fine,
     `ends`, of one more than there are buckets, is zero.
     """
     none = np.int64(0)
-    for start in range(0, packed.size, STRIP):
-        bits = packed[start : start + STRIP].view(np.int64)
+    for start in range(0, packed.size, ROWS_PER_STRIP):
+        bits = packed[start : start + ROWS_PER_STRIP].view(np.int64)
         found = find_slots(bits, none, none, low, shift, table, cut, lows, shifts, starts, fine, space)
         for i in range(found.size):
             bucket = found[i] >> np.uint64(1)

@@ -3,8 +3,7 @@
 import numpy as np
 
 from fastevals._compile.jit import kernel
-
-ONE = np.uint64(1)
+from fastevals._kernels import UNIT_64
 
 
 @kernel
@@ -24,7 +23,7 @@ def count_tuples(first, second, third, weights, low, width, lane, counts):
         c = np.uint64(0) if third is None else np.uint64(third[i] - low)
         if a < k and b < k and c < k:
             cell = a * k + b if third is None else (a * k + b) * k + c
-            counts[cell + (np.uint64(i) & ONE) * step] += 1 if weights is None else weights[i]
+            counts[cell + (np.uint64(i) & UNIT_64) * step] += 1 if weights is None else weights[i]
         else:
             outside += 1
     return outside

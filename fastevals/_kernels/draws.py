@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from fastevals._compile.jit import kernel
+from fastevals._kernels import UNIT_64
 from fastevals._kernels.random import bits, fill_bits, stream_key, uniform_below
 
 LARGEST_PIECE = 32  # rows of a cell whose count is drawn at once
@@ -14,7 +15,6 @@ ROW_TABLE = 32  # the same, and the cumulative probabilities of all the rest
 WORD_BLOCK = 512  # words of 8 rows; their running totals stay in the nearest cache
 EACH_BYTE, LAST_BYTE = np.uint64(0x0101010101010101), np.uint64(56)
 BYTE, THIRD = np.uint64(8), np.uint32(3)
-ONE = np.uint64(1)
 FRACTION, BELOW = 2.0**-53, np.uint64(11)  # a float has 53 of 64 bits
 FEW_EXPECTED = 10.0  # successes, below which a binomial is found by adding up chances
 GUIDE_SHIFT = np.uint64(56)  # the first 8 bits of a random number choose where the search of a table starts
@@ -30,7 +30,7 @@ def poisson(random, size, tables, guides):
     table = np.uint64(size)
     j = np.uint64(guides[table, random >> GUIDE_SHIFT])
     while random > tables[table, j]:
-        j += ONE
+        j += UNIT_64
     return np.int64(j)
 
 
@@ -44,10 +44,10 @@ def draw_poisson(sizes, tables, guides, key, counts):
         count = 0
         while size > LARGEST_PIECE:
             count += poisson(bits(key, counter), LARGEST_PIECE, tables, guides)
-            counter += ONE
+            counter += UNIT_64
             size -= LARGEST_PIECE
         count += poisson(bits(key, counter), size, tables, guides)
-        counter += ONE
+        counter += UNIT_64
         counts[cell] = count
         total += count
     return total, counter
@@ -112,14 +112,14 @@ def binomial(n, chance, key, counter):
             left -= term
             k += 1
             term *= odds * (n - k + 1) / k
-        return k, counter + ONE
+        return k, counter + UNIT_64
     spread = math.sqrt(n * chance * (1 - chance))
     b = 1.15 + 2.53 * spread
     a = -0.0873 + 0.0248 * b + 0.01 * chance
     centre, surely = n * chance + 0.5, 0.92 - 4.2 / b
     while True:
-        u, v = uniform(key, counter) - 0.5, uniform(key, counter + ONE)
-        counter += ONE + ONE
+        u, v = uniform(key, counter) - 0.5, uniform(key, counter + UNIT_64)
+        counter += UNIT_64 + UNIT_64
         near = 0.5 - abs(u)
         at = math.floor((2 * a / near + b) * u + centre)
         if near >= 0.07 and v <= surely:

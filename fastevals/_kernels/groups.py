@@ -8,10 +8,9 @@ many groups there are and however uneven.
 import numpy as np
 
 from fastevals._compile.jit import kernel
+from fastevals._kernels import UNIT_64
 from fastevals._kernels.partition import key_of
 from fastevals._kernels.sorting import sort_keys, sort_pairs
-
-ONE = np.uint64(1)
 
 
 @kernel
@@ -84,7 +83,7 @@ def count_groups(groups, true, predicted, weights, low, n_groups, low_label, n_l
         g = np.uint64(groups[i] - low)
         a, b = np.uint64(true[i] - low_label), np.uint64(predicted[i] - low_label)
         if g < n and a < k and b < k:
-            counts[(g * k + a) * k + b + (np.uint64(i) & ONE) * step] += 1 if weights is None else weights[i]
+            counts[(g * k + a) * k + b + (np.uint64(i) & UNIT_64) * step] += 1 if weights is None else weights[i]
         else:
             outside += 1
     return outside

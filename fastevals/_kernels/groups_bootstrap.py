@@ -4,10 +4,8 @@ import numpy as np
 
 from fastevals._compile.jit import kernel
 from fastevals._kernels.groups_metrics import sum_of, unit_of
-from fastevals._kernels.random import bits, stream_key
+from fastevals._kernels.random import HALF_WORD, LOW_HALF, bits, stream_key
 from fastevals._kernels.sorting import sort_keys
-
-HALF, LOW_HALF = np.uint64(32), np.uint64(2**32 - 1)
 
 
 @kernel
@@ -17,10 +15,10 @@ def draw_rows(n, key, times):
     rows = np.uint64(n)
     for i in range(n // 2):
         random = bits(key, np.uint64(i))
-        times[np.uintp((random >> HALF) * rows >> HALF)] += 1
-        times[np.uintp((random & LOW_HALF) * rows >> HALF)] += 1
+        times[np.uintp((random >> HALF_WORD) * rows >> HALF_WORD)] += 1
+        times[np.uintp((random & LOW_HALF) * rows >> HALF_WORD)] += 1
     if n % 2:
-        times[np.uintp((bits(key, np.uint64(n // 2)) >> HALF) * rows >> HALF)] += 1
+        times[np.uintp((bits(key, np.uint64(n // 2)) >> HALF_WORD) * rows >> HALF_WORD)] += 1
 
 
 @kernel

@@ -8,7 +8,7 @@ import numpy as np
 from fastevals._compile.jit import kernel
 from fastevals._kernels.areas import excess_share
 from fastevals._kernels.random import bits, uniform_below
-from fastevals._kernels.replicate_thresholds import ROUNDING
+from fastevals._kernels.replicate_thresholds import VALUE_ROUNDING
 from fastevals._kernels.steps import wide
 
 
@@ -143,7 +143,7 @@ def chosen_thresholds(positives, negatives, tied, n_pos, n_neg, of, rule, first,
         if not own:
             out[0, step], out[1, step] = at_tp, at_fp
         value, size = worth(rule, tp - lost_tp, ahead - lost_fp, pos, neg, first, second, of_rates)
-        if value > -np.inf and not best > value + ROUNDING * unit:
+        if value > -np.inf and not best > value + VALUE_ROUNDING * unit:
             best, unit, at_tp, at_fp = value, size, tp - lost_tp, ahead - lost_fp
         if own:
             out[0, step], out[1, step] = at_tp, at_fp
@@ -157,7 +157,7 @@ def chosen_thresholds(positives, negatives, tied, n_pos, n_neg, of, rule, first,
         tp += np.int64(positives[step])
         ahead = fp + np.int64(negatives[step]) * tied[step]
         value, size = worth(rule, tp, ahead, pos, neg, first, second, of_rates)
-        better = value > best + ROUNDING * size
+        better = value > best + VALUE_ROUNDING * size
         own = lost_tp > 0 or tied[step]
         if better and not own:
             best, at_tp, at_fp = value, tp, ahead
@@ -165,7 +165,7 @@ def chosen_thresholds(positives, negatives, tied, n_pos, n_neg, of, rule, first,
             found_tp, found_fp = at_tp, at_fp
             if out[0, step] >= 0:
                 value_below, size = worth(rule, out[0, step], out[1, step], pos, neg, first, second, of_rates)
-                if value_below > best + ROUNDING * size:
+                if value_below > best + VALUE_ROUNDING * size:
                     found_tp, found_fp = out[0, step], out[1, step]
             if columns == 0 or out[0, columns - 1] != found_tp or out[1, columns - 1] != found_fp:
                 out[0, columns], out[1, columns], out[2, columns] = found_tp, found_fp, 0

@@ -3,9 +3,9 @@
 import numpy as np
 
 from fastevals._compile.jit import kernel
+from fastevals._kernels import UNIT_64
 
-SEED, MIX, HALF = (np.uint64(0x243F6A8885A308D3), np.uint64(0x9E3779B97F4A7C15), np.uint64(32))
-ONE = np.uint64(1)
+SEED, MIX, HASH_SHIFT = (np.uint64(0x243F6A8885A308D3), np.uint64(0x9E3779B97F4A7C15), np.uint64(32))
 
 
 @kernel
@@ -15,7 +15,7 @@ def number_words(words, slots, first, codes):
     `slots` is a hash table with linear probing: all -1, its length a power of two and more than that of `first`, which
     gets each number's first row. Where `first` is too short the result is -1.
     """
-    mask = np.uint64(slots.size) - ONE
+    mask = np.uint64(slots.size) - UNIT_64
     n = 0
     for i in range(words.shape[0]):
         repeated = i > 0
@@ -27,7 +27,7 @@ def number_words(words, slots, first, codes):
         hashed = SEED
         for w in range(words.shape[1]):
             hashed = (hashed ^ np.uint64(words[i, w])) * MIX
-        at = (hashed ^ (hashed >> HALF)) & mask
+        at = (hashed ^ (hashed >> HASH_SHIFT)) & mask
         while True:
             code = slots[at]
             if code < 0:
@@ -42,7 +42,7 @@ def number_words(words, slots, first, codes):
                 same &= words[first[code], w] == words[i, w]
             if same:
                 break
-            at = (at + ONE) & mask
+            at = (at + UNIT_64) & mask
         codes[i] = code
     return n
 
@@ -50,11 +50,11 @@ def number_words(words, slots, first, codes):
 @kernel
 def slot_of(key, slots, keys, first):
     """Slot of a hash table that holds a key, or that is free for it; keys[first[code]] is the key of a code."""
-    mask = np.uint64(slots.size) - ONE
+    mask = np.uint64(slots.size) - UNIT_64
     hashed = np.uint64(key) * MIX
-    at = (hashed ^ (hashed >> HALF)) & mask
+    at = (hashed ^ (hashed >> HASH_SHIFT)) & mask
     while slots[at] >= 0 and keys[first[slots[at]]] != key:
-        at = (at + ONE) & mask
+        at = (at + UNIT_64) & mask
     return at
 
 

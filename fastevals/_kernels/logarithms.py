@@ -15,7 +15,7 @@ ROUND = 1.5 * 2.0**52  # added to a small number leaves its nearest whole one in
 FRACTION = np.uint64(2**52 - 1)  # the bits of a float below its exponent
 ROOT_HALF = np.uint64(0x3FE6A09E667F3BCD)  # the bits of sqrt(1/2)
 ABOVE = np.uint64(0x3FF0000000000000 - 0x3FE6A09E667F3BCD)  # from them to those of 1
-WHOLE = np.uint64(0x4330000000000000)  # the bits of 2**52, whose last count in ones
+WHOLE_BITS = np.uint64(0x4330000000000000)  # the bits of 2**52, whose last count in ones
 SHIFT = np.uint64(52)
 BIAS = 1023
 
@@ -28,7 +28,7 @@ def log_terms(a, b, difference):
     the logarithm but for terms in the third power of s.
     """
     bits = np.float64(a / b).view(np.uint64) + ABOVE
-    power = np.uint64((bits >> SHIFT) | WHOLE).view(np.float64) - (2.0**52 + BIAS)
+    power = np.uint64((bits >> SHIFT) | WHOLE_BITS).view(np.float64) - (2.0**52 + BIAS)
     ratio = np.uint64((bits & FRACTION) + ROOT_HALF).view(np.float64)  # a / b over 2**power: within sqrt(2) of 1
     near = power == 0.0
     s = (difference if near else ratio - 1.0) / (a + b if near else ratio + 1.0)

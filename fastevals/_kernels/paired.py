@@ -9,8 +9,8 @@ from fastevals._kernels.draws import LARGEST_PIECE, poisson
 from fastevals._kernels.random import bits, stream_key
 
 UNIT = 2.0**-53
-ROUNDING = 2.0**-40  # of the largest variance: what is less is rounding
-TINY = 2.0**-1000  # probabilities below it are of one cell
+VARIANCE_ROUNDING = 2.0**-40  # of the largest variance: what is less is rounding
+LEAST_PROBABILITY = 2.0**-1000  # probabilities below it are of one cell
 CENTRAL = 0.02425  # share of each tail, in which the quantile is of another form
 
 
@@ -97,7 +97,7 @@ def cell_of(p):
 @kernel
 def cell_of_half(p):
     """The cell of a number up to 1/2."""
-    if p < TINY:
+    if p < LEAST_PROBABILITY:
         return np.int64(0)
     fraction, exponent = math.frexp(p)
     return np.int64((1024 + exponent) * 64 + np.int64((fraction - 0.5) * 128))
@@ -121,7 +121,7 @@ def factorize(covariance, factor, order):
             if left[i] > left[pivot]:
                 pivot = i
         if k == 0:
-            least = left[pivot] * ROUNDING
+            least = left[pivot] * VARIANCE_ROUNDING
         if left[pivot] <= least:
             return k
         order[k], order[pivot] = order[pivot], order[k]

@@ -9,8 +9,8 @@ import numpy as np
 
 from fastevals._compile.jit import kernel
 
-STRIP = 1 << 10  # rows whose keys and cells stay in a core's innermost cache
-FINE = 1 << 10  # cells that a cell of several buckets is cut into
+ROWS_PER_STRIP = 1 << 10  # rows whose keys and cells stay in a core's innermost cache
+FINE_CELLS = 1 << 10  # cells that a cell of several buckets is cut into
 
 
 @kernel
@@ -59,8 +59,8 @@ def fit_buckets(sample, n_buckets, table, lows, shifts, starts, fine):
     """Fit the map from keys to buckets to an ascending sample; give low and shift, and how many cells are cut finer.
 
     `table[cell]` is an entry: of a bucket, its number; of a cell that holds two buckets or more, one of the numbers
-    above. Each entry has cells of its own in `fine`: FINE from `starts[entry]` on, fitted to the sample in the cell, or
-    but one, of the bucket.
+    above. Each entry has cells of its own in `fine`: FINE_CELLS from `starts[entry]` on, fitted to the sample in the
+    cell, or but one, of the bucket.
     """
     low, shift = fit_cells(sample, 0, n_buckets, table)
     for bucket in range(n_buckets):
@@ -75,8 +75,8 @@ def fit_buckets(sample, n_buckets, table, lows, shifts, starts, fine):
         stop = np.int64(table[cell + 1]) if cell + 1 < table.size else n_buckets
         if stop - bucket > 1 and seen > start:
             table[cell] = entry
-            starts[entry] = n_buckets + (entry - n_buckets) * FINE
-            cells = fine[starts[entry] : starts[entry] + FINE]
+            starts[entry] = n_buckets + (entry - n_buckets) * FINE_CELLS
+            cells = fine[starts[entry] : starts[entry] + FINE_CELLS]
             lows[entry], shifts[entry] = fit_cells(sample[start:seen], bucket, stop - bucket, cells)
             entry += 1
     return low, shift, entry - n_buckets
@@ -94,7 +94,7 @@ def find_slots(bits, flip_below, flip, low, shift, table, cut, lows, shifts, sta
     """Find the slot of each row, 2 * bucket + the upper bit of the key, for a strip of them; return the slots.
 
     Keys off the range of cells go to its ends. Each loop does one thing: those without look-ups take several rows at
-    once. `space` is working memory of shape (4, STRIP), where the slots are too.
+    once. `space` is working memory of shape (4, ROWS_PER_STRIP), where the slots are too.
     """
     n = bits.size
     one, last = np.uint64(1), np.uint64(table.size - 1)
@@ -109,7 +109,7 @@ def find_slots(bits, flip_below, flip, low, shift, table, cut, lows, shifts, sta
             first[i] = starts[entry]
             key_lows[i] = lows[entry]
             key_shifts[i] = shifts[entry]
-        last = np.uint64(FINE - 1)
+        last = np.uint64(FINE_CELLS - 1)
         for i in range(n):
             key = key_of(bits[i], flip_below, flip)
             cell = first[i] + min((max(key, key_lows[i]) - key_lows[i]) >> key_shifts[i], last)
@@ -123,9 +123,9 @@ def find_slots(bits, flip_below, flip, low, shift, table, cut, lows, shifts, sta
 @kernel
 def count_slots(bits, places, flip_below, flip, low, shift, table, cut, lows, shifts, starts, fine, counts, space):
     """Make each row's class (0 or 1) in `places` 2 * bucket + class, and add the row to its slot in `counts`."""
-    for start in range(0, bits.size, STRIP):
-        here = places[start : start + STRIP]
-        strip = bits[start : start + STRIP]
+    for start in range(0, bits.size, ROWS_PER_STRIP):
+        here = places[start : start + ROWS_PER_STRIP]
+        strip = bits[start : start + ROWS_PER_STRIP]
         slots = find_slots(strip, flip_below, flip, low, shift, table, cut, lows, shifts, starts, fine, space)
         for i in range(here.size):
             here[i] += np.uint8(slots[i] & np.uint64(254))

@@ -8,7 +8,7 @@ from fastevals._kernels.random import bits, fill_bits, stream_key
 GROUP = 8  # differences that a byte of random bits gives signs to
 WORD = 8  # such groups in a word of random bits
 LOW_BYTE = np.uint64(255)
-SIXTH, LAST_PLACE, ONE = np.uint32(6), np.uint32(63), np.uint32(1)
+SIXTH, LAST_PLACE, ONE_BIT = np.uint32(6), np.uint32(63), np.uint32(1)
 
 
 @kernel
@@ -67,8 +67,8 @@ def mark_first(words, places, marks):
     """
     for i in range(places.size):
         place = places[i]
-        row = place >> ONE
-        marks[i] = np.uint8((np.uint32(words[row >> SIXTH] >> np.uint64(row & LAST_PLACE)) ^ place) & ONE)
+        row = place >> ONE_BIT
+        marks[i] = np.uint8((np.uint32(words[row >> SIXTH] >> np.uint64(row & LAST_PLACE)) ^ place) & ONE_BIT)
 
 
 # Signs ------------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from fastevals._kernels.partition import key_of
 
 TRIM = 500  # the outermost 0.2 % of the keys may be left out of the range
 NARROW = 256  # of the cells: where fewer than one of so many would hold all other keys, those are left out
-SCAN = 6  # keys compared one by one; a step of more is halved
+SCANNED_KEYS = 6  # keys compared one by one; a step of more is halved
 LOW_BITS = np.int64(2**32 - 1)
 
 
@@ -97,7 +97,7 @@ def count_below(keys, start, stop, key, or_equal):
 def place_rows(bits, flip_below, flip, keys, low, high, shift, bases, shifts, starts, placements):
     """Write for each score, given as its bits, how many of the indexed keys are below it plus how many up to it."""
     within = (np.uint64(1) << shift) - np.uint64(1)
-    scanned = min(keys.size, SCAN)
+    scanned = min(keys.size, SCANNED_KEYS)
     last = keys.size - scanned
     for i in range(bits.size):
         key = key_of(bits[i], flip_below, flip)

@@ -5,9 +5,9 @@ import numpy as np
 from fastevals._compile.jit import kernel
 from fastevals._kernels.compensated import BASE, LIMBS
 
-FINE = 1003  # exponent of a float from which on cells are a 64th of its octave; below it they are whole octaves
-FINE_CELLS = (1022 - FINE) * 64 + 1  # up to 1/2
-CELLS = FINE + FINE_CELLS
+FINE_EXPONENT = 1003  # of a float, from which on cells are a 64th of its octave; below it they are whole octaves
+FINE_CELLS = (1022 - FINE_EXPONENT) * 64 + 1  # up to 1/2
+CELLS = FINE_EXPONENT + FINE_CELLS
 
 
 @kernel
@@ -37,8 +37,8 @@ def count_probabilities(p, tail, flags, times, edges, bins, ends, sums, cells, o
             rest = (rest - whole) * BASE
         bits = tail[i]
         exponent = bits >> np.int64(52)
-        if exponent >= FINE:
-            cell = FINE + (bits >> np.int64(46)) - FINE * 64
+        if exponent >= FINE_EXPONENT:
+            cell = FINE_EXPONENT + (bits >> np.int64(46)) - FINE_EXPONENT * 64
             offset = (bits & np.int64((1 << 46) - 1)) >> np.int64(20)
         else:
             cell = exponent

@@ -8,6 +8,7 @@ score, how many of them are relevant, and the sum of their gains.
 import numpy as np
 
 from fastevals._compile.jit import inline_kernel, kernel
+from fastevals._kernels import UNIT_64
 from fastevals._kernels.partition import key_of
 from fastevals._kernels.sorting import sort_keys, sort_pairs
 
@@ -15,7 +16,7 @@ COUNTED = 192  # relevant documents up to which it is faster to count who is abo
 GRADES = 64  # whole gains below it are counted, not sorted
 DCG, IDEAL, HITS, RECIPROCAL, FOUND, PRECISIONS = range(6)
 SUMS = 6
-ONE, SHIFT = np.uint64(1), np.uint64(6)
+SHIFT = np.uint64(6)
 DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)  # its 64 windows of 6 bits all differ: shifted by a bit's place, they tell it
 BIT = np.zeros(64, dtype=np.int64)
 for _place in range(64):
@@ -48,7 +49,7 @@ def find_relevant(gains, relevant, own_gains):
 @inline_kernel
 def note_rank(rank, size, gain, marks, sizes, counts, totals):
     """Add a relevant document to the tie at a rank, and mark that rank."""
-    word, bit = np.uintp(rank) >> SHIFT, ONE << np.uint64(rank & 63)
+    word, bit = np.uintp(rank) >> SHIFT, UNIT_64 << np.uint64(rank & 63)
     if marks[word] & bit:
         counts[rank] += 1
         totals[rank] += gain
@@ -109,7 +110,7 @@ def sum_ranked(n, cuts, discounts, marks, sizes, counts, totals, out):
     for word in range((n >> 6) + 1):
         left = marks[word]
         while left and c < cuts.size:
-            lowest = left & (~left + ONE)
+            lowest = left & (~left + UNIT_64)
             left ^= lowest
             rank = 64 * word + BIT[(lowest * DE_BRUIJN) >> np.uint64(58)]
             while c < cuts.size and cuts[c] <= rank:

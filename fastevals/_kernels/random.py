@@ -8,10 +8,10 @@ import numpy as np
 
 from fastevals._compile.jit import kernel
 
-STEP = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio, odd
+GOLDEN_STEP = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio, odd
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 LOW_HALF = np.uint64(2**32 - 1)
-HALF = np.uint64(32)
+HALF_WORD = np.uint64(32)
 
 
 @kernel
@@ -25,20 +25,20 @@ def mix(x):
 @kernel
 def bits(key, counter):
     """The 64 bits at a counter."""
-    return mix(key + (counter + np.uint64(1)) * STEP)
+    return mix(key + (counter + np.uint64(1)) * GOLDEN_STEP)
 
 
 @kernel
 def stream_key(key, number):
     """Key of a numbered stream within another: of a replicate, or of another try at it."""
-    return mix(mix(key ^ SECOND) + mix(number * FIRST + STEP))
+    return mix(mix(key ^ SECOND) + mix(number * FIRST + GOLDEN_STEP))
 
 
 @kernel
 def uniform_below(n, random):
     """Integer in [0, n) from 64 random bits, n up to 2**32: the high word of their product, off by n / 2**64."""
     n = np.uint64(n)
-    return ((random >> HALF) * n + ((random & LOW_HALF) * n >> HALF)) >> HALF
+    return ((random >> HALF_WORD) * n + ((random & LOW_HALF) * n >> HALF_WORD)) >> HALF_WORD
 
 
 @kernel

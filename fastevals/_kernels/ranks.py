@@ -3,8 +3,9 @@
 import numpy as np
 
 from fastevals._compile.jit import kernel
+from fastevals._kernels import UNIT_64
 
-LANES = 8  # float64 in the widest vector
+FLOATS_PER_VECTOR = 8  # float64 in the widest vector
 
 
 @kernel
@@ -17,7 +18,7 @@ def add_ranks(table, sums):
     fewer than they would be without ties, equal ones too. Rows are padded to whole vectors.
     """
     n, k = table.shape
-    padded = -(-k // LANES) * LANES
+    padded = -(-k // FLOATS_PER_VECTOR) * FLOATS_PER_VECTOR
     values, doubled = np.full(padded, np.inf), np.empty(padded, dtype=np.int64)
     squares = 0
     for row in range(n):
@@ -114,9 +115,8 @@ def spread_signs(ranks, scratch):
 # are first of a sample of the values, then by interpolation: three passes over a million values, and not 15.
 # Equal values are one: ends[k] rows are below the value k, ends[k + 1] up to it.
 
-FEW = 64  # sums that are listed at once, whatever the number of values
-SAMPLE = 4096  # of the values, from 16 times as many on
-ONE = np.uint64(1)
+FEW_SUMS = 64  # sums that are listed at once, whatever the number of values
+SAMPLED_VALUES = 4096  # of the values, from 16 times as many on
 
 
 @kernel
@@ -138,24 +138,24 @@ def count_sums(values, ends, first, second):
     the smallest and the largest value each step leaves one behind: without a branch, which no processor could guess,
     and two limits together, as each step waits for the last: half the time a limit.
     """
-    inf, zero, last = np.inf, ONE - ONE, np.uint64(values.size - 1)
+    inf, zero, last = np.inf, UNIT_64 - UNIT_64, np.uint64(values.size - 1)
     count, below, above, i, j = 0, -inf, inf, zero, last
     other_count, other_below, other_above, other_i, other_j = 0, -inf, inf, zero, last
     for _ in range(values.size):
         total = values[i] + values[j]
         within = total <= first
-        rows = ends[i + ONE] - ends[i]
-        count += (rows * (ends[j + ONE] - ends[i]) - (rows * (rows - 1) >> 1)) * within
+        rows = ends[i + UNIT_64] - ends[i]
+        count += (rows * (ends[j + UNIT_64] - ends[i]) - (rows * (rows - 1) >> 1)) * within
         below = max(below, total if within else -inf)
         above = min(above, inf if within else total)
-        i, j = i + np.uint64(within), j - (ONE - np.uint64(within))
+        i, j = i + np.uint64(within), j - (UNIT_64 - np.uint64(within))
         total = values[other_i] + values[other_j]
         within = total <= second
-        rows = ends[other_i + ONE] - ends[other_i]
-        other_count += (rows * (ends[other_j + ONE] - ends[other_i]) - (rows * (rows - 1) >> 1)) * within
+        rows = ends[other_i + UNIT_64] - ends[other_i]
+        other_count += (rows * (ends[other_j + UNIT_64] - ends[other_i]) - (rows * (rows - 1) >> 1)) * within
         other_below = max(other_below, total if within else -inf)
         other_above = min(other_above, inf if within else total)
-        other_i, other_j = other_i + np.uint64(within), other_j - (ONE - np.uint64(within))
+        other_i, other_j = other_i + np.uint64(within), other_j - (UNIT_64 - np.uint64(within))
     return (count, below, above), (other_count, other_below, other_above)
 
 
@@ -220,7 +220,7 @@ def sum_within(values, ends, place, bracket):
 
     Where that takes little away, as outliers would have it, the next limits are thirds.
     """
-    few = max(values.size // 8, FEW)
+    few = max(values.size // 8, FEW_SUMS)
     thirds = False
     while True:
         low, high, before, up_to = bracket
@@ -249,8 +249,8 @@ def sum_at(values, ends, place):
     """
     n, rows = values.size, ends[-1]
     bracket = 2 * values[0], 2 * values[n - 1], 0, rows * (rows + 1) // 2
-    if n >= 16 * SAMPLE:
-        stride = n // SAMPLE
+    if n >= 16 * SAMPLED_VALUES:
+        stride = n // SAMPLED_VALUES
         sample, up_to = np.empty(n // stride), np.empty(n // stride + 1, dtype=np.int64)
         for k in range(sample.size):  # a copy of a slice took 4 s to compile
             sample[k], up_to[k] = values[k * stride + stride // 2], ends[k * stride]

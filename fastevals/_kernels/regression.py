@@ -10,7 +10,7 @@ from fastevals._compile.jit import kernel, sum_kernel
 from fastevals._kernels.compensated import accumulate
 from fastevals._kernels.median import collect, collect_weighted
 
-STRETCH = 2048  # rows: their errors, targets and predictions fill a cache of 48 KiB
+STRETCH_ROWS = 2048  # rows: their errors, targets and predictions fill a cache of 48 KiB
 SUMS = 7
 EPSILON = 2.0**-52  # of the denominator of a relative error, as in scikit-learn
 
@@ -71,12 +71,12 @@ def read_rows(y, p, w, origin, first, sums, errors, low, high, outside, inside, 
 
     The sums are those of `sum_errors` (not finite where a target or a prediction is not) and, for the first model,
     `sum_deviations` from `origin`. The errors outside the bracket are counted as `collect` says, or weighed as
-    `collect_weighted` does; with `low` above `high` they are left alone. `errors` is scratch of STRETCH. Gives the new
-    end of what was found.
+    `collect_weighted` does; with `low` above `high` they are left alone. `errors` is scratch of STRETCH_ROWS. Gives the
+    new end of what was found.
     """
-    for start in range(0, y.size, STRETCH):  # slices, not offsets: without the check for a negative index 4x faster
-        y_part, p_part = y[start : start + STRETCH], p[start : start + STRETCH]
-        w_part = None if w is None else w[start : start + STRETCH]
+    for start in range(0, y.size, STRETCH_ROWS):  # slices, not offsets: 4x faster, as no index is checked for its sign
+        y_part, p_part = y[start : start + STRETCH_ROWS], p[start : start + STRETCH_ROWS]
+        w_part = None if w is None else w[start : start + STRETCH_ROWS]
         part = errors[: y_part.size]
         subtract(y_part, p_part, part)
         square, over, under, relative = sum_errors(part, y_part, w_part)

@@ -7,9 +7,9 @@ import numpy as np
 
 from fastevals._compile.jit import kernel, sum_kernel
 from fastevals._kernels.areas import excess_share
-from fastevals._kernels.steps import STRETCH, largest_step, sum_of, wide
+from fastevals._kernels.steps import STEPS_PER_STRETCH, largest_step, sum_of, wide
 
-BLOCK = 256  # steps whose running counts stay in the nearest cache
+STEPS_PER_BLOCK = 256  # steps whose running counts stay in the nearest cache
 ROW_BLOCK = 2048  # rows whose terms do
 
 
@@ -77,13 +77,13 @@ def ks_statistic(positives, negatives, tied, n_pos, n_neg):
     if n_pos == 0 or n_neg == 0:
         return np.nan
     here, high, low = n_pos * 0, n_pos * 0, n_pos * 0
-    for start in range(0, tied.size, STRETCH):
-        stop = min(start + STRETCH, tied.size)
+    for start in range(0, tied.size, STEPS_PER_STRETCH):
+        stop = min(start + STEPS_PER_STRETCH, tied.size)
         here += sum_of(positives, start, stop) * n_neg - sum_of(negatives, start, stop) * n_pos
         high, low = max(high, here), min(low, here)
     here *= 0
-    for start in range(0, tied.size, STRETCH):
-        stop = min(start + STRETCH, tied.size)
+    for start in range(0, tied.size, STEPS_PER_STRETCH):
+        stop = min(start + STEPS_PER_STRETCH, tied.size)
         up, down = sum_of(positives, start, stop) * n_neg, sum_of(negatives, start, stop) * n_pos
         if here + up > high or here - down < low:
             at = here
@@ -102,8 +102,8 @@ def equal_error_rate(positives, negatives, tied, n_pos, n_neg):
     if n_pos == 0 or n_neg == 0:
         return np.nan
     fp, here, whole = n_pos * 0, n_pos * 0, n_pos * n_neg
-    for start in range(0, tied.size, STRETCH):
-        stop = min(start + STRETCH, tied.size)
+    for start in range(0, tied.size, STEPS_PER_STRETCH):
+        stop = min(start + STEPS_PER_STRETCH, tied.size)
         down = sum_of(negatives, start, stop)
         rise = sum_of(positives, start, stop) * n_neg + down * n_pos
         if here + rise < whole:
@@ -179,8 +179,8 @@ def pr_auc(positives, negatives, tied, n_pos, n_neg, tps, fps):
     if n_pos == 0:
         return np.nan
     tp, fp, area = n_pos * 0, n_pos * 0, 0.0
-    for start in range(0, tied.size, BLOCK):
-        part = slice(start, start + BLOCK)
+    for start in range(0, tied.size, STEPS_PER_BLOCK):
+        part = slice(start, start + STEPS_PER_BLOCK)
         ups, downs, ties = positives[part], negatives[part], tied[part]
         if 0 < 64 * largest_step(ups, downs) <= tp + fp:
             tp, fp = counts_before(ups, downs, tp, fp, tps, fps)
@@ -273,20 +273,20 @@ def upper_hull(positives, negatives, tied, rough_x, rough_y, x, y):
     # The hull of the ends of stretches: points below it are no vertices.
     size = push(rough_x, rough_y, 0, zero, zero)
     tp, fp = zero, zero
-    for start in range(0, tied.size, STRETCH):
-        stop = min(start + STRETCH, tied.size)
+    for start in range(0, tied.size, STEPS_PER_STRETCH):
+        stop = min(start + STEPS_PER_STRETCH, tied.size)
         tp, fp = tp + sum_of(positives, start, stop), fp + sum_of(negatives, start, stop)
         size = push(rough_x, rough_y, size, fp, tp)
     edge, last = 0, size - 2
     size = push(x, y, 0, zero, zero)
     tp, fp = zero, zero
-    for start in range(0, tied.size, STRETCH):
+    for start in range(0, tied.size, STEPS_PER_STRETCH):
         while edge < last and fp >= rough_x[edge + 1] and tp >= rough_y[edge + 1]:
             edge += 1
             size = push(x, y, size, wide(rough_x[edge]), wide(rough_y[edge]))
         right, up = wide(rough_x[edge + 1]) - rough_x[edge], wide(rough_y[edge + 1]) - rough_y[edge]
         line = right * rough_y[edge] - up * rough_x[edge]  # of a point: right y - up x
-        stop = min(start + STRETCH, tied.size)
+        stop = min(start + STEPS_PER_STRETCH, tied.size)
         gained, lost = sum_of(positives, start, stop), sum_of(negatives, start, stop)
         if right * (tp + gained) - up * fp > line:
             at_tp, at_fp = tp, fp

@@ -6,15 +6,15 @@ taken.
 """
 
 from fastevals._compile.jit import kernel
-from fastevals._kernels.steps import STRETCH, sum_of, wide
+from fastevals._kernels.steps import STEPS_PER_STRETCH, sum_of, wide
 
-ROUNDING = 2.0**-49  # relative
+VALUE_ROUNDING = 2.0**-49  # relative
 
 
 @kernel
 def exceeds(value, best):
     """Return whether a value is larger, by more than a few roundings."""
-    return value > best + ROUNDING * abs(best)
+    return value > best + VALUE_ROUNDING * abs(best)
 
 
 @kernel
@@ -26,15 +26,15 @@ def best_f(positives, negatives, tied, n_pos, n_neg, beta):
                 return n_pos, wide(negatives[step])
     tp, fp, square = n_pos * 0, n_pos * 0, beta * beta
     least = 0.0  # the largest at the ends of stretches
-    for start in range(0, tied.size, STRETCH):
-        stop = min(start + STRETCH, tied.size)
+    for start in range(0, tied.size, STEPS_PER_STRETCH):
+        stop = min(start + STEPS_PER_STRETCH, tied.size)
         tp, fp = tp + sum_of(positives, start, stop), fp + sum_of(negatives, start, stop)
         least = max(least, tp / (square * n_pos + tp + fp))
-    least *= 1 - ROUNDING
+    least *= 1 - VALUE_ROUNDING
     tp, fp, best = n_pos * 0, n_pos * 0, -1.0
     best_tp, best_fp = n_pos * 0 - 1, n_pos * 0 - 1
-    for start in range(0, tied.size, STRETCH):
-        stop = min(start + STRETCH, tied.size)
+    for start in range(0, tied.size, STEPS_PER_STRETCH):
+        stop = min(start + STEPS_PER_STRETCH, tied.size)
         gained, lost = sum_of(positives, start, stop), sum_of(negatives, start, stop)
         if (tp + gained) / (square * n_pos + tp + gained + fp) >= least:
             at_tp, at_fp = tp, fp
@@ -66,7 +66,7 @@ def best_difference(positives, negatives, tied, n_pos, n_neg, gain, loss, of_rat
         ahead = fp + wide(negatives[step]) * tied[step]
         fp += negatives[step]
         won, lost = gain * tp, loss * ahead
-        if won - lost > best + ROUNDING * (won + lost):
+        if won - lost > best + VALUE_ROUNDING * (won + lost):
             best, best_tp, best_fp = won - lost, tp, ahead
     return best_tp, best_fp
 

@@ -18,7 +18,7 @@ from fastevals._kernels.logarithms import LN2, exponential, log_ratio, log_terms
 from fastevals._kernels.regression import EPSILON
 
 TINY, HUGE = 1e-300, 1e300
-FAR = 700.0  # exponents from here on may overflow
+FAR_POWER = 700.0  # exponents from here on may overflow
 
 
 @kernel_maker
@@ -158,7 +158,7 @@ def low_tweedie_deviance(y, p, power, least):
     exponent, s, rest = log_terms(above, p, less)
     rise = b * (exponent * LN2 + ((s + s) + rest))
     size = b * log_ratio(p, 1.0, p - 1.0)
-    known = (p > TINY) & (p < HUGE) & (y >= least) & (abs(size) < FAR) & (abs(rise) < FAR)
+    known = (p > TINY) & (p < HUGE) & (y >= least) & (abs(size) < FAR_POWER) & (abs(rise) < FAR_POWER)
     known &= (ratio > TINY) & (ratio < HUGE)
     terms = above * exponential(rise)[2] + b * log_beyond(above, less, exponent, s, rest)
     return (terms if positive else b * p - (1.0 + b) * y) * exponential(size)[0] * factor if known else math.nan
@@ -178,7 +178,7 @@ def high_tweedie_deviance(y, p, power, least):
     exponent, s, rest = log_terms(above, p, less)
     rise = a * (exponent * LN2 + ((s + s) + rest))
     size = a * log_ratio(p, 1.0, p - 1.0)
-    known = (p > TINY) & (p < HUGE) & (y >= least) & (abs(size) < FAR) & (abs(rise) < FAR)
+    known = (p > TINY) & (p < HUGE) & (y >= least) & (abs(size) < FAR_POWER) & (abs(rise) < FAR_POWER)
     known &= (ratio > TINY) & (ratio < HUGE)
     terms = exponential(rise)[2] - a * beyond_log(less / p, exponent, s, rest)
     return (terms if positive else a - 1.0) * exponential(size)[0] * factor if known else math.nan

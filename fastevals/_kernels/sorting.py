@@ -4,9 +4,9 @@ import numpy as np
 
 from fastevals._compile.jit import kernel
 
-SMALL = 24  # below it insertion is fastest
+INSERTED_ROWS = 24  # below it insertion is fastest
 DEEP = 32  # a cell above it is sorted on its own instead of by insertion
-FEW = 64  # cells that are filled without leaving the pages whose addresses a core knows
+FEW_CELLS = 64  # cells that are filled without leaving the pages whose addresses a core knows
 MUCH = 8  # a cell with more than one key of so many holds much
 MANY = 1 << 15  # keys, of which those of a frequent score are put aside first
 PROBES = 1 << 6  # keys that show whether there is one
@@ -65,7 +65,7 @@ def place_cells(keys, low, high, cells):
     if keys.size <= cells.size:
         shift = shift_to_cells(high - low, keys.size * 2 // 3, cells)
         return shift, count_cells(keys, low, high, shift, cells)
-    shift = shift_to_cells(high - low, FEW, cells)
+    shift = shift_to_cells(high - low, FEW_CELLS, cells)
     deepest = count_cells(keys, low, high, shift, cells)
     if deepest > keys.size // MUCH:
         shift = shift_to_cells(high - low, cells.size, cells)
@@ -168,7 +168,7 @@ def sort_keys(keys, scratch, cells):
     many keys is sorted by itself on its own range, so every level settles further bits: never quadratic.
     """
     m = keys.size
-    if m > SMALL:
+    if m > INSERTED_ROWS:
         low, high = range_of(keys)
         if high - low <= np.uint64(1):  # rows of one score, in two classes
             fill_two(keys, low, high)
@@ -211,7 +211,7 @@ def sort_keys(keys, scratch, cells):
 def sort_pairs(keys, weights, scratch, weight_scratch, cells):
     """`sort_keys` that carries a weight with each key."""
     m = keys.size
-    if m > SMALL:
+    if m > INSERTED_ROWS:
         low, high = range_of(keys)
         if low == high:
             return

@@ -6,7 +6,7 @@ the positives first and the negatives, of whatever thresholds, after them.
 
 from fastevals._compile.jit import kernel
 
-STRETCH = 64  # steps whose sums bound what can be among them, so that most need no look
+STEPS_PER_STRETCH = 64  # steps whose sums bound what can be among them, so that most need no look
 
 
 @kernel

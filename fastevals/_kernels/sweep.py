@@ -12,7 +12,7 @@ from fastevals._kernels.sorting import scratch_rows, sort_keys, sort_pairs
 
 FIRST = 1 << 10  # keys that show whether there are many ties
 HASH = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
-STRIP = 1 << 12  # rows whose positives are listed at a time
+ROWS_PER_STRIP = 1 << 12  # rows whose positives are listed at a time
 
 
 @kernel
@@ -120,13 +120,13 @@ def sum_precision(marked, starts, first, last, tp, fp):
     """
     high, low = 0.0, 0.0
     one = np.uint64(1)
-    listed = np.empty(STRIP, dtype=np.int64)
+    listed = np.empty(ROWS_PER_STRIP, dtype=np.int64)
     rows = tp + fp
     for slot in range(last - 1, first - 1, -1):
         here = marked[starts[slot] : starts[slot + 1]]
         stop = here.size
         while stop > 0:
-            start = max(stop - STRIP, 0)
+            start = max(stop - ROWS_PER_STRIP, 0)
             n = 0
             for i in range(stop - 1, start - 1, -1):
                 listed[n] = i

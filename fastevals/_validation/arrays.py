@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from fastevals._options import hint_on_rows, listed, row_at, show
 
-EXACT = 2**53  # up to here every integer is a float64
-SHORT = 1 << 6  # characters of text that is always kept at a fixed width
-WIDE = 1 << 22  # characters of an array of longer text that is
-USUAL = 2.0**64  # weights as large, or as small, are taken in another unit
+FLOAT64, INT64 = np.dtype(np.float64), np.dtype(np.int64)
+EXACT_INTEGER = 2**53  # up to here every integer is a float64
+SHORT_CHARACTERS = 1 << 6  # characters of text that is always kept at a fixed width
+WIDE_CHARACTERS = 1 << 22  # characters of an array of longer text that is
+USUAL_WEIGHT = 2.0**64  # weights as large, or as small, are taken in another unit
 
 
 def is_masked(values: Any) -> bool:
@@ -44,7 +45,7 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
         array = np.array(values, dtype=object) if begins_with_text(values) else np.asarray(values)
     except Exception as error:  # array-likes of other packages raise what they like (a tensor on a GPU, a ragged list)
         raise ValueError(f"{name} can't be read as an array: {error}") from error
-    if isinstance(values, (list, tuple)) and array.dtype == np.float64 and (np.abs(array) >= EXACT).any():
+    if isinstance(values, (list, tuple)) and array.dtype == np.float64 and (np.abs(array) >= EXACT_INTEGER).any():
         for value in np.array(values, dtype=object).ravel():
             if isinstance(value, int) and float(value) != value:
                 raise ValueError(f"{name} has {value}, which a float64 rounds; pass an array of an integer type")
@@ -77,7 +78,7 @@ def text_array(texts: Iterable[Any]) -> NDArray[Any]:
     """Return texts as an array: of fixed width, unless a long one makes that far larger than they are."""
     plain = [plain_text(each) for each in texts]
     width = max(map(len, plain), default=0)
-    wide = width > SHORT and width * len(plain) > WIDE
+    wide = width > SHORT_CHARACTERS and width * len(plain) > WIDE_CHARACTERS
     return np.array(plain, dtype=np.dtypes.StringDType() if wide else np.str_)
 
 
@@ -195,7 +196,7 @@ def as_thresholds(name: str, values: Any, *, scalar: bool = False) -> NDArray[An
 def as_weights(name: str, values: Any) -> NDArray[np.float64]:
     """Return row weights as float64: finite, none negative, not all zero, of finite sum."""
     array = as_scores(name, values)
-    if array.dtype.kind in "iu" and int(array.max()) > EXACT:
+    if array.dtype.kind in "iu" and int(array.max()) > EXACT_INTEGER:
         raise ValueError(f"{name} must be at most 2**53 where integer, got {array.max()}")
     with np.errstate(over="ignore"):  # a longer float's
         weights = np.ascontiguousarray(array, dtype=np.float64)
@@ -230,7 +231,7 @@ def usual_unit(weights: NDArray[np.float64], positive: NDArray[np.bool_] | None 
     With `positive` products are of sums of the two classes: one may be as small as the other is large.
     """
     largest = float(weights.max())
-    if 1 / USUAL < largest < USUAL:
+    if 1 / USUAL_WEIGHT < largest < USUAL_WEIGHT:
         return 1.0
     if positive is not None and positive.any() and not positive.all():
         sides = float(weights[positive].max()), float(weights[~positive].max())
@@ -248,7 +249,7 @@ def as_frequencies(name: str, values: Any) -> NDArray[np.int64]:
             f"{name} must hold whole numbers, how many copies of each row there are, got {show(weights[row])} at "
             f"{row_at(row)}; sample_weight takes any weights"
         )
-    if weights.sum() > EXACT:
+    if weights.sum() > EXACT_INTEGER:
         raise ValueError(f"{name} must add up to at most 2**53, got {weights.sum():g}")
     return weights.astype(np.int64)
 
@@ -277,7 +278,7 @@ def exceeds_floats(array: NDArray[Any]) -> bool:
     """Return whether there are integers beyond 2**53, some of which a float64 may round."""
     if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or not array.size:
         return False
-    return max(int(array.max()), -int(array.min())) > EXACT
+    return max(int(array.max()), -int(array.min())) > EXACT_INTEGER
 
 
 def check_exact_integers(name: str, array: NDArray[Any]) -> None:

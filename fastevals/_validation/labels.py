@@ -32,7 +32,7 @@ from fastevals._validation.text import (
     share_names,
 )
 
-SCAN = 1 << 16  # rows looked at together
+ROWS_PER_SCAN = 1 << 16  # rows looked at together
 MOST_CLASSES = 10_000  # a matrix of so many squared fits memory
 MOST_CELLS = 2**31
 DATES = (datetime.date, datetime.datetime)
@@ -102,8 +102,8 @@ def matching_label(name: str, array: NDArray[Any], pos_label: Any, option: str =
 def distinct_pair(array: NDArray[Any]) -> list[Any]:
     """Return the first label and the first that differs from it."""
     first = plain_text(array[0])
-    for start in range(0, array.size, SCAN):
-        differs = array[start : start + SCAN] != first
+    for start in range(0, array.size, ROWS_PER_SCAN):
+        differs = array[start : start + ROWS_PER_SCAN] != first
         row = int(differs.argmax())
         if differs[row]:
             return [_plain(first), _plain(array[start + row])]

@@ -21,7 +21,7 @@ from fastevals._options import (
     warn_outside,
 )
 from fastevals._validation.arrays import (
-    EXACT,
+    EXACT_INTEGER,
     as_array,
     as_scores,
     check_finite,
@@ -143,7 +143,7 @@ def _as_floats(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
     """Return numbers as float64, themselves if they are, none of which is rounded if they are integers."""
     if array.dtype.kind in "iu" and array.size:
         farthest = max(int(array.max()), int(array.min()), key=abs)
-        if abs(farthest) > EXACT:
+        if abs(farthest) > EXACT_INTEGER:
             raise ValueError(f"{name} must be within 2**53 where integer, got {farthest}")
     with np.errstate(over="ignore"):  # a longer float's
         return array.astype(np.float64, copy=False)

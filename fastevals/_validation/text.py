@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from fastevals._distinct import sorted_unique
-from fastevals._execution import BLOCK, blocks, chunks, run
+from fastevals._execution import ROWS_PER_BLOCK, blocks, chunks, run
 from fastevals._kernels.labels import enter_keys, note_first, number_keys, number_words
-from fastevals._validation.arrays import SHORT, check_all_strings, plain_text, text_array
+from fastevals._validation.arrays import INT64, SHORT_CHARACTERS, check_all_strings, plain_text, text_array
 
 Codes = NDArray[Any]
 Ints = NDArray[np.int64]
-INT = np.dtype(np.int64)
 
 SLOTS = 1 << 10  # of the first table: in cache, with room for all labels but of long-tailed targets
 GROWTH = 1 << 4  # of the next ones; a chunk is begun anew, so the last costs most
@@ -149,9 +148,9 @@ def share_names(labels: Sequence[Any]) -> tuple[NDArray[Any], list[Codes]]:
 
 def _occurring(codes: Codes, n_codes: int) -> tuple[NDArray[np.intp], Ints, Codes]:
     """Return the codes that occur, ascending, the first row of each, and codes as their places among these."""
-    first, flat = np.full(n_codes, -1, dtype=INT), codes.ravel()
+    first, flat = np.full(n_codes, -1, dtype=INT64), codes.ravel()
     for block in blocks(slice(0, flat.size)):
-        note_first(np.ascontiguousarray(flat[block], dtype=INT), block.start, first)
+        note_first(np.ascontiguousarray(flat[block], dtype=INT64), block.start, first)
     seen = np.flatnonzero(first >= 0)
     return seen, first[seen], codes if seen.size == n_codes else (np.cumsum(first >= 0) - 1)[codes]
 
@@ -263,7 +262,7 @@ def encode_text(name: str, array: NDArray[Any]) -> TextLabels:
     if array.dtype.kind == "O":
         return _encode_objects(name, array)
     if array.dtype.kind == "T":
-        short = not hasattr(array.dtype, "na_object") and int(np.strings.str_len(array).max()) <= SHORT
+        short = not hasattr(array.dtype, "na_object") and int(np.strings.str_len(array).max()) <= SHORT_CHARACTERS
         if not short:
             return _encode_objects(name, array.astype(object))
     names, (codes,) = number_values([array])
@@ -276,7 +275,7 @@ def sort_names(names: Sequence[str] | NDArray[Any], codes: Codes) -> TextLabels:
     distinct, place = text, np.arange(text.size)
     if not (text[1:] > text[:-1]).all():
         distinct, place = np.unique(text, return_inverse=True)
-    elif codes.dtype != INT:
+    elif codes.dtype != INT64:
         return TextLabels(text, codes)
     place = place.astype(np.min_scalar_type(distinct.size))
     out = np.empty(codes.shape, dtype=place.dtype)
@@ -314,7 +313,7 @@ def _number_by_value(values: NDArray[Any]) -> tuple[Collection[Any], Ints] | Non
     numbers: defaultdict[Any, int] = defaultdict(count().__next__)  # strings know their hashes
     listed = chain.from_iterable(values[rows].tolist() for rows in blocks(slice(0, values.size)))
     try:
-        return numbers.keys(), np.fromiter(map(numbers.__getitem__, listed), dtype=INT, count=values.size)
+        return numbers.keys(), np.fromiter(map(numbers.__getitem__, listed), dtype=INT64, count=values.size)
     except TypeError:
         return None
 
@@ -328,8 +327,8 @@ def _check_ends(name: str, names: Sequence[str]) -> None:
 
 def _number_objects(array: NDArray[Any]) -> tuple[Ints | None, Ints]:
     """Return the first row of each object, and each row's number; None if most rows have an object of their own."""
-    addresses, codes = np.asarray(_Addresses(array)), np.empty(array.size, dtype=INT)
-    slots, first, n = np.full(SLOTS, -1, dtype=INT), np.empty(SLOTS // 2, dtype=INT), 0
+    addresses, codes = np.asarray(_Addresses(array)), np.empty(array.size, dtype=INT64)
+    slots, first, n = np.full(SLOTS, -1, dtype=INT64), np.empty(SLOTS // 2, dtype=INT64), 0
     for block in blocks(slice(0, array.size)):
         if n > MOSTLY * block.start > 0:
             return None, codes
@@ -338,7 +337,7 @@ def _number_objects(array: NDArray[Any]) -> tuple[Ints | None, Ints]:
             done, n = number_keys(addresses, done, block.stop, slots, first, n, codes)
             if done == block.stop:
                 break
-            slots, first = np.full(slots.size * GROWTH, -1, dtype=INT), np.resize(first, first.size * GROWTH)
+            slots, first = np.full(slots.size * GROWTH, -1, dtype=INT64), np.resize(first, first.size * GROWTH)
             enter_keys(addresses, first, n, slots)
     return first[:n], codes
 
@@ -348,7 +347,7 @@ class _Addresses:
 
     def __init__(self, array: NDArray[Any]) -> None:
         self.array = array  # which keeps the objects
-        self.__array_interface__ = {**array.__array_interface__, "typestr": INT.str, "descr": [("", INT.str)]}
+        self.__array_interface__ = {**array.__array_interface__, "typestr": INT64.str, "descr": [("", INT64.str)]}
 
 
 # By hash --------------------------------------------------------------------------------------------------------------
@@ -359,11 +358,13 @@ def number_values(arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[In
 
     Integers, of any type, are compared as int64.
     """
-    if sum(array.size for array in arrays) <= BLOCK:  # then threads and a second table take longer than the rest
+    if (
+        sum(array.size for array in arrays) <= ROWS_PER_BLOCK
+    ):  # then threads and a second table take longer than the rest
         both = [_as_hashed(array) for array in arrays]
         values, numbers = _number_by_first(both[0] if len(both) == 1 else np.concatenate(both))
         return values, np.split(numbers, np.cumsum([array.size for array in arrays[:-1]]))
-    codes = [np.empty(array.size, dtype=INT) for array in arrays]
+    codes = [np.empty(array.size, dtype=INT64) for array in arrays]
     parts = [(k, part) for k, array in enumerate(arrays) for part in chunks(array.size)]
 
     def number(item: tuple[int, slice]) -> NDArray[Any]:
@@ -387,7 +388,7 @@ def _as_hashed(array: NDArray[Any]) -> NDArray[Any]:
     if array.dtype.kind == "T":
         array = array.astype(f"U{max(int(np.strings.str_len(array).max()), 1)}")
     array = as_text(array)
-    dtype = array.dtype.newbyteorder("=") if array.dtype.kind == "U" else INT
+    dtype = array.dtype.newbyteorder("=") if array.dtype.kind == "U" else INT64
     plain = array.dtype == dtype and array.flags.carray
     return array if plain else np.array(array, dtype=dtype, order="C")
 
@@ -395,11 +396,11 @@ def _as_hashed(array: NDArray[Any]) -> NDArray[Any]:
 def _number_by_first(values: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     """Return distinct values in the order they are first seen, and each row's number among them."""
     words = values.view(np.uint32).reshape(values.size, -1)
-    codes = np.empty(values.size, dtype=INT)
+    codes = np.empty(values.size, dtype=INT64)
     slots = SLOTS
     while True:
-        first = np.empty(slots // 2, dtype=INT)
-        n = number_words(words, np.full(slots, -1, dtype=INT), first, codes)
+        first = np.empty(slots // 2, dtype=INT64)
+        n = number_words(words, np.full(slots, -1, dtype=INT64), first, codes)
         if n >= 0:
             return values[first[:n]], codes
         slots *= GROWTH

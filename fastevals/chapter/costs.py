@@ -14,7 +14,7 @@ from fastevals.chapter.pictures import curves, panel
 from fastevals.show.plots.confusion import draw_confusion
 
 NO_SKLEARN = "the data and the models are scikit-learn's: pip install scikit-learn"
-SMALL = (4.0, 4.4)  # inches
+SMALL_INCHES = (4.0, 4.4)  # inches
 
 
 @example("2.3.4")
@@ -124,7 +124,7 @@ def train_test() -> Answer:
                                   curves("precision_recall", test, "test")]),
             ("roc", [curves("roc", training, "training"), curves("roc", test, "test")]),
             ("confusion", [
-                panel(draw_confusion, each.counts, SMALL, name, names=["malignant", "benign"])
+                panel(draw_confusion, each.counts, SMALL_INCHES, name, names=["malignant", "benign"])
                 for name, each in matrices.items()
             ]),
             ("cost", [curves("cost", test, "test")]),

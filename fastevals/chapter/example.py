@@ -13,7 +13,7 @@ from fastevals.show.output import Panel
 from fastevals.show.page.page import Cell, Table, TableRow, number
 
 Pictures = Sequence[tuple[str, Sequence[Panel]]]  # by kind, as pages name them
-HALF = 0.5 * (1 + 1e-9)  # of the last digit
+HALF_DIGIT = 0.5 * (1 + 1e-9)  # of the last digit
 
 
 class Comparison(NamedTuple):
@@ -33,7 +33,7 @@ class Comparison(NamedTuple):
     @property
     def agrees(self) -> bool:
         """Whether ours is the printed figure, to its last digit."""
-        return abs(self.here - float(self.printed)) <= HALF * 10.0**-self.decimals
+        return abs(self.here - float(self.printed)) <= HALF_DIGIT * 10.0**-self.decimals
 
     @property
     def shown(self) -> str:

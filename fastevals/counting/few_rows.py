@@ -8,16 +8,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-ROWS = 1 << 16  # of a process: with more to rank, kernels are soon worth their loading
-LEAST = 1 << 8  # rows that a call takes as long as
+PROCESS_ROWS = 1 << 16  # of a process: with more to rank, kernels are soon worth their loading
+LEAST_ROWS = 1 << 8  # rows that a call takes as long as
 
 _ranked = [0]  # rows by now
 
 
 def spares_kernels(rows: int) -> bool:
     """Return whether NumPy should rank so many rows more, and count them."""
-    total = _ranked[0] + max(rows, LEAST)
-    if total > ROWS:
+    total = _ranked[0] + max(rows, LEAST_ROWS)
+    if total > PROCESS_ROWS:
         return False
     _ranked[0] = total
     return True

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fastevals._distinct import sorted_unique
 from fastevals._execution import blocks, run
 from fastevals._kernels.groups import count_groups
-from fastevals._validation.arrays import EXACT
+from fastevals._validation.arrays import EXACT_INTEGER, INT64
 from fastevals._validation.labels import (
     as_class_numbers,
     check_comparable_labels,
@@ -20,24 +20,22 @@ from fastevals._validation.labels import (
     check_known_labels,
 )
 from fastevals._validation.text import TextLabels, number_values, share_names
-from fastevals.counting.labels import count_codes, count_in_range, in_order, label_range, number_labels
+from fastevals.counting.labels import SAMPLED_ROWS, count_codes, count_in_range, in_order, label_range, number_labels
 from fastevals.counting.ordering import plain_block
 
 Codes = NDArray[np.uint32]
 Weights = NDArray[np.float64] | None
 
-INT = np.dtype(np.int64)
 MOST_ROWS = 2**31 - 1
 NARROW = 1 << 16  # a range of integers as wide, or of as many values as there are rows, needs no look-up
-SAMPLE = 1 << 10  # rows that suggest ranges
 PAD = 32  # a sample's range is widened by as small a part of it at both ends
-WIDE = 64  # labels of a wider range are numbered first
-LANES = 1 << 14  # cells of the widest table that is kept twice, so that equal neighbours don't wait for each other
+WIDE_RANGE = 64  # labels of a wider range are numbered first
+LANE_CELLS = 1 << 14  # cells of the widest table that is kept twice, so that equal neighbours don't wait for each other
 ROWS_PER_CELL = 8  # of each part that has a table of its own
-FEWEST = 1 << 14  # rows of a part
+FEWEST_ROWS = 1 << 14  # rows of a part
 MAX_PARTS = 64
-FAR = 2**62
-TASK = 1 << 15  # rows, and groups, that are enough for a task
+FAR_LABEL = 2**62
+ROWS_PER_TASK = 1 << 15  # rows, and groups, that are enough for a task
 
 
 def count_label_pairs(
@@ -82,7 +80,7 @@ def as_label_dtype(distinct: NDArray[np.int64], *dtypes: np.dtype[Any]) -> NDArr
     """Return integer labels the type the user knows them by, where it holds them all."""
     dtype = dtypes[0] if dtypes[0] == dtypes[1] else np.result_type(*dtypes, np.int8)
     labels = distinct.astype(dtype.newbyteorder("="))
-    return labels if (labels == distinct).all() and np.abs(distinct).max() <= EXACT else distinct
+    return labels if (labels == distinct).all() and np.abs(distinct).max() <= EXACT_INTEGER else distinct
 
 
 def count_grouped_pairs(
@@ -105,10 +103,10 @@ def count_grouped_pairs(
     else:
         true, predicted = as_class_numbers("y_true", true), as_class_numbers("y_pred", predicted)
     tables = None
-    for step in (max(true.size // SAMPLE, 1), 1):
+    for step in (max(true.size // SAMPLED_ROWS, 1), 1):
         codes = _code_integer_groups(groups, step)
         low, width = label_range([true[::step], predicted[::step]])
-        if codes is None or width > WIDE:
+        if codes is None or width > WIDE_RANGE:
             break
         tables = _count_within_groups(codes, true, predicted, weights, low, width)
         if tables is not None:
@@ -140,11 +138,11 @@ def _code_integer_groups(groups: NDArray[Any], step: int) -> GroupCodes | None:
     if isinstance(groups, TextLabels):
         return code_groups(groups)
     dtype = groups.dtype.newbyteorder("=")
-    integers = groups.astype(dtype, copy=False).view(INT) if dtype.kind in "mM" else groups
+    integers = groups.astype(dtype, copy=False).view(INT64) if dtype.kind in "mM" else groups
     if integers.dtype.kind not in "iub":
         return None
     low, width = label_range([integers[::step]])
-    if max(-low, low + width) > FAR or width > max(NARROW, integers.size):
+    if max(-low, low + width) > FAR_LABEL or width > max(NARROW, integers.size):
         return None
     pad = (width - 1) // PAD + 1 if step > 1 else 0
     first = max(low - pad, 0) if integers.dtype.kind == "u" else low - pad
@@ -157,17 +155,17 @@ def _count_within_groups(
     """Return the tables of all codes, or None if a row is outside of them."""
     check_group_cells("groups", codes.width, width)
     n, n_cells = true.size, codes.width * width * width
-    lane = n_cells if n_cells <= LANES else 0
-    n_parts = min(max(n // max(ROWS_PER_CELL * n_cells, FEWEST), 1), MAX_PARTS)
+    lane = n_cells if n_cells <= LANE_CELLS else 0
+    n_parts = min(max(n // max(ROWS_PER_CELL * n_cells, FEWEST_ROWS), 1), MAX_PARTS)
     edges = [n * i // n_parts for i in range(n_parts + 1)]
     # Narrow counts: of many groups they are past the nearest caches.
     tables: NDArray[Any] = np.zeros((n_parts, n_cells + lane), dtype=np.int32 if weights is None else np.float64)
-    first = int(np.array(codes.low or 0).astype(INT))  # rows are given as these, those past 2**63 as negative ones
+    first = int(np.array(codes.low or 0).astype(INT64))  # rows are given as these, those past 2**63 as negative ones
 
     def count(i: int) -> int:
         outside = 0
         for block in blocks(slice(edges[i], edges[i + 1])):
-            rows = (plain_block(each[block], INT) for each in (codes.values, true, predicted))
+            rows = (plain_block(each[block], INT64) for each in (codes.values, true, predicted))
             block_weights = None if weights is None else weights[block]
             outside += count_groups(*rows, block_weights, first, codes.width, low, width, lane, tables[i])
         return outside
@@ -265,7 +263,7 @@ def _check_group_rows(name: str, n: int) -> None:
 
 def spans(starts: NDArray[np.int64], task: int | None = None) -> list[tuple[int, int]]:
     """Cut groups (starts[g] is where g starts) into spans of about as many rows and groups, by the data alone."""
-    task = TASK if task is None else task
+    task = ROWS_PER_TASK if task is None else task
     work = starts + np.arange(starts.size)  # a group without rows is some work too
     ends = np.searchsorted(work, np.arange(task, work[-1], task), side="left")
     edges = sorted_unique(np.concatenate(([0], ends, [starts.size - 1]))).tolist()

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.confusion import count_tuples
+from fastevals._validation.arrays import INT64
 from fastevals._validation.labels import check_class_number
 from fastevals._validation.text import TextLabels, number_values, share_names
 from fastevals.counting.ordering import plain_block
@@ -17,9 +18,8 @@ from fastevals.counting.ordering import plain_block
 Ints = NDArray[np.int64]
 Weights = NDArray[np.float64] | None
 
-INT = np.dtype(np.int64)
 WIDEST = 1 << 15  # range of integer labels that are numbered by a table
-SAMPLE = 1 << 10  # rows that suggest the range of integer labels
+SAMPLED_ROWS = 1 << 10  # rows that suggest the range of integer labels
 SHARED = 1 << 14  # cells of the widest table of which every chunk gets its own
 ALONE = 1 << 20  # rows that one thread compares before a second has started
 DENSE = 1 << 20  # cells of the widest table that is counted in without looking labels up
@@ -70,7 +70,7 @@ def number_labels(
 
     def fill(item: tuple[int, slice]) -> NDArray[np.bool_]:
         k, part = item
-        offsets[k][part] = np.subtract(arrays[k][part], low, dtype=INT, casting="unsafe")
+        offsets[k][part] = np.subtract(arrays[k][part], low, dtype=INT64, casting="unsafe")
         return np.bincount(offsets[k][part], minlength=width) > 0
 
     seen = np.logical_or.reduce(run(fill, [(k, part) for k, array in enumerate(arrays) for part in chunks(array.size)]))
@@ -95,7 +95,7 @@ def code_labels(arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[NDAr
 def in_order(values: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
     """Return distinct values, ascending, and where each has gone."""
     order = np.argsort(values)
-    place = np.empty(order.size, dtype=INT)
+    place = np.empty(order.size, dtype=INT64)
     place[order] = np.arange(order.size)
     return values[order], place
 
@@ -152,7 +152,7 @@ def count_label_tuples(
         cells, rows = np.unique(folded, return_counts=True)
         return labels, _digits(cells, labels.size, len(arrays)), rows
     _, first, rows = np.unique(folded, return_index=True, return_counts=True)  # twice as long
-    return labels, np.stack([each[first] for each in numbers], dtype=INT), rows
+    return labels, np.stack([each[first] for each in numbers], dtype=INT64), rows
 
 
 def _occupied_cells(table: Ints, width: int, n_digits: int) -> tuple[Ints, Ints]:
@@ -174,7 +174,7 @@ def count_in_range(arrays: Sequence[NDArray[Any]], weights: Weights) -> tuple[ND
     """
     if arrays[0].dtype.kind not in "iub" or len(arrays) > MOST_ARRAYS:
         return None
-    step = max(arrays[0].size // SAMPLE, 1)
+    step = max(arrays[0].size // SAMPLED_ROWS, 1)
     for suggestion in ([each[::step] for each in arrays], arrays):
         low, width = label_range(suggestion)
         n_cells = width ** len(arrays)
@@ -200,7 +200,7 @@ def count_codes(arrays: Sequence[NDArray[Any]], weights: Weights, low: int, widt
     def count(i: int) -> int:
         outside = 0
         for block in blocks(parts[i]):
-            first, second, third = (*(plain_block(each[block], INT) for each in arrays), None)[:MOST_ARRAYS]
+            first, second, third = (*(plain_block(each[block], INT64) for each in arrays), None)[:MOST_ARRAYS]
             block_weights = None if weights is None else weights[block]
             outside += count_tuples(
                 first, second, third, block_weights, low, width, lane, tables[i if table_by_part else 0]
@@ -215,7 +215,7 @@ def count_codes(arrays: Sequence[NDArray[Any]], weights: Weights, low: int, widt
 
 def fold_codes(codes: Sequence[NDArray[Any]], width: int) -> Ints:
     """Return one number for the codes below `width` that each row has, in their order."""
-    folded, n = codes[0].astype(INT), width
+    folded, n = codes[0].astype(INT64), width
     for each in codes[1:]:
         if n * width > MOST_CODES:
             distinct, folded = np.unique(folded, return_inverse=True)

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._execution import BLOCK, blocks, chunks, get_num_threads, run
+from fastevals._execution import ROWS_PER_BLOCK, blocks, chunks, get_num_threads, run
 from fastevals._kernels.partition import (
-    FINE,
-    STRIP,
+    FINE_CELLS,
+    ROWS_PER_STRIP,
     count_slots,
     fit_buckets,
     mark_positive,
@@ -40,7 +40,7 @@ from fastevals._kernels.sweep import (
     unmark_slots,
 )
 from fastevals._memory import lend
-from fastevals._validation.arrays import check_finite, raise_not_finite
+from fastevals._validation.arrays import EXACT_INTEGER, check_finite, raise_not_finite
 from fastevals._validation.labels import raise_not_binary
 from fastevals._validation.text import TextLabels
 from fastevals.counting.few_rows import sort_marked, spares_kernels
@@ -51,23 +51,22 @@ Keys = NDArray[np.uint64]
 Ints = NDArray[np.int64]
 R = TypeVar("R")
 
-EXACT = 2**53  # up to here every integer is a float64
 SIGN = -(2**63)
 BUCKET = 1 << 13  # rows: keys, scratch and cells of one bucket stay within a core's cache
 SPAN = 1 << 16  # rows ranked or swept by one call, where buckets are smaller: Python is entered seldom
 SPANS = 16  # at least so many, where there are as many buckets: threads share them
 MAX_BUCKETS = 64  # a core writes to as many pages at once: with 128, all that a row's byte holds, it takes longer
 MAX_CELLS = 1 << 15  # a larger bucket is cut up once more: its cells would not stay in cache
-SAMPLE = 64  # sampled rows for each bucket
+SAMPLES_PER_BUCKET = 64  # sampled rows for each bucket
 TABLE = 1 << 10  # cells for each bucket in the table that sends keys to buckets
 MAX_TABLE = 1 << 16  # of them all
-SLOTS_SPACE = (4, STRIP)  # shape of what `find_slots` works in
-LIMIT = 2**30  # rows of a class: up to here doubled placements take 32 bits, and sums of kernels are exact
-SAMPLED = 1 << 12  # rows that show whether distinct scores are few
-TIED = 4  # rows of the sample for each distinct score, from which they are
+SLOTS_SPACE = (4, ROWS_PER_STRIP)  # shape of what `find_slots` works in
+CLASS_ROWS = 2**30  # rows of a class: up to here doubled placements take 32 bits, and sums of kernels are exact
+SAMPLED_ROWS = 1 << 12  # rows that show whether distinct scores are few
+ROWS_PER_TIED_SCORE = 4  # rows of the sample for each distinct score, from which they are
 SLOTS = 1 << 12  # of a table of sums: with the rows' own, in a core's cache
-STRETCH = 1 << 14  # rows placed at a time, while their placements are in cache
-CELLS = 1 << 14  # of an index: 8 or more for each binade that a float can have
+STRETCH_ROWS = 1 << 14  # rows placed at a time, while their placements are in cache
+INDEX_CELLS = 1 << 14  # of an index: 8 or more for each binade that a float can have
 
 
 def split_by_class(labels: BinaryLabels, scores: NDArray[Any]) -> ClassSplit:
@@ -177,7 +176,7 @@ class _Table:
     """Rows of each key that one thread has counted: see `count_by_key`."""
 
     def __init__(self) -> None:
-        self.flags = np.empty(BLOCK, dtype=np.uint8)
+        self.flags = np.empty(ROWS_PER_BLOCK, dtype=np.uint8)
         self.keys = np.zeros(SLOTS, dtype=np.uint64)
         self.rows = np.zeros(2 * SLOTS, dtype=np.int64)
         self.room = SLOTS // 2  # slots that keys may still take; fewer than none where there were not enough
@@ -185,10 +184,10 @@ class _Table:
 
 def _seem_few(codec: Codec, scores: NDArray[Any]) -> bool:
     """Return whether a sample suggests that many rows share few distinct scores."""
-    if scores.size < SAMPLED:
+    if scores.size < SAMPLED_ROWS:
         return False
-    sample = np.sort(codec.encode(scores[:: scores.size // SAMPLED]))  # np.unique takes ten times as long
-    return int(np.count_nonzero(sample[1:] != sample[:-1])) < sample.size // TIED
+    sample = np.sort(codec.encode(scores[:: scores.size // SAMPLED_ROWS]))  # np.unique takes ten times as long
+    return int(np.count_nonzero(sample[1:] != sample[:-1])) < sample.size // ROWS_PER_TIED_SCORE
 
 
 def _sum_by_score(
@@ -202,7 +201,7 @@ def _sum_by_score(
     sums = np.zeros((len(parts), 4 * SLOTS))
 
     def add_up(i: int) -> tuple[int, bool]:
-        known, flags = 0, np.empty(BLOCK, dtype=np.uint8)
+        known, flags = 0, np.empty(ROWS_PER_BLOCK, dtype=np.uint8)
         for block in blocks(parts[i]):
             own = flags[: block.stop - block.start]
             known += labels.mark(block, own)
@@ -448,7 +447,7 @@ class Codec:
         """Return the float type that holds +inf and every score between two: the longer one for integers past 2**53."""
         if self.distinct is not None:
             return self.distinct.dtype
-        if self.dtype == np.float64 or all(abs(score) <= EXACT for score in extremes.tolist()):
+        if self.dtype == np.float64 or all(abs(score) <= EXACT_INTEGER for score in extremes.tolist()):
             return np.dtype(np.float64)
         return np.dtype(np.longdouble)
 
@@ -491,11 +490,11 @@ def fit_map(n: int, sample: Callable[[slice], Keys]) -> Buckets:
     n_entries = n_buckets + n_buckets // 2
     table = np.empty(min(TABLE << (n_buckets - 1).bit_length(), MAX_TABLE), dtype=np.uint8)
     entries = np.empty(n_entries, np.uint64), np.empty(n_entries, np.uint64), np.empty(n_entries, np.uintp)
-    fine = np.empty(n_buckets + n_buckets // 2 * FINE, dtype=np.uint8)
+    fine = np.empty(n_buckets + n_buckets // 2 * FINE_CELLS, dtype=np.uint8)
     if n_buckets == 1:
         table = np.zeros(1, dtype=np.uint8)
         return Buckets((np.uint64(0), np.uint64(0), table, 0, *entries, fine), 1)
-    keys = sample(slice(None, None, n // (n_buckets * SAMPLE)))
+    keys = sample(slice(None, None, n // (n_buckets * SAMPLES_PER_BUCKET)))
     sort_keys(keys, *sorting_space(keys.size))
     low, shift, cut = fit_buckets(keys, n_buckets, table, *entries, fine)
     return Buckets((np.uint64(low), np.uint64(shift), table, cut, *entries, fine), n_buckets)
@@ -628,7 +627,7 @@ class KeyIndex(NamedTuple):
     @classmethod
     def build(cls, keys: Keys) -> KeyIndex:
         """Index the keys."""
-        cells = min(CELLS, 1 << keys.size.bit_length())
+        cells = min(INDEX_CELLS, 1 << keys.size.bit_length())
         tables = np.empty(cells, np.int32), np.empty(cells, np.uint8), np.empty(keys.size + cells + 1, np.int32)
         low, high, shift = map(np.uint64, index_keys(keys, *tables))
         return cls(keys, low, high, shift, *tables)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import blocks, chunks, run
-from fastevals.counts import SMALL, Cells, ThresholdCounts
+from fastevals._validation.arrays import EXACT_INTEGER
+from fastevals.counts import SMALL_ROWS, Cells, ThresholdCounts
 
-ROUNDING = 8 * np.finfo(np.float64).eps  # relative; what a few operations on exact counts can be off
-EXACT = 2.0**53  # up to here every integer is a float64
+COUNT_ROUNDING = 8 * np.finfo(np.float64).eps  # relative; what a few operations on exact counts can be off
 
 
 def as_pair(total: Fraction | int) -> tuple[float, float]:
@@ -70,7 +70,7 @@ def best_row(
 def _nearly(value: Any, size: float) -> Any:
     """Return the least value tied with a float, by rounding; an integer or infinity is tied with itself alone."""
     inexact = np.asarray(value).dtype.kind == "f" and np.isfinite(value)
-    return value - ROUNDING * max(abs(value), size) if inexact else value
+    return value - COUNT_ROUNDING * max(abs(value), size) if inexact else value
 
 
 def _are_whole(counts: ThresholdCounts, rows: NDArray[np.intp]) -> bool:
@@ -78,14 +78,14 @@ def _are_whole(counts: ThresholdCounts, rows: NDArray[np.intp]) -> bool:
     if counts.tps.dtype.kind != "f":
         return True
     sums = np.stack((counts.tps, counts.fps))[:, np.append(rows, -1)]
-    return counts.n_pos + counts.n_neg < EXACT and bool((sums == np.rint(sums)).all())
+    return counts.n_pos + counts.n_neg < EXACT_INTEGER and bool((sums == np.rint(sums)).all())
 
 
 def _largest(counts: ThresholdCounts, rows: NDArray[np.intp], parts: Callable[[Cells], tuple[Any, Any]]) -> int:
     """Return the first of some rows where a fraction of whole counts is largest, compared exactly."""
     tps, fps = (cells[rows].astype(np.int64) for cells in (counts.tps, counts.fps))
     n_pos, n_neg = int(counts.n_pos), int(counts.n_neg)
-    if n_pos + n_neg >= SMALL:
+    if n_pos + n_neg >= SMALL_ROWS:
         tps, fps = tps.astype(object), fps.astype(object)
     numerators, denominators = parts(Cells(tps, fps, n_pos - tps, n_neg - fps))
     denominators = np.broadcast_to(denominators, numerators.shape)

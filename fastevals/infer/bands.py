@@ -342,7 +342,7 @@ def _rectangle_union(line: Polyline, dx: float, dy: float, at: Floats | None, am
 
 
 # In standard errors; a tube's radius is 2.4 to 3.3.
-STEP = 0.05  # between the places of its edges, and the points that it is about
+EDGE_STEP = 0.05  # between the places of its edges, and the points that it is about
 MEASURED_STEP = 0.1  # between the points whose distance from a replicate is measured
 PIECE = 0.5  # of a straight line of the ROC plane, which is curved here: as good as straight
 LEAST_STEP = 0.02  # points nearer than that to the last are left out
@@ -380,16 +380,16 @@ class Tube(NamedTuple):
             radius = max(float(np.partition(distances, place)[place]), math.sqrt(-2 * math.log1p(-level)))
         n_pos, n_neg = int(counts.n_pos), int(counts.n_neg)
         fpr, tpr, _ = RocCurve(counts, drop_intermediate=True)
-        return cls(*_points(fpr * n_neg, tpr * n_pos, (n_neg, n_pos), STEP, LEAST_STEP), radius, n_neg, n_pos)
+        return cls(*_points(fpr * n_neg, tpr * n_pos, (n_neg, n_pos), EDGE_STEP, LEAST_STEP), radius, n_neg, n_pos)
 
     def swapped(self) -> Tube:
         """Return the tube on swapped axes: of false over true positive rates."""
         return Tube(self.y, self.x, self.radius, self.n_pos, self.n_neg)
 
     def places(self) -> Floats:
-        """Return rates from 0 to 1 of which each is STEP from the next."""
+        """Return rates from 0 to 1 of which each is EDGE_STEP from the next."""
         first, last = (kernels.coordinate(count, self.n_neg) for count in (0, self.n_neg))
-        rates = _rates(np.linspace(first, last, math.ceil((last - first) / STEP) + 1), self.n_neg)
+        rates = _rates(np.linspace(first, last, math.ceil((last - first) / EDGE_STEP) + 1), self.n_neg)
         rates[[0, -1]] = 0.0, 1.0  # but for rounding
         return rates
 
@@ -397,7 +397,7 @@ class Tube(NamedTuple):
         """Return the least and the largest TPR of the tube at ascending false positive rates."""
         if math.isinf(self.radius):
             return np.zeros(rates.size), np.ones(rates.size)
-        radius = math.hypot(self.radius, STEP / 2)  # that of discs about points which holds all of the line's
+        radius = math.hypot(self.radius, EDGE_STEP / 2)  # that of discs about points which holds all of the line's
         places = _coordinates(rates * self.n_neg, self.n_neg)
         low, high = np.empty(rates.size), np.empty(rates.size)
         kernels.upper_edge(places, self.x, self.y, radius, high)

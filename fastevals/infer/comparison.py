@@ -25,6 +25,7 @@ from fastevals.infer.bootstrap.subjects import (
     make_score_sample,
     make_target_sample,
 )
+from fastevals.infer.permutation.distribution import METRIC_ROUNDING
 from fastevals.infer.significance.paired import compared_pairs, scale_to_unit
 from fastevals.measure.kinds import TARGETS, MetricSpecs, check_one_kind, metric_kinds
 from fastevals.measure.metric_specs import metric_bounds, parse_metrics
@@ -39,8 +40,6 @@ from fastevals.results import (
     number_or_array,
 )
 
-ROUNDING = 2.0**-48  # relative; what is less is rounding
-LONGEST_NAME = 24  # of a model, in a printed table
 MOST_ROWS = 45  # of a metric, in one
 
 Floats = NDArray[np.float64]
@@ -316,7 +315,7 @@ class MetricComparison(Frozen):
 
     def _table(self, heading: str) -> list[str]:
         """Return the lines of a table: each model's value, and the differences with their p-values."""
-        short = dict(zip(self.estimates, shorten_names(self.estimates, LONGEST_NAME), strict=True))
+        short = dict(zip(self.estimates, shorten_names(self.estimates), strict=True))
         rows = [row for model, each in self.estimates.items() for row in _table_rows(short[model], each)]
         for each in self.differences:
             rows += _table_rows(f"{short[each.model]} - {short[each.reference]}", each, each.pvalue)
@@ -471,7 +470,7 @@ def compare_numbers(
     measured = []
     for i, j in pairs:
         difference = values[i] - values[j]
-        rounding = max(ROUNDING * max(abs(values[i]), abs(values[j])), np.finfo(np.float64).tiny)
+        rounding = max(METRIC_ROUNDING * max(abs(values[i]), abs(values[j])), np.finfo(np.float64).tiny)
         with np.errstate(invalid="ignore"):  # of models whose metric is infinite
             deviations = replicates[:, i] - replicates[:, j] - difference
         error = _standard_deviation(deviations)

@@ -24,7 +24,14 @@ from fastevals._kernels.placements import index_keys, place_rows
 from fastevals._kernels.sorting import sort_keys
 from fastevals._memory import lend
 from fastevals._options import listed, show
-from fastevals._validation.arrays import EXACT, as_array, as_weights, check_same_length, power_of_two, raise_not_finite
+from fastevals._validation.arrays import (
+    EXACT_INTEGER,
+    as_array,
+    as_weights,
+    check_same_length,
+    power_of_two,
+    raise_not_finite,
+)
 from fastevals._validation.labels import (
     as_class_names,
     as_class_numbers,
@@ -35,7 +42,7 @@ from fastevals._validation.labels import (
 )
 from fastevals._validation.text import is_text
 from fastevals.counting.labels import number_labels, rows_by_code
-from fastevals.counting.ordering import LIMIT, STRETCH, Codec, KeyIndex, codec_for, plain_block, sorting_space
+from fastevals.counting.ordering import CLASS_ROWS, STRETCH_ROWS, Codec, KeyIndex, codec_for, plain_block, sorting_space
 from fastevals.many.columns import Flags, ScoreColumns, batch_values
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 
@@ -43,10 +50,10 @@ R = TypeVar("R")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-FEW = 1 << 8  # classes whose numbers take one byte, in which a stable sort is a radix sort of one pass
-TILE = 1 << 11  # rows copied at a time, while their scores of all classes are in cache
+BYTE_CLASSES = 1 << 8  # classes whose numbers take one byte, in which a stable sort is a radix sort of one pass
+ROWS_PER_TILE = 1 << 11  # rows copied at a time, while their scores of all classes are in cache
 MANY = 64  # classes
-SMALL = 1 << 16  # cells of scores that one thread goes through in less than a millisecond
+SMALL_CELLS = 1 << 16  # cells of scores that one thread goes through in less than a millisecond
 
 
 @dataclass(slots=True, eq=False)
@@ -154,7 +161,7 @@ def number_classes(values: NDArray[Any], labels: ArrayLike | None, n_columns: in
     distinct = distinct if text else distinct.astype(rows.dtype.newbyteorder("="))
     class_labels = distinct if given is None else given
     _check_class_columns(class_labels, n_columns, given is not None)
-    dtype = np.uint8 if class_labels.size <= FEW else np.uint16
+    dtype = np.uint8 if class_labels.size <= BYTE_CLASSES else np.uint16
     if given is None:
         return distinct, codes.astype(dtype, copy=False)
     return given, check_known_labels(distinct, given).astype(dtype)[codes]
@@ -174,8 +181,8 @@ def _by_column(matrix: NDArray[Any], kept: NDArray[np.intp] | None) -> tuple[NDA
 
     def copy(part: slice) -> tuple[float, float]:
         lowest, highest = math.inf, -math.inf
-        for start in range(part.start, part.stop, TILE):
-            tile = slice(start, min(start + TILE, part.stop))
+        for start in range(part.start, part.stop, ROWS_PER_TILE):
+            tile = slice(start, min(start + ROWS_PER_TILE, part.stop))
             if kept is not None and contiguous:
                 rows = matrix.take(kept[tile], axis=0)
             else:
@@ -216,25 +223,25 @@ def class_metric(scores: ClassScores, metric: str, **options: object) -> Floats:
 
 def _threads_for(scores: ClassScores) -> AbstractContextManager[None]:
     """Keep to one thread where a second would take longer to start."""
-    return num_threads(1) if scores.columns.size < SMALL else nullcontext()
+    return num_threads(1) if scores.columns.size < SMALL_CELLS else nullcontext()
 
 
 def _run_if_large(
     scores: ClassScores, task: Callable[[Any], R], items: Sequence[Any], *, compiles: Hashable
 ) -> list[R]:
     """Call `run`, or stay in this thread where a second would take longer to start."""
-    return run(task, items, compiles=compiles) if scores.columns.size >= SMALL else list(map(task, items))
+    return run(task, items, compiles=compiles) if scores.columns.size >= SMALL_CELLS else list(map(task, items))
 
 
 def aucs_by_class(doubled: Ints, sizes: Ints) -> Floats:
     """Return the AUC of each class of so many rows against the rest, from its pairs with each other class."""
-    rows = sizes if sizes.sum() < LIMIT else sizes.astype(object)  # products may pass 2**63
+    rows = sizes if sizes.sum() < CLASS_ROWS else sizes.astype(object)  # products may pass 2**63
     return _ratio(doubled.sum(axis=1, dtype=rows.dtype), rows * (rows.sum() - rows))
 
 
 def _ratio(doubled: NDArray[Any], pairs: NDArray[Any]) -> Floats:
     """Return doubled / (2 pairs), rounded once; NaN where there are no pairs."""
-    if 2 * int(pairs.max()) <= EXACT:
+    if 2 * int(pairs.max()) <= EXACT_INTEGER:
         return np.asarray(np.divide(doubled, 2 * pairs, out=np.full(pairs.shape, np.nan), where=pairs > 0))
     both = zip(doubled.ravel().tolist(), pairs.ravel().tolist(), strict=True)
     return np.array([a / (2 * b) if b else np.nan for a, b in both]).reshape(pairs.shape)
@@ -263,7 +270,7 @@ def doubled_pairs(scores: ClassScores) -> Ints:
 def _doubled_pairs(scores: ClassScores) -> Ints:
     codes, sizes = scores.codes, scores.n_positives
     assert codes is not None
-    check_class_sizes("y_true", LIMIT, int(sizes.max()))
+    check_class_sizes("y_true", CLASS_ROWS, int(sizes.max()))
 
     def sort(j: int, codec: Codec, column: NDArray[Any]) -> NDArray[np.uint64]:
         keys = np.empty(sizes[j] + 1, dtype=np.uint64)
@@ -290,7 +297,7 @@ def _weighted_pair_aucs(scores: ClassScores) -> Floats:
     codes, sizes = scores.codes, scores.n_positives
     assert codes is not None
     assert scores.weights is not None
-    check_class_sizes("y_true", LIMIT, int(sizes.max()))
+    check_class_sizes("y_true", CLASS_ROWS, int(sizes.max()))
     rows = rows_by_code(codes, sizes.size)
     # A class's unit cancels out: in one of its own no product overflows or vanishes.
     units = np.array([power_of_two(total) for total in scores.support().tolist()])
@@ -338,9 +345,9 @@ def _sum_over_rows(
         j, part = task
         codec, column, index = indices[j]
         sums = np.zeros((len(columns), 2), dtype=dtype)
-        placements = np.empty(min(STRETCH, part.stop - part.start), dtype=np.int32)
-        for start in range(part.start, part.stop, STRETCH):
-            block = slice(start, min(start + STRETCH, part.stop))
+        placements = np.empty(min(STRETCH_ROWS, part.stop - part.start), dtype=np.int32)
+        for start in range(part.start, part.stop, STRETCH_ROWS):
+            block = slice(start, min(start + STRETCH_ROWS, part.stop))
             place_rows(codec.bits(column[block]), codec.flip_below, codec.flip, *index, placements)
             add(j, placements, block, sums)
         return sums

@@ -20,8 +20,7 @@ from fastevals._validation.arrays import check_finite
 from fastevals.counting.groups import spans
 from fastevals.counting.ordering import SLOTS_SPACE, BinaryLabels, Keys, codec_for, fit_map
 from fastevals.many.group_scores import grouped_scores
-from fastevals.many.group_values import FEW as FEW_GROUPS
-from fastevals.many.group_values import grouped_values
+from fastevals.many.group_values import FEW_GROUPS, grouped_values
 from fastevals.measure.metric_specs import RankingMetric
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import SCORE_METRICS, Metric
@@ -30,14 +29,14 @@ R = TypeVar("R")
 
 Flags = NDArray[np.uint8]
 
-FEW = 4  # columns for each thread: with fewer, the last ones may keep threads waiting
-LARGE = 1 << 18  # rows from which all threads are of use to one column
-LIMIT = 1 << 20  # rows up to which one thread sorts a column: sums of the kernels are exact
+COLUMNS_PER_THREAD = 4  # columns for each thread: with fewer, the last ones may keep threads waiting
+LARGE_ROWS = 1 << 18  # rows from which all threads are of use to one column
+LIMIT_ROWS = 1 << 20  # rows up to which one thread sorts a column: sums of the kernels are exact
 LINE = 64  # bytes that memory gives at once
-TILE = 1 << 12  # rows copied at a time: what is read of them is still in cache for the next column
-CELLS = 1 << 14  # into which a bucket is sorted
-SHORT = 1 << 12  # rows a column, up to which a call for each takes longer than its rows
-TOGETHER = 1 << 22  # rows of columns that are measured together
+ROWS_PER_TILE = 1 << 12  # rows copied at a time: what is read of them is still in cache for the next column
+BUCKET_CELLS = 1 << 14  # into which a bucket is sorted
+SHORT_ROWS = 1 << 12  # rows a column, up to which a call for each takes longer than its rows
+ROWS_TOGETHER = 1 << 22  # rows of columns that are measured together
 
 
 class ScoreColumns(NamedTuple):
@@ -119,7 +118,7 @@ def column_metrics(columns: ScoreColumns, metrics: Sequence[RankingMetric]) -> l
 def are_many_and_short(columns: Sequence[NDArray[Any]]) -> bool:
     """Return whether columns are so many, and so short, that they are measured as groups of rows."""
     sizes = [each.size for each in columns]
-    return len(sizes) > FEW_GROUPS and sum(sizes) <= SHORT * len(sizes) and max(sizes) < LARGE
+    return len(sizes) > FEW_GROUPS and sum(sizes) <= SHORT_ROWS * len(sizes) and max(sizes) < LARGE_ROWS
 
 
 def _are_groups(columns: ScoreColumns, metrics: Sequence[RankingMetric]) -> bool:
@@ -134,7 +133,7 @@ def _measure_as_groups(columns: ScoreColumns, metrics: Sequence[RankingMetric]) 
     """Return the metrics of columns, each a group of rows, some millions of rows at a time."""
     measured: list[ColumnMetrics] = []
     starts = np.cumsum([0, *(each.size for each in columns.scores)])
-    for first, last in spans(starts, TOGETHER):
+    for first, last in spans(starts, ROWS_TOGETHER):
         numbers = range(first, last)
         labels = BinaryLabels(np.concatenate([columns.flags(i) for i in numbers]), 1, 0)
         groups = np.repeat(np.arange(last - first), np.diff(starts[first : last + 1]))
@@ -167,8 +166,8 @@ def map_columns(
     lent: it is called instead where one thread sorts a column without weights. `compiles` is as for `_execution.run`.
     """
     sizes = [each.size for each in columns.scores]
-    one_by_one = len(sizes) < FEW * get_num_threads() and max(sizes) >= LARGE
-    limit = LARGE if one_by_one else LIMIT
+    one_by_one = len(sizes) < COLUMNS_PER_THREAD * get_num_threads() and max(sizes) >= LARGE_ROWS
+    limit = LARGE_ROWS if one_by_one else LIMIT_ROWS
     from_rows = from_rows if columns.weights is None else None
 
     def measure(i: int, scores: NDArray[Any], space: _SortingSpace) -> R:
@@ -228,7 +227,7 @@ class _SortingSpace(NamedTuple):
             lend(n, np.uint64),
             lend(n, np.uint8),
             np.empty(SLOTS_SPACE, dtype=np.uint64),
-            np.empty(CELLS, dtype=np.int32),
+            np.empty(BUCKET_CELLS, dtype=np.int32),
         )
 
     def sort(self, scores: NDArray[Any], flags: Flags) -> Keys | None:
@@ -268,7 +267,7 @@ def _side_by_side(columns: list[NDArray[Any]]) -> Sequence[NDArray[Any]]:
     if len(columns) == 1:
         return columns
     copies = np.empty((len(columns), columns[0].size), dtype=columns[0].dtype)
-    for start in range(0, columns[0].size, TILE):
+    for start in range(0, columns[0].size, ROWS_PER_TILE):
         for column, copy in zip(columns, copies, strict=True):
-            copy[start : start + TILE] = column[start : start + TILE]
+            copy[start : start + ROWS_PER_TILE] = column[start : start + ROWS_PER_TILE]
     return copies  # type: ignore[return-value]

@@ -22,7 +22,7 @@ from fastevals.results import Interval
 
 Floats = NDArray[np.float64]
 
-WORK = 1 << 25  # draws of one task: a tenth of a second
+DRAWS_PER_TASK = 1 << 25  # draws of one task: a tenth of a second
 MEAN_STREAM = np.uint64(2**63)  # a stream that no group has
 NO_INTERVAL = Interval(math.nan, math.nan)
 
@@ -32,7 +32,7 @@ def bootstrap_groups(scores: GroupedScores, n_resamples: int, tail: float, key: 
     out = np.empty((scores.groups.size, 4))
     rows = scores.starts[::2]
     sizes = np.diff(rows)
-    most = max(WORK // n_resamples, 1)
+    most = max(DRAWS_PER_TASK // n_resamples, 1)
 
     def draw(span: tuple[int, int], number: int, stop: int, tail: float, values: Floats) -> None:
         n, cells = int(sizes[slice(*span)].max()), 1 << max(n_resamples - 1, 1).bit_length()
@@ -45,7 +45,7 @@ def bootstrap_groups(scores: GroupedScores, n_resamples: int, tail: float, key: 
 
     def large(g: int) -> None:
         values, span = np.empty(n_resamples), (g, g + 1)
-        step = max(WORK // int(sizes[g]), 1)
+        step = max(DRAWS_PER_TASK // int(sizes[g]), 1)
 
         def part(first: int) -> None:
             block = values[first : first + step]

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from fastevals._execution import blocks
 from fastevals._kernels.groups_errors import add_errors, middle_rows
-from fastevals._validation.arrays import in_usual_unit
+from fastevals._validation.arrays import FLOAT64, in_usual_unit
 from fastevals.counting.groups import code_groups
 from fastevals.counting.ordering import BinaryLabels, plain_block
-from fastevals.counts import USUAL
+from fastevals.counts import USUAL_SUM
 from fastevals.many.group_scores import grouped_scores
 from fastevals.many.group_values import GroupValues
 from fastevals.measure.error_metrics import RegressionSums
@@ -24,8 +24,6 @@ from fastevals.measure.regression import in_range
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
-
-DOUBLE = np.dtype(np.float64)
 
 
 def grouped_errors(
@@ -73,11 +71,11 @@ def _sum_errors(rows: _Rows) -> tuple[RegressionSums, NDArray[np.bool_]]:
     """Return the sums of each group, NaN without rows, and which groups' sums may have lost digits."""
     sums, of_targets = np.zeros((rows.n_groups, 5, 2)), np.zeros((rows.n_groups, 4))
     for block in blocks(slice(0, rows.groups.size)):
-        y, p = plain_block(rows.targets[block], DOUBLE), plain_block(rows.predictions[block], DOUBLE)
+        y, p = plain_block(rows.targets[block], FLOAT64), plain_block(rows.predictions[block], FLOAT64)
         add_errors(rows.groups[block], y, p, None if rows.weights is None else rows.weights[block], sums, of_targets)
     weight, square, over, under, relative = sums[:, :, 0].T
     _, scatter, _, differing = of_targets.T
-    unusual = ~((weight > 1 / USUAL) & (weight < USUAL))
+    unusual = ~((weight > 1 / USUAL_SUM) & (weight < USUAL_SUM))
     unusual |= ~in_range(square) & (over + under > 0)
     unusual |= ~in_range(scatter) & (differing > 0)
     unusual &= weight > 0

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from fastevals._kernels import replicate_metrics, replicate_thresholds
 from fastevals._kernels.groups_metrics import average_precisions, count_at_least, doubled_wins, weighted_aucs
 from fastevals._kernels.groups_sweeps import fill_group_steps, sum_over_rows, sweep_of_groups
-from fastevals._validation.arrays import EXACT, check_probabilities
+from fastevals._validation.arrays import EXACT_INTEGER, check_probabilities
 from fastevals.counting.groups import spans
-from fastevals.counts import USUAL, Cells, ThresholdCounts
+from fastevals.counts import USUAL_SUM, Cells, ThresholdCounts
 from fastevals.many.group_scores import GroupedScores
 from fastevals.measure.metric_specs import RankingMetric
 from fastevals.measure.registry import OF_PAIRS, Metric
@@ -22,7 +22,7 @@ from fastevals.measure.registry import OF_PAIRS, Metric
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-FEW = 1 << 7  # groups; a call for each of them takes no longer than loading a compiled loop, compiling it 50 times that
+FEW_GROUPS = 1 << 7  # a call for each takes no longer than loading a compiled loop, compiling it 50 times that
 
 
 class GroupValues(NamedTuple):
@@ -74,7 +74,7 @@ def grouped_values(metrics: Sequence[RankingMetric], scores: GroupedScores) -> l
             values[k] = np.asarray(metric.of_cells(_cells_at(scores, metric.threshold)), dtype=np.float64)
         elif (
             metric.sweep is None
-            or scores.groups.size <= FEW
+            or scores.groups.size <= FEW_GROUPS
             or (of_probabilities and scores.threshold_dtype != np.float64)  # their kernels take no longer floats
         ):
             values[k] = np.full(scores.groups.size, math.nan)
@@ -106,7 +106,7 @@ def grouped_aucs(scores: GroupedScores, form: str = "roc_auc") -> Floats:
     pairs = 2.0 * scores.n_positives * scores.n_negatives
     np.divide(numerator(doubled, pairs), pairs, out=aucs, where=pairs > 0)
     aucs[pairs == 0] = math.nan
-    for g in np.flatnonzero(pairs >= EXACT).tolist():  # which a float rounds before it is divided
+    for g in np.flatnonzero(pairs >= EXACT_INTEGER).tolist():  # which a float rounds before it is divided
         exact = 2 * int(scores.n_positives[g]) * int(scores.n_negatives[g])
         aucs[g] = numerator(int(doubled[g]), exact) / exact
     return aucs
@@ -231,7 +231,7 @@ def _swept_values(metrics: Sequence[RankingMetric], scores: GroupedScores) -> li
 
     scores.each(sweep, compiles=("swept groups", *(metric.sweep for metric in metrics)))
     # Where weights add up to what is far from 1, products of sums may be past the ends of floats.
-    unusual = ((totals != 0) & ~((totals > 1 / USUAL) & (totals < USUAL))).any(axis=1)
+    unusual = ((totals != 0) & ~((totals > 1 / USUAL_SUM) & (totals < USUAL_SUM))).any(axis=1)
     results = []
     for metric, out in zip(metrics, swept, strict=True):
         out[unusual] = math.nan

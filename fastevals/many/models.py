@@ -35,9 +35,9 @@ from fastevals._validation.labels import (
 )
 from fastevals._validation.text import TextLabels, share_names
 from fastevals.counting.groups import count_label_pairs, expand_to_labels, spans
-from fastevals.counting.ordering import LIMIT, BinaryLabels, Keys
+from fastevals.counting.ordering import CLASS_ROWS, BinaryLabels, Keys
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
-from fastevals.many.columns import TOGETHER, Flags, ScoreColumns, are_many_and_short, column_metrics, map_columns
+from fastevals.many.columns import ROWS_TOGETHER, Flags, ScoreColumns, are_many_and_short, column_metrics, map_columns
 from fastevals.many.group_errors import grouped_errors
 from fastevals.measure.kinds import (
     LABELS,
@@ -55,7 +55,7 @@ from fastevals.measure.metric_specs import RankingMetric, parse_metrics
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.results import ByMetric, Frozen
 
-SHOWN = 4  # models in a repr
+MODELS_SHOWN = 4  # models in a repr
 Array = NDArray[Any]
 Read = Callable[[str, Any], Array]  # of what errors call an array-like, and of it, gives a 1-D array
 Arrays = Mapping[str, Array]  # by what errors call them
@@ -277,10 +277,10 @@ class BatchMetric(Frozen):
         return np.array(self.values, dtype=dtype, copy=copy)
 
     def __repr__(self) -> str:
-        pairs = list(zip(self.names, self, strict=True))[:SHOWN]
+        pairs = list(zip(self.names, self, strict=True))[:MODELS_SHOWN]
         named = not all(isinstance(name, int) for name, _ in pairs)
         shown = [f"{printable(str(name))}={value:.4}" if named else f"{value:.4}" for name, value in pairs]
-        more = [f"... {len(self)} models"] if len(self) > SHOWN else []
+        more = [f"... {len(self)} models"] if len(self) > MODELS_SHOWN else []
         undefined = [f"n_undefined={self.n_undefined}"] if self.n_undefined else []
         return f"{type(self).__name__}({', '.join([*shown, *more, *undefined])})"
 
@@ -356,7 +356,7 @@ def _placement_moments(columns: ScoreColumns) -> list[PlacementMoments]:
         return PlacementMoments.from_sums(n_pos, rows.size - n_pos, [doubled_u], sums)
 
     def from_ranking(ranking: Ranking) -> PlacementMoments:
-        check_class_sizes("y_true", LIMIT, ranking.n_positives, ranking.n_negatives)
+        check_class_sizes("y_true", CLASS_ROWS, ranking.n_positives, ranking.n_negatives)
         return compute_ranking_moments(ranking.counts)
 
     return map_columns(columns, from_ranking, from_rows, compiles="moments")
@@ -446,7 +446,7 @@ def _errors_of_groups(
     for name, values in {**y_true, **models}.items():
         check_finite(name, values)
     starts, parts = np.cumsum([0, *(each.size for each in models.values())]), []
-    for first, last in spans(starts, TOGETHER):
+    for first, last in spans(starts, ROWS_TOGETHER):
 
         def rows(arrays: Arrays, numbers: range = range(first, last)) -> Array:
             each = list(arrays.values())

@@ -45,7 +45,7 @@ from fastevals.results import MAX_RESAMPLES, Alternative, Interval, check_confid
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-USUAL = ("ndcg@10", "map", "mrr", "recall@10")
+USUAL_METRICS = ("ndcg@10", "map", "mrr", "recall@10")
 Gain = Literal["linear", "exponential"]
 GAINS = {"linear": 1e100, "exponential": 300.0}  # and the largest relevance of each: squared sums of gains are finite
 QueryInterval = Literal[None, "t", "bootstrap"]
@@ -119,7 +119,7 @@ def query_metrics(
     y_true: ArrayLike,
     y_score: ArrayLike,
     queries: ArrayLike | None = None,
-    metrics: Any = USUAL,
+    metrics: Any = USUAL_METRICS,
     *,
     n_relevant: Any = None,
     gain: Gain = "linear",
@@ -252,7 +252,7 @@ def compare_query_metrics(
     y_true: ArrayLike,
     y_score: Any,
     queries: ArrayLike | None = None,
-    metrics: Any = USUAL,
+    metrics: Any = USUAL_METRICS,
     *,
     n_relevant: Any = None,
     reference: Any = None,

@@ -12,16 +12,15 @@ from numpy.typing import NDArray
 from fastevals._execution import run
 from fastevals._kernels.groups import count_runs
 from fastevals._kernels.queries import GRADES, SUMS, scatter_rows, sum_queries
-from fastevals._validation.arrays import EXACT, check_finite
+from fastevals._validation.arrays import EXACT_INTEGER, FLOAT64, check_finite
 from fastevals.counting.groups import code_groups, spans
 from fastevals.counting.ordering import plain_block, sorting_space
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-TASK = 1 << 18  # documents, and queries, that are enough for a task
+DOCUMENTS_PER_TASK = 1 << 18  # documents, and queries, that are enough for a task
 TO_THE_END = 2**62  # the cut of metrics of all documents
-DOUBLE = np.dtype(np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +66,7 @@ class Queries:
         if self.order is None:
             return gains, scores
         together = np.empty(gains.size), np.empty(gains.size)
-        rows = plain_block(scores, DOUBLE), plain_block(gains, DOUBLE)
+        rows = plain_block(scores, FLOAT64), plain_block(gains, FLOAT64)
         scatter_rows(self.order, *rows, self.starts[:-1].copy(), together[1], together[0])
         return together
 
@@ -77,7 +76,7 @@ def as_ranks(name: str, scores: NDArray[Any]) -> NDArray[Any]:
     kind, size = scores.dtype.kind, scores.dtype.itemsize
     if kind == "f" and size > 8:
         check_finite(name, scores)
-    elif kind not in "iu" or size < 8 or -EXACT <= int(scores.min()) <= int(scores.max()) <= EXACT:
+    elif kind not in "iu" or size < 8 or -EXACT_INTEGER <= int(scores.min()) <= int(scores.max()) <= EXACT_INTEGER:
         return scores
     return np.unique(scores, return_inverse=True)[1].reshape(scores.shape)
 
@@ -120,17 +119,17 @@ def sum_by_query(
     def workspace() -> tuple[Any, ...]:
         keys, length = np.empty(largest, dtype=np.uint64), max(largest, GRADES)
         return (
-            keys, keys.view(DOUBLE), *sorting_space(largest), np.empty((3, largest)), np.empty((3, length), np.int64),
+            keys, keys.view(FLOAT64), *sorting_space(largest), np.empty((3, largest)), np.empty((3, length), np.int64),
             np.empty(largest // 64 + 1, dtype=np.uint64),
         )  # fmt: skip
 
     def measure(span: tuple[int, int], space: Any) -> None:
         own = starts[span[0] : span[1] + 1]
         rows = slice(int(own[0]), int(own[-1]))
-        ranked = plain_block(scores[rows], DOUBLE)
-        worth = read(plain_block(gains[rows], DOUBLE), ranked)
+        ranked = plain_block(scores[rows], FLOAT64)
+        worth = read(plain_block(gains[rows], FLOAT64), ranked)
         sums, relevant = np.empty((cuts.size, SUMS, own.size - 1)), np.empty(own.size - 1, dtype=np.int64)
         sum_queries(worth, ranked, own - own[0], split, ideal, cuts, discounts, *space, relevant, sums)
         use(slice(*span), relevant, sums)
 
-    run(measure, spans(starts, TASK), workspace=workspace, compiles=sum_queries)
+    run(measure, spans(starts, DOCUMENTS_PER_TASK), workspace=workspace, compiles=sum_queries)

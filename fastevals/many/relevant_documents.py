@@ -19,7 +19,7 @@ from fastevals.many.query_sums import sum_by_query
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MOST = 2**31  # relevant documents of a query
+MOST_DOCUMENTS = 2**31  # relevant documents of a query
 NAME = "n_relevant"
 SORTS = (
     f"{NAME} must be a mapping of each query to its number of relevant documents, or to their relevance; of a table "
@@ -51,7 +51,7 @@ class RelevantDocuments:
         values = _by_query(given, keys, table)
         if all(isinstance(each, numbers.Integral) for each in values):
             named = zip(keys, values, strict=True)
-            counts = [check_integer(f"{NAME}[{show(key)}]", each, low=0, high=MOST) for key, each in named]
+            counts = [check_integer(f"{NAME}[{show(key)}]", each, low=0, high=MOST_DOCUMENTS) for key, each in named]
             return cls(keys, np.array(counts, dtype=np.int64), None)
         found = [_relevance(key, each, largest) for key, each in zip(keys, values, strict=True)]
         return cls(keys, np.array([each.size for each in found], dtype=np.int64), np.concatenate(found))
@@ -154,7 +154,7 @@ def _relevance(key: Any, value: Any, largest: float) -> Floats:
     """Return the relevance of the relevant documents of a query; 1 for each of a number of them."""
     name = f"{NAME}[{show(key)}]"
     if isinstance(value, numbers.Real):
-        return np.ones(check_integer(name, value, low=0, high=MOST))
+        return np.ones(check_integer(name, value, low=0, high=MOST_DOCUMENTS))
     values = as_scores(name, value).astype(np.float64) if np.size(value) else np.empty(0)
     wrong = np.flatnonzero(~((values >= 0) & (values <= largest)))
     if wrong.size:

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals.counts import SMALL, Cells, UsualCells
+from fastevals.counts import SMALL_ROWS, Cells, UsualCells
 
 Floats = NDArray[np.float64]
 Parts = tuple[Any, Any]
 
-LEAST, MOST = -480, 1000  # binary exponents of sums of weights that are taken as they are
+LEAST_POWER, MOST_POWER = -480, 1000  # binary exponents of sums of weights that are taken as they are
 FAR_APART = 2.0**-240  # products of four so small are still as precise
 
 
@@ -56,10 +56,10 @@ class Quotient:
 def in_unit(cells: Cells) -> Cells:
     """Return cells of which shares are as precise as floats are: very small ones are scaled by a power of two."""
     cells = as_counts(cells)
-    if _need_no_unit(cells) or max(cell.min(initial=1.0) for cell in cells) > 2.0**LEAST:
+    if _need_no_unit(cells) or max(cell.min(initial=1.0) for cell in cells) > 2.0**LEAST_POWER:
         return cells
     exponent = np.frexp(np.maximum.reduce(np.broadcast_arrays(*cells)))[1]
-    shift = np.where(exponent < LEAST, -exponent, 0)
+    shift = np.where(exponent < LEAST_POWER, -exponent, 0)
     return Cells(*(np.ldexp(cell, shift) for cell in cells)) if shift.any() else cells
 
 
@@ -68,7 +68,10 @@ def as_counts(cells: Cells) -> Cells:
     if isinstance(cells, UsualCells):
         return cells
     cells = Cells(*map(np.asarray, cells))
-    if all(cell.dtype.kind in "iub" for cell in cells) and 4 * max(int(cell.max(initial=0)) for cell in cells) < SMALL:
+    if (
+        all(cell.dtype.kind in "iub" for cell in cells)
+        and 4 * max(int(cell.max(initial=0)) for cell in cells) < SMALL_ROWS
+    ):
         return cells
     return Cells(*(cell.astype(np.float64, copy=False) for cell in cells))
 
@@ -77,8 +80,8 @@ def below_overflow(cells: Cells) -> Cells:
     """Return cells in a unit in which a few times the sum of true positives and errors is finite, too."""
     if _need_no_unit(cells := in_unit(cells)):
         return cells
-    large = np.maximum(np.maximum(cells.tp, cells.fp), cells.fn) > 2.0**MOST
-    return Cells(*(np.ldexp(cell, np.where(large, MOST - 1024, 0)) for cell in cells)) if large.any() else cells
+    large = np.maximum(np.maximum(cells.tp, cells.fp), cells.fn) > 2.0**MOST_POWER
+    return Cells(*(np.ldexp(cell, np.where(large, MOST_POWER - 1024, 0)) for cell in cells)) if large.any() else cells
 
 
 def _need_no_unit(cells: Cells) -> bool:
@@ -93,7 +96,7 @@ def shift_of(largest: Any) -> Any:
     beside it.
     """
     exponent = np.frexp(largest)[1]
-    return np.where(exponent > MOST, MOST - 1024, np.where(exponent < LEAST, -exponent, 0))
+    return np.where(exponent > MOST_POWER, MOST_POWER - 1024, np.where(exponent < LEAST_POWER, -exponent, 0))
 
 
 def added_up(cells: Cells, *, keepdims: bool = False) -> Cells:
@@ -265,7 +268,7 @@ def expected_cost(cells: Cells, cost_fp: float = 1.0, cost_fn: float = 1.0, prio
     if prior is not None:
         return prior * cost_fn * false_negative_rate(cells) + (1 - prior) * cost_fp * false_positive_rate(cells)
     cells = in_unit(cells)
-    if LEAST < np.frexp(max(cost_fp, cost_fn))[1] < MOST:
+    if LEAST_POWER < np.frexp(max(cost_fp, cost_fn))[1] < MOST_POWER:
         return ratio(*cost_parts(cells, cost_fp, cost_fn))
     n = sum(cells)  # divided first, so that nothing over- or underflows
     return cost_fn * ratio(cells.fn, n) + cost_fp * ratio(cells.fp, n)

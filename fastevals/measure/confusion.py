@@ -14,7 +14,7 @@ from fastevals._frames import Columns, Tabular, as_column
 from fastevals._options import as_flag, check_choice, check_number, listed, show, warn_undefined
 from fastevals._text import format_tables, shorten_names
 from fastevals._validation.arrays import (
-    EXACT,
+    EXACT_INTEGER,
     as_array,
     as_frequencies,
     as_weights,
@@ -859,7 +859,7 @@ def _as_square_counts(name: str, values: Any) -> NDArray[Any]:
 
 def _as_rows(counts: NDArray[Any]) -> NDArray[Any]:
     """Return counts that are whole numbers as int64: they count rows."""
-    if counts.dtype.kind == "f" and (counts == np.trunc(counts)).all() and counts.sum() <= EXACT:
+    if counts.dtype.kind == "f" and (counts == np.trunc(counts)).all() and counts.sum() <= EXACT_INTEGER:
         return counts.astype(np.int64)
     return counts
 

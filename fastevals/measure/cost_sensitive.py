@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._execution import BLOCK, run
+from fastevals._execution import ROWS_PER_BLOCK, run
 from fastevals._kernels.cost_sensitive import cheapest_actions
 from fastevals._options import check_costs, check_number, show
 from fastevals._validation.arrays import as_array
@@ -80,7 +80,7 @@ def minimum_cost_predictions(
         possible = None if ratios.all() else ratios > 0
     by_action = np.ascontiguousarray(costs.T)
     tolerance = sum_tolerance(array.dtype)
-    size = max(FEWEST_ROWS, BLOCK // n_classes)
+    size = max(FEWEST_ROWS, ROWS_PER_BLOCK // n_classes)
     decisions = np.empty(n_samples, dtype=names.dtype)
 
     def decide(rows: slice, space: tuple[NDArray[np.float64], NDArray[np.int64]]) -> tuple[bool, int | None]:

@@ -103,5 +103,6 @@ PINBALL = RowLoss(
     lambda errors, targets, quantile=0.5: np.where(errors < 0, -quantile * errors, (1 - quantile) * errors),
     lambda quantile=0.5: (0, 1 - quantile, quantile, 0),
 )
+MEDIAN = median_absolute_error.__name__  # which no sums tell
 OF_SQUARES = (mean_squared_error, root_mean_squared_error, r2)
 OF_SUMS = (*OF_SQUARES, mean_absolute_error, mean_absolute_percentage_error)

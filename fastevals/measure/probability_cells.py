@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastevals._execution import blocks, chunks, run
 from fastevals._kernels.compensated import LIMBS
-from fastevals._kernels.probabilities import CELLS, FINE, count_probabilities
+from fastevals._kernels.probabilities import CELLS, FINE_EXPONENT, count_probabilities
 from fastevals.counts import ThresholdCounts
 from fastevals.measure.probability_metrics import are_probabilities
 
@@ -61,11 +61,13 @@ def counts_of_cells(
     """Return counts with the rows of each class and cell at their mean, of what `count_probabilities` has written."""
     places = np.flatnonzero(cells)
     cell, upper, odd, flag = places >> 3, (places >> 2) & 1, (places >> 1) & 1, places & 1
-    exponents = np.where(cell >= FINE, FINE + (cell - FINE) // 64, cell)
-    width = np.where(cell >= FINE, np.ldexp(1.0, exponents - 1023 - 6), np.ldexp(1.0, np.maximum(exponents, 1) - 1023))
+    exponents = np.where(cell >= FINE_EXPONENT, FINE_EXPONENT + (cell - FINE_EXPONENT) // 64, cell)
+    width = np.where(
+        cell >= FINE_EXPONENT, np.ldexp(1.0, exponents - 1023 - 6), np.ldexp(1.0, np.maximum(exponents, 1) - 1023)
+    )
     low = np.where(
-        cell >= FINE,
-        np.ldexp(1.0, exponents - 1023) + (cell - FINE) % 64 * width,
+        cell >= FINE_EXPONENT,
+        np.ldexp(1.0, exponents - 1023) + (cell - FINE_EXPONENT) % 64 * width,
         np.where(exponents > 0, np.ldexp(1.0, exponents - 1023), 0.0),
     )
     q = low + width * (offsets[places] / cells[places]) / 2.0**26

@@ -26,7 +26,7 @@ from fastevals._execution import blocks, chunks, run
 from fastevals._frames import Columns, make_columns
 from fastevals._kernels.compensated import BITS, LIMBS, sum_limbs
 from fastevals._options import check_choice, check_integer
-from fastevals._validation.arrays import check_probabilities, power_of_two
+from fastevals._validation.arrays import EXACT_INTEGER, check_probabilities, power_of_two
 from fastevals.counts import ThresholdCounts, last_row
 from fastevals.measure.cells import ratio
 from fastevals.results import Frozen
@@ -35,8 +35,7 @@ Floats = NDArray[np.float64]
 
 Losses = Callable[[Floats], tuple[Floats, Floats]]
 
-EXACT = 2.0**53  # up to here every integer is a float64
-TINY = 5e-324  # divides an empty group's 0 without a NaN
+LEAST_FLOAT = 5e-324  # divides an empty group's 0 without a NaN
 
 
 def _squares(groups: Groups) -> Any:
@@ -96,22 +95,22 @@ def log_loss(counts: ThresholdCounts) -> float:
 
 FRACTION = 156  # bits behind the point
 REST = 6 * FRACTION  # bits behind these, in which all floats end
-FEW = 2 ** (FRACTION - 59)  # sum, up to which the mean of 2**37 rows may be so small that what is cut off counts
-LARGE = 2**36  # rows, above which sums of limbs would be past 64 bits
+SMALL_SUM = 2 ** (FRACTION - 59)  # sum, up to which the mean of 2**37 rows may be so small that what is cut off counts
+LARGE_ROWS = 2**36  # rows, above which sums of limbs would be past 64 bits
 
 
 def are_whole(counts: ThresholdCounts) -> bool:
     """Return whether counts are of rows, or of weights that are whole numbers."""
     if counts.tps.dtype.kind != "f":
         return True
-    if not counts.n_pos + counts.n_neg < EXACT:
+    if not counts.n_pos + counts.n_neg < EXACT_INTEGER:
         return False
     return all(bool((each == np.rint(each)).all()) for each in (counts.tps, counts.fps))
 
 
 def sum_exactly(values: Floats, times: NDArray[Any]) -> int:
     """Return the sum of values from 0 up, each as often as it counts, in units of 2**-156: what is less is cut off."""
-    if times.size and float(times.sum(dtype=np.float64)) > LARGE:
+    if times.size and float(times.sum(dtype=np.float64)) > LARGE_ROWS:
         high, low = times.astype(np.int64) >> 24, times.astype(np.int64) & (2**24 - 1)
         halves = values.size // 2
         if halves:
@@ -144,7 +143,7 @@ def sum_losses(p: Floats, positives: NDArray[Any], negatives: NDArray[Any], loss
             values = np.where(endless, 0.0, values)
         more = sum_exactly(values, times)
         total += more
-        rest += sum_rests(values, times) if more <= FEW else 0
+        rest += sum_rests(values, times) if more <= SMALL_SUM else 0
     return np.array([total, infinite, rest], dtype=object)
 
 
@@ -152,7 +151,7 @@ def mean_loss(total: int, infinite: int, rest: int, n: int) -> float:
     """Return the mean of what `sum_losses` added up over n rows, rounded once."""
     if infinite:
         return math.inf
-    exact = (total << REST) + (rest if total <= FEW else 0)
+    exact = (total << REST) + (rest if total <= SMALL_SUM else 0)
     return float(Fraction(exact, n << (FRACTION + REST)))
 
 
@@ -304,7 +303,7 @@ def brier_decomposition(
 
     def parts(_: slice, groups: Groups) -> tuple[Any, Any]:
         weight = groups.positives + groups.negatives
-        share = groups.positives / np.maximum(weight, TINY)
+        share = groups.positives / np.maximum(weight, LEAST_FLOAT)
         return np.sum(weight * (groups.p - share) ** 2), np.sum(weight * (share - base) ** 2)
 
     sums = list(zip(*sweep_groups(counts, parts), strict=True)) or [(), ()]
@@ -339,7 +338,7 @@ def _binned_parts(counts: ThresholdCounts, bins: Bins, base: Any) -> list[float]
 
 T = TypeVar("T")
 MOST_BINS = 1_000_000
-ROUNDING = 2.0**-50  # relative; what sums of weights can be off
+WEIGHT_ROUNDING = 2.0**-50  # relative; what sums of weights can be off
 
 
 def are_probabilities(counts: ThresholdCounts) -> bool:
@@ -479,7 +478,7 @@ def _quantile(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64]
     That is the one under the last row of the counts with at most a share of 1 - k / n_bins at or above it.
     """
     # By a few ulps more than enough, so that equal weights of 0.1 are cut as whole ones are.
-    enough = (counts.n_pos + counts.n_neg) * (np.arange(1, n_bins) / n_bins) * (1 + ROUNDING)
+    enough = (counts.n_pos + counts.n_neg) * (np.arange(1, n_bins) / n_bins) * (1 + WEIGHT_ROUNDING)
     fits = last_row(counts.thresholds.size, enough.shape, lambda rows: counts.tps[rows] + counts.fps[rows] <= enough)
     inner = sorted_unique(fits)
     inner = inner[counts.tps[inner] + counts.fps[inner] > 0]  # a bin above the last row would be empty

@@ -17,10 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._execution import blocks, chunks, run
 from fastevals._frames import Columns, make_columns
 from fastevals._kernels.median import find_half
-from fastevals._kernels.regression import STRETCH, SUMS, merge_sums, read_rows
+from fastevals._kernels.regression import STRETCH_ROWS, SUMS, merge_sums, read_rows
 from fastevals._options import check_number, warn_undefined
 from fastevals._validation.arrays import (
-    USUAL,
+    FLOAT64,
+    USUAL_WEIGHT,
     as_predictions,
     as_scores,
     as_weights,
@@ -37,8 +38,8 @@ from fastevals.results import Frozen
 Floats = NDArray[np.float64]
 Bracket = tuple[float, float]
 
-SAMPLE = 1 << 15  # rows that bracket the median: the pass then keeps some 2 % of all rows
-SIGMAS = 4.0  # half the bracket: a random sample misses the median once in 16,000
+SAMPLED_ROWS = 1 << 15  # rows that bracket the median: the pass then keeps some 2 % of all rows
+BRACKET_SIGMAS = 4.0  # half the bracket: a random sample misses the median once in 16,000
 EVERYTHING = (-1.0, math.inf)  # brackets every absolute error
 NOTHING = (math.inf, -math.inf)  # brackets none: the median is not computed
 
@@ -58,21 +59,21 @@ def empty_outside(weighted: bool) -> NDArray[Any]:
 
 def bracket_median(targets: NDArray[Any], values: NDArray[Any], weights: Floats | None) -> Bracket:
     """Return two absolute errors that have the median between them, most likely."""
-    if targets.size < 2 * SAMPLE:
+    if targets.size < 2 * SAMPLED_ROWS:
         return EVERYTHING
-    rows = slice(None, None, targets.size // SAMPLE)
+    rows = slice(None, None, targets.size // SAMPLED_ROWS)
     with np.errstate(all="ignore"):  # the rows are not yet known to be finite
         errors = np.abs(np.subtract(targets[rows], values[rows], dtype=np.float64))
     # The share of the rows that a sample's median leaves below has a standard deviation of spread / 2 / total.
     if weights is None:
         total, spread = errors.size, math.sqrt(errors.size)
-        first, last = (math.ceil(total / 2 + SIGMAS / 2 * side * spread) - 1 for side in (-1, 1))
+        first, last = (math.ceil(total / 2 + BRACKET_SIGMAS / 2 * side * spread) - 1 for side in (-1, 1))
         errors.partition((first - 1, last))
     else:
         order = np.argsort(errors)
         errors, sampled = errors[order], weights[rows][order]
         below, spread = np.cumsum(sampled), math.sqrt(np.dot(sampled, sampled))
-        first, last = np.searchsorted(below, below[-1] / 2 + SIGMAS / 2 * np.array([-spread, spread]))
+        first, last = np.searchsorted(below, below[-1] / 2 + BRACKET_SIGMAS / 2 * np.array([-spread, spread]))
     return (
         float(errors[first - 1]) if first else EVERYTHING[0],
         float(errors[last]) if last < errors.size else EVERYTHING[1],
@@ -131,9 +132,8 @@ def _weighted_central_errors(bracket: Bracket, parts: Sequence[ErrorsAroundMedia
 
 TARGETS = 4  # where the sums of the targets begin among those of `read_rows`
 ORIGIN_SAMPLE = 1024  # targets
-LEAST = 2.0**-900  # sums of squares below it may have lost digits
-FAR = 0.75  # share of the squared deviations from the origin that its distance from the mean makes: at most
-DOUBLE = np.dtype(np.float64)
+LEAST_SQUARES = 2.0**-900  # sums of squares below it may have lost digits
+FAR_SHARE = 0.75  # share of the squared deviations from the origin that its distance from the mean makes: at most
 MOST_SHOWN = 4  # models in a repr
 
 
@@ -292,7 +292,7 @@ def sum_errors(
     if not np.isfinite(totals[:, 1:3]).all():
         if_not_finite()
     weight, first, second = totals[0, TARGETS:].tolist()
-    if first * (first / weight) > FAR * second:
+    if first * (first / weight) > FAR_SHARE * second:
         totals[:1], _ = _read_rows(targets, predictions[:1], weights, brackets[:1], origin + first / weight)
     sums = _as_sums(totals)
     exact = _exact_squares(sums, targets, predictions, weights)
@@ -312,12 +312,12 @@ def sum_drawn_errors(
     """
     totals, _ = _read_rows(targets, predictions, weights, [NOTHING] * len(predictions), origin)
     weight, first, second = totals[0, TARGETS:].tolist()
-    if not weight > 1 / USUAL:  # no row, or such as `in_usual_unit` is for
+    if not weight > 1 / USUAL_WEIGHT:  # no row, or such as `in_usual_unit` is for
         return _as_sums(np.full_like(totals, np.nan)), np.ones(len(predictions), dtype=np.bool_)
     sums = _as_sums(totals)
     lost = ~np.isfinite(totals[:, :TARGETS]).all(axis=1)
     lost |= ~in_range(sums.square) & (sums.over + sums.under > 0)
-    lost |= not in_range(sums.scatter) or first * (first / weight) > FAR * second
+    lost |= not in_range(sums.scatter) or first * (first / weight) > FAR_SHARE * second
     return sums, lost
 
 
@@ -329,7 +329,7 @@ def _as_sums(totals: Floats) -> RegressionSums:
 
 def in_range(sums: Any) -> Any:
     """Return which sums of squares are sure to have lost nothing: neither near zero nor past the largest float."""
-    return (np.asarray(sums) > LEAST) & np.isfinite(sums)
+    return (np.asarray(sums) > LEAST_SQUARES) & np.isfinite(sums)
 
 
 def _exact_squares(
@@ -387,7 +387,7 @@ class _Space(NamedTuple):
 
     @classmethod
     def of(cls, rows: int, weighted: bool) -> _Space:
-        return cls(np.empty(STRETCH), np.empty(rows), np.empty(rows) if weighted else None)
+        return cls(np.empty(STRETCH_ROWS), np.empty(rows), np.empty(rows) if weighted else None)
 
 
 def _read_rows(
@@ -405,7 +405,7 @@ def _read_rows(
         bracket, (errors, inside, kept) = brackets[model], space
         sums, outside, n_inside = np.zeros((SUMS, 2)), empty_outside(weights is not None), 0
         for rows in blocks(part):
-            y, p = plain_block(targets[rows], DOUBLE), plain_block(predictions[model][rows], DOUBLE)
+            y, p = plain_block(targets[rows], FLOAT64), plain_block(predictions[model][rows], FLOAT64)
             w = None if weights is None else weights[rows]
             n_inside = read_rows(y, p, w, origin, model == 0, sums, errors, *bracket, outside, inside, kept, n_inside)
         inside_weights = None if kept is None else kept[:n_inside].copy()
@@ -450,10 +450,10 @@ def as_double(name: str, values: NDArray[Any]) -> NDArray[Any]:
     Raise if a float64 would round an integer: the difference of two of these may be all that there is.
     """
     check_exact_integers(name, values)
-    if values.dtype.kind != "f" or values.dtype.itemsize <= DOUBLE.itemsize:
+    if values.dtype.kind != "f" or values.dtype.itemsize <= FLOAT64.itemsize:
         return values
     with np.errstate(over="ignore"):
-        rounded = values.astype(DOUBLE)
+        rounded = values.astype(FLOAT64)
     check_finite(name, rounded)
     return rounded
 

@@ -18,7 +18,7 @@ from fastevals._validation.arrays import (
     exceeds_floats,
     is_masked,
 )
-from fastevals._validation.labels import as_labels, default_pos_label, distinct_pair
+from fastevals._validation.labels import ROWS_PER_SCAN, as_labels, default_pos_label, distinct_pair
 from fastevals.metrics._parameters import InvalidParameterError, is_array_like, warn
 
 
@@ -153,7 +153,6 @@ def as_weight_column(values: Any) -> NDArray[Any] | None:
 
 
 INDICATOR = "multilabel-indicator"
-SCAN = 1 << 16  # rows looked at together
 LEGACY = (
     "You appear to be using a legacy multi-label data representation. Sequence of sequences are no longer supported; "
     "use a binary array or sparse matrix instead - the MultiLabelBinarizer transformer can convert to this format."
@@ -233,8 +232,8 @@ def has_third_label(array: NDArray[Any]) -> bool:
     if array.dtype == object:
         return len(set(array.tolist())) > 2
     first = second = array[0]
-    for start in range(0, array.size, SCAN):
-        block = array[start : start + SCAN]
+    for start in range(0, array.size, ROWS_PER_SCAN):
+        block = array[start : start + ROWS_PER_SCAN]
         other = block != first
         if first == second and other.any():
             second = block[int(np.argmax(other))]

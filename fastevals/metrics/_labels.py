@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._distinct import sorted_unique
+from fastevals._validation.arrays import EXACT_INTEGER
 from fastevals._validation.labels import as_class_numbers
 from fastevals._validation.text import TextLabels, encode_column, encode_text, share_names
 from fastevals.counting.labels import DENSE, code_labels, count_codes, count_equal, count_in_range
@@ -27,7 +28,6 @@ from fastevals.metrics._input import (
 
 Weights = NDArray[np.float64] | None
 Targets = tuple[NDArray[Any], NDArray[Any]]
-EXACT = 2**53  # sums of whole weights past this are rounded
 COLUMNS = "All labels must be in [0, n labels) for multilabel targets."
 
 
@@ -47,7 +47,7 @@ def count_labels(
     check_same_rows(true, predicted, sample_weight)
     _check_not_empty(true, predicted)
     weights = as_row_weights(sample_weight, true.shape[0])
-    whole = weights is None or (np.asarray(sample_weight).dtype.kind in "iub" and float(weights.sum()) <= EXACT)
+    whole = weights is None or (np.asarray(sample_weight).dtype.kind in "iub" and float(weights.sum()) <= EXACT_INTEGER)
     if indicators:
         return Indicators(true, predicted, weights, whole)
     true_labels, predicted_labels = _as_class_labels(names[0], true), _as_class_labels(names[1], predicted)

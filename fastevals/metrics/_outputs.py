@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._execution import BLOCK, blocks, chunks, run
+from fastevals._execution import ROWS_PER_BLOCK, blocks, chunks, run
 from fastevals._kernels.row_errors import add_deviations, adder_of
-from fastevals._validation.arrays import exceeds_floats, in_usual_unit, power_of_two
+from fastevals._validation.arrays import FLOAT64, exceeds_floats, in_usual_unit, power_of_two
 from fastevals.counting.ordering import plain_block
 from fastevals.measure.regression import in_range
 from fastevals.metrics._input import as_numbers, as_row_weights, check_all_finite, check_same_rows
@@ -18,12 +18,13 @@ from fastevals.metrics._parameters import ARRAY_OR_NONE, Rule
 
 Floats = NDArray[np.float64]
 Values = Callable[["Outputs", slice, Floats | None], NDArray[Any]]  # of some rows, in a workspace if need be
-DOUBLE = np.dtype(np.float64)
-SAMPLE = 1 << 10  # numbers that means are guessed from
-ROWS = 1 << 5  # at least so many of each output, so that the guess is within a standard deviation
-AT_ONCE = 4 * BLOCK  # numbers that one call of a kernel adds: those of a block take no longer than the call
+SAMPLED_NUMBERS = 1 << 10  # numbers that means are guessed from
+ROWS_PER_OUTPUT = 1 << 5  # at least so many of each output, so that the guess is within a standard deviation
+AT_ONCE = 4 * ROWS_PER_BLOCK  # numbers that one call of a kernel adds: those of a block take no longer than the call
 COLUMN = 1 << 12  # rows of an output: a call for each output takes longer than to copy fewer
-LANES = 1 << 9  # places that are summed by themselves: what they are read from and added to fits the nearest cache
+LANE_PLACES = (
+    1 << 9
+)  # places that are summed by themselves: what they are read from and added to fits the nearest cache
 
 
 def _or_array(*texts: str) -> Rule:
@@ -94,7 +95,7 @@ class Outputs(NamedTuple):
     def read(self, rows: slice) -> list[Floats]:
         """Return the targets and predictions of some rows as kernels take them; what a float64 can't hold is inf."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return [plain_block(each[rows], DOUBLE) for each in (self.true, self.predicted)]
+            return [plain_block(each[rows], FLOAT64) for each in (self.true, self.predicted)]
 
     def columns(self) -> list[Outputs]:
         """Return each output by itself."""
@@ -160,7 +161,7 @@ def _squares_and_variances(outputs: Outputs, from_mean: bool) -> Floats:
 
 def _near_mean(outputs: Outputs, values_of: Values) -> Floats:
     """Return about the mean of values of each output: that of a sample, and their value if they are constant."""
-    sampled = slice(None, None, max(outputs.n_samples // max(SAMPLE // outputs.n_outputs, ROWS), 1))
+    sampled = slice(None, None, max(outputs.n_samples // max(SAMPLED_NUMBERS // outputs.n_outputs, ROWS_PER_OUTPUT), 1))
     weights = None if outputs.weights is None else outputs.weights[sampled]
     first_row = 0 if outputs.weights is None else int(np.argmax(outputs.weights > 0))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -203,7 +204,7 @@ def _means_over_rows(outputs: Outputs, add: Callable[..., None], *parameters: An
     parts = outputs.parts()
     columns = outputs.columns() if _by_column(outputs) and parts[0].stop >= COLUMN else [outputs]
     together = n_outputs // len(columns)
-    lanes = max(LANES // (sums * together), 1)  # of each output
+    lanes = max(LANE_PLACES // (sums * together), 1)  # of each output
     firsts = range(0, n_outputs, together)
     of_lanes = [
         [np.tile(each[j : j + together], lanes) if np.ndim(each) else each for each in parameters] for j in firsts
@@ -212,7 +213,7 @@ def _means_over_rows(outputs: Outputs, add: Callable[..., None], *parameters: An
     def add_rows(part: slice) -> Floats:
         added = np.zeros((len(columns), sums, lanes * together))
         for rows in columns[0].blocks(part):
-            w = None if weights is None else plain_block(weights[rows], DOUBLE)
+            w = None if weights is None else plain_block(weights[rows], FLOAT64)
             w = w if w is None or together == 1 else w.repeat(together)
             for column, numbers, out in zip(columns, of_lanes, added, strict=True):
                 add(*(each.reshape(-1) for each in column.read(rows)), w, out, *numbers)

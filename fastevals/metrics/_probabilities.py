@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import chunks, run
 from fastevals._kernels import label_ranking as kernels
+from fastevals._validation.arrays import FLOAT64, INT64
 from fastevals._validation.labels import as_labels, default_pos_label
 from fastevals.counting.ordering import BinaryLabels, plain_block
 from fastevals.many.class_scores import number_classes
@@ -30,9 +31,9 @@ from fastevals.metrics._input import (
     target_type,
 )
 from fastevals.metrics._parameters import warn, warn_ill_defined
-from fastevals.metrics._rows import FLOAT, INT, Floats, sums_of_others
+from fastevals.metrics._rows import Floats, sums_of_others
 
-ROUNDING = 1e-8  # that rows may be off beside what floats of their type are
+ROW_SUM_ROUNDING = 1e-8  # that rows may be off beside what floats of their type are
 Rows = tuple[NDArray[Any], NDArray[Any], Floats | None]
 
 
@@ -53,7 +54,7 @@ def class_rows(y_true: Any, p: Probabilities, sample_weight: Any, labels: ArrayL
         p = p._replace(values=np.stack([1 - p.values, p.values], axis=1))
     weights = _check_probability_rows(target, p.values, sample_weight)
     true = _true_classes(target, p.values, labels)
-    if p.off > ROUNDING + math.sqrt(np.finfo(p.values.dtype).eps):
+    if p.off > ROW_SUM_ROUNDING + math.sqrt(np.finfo(p.values.dtype).eps):
         warn("The y_prob values do not sum to one. Make sure to pass probabilities.")
     return p.values, true, weights
 
@@ -141,7 +142,7 @@ def squared_errors(p: NDArray[Any], true: NDArray[Any]) -> Callable[[slice], Flo
         if true.ndim == 2:
             return np.square(np.subtract(true[rows], p[rows], dtype=np.float64))  # type: ignore[no-any-return]
         errors = np.empty(rows.stop - rows.start)
-        kernels.squared_errors(plain_block(p[rows], FLOAT), plain_block(true[rows], INT), errors)
+        kernels.squared_errors(plain_block(p[rows], FLOAT64), plain_block(true[rows], INT64), errors)
         return errors
 
     return losses
@@ -209,7 +210,7 @@ def as_probabilities(values: Any) -> Probabilities:
 
     def ends(part: slice) -> tuple[Any, Any, float]:
         block = array[part]
-        off = kernels.farthest_from_one(plain_block(block, FLOAT)) if array.ndim == 2 else 0.0
+        off = kernels.farthest_from_one(plain_block(block, FLOAT64)) if array.ndim == 2 else 0.0
         return block.min(), block.max(), off
 
     parts = chunks(array.shape[0], array.size // array.shape[0])

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import blocks, chunks, run
-from fastevals._validation.arrays import in_usual_unit
+from fastevals._validation.arrays import FLOAT64, INT64, in_usual_unit
 from fastevals.counting.ordering import plain_block
 from fastevals.metrics._input import check_all_finite
 
 Floats = NDArray[np.float64]
-FLOAT, INT = np.dtype(np.float64), np.dtype(np.int64)
 
 
 def write_rows(kernel: Callable[..., None], name: str, scores: NDArray[Any], labels: NDArray[Any]) -> Floats:
@@ -24,10 +23,10 @@ def write_rows(kernel: Callable[..., None], name: str, scores: NDArray[Any], lab
     Raise if a score is not finite.
     """
     out = np.empty(scores.shape[0])
-    kind = np.dtype(np.bool_) if labels.ndim == 2 else INT
+    kind = np.dtype(np.bool_) if labels.ndim == 2 else INT64
 
     def write(part: slice) -> bool:
-        block = plain_block(scores[part], FLOAT)
+        block = plain_block(scores[part], FLOAT64)
         with np.errstate(over="ignore", invalid="ignore"):
             if not np.isfinite(block.sum()) and not np.isfinite(block).all():  # a sum rarely overflows
                 return False

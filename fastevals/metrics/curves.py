@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._execution import BLOCK
-from fastevals._validation.arrays import plain_text
+from fastevals._execution import ROWS_PER_BLOCK
+from fastevals._validation.arrays import FLOAT64, plain_text
 from fastevals.counting.sweeps import select_rows
 from fastevals.counts import ThresholdCounts
 from fastevals.measure.cells import ratio
@@ -35,8 +35,7 @@ from fastevals.metrics._parameters import (
 from fastevals.metrics._rankings import NO_POSITIVES, OneScore, pos_label_ranking
 
 Floats = NDArray[np.float64]
-FLOAT = np.dtype(np.float64)
-ROUNDING = 4 * np.finfo(np.float64).eps  # relative: what a second difference of rounded sums can be off
+CURVATURE_ROUNDING = 4 * np.finfo(np.float64).eps  # relative: what a second difference of rounded sums can be off
 
 
 def roc_curve(
@@ -280,9 +279,9 @@ def _roc_arrays(ranking: Ranking, drop_intermediate: bool, weighted: bool) -> tu
     """Return FPR, TPR and thresholds, from +inf down; NaN rates of a class without rows."""
     if drop_intermediate and weighted:
         counts = _thinned(ranking.counts, 1, _bends_curve)
-        return _rates(counts.fps), _rates(counts.tps), _as_dtype(counts.thresholds, FLOAT)
+        return _rates(counts.fps), _rates(counts.tps), _as_dtype(counts.thresholds, FLOAT64)
     fpr, tpr, thresholds = roc_points(ranking, drop_intermediate=drop_intermediate)
-    return fpr, tpr, _as_dtype(thresholds, FLOAT)
+    return fpr, tpr, _as_dtype(thresholds, FLOAT64)
 
 
 def _precision_recall_arrays(
@@ -306,13 +305,17 @@ def _det_arrays(ranking: Ranking, drop_intermediate: bool) -> tuple[Floats, Floa
     first = int(np.searchsorted(counts.fps, 0, side="right")) - 1
     last = int(np.searchsorted(counts.tps, counts.n_pos))
     n_pos, n_neg, rows = counts.n_pos, counts.n_neg, slice(last, first - 1 if first else None, -1)
-    return ratio(counts.fps[rows], n_neg), ratio(n_pos - counts.tps[rows], n_pos), counts.thresholds[rows].astype(FLOAT)
+    return (
+        ratio(counts.fps[rows], n_neg),
+        ratio(n_pos - counts.tps[rows], n_pos),
+        counts.thresholds[rows].astype(FLOAT64),
+    )
 
 
 def _threshold_arrays(ranking: Ranking, dtype: np.dtype[Any]) -> tuple[Floats, Floats, Floats, Floats, NDArray[Any]]:
     """Return true negatives, false positives, false negatives, true positives and thresholds, from the highest down."""
     rows = slice(1, None)
-    tp, fp, fn, tn = (cell.astype(FLOAT) for cell in ranking.counts.cells(rows))
+    tp, fp, fn, tn = (cell.astype(FLOAT64) for cell in ranking.counts.cells(rows))
     return tn, fp, fn, tp, ranking.counts.thresholds[rows].astype(dtype.newbyteorder("="))
 
 
@@ -341,14 +344,14 @@ def _thinned(counts: ThresholdCounts, first: int, matters: Callable[..., NDArray
             kept[inner.start - rows.start : inner.stop - rows.start] = matters(counts.tps[beside], counts.fps[beside])
         return kept
 
-    return counts.take(select_rows(n, keep) if n > BLOCK else np.flatnonzero(keep(slice(0, n))))
+    return counts.take(select_rows(n, keep) if n > ROWS_PER_BLOCK else np.flatnonzero(keep(slice(0, n))))
 
 
 def _bends_curve(tps: NDArray[Any], fps: NDArray[Any]) -> NDArray[np.bool_]:
     """Return which inner rows are not half way between their neighbours in ROC space, whatever the scale of weights."""
     bends = np.zeros(tps.size - 2, dtype=np.bool_)
     for cells in (fps, tps):
-        bends |= np.abs((cells[2:] - cells[1:-1]) - (cells[1:-1] - cells[:-2])) > ROUNDING * cells[2:]
+        bends |= np.abs((cells[2:] - cells[1:-1]) - (cells[1:-1] - cells[:-2])) > CURVATURE_ROUNDING * cells[2:]
     return bends
 
 

@@ -20,6 +20,7 @@ from fastevals._kernels.row_errors import (
     root_deviance,
     squared_error,
 )
+from fastevals.measure.probability_metrics import LEAST_FLOAT
 from fastevals.metrics._outputs import (
     Floats,
     Outputs,
@@ -40,7 +41,6 @@ POWER = Rule(
 FEW_SAMPLES = "D^2 score is not well-defined with less than two samples."
 NO_DEVIANCE = "D^2 score is not well-defined: y_true does not deviate from its mean."
 DEVIANCES = {1: poisson_deviance, 1.5: root_deviance, 2: gamma_deviance, 3: inverse_gaussian_deviance}  # by power
-LEAST = 5e-324  # number above zero
 
 
 def mean_tweedie_deviance(
@@ -208,7 +208,7 @@ def _mean_deviances(outputs: Outputs, power: float, *, known: bool = False) -> F
     if power == 0:
         return mean_errors(outputs, squared_error)
     deviance = DEVIANCES.get(power, low_tweedie_deviance if power < 1.5 else high_tweedie_deviance)
-    least = -math.inf if power < 0 else 0.0 if power < 2 else LEAST
+    least = -math.inf if power < 0 else 0.0 if power < 2 else LEAST_FLOAT
     parameters = () if power in DEVIANCES else (float(power), least)
     means = mean_losses(outputs, deviance, *parameters)
     if not np.isfinite(means).all():

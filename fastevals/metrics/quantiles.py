@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._execution import BLOCK, blocks, chunks, run
+from fastevals._execution import ROWS_PER_BLOCK, blocks, chunks, run
 from fastevals._kernels.median import add_up, keep_bracketed
 from fastevals._kernels.row_errors import pinball_loss
+from fastevals._validation.arrays import FLOAT64
 from fastevals.counting.ordering import plain_block
+from fastevals.measure.regression import BRACKET_SIGMAS
 from fastevals.metrics._outputs import (
-    DOUBLE,
     MULTIOUTPUT,
     Floats,
     Outputs,
@@ -31,11 +32,10 @@ from fastevals.metrics._outputs import (
 from fastevals.metrics._parameters import ARRAY_OR_NONE, Rule, check_parameters, warn_ill_defined
 from fastevals.metrics.deviances import FEW_SAMPLES
 
-SHARE = Rule(
+SHARE_RULE = Rule(
     "a float in the range [0.0, 1.0]", lambda value: isinstance(value, numbers.Real) and 0 <= float(value) <= 1
 )
-SAMPLE = 1 << 13  # rows that bracket a quantile: the pass then keeps some 4 % of all rows
-SIGMAS = 4.0  # half the bracket: a random sample misses a quantile once in 16,000
+SAMPLED_ROWS = 1 << 13  # rows that bracket a quantile: the pass then keeps some 4 % of all rows
 ROUNDED = 2.0**-52  # weights that miss half of all by less of it hit it: as much as they are rounded by
 
 
@@ -129,7 +129,7 @@ def mean_pinball_loss(
     check_parameters(
         "mean_pinball_loss",
         sample_weight=(sample_weight, ARRAY_OR_NONE),
-        alpha=(alpha, SHARE),
+        alpha=(alpha, SHARE_RULE),
         multioutput=(multioutput, MULTIOUTPUT),
     )
     outputs = as_outputs(y_true, y_pred, sample_weight)
@@ -186,7 +186,7 @@ def d2_pinball_score(
     check_parameters(
         "d2_pinball_score",
         sample_weight=(sample_weight, ARRAY_OR_NONE),
-        alpha=(alpha, SHARE),
+        alpha=(alpha, SHARE_RULE),
         multioutput=(multioutput, MULTIOUTPUT),
     )
     return _d2_pinball(y_true, y_pred, sample_weight, float(alpha), multioutput)
@@ -295,9 +295,9 @@ def _quantile(values_of: Values, column: Outputs, share: float) -> float:
 def _bracket(values_of: Values, column: Outputs, share: float) -> tuple[float, float]:
     """Return two values that have the quantile between them, most likely."""
     n = column.n_samples
-    if n < 4 * SAMPLE:
+    if n < 4 * SAMPLED_ROWS:
         return -math.inf, math.inf
-    rows = slice(None, None, n // SAMPLE)
+    rows = slice(None, None, n // SAMPLED_ROWS)
     with np.errstate(all="ignore"):  # the rows are not yet known to be finite
         sample = values_of(column, rows, np.empty(len(range(n)[rows]))).astype(np.float64)
     if column.weights is None:
@@ -307,7 +307,7 @@ def _bracket(values_of: Values, column: Outputs, share: float) -> tuple[float, f
         order = np.argsort(sample)
         sample, weights = sample[order], column.weights[rows][order]
         below, spread = np.cumsum(weights), math.sqrt(np.dot(weights, weights))
-    slack = SIGMAS * (math.sqrt(share * (1 - share)) * spread + below[-1] / sample.size)
+    slack = BRACKET_SIGMAS * (math.sqrt(share * (1 - share)) * spread + below[-1] / sample.size)
     first, last = np.searchsorted(below, share * below[-1] + np.array([-slack, slack]))
     return float(sample[first]) if first else -math.inf, float(sample[last]) if last < sample.size else math.inf
 
@@ -320,8 +320,8 @@ def _keep(values_of: Values, column: Outputs, low: float, high: float) -> _Kept:
         sums = np.zeros((3, 2))
         found = []
         for block in blocks(rows):
-            values = plain_block(values_of(column, block, space[0, : block.stop - block.start]), DOUBLE)
-            w = None if weights is None else plain_block(weights[block], DOUBLE)
+            values = plain_block(values_of(column, block, space[0, : block.stop - block.start]), FLOAT64)
+            w = None if weights is None else plain_block(weights[block], FLOAT64)
             n_found = keep_bracketed(values, w, low, high, sums, space[1], space[2])
             found.append(space[1:, :n_found].copy())
         return np.hstack(found), sums
@@ -331,7 +331,7 @@ def _keep(values_of: Values, column: Outputs, low: float, high: float) -> _Kept:
             *run(
                 part,
                 chunks(column.n_samples),
-                workspace=lambda: np.empty((3, min(BLOCK, column.n_samples))),
+                workspace=lambda: np.empty((3, min(ROWS_PER_BLOCK, column.n_samples))),
                 compiles=(keep_bracketed, weights is None),
             ),
             strict=True,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fastevals._kernels.cells import join_cells, join_neighbours
 from fastevals.counting.ordering import FLOATS, count_by_score
-from fastevals.counts import USUAL, ThresholdCounts
+from fastevals.counts import USUAL_SUM, ThresholdCounts
 from fastevals.measure.ranking.squares import SquaredWeights
 from fastevals.measure.ranking_metrics import exact_auc, one_class
 from fastevals.measure.registry import Detail
@@ -122,7 +122,7 @@ class ScoreCells:
 
         None where no squares are kept, or floats don't hold them.
         """
-        if unit is None or sums is None or not 1 / USUAL < unit < USUAL:
+        if unit is None or sums is None or not 1 / USUAL_SUM < unit < USUAL_SUM:
             return None
         rows = np.searchsorted(-counts.thresholds, -FLOATS.decode(keys))
         gains = [as_floats(self.counts[:, 2 + flag], self.counts[:, 4 + flag]) for flag in (1, 0)]

@@ -36,9 +36,9 @@ from fastevals.scale.cells import ScoreCells
 from fastevals.scale.rounding import BETTER, WORSE, LooseCounts, Spare, moved, moved_cells, moved_curve
 from fastevals.scale.squares import RowSums
 
-LARGEST = float(np.finfo(np.float64).max)
+LARGEST_SCORE = float(np.finfo(np.float64).max)
 NOTHING: Mapping[str, float] = MappingProxyType({})
-ROUNDING = 2.0**-46  # relative: more than sums over all cells lose
+SUM_ROUNDING = 2.0**-46  # relative: more than sums over all cells lose
 NO_SPARE = Spare()
 
 
@@ -146,7 +146,7 @@ def widened(low: float, high: float, share: float, bounds: tuple[float, float]) 
 
     A mean over all rows is also divided by their weight, of which `share` may be missing, or too much.
     """
-    spare = (ROUNDING + share) * max(abs(low), abs(high)) if math.isfinite(low) and math.isfinite(high) else 0.0
+    spare = (SUM_ROUNDING + share) * max(abs(low), abs(high)) if math.isfinite(low) and math.isfinite(high) else 0.0
     return max(low - spare, bounds[0]), min(high + spare, bounds[1])
 
 
@@ -191,7 +191,7 @@ def _cells_within_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[
 def _limits_of_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[float, float]:
     """Return the fewest and the most units that a quota may be, as the sums of weights it is compared with are off."""
     limit = min(limit, float(cells.totals.sum()))
-    off = 2 * sum(spare) + ROUNDING * limit
+    off = 2 * sum(spare) + SUM_ROUNDING * limit
     return max(limit - off, 0.0), limit + off
 
 
@@ -721,10 +721,10 @@ class CertifiedRanking(BaseRanking):
 def _within_probabilities(counts: ThresholdCounts) -> ThresholdCounts:
     """Return counts whose first and last cell, which reach as far as floats do, end with the probabilities."""
     thresholds = counts.thresholds.copy()
-    known = thresholds[np.abs(thresholds) < LARGEST]
+    known = thresholds[np.abs(thresholds) < LARGEST_SCORE]
     if known.size:
         check_probabilities("y_score", known[-1], known[0])
-    for end, limit in ((thresholds == -LARGEST, 0.0), (thresholds == LARGEST, 1.0)):
+    for end, limit in ((thresholds == -LARGEST_SCORE, 0.0), (thresholds == LARGEST_SCORE, 1.0)):
         thresholds[end] = limit
     return ThresholdCounts._unchecked(thresholds, counts.tps, counts.fps)
 

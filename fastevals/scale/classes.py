@@ -15,6 +15,7 @@ from fastevals._row_order import warn_other_order
 from fastevals._validation.arrays import as_weights, refuse_weighted, text_array
 from fastevals._validation.labels import as_labels
 from fastevals._validation.text import is_text
+from fastevals.counts import MOST_ROWS
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.ranking.base import Doubt
 from fastevals.scale.fields import Fields, is_label
@@ -23,7 +24,6 @@ from fastevals.scale.summary import UNITS, read_units
 
 Ints = NDArray[np.int64]
 
-MOST = 2**62  # rows
 REST = 2**26  # parts of a unit
 
 
@@ -122,7 +122,7 @@ class ConfusionSummary(Summary):
             places = np.searchsorted(joined, names)
             total[np.ix_(places, places)] += each
             rests[np.ix_(places, places)] += 0 if other is None else other
-        if float(total.sum(dtype=np.float64)) > MOST:
+        if float(total.sum(dtype=np.float64)) > MOST_ROWS:
             raise ValueError("rows must add up to at most 2**62")
         self._labels, self._counts, self._rest = joined, total, rests
 
@@ -198,8 +198,8 @@ class ConfusionSummary(Summary):
             raise ValueError("its labels are of two types")
         if any(label >= after for label, after in pairwise(labels)):
             raise ValueError("its labels are not in order")
-        if float(counts.sum(dtype=np.float64)) > MOST or bool(labels) != bool(counts.any()):
-            raise ValueError(f"its rows must add up to 1 at least, and to {MOST} at most")
+        if float(counts.sum(dtype=np.float64)) > MOST_ROWS or bool(labels) != bool(counts.any()):
+            raise ValueError(f"its rows must add up to 1 at least, and to {MOST_ROWS} at most")
         if labels:
             summary._labels = text_array(labels) if isinstance(labels[0], str) else np.array(labels)
             summary._counts = counts.reshape(len(labels), len(labels)).copy()

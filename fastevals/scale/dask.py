@@ -32,7 +32,7 @@ __all__ = [
 
 MISSING = "frames of Dask need dask: pip install 'dask[dataframe,distributed]'"
 FAN = 8  # answers that a worker merges
-SAMPLED = 8  # partitions that a sample is of, where they are large
+SAMPLED_PARTITIONS = 8  # partitions that a sample is of, where they are large
 RETRIES = 3  # of what fails on a cluster; what is wrong with rows does not fail, but is an answer
 
 
@@ -56,13 +56,13 @@ class DaskFrame(Frame):
     def sample(self, columns: Sequence[str], n_rows: int) -> tuple[list[Any], bool]:
         """Return record batches of rows of some partitions, of more where these have few rows; and if it is all."""
         parts = self.frame[list(columns)].to_delayed()
-        most = -(-n_rows // min(SAMPLED, len(parts)))
+        most = -(-n_rows // min(SAMPLED_PARTITIONS, len(parts)))
 
         def some(frame: Any) -> Any:
             return frame.iloc[:: max(len(frame) // most, 1)]
 
         frames: dict[int, Any] = {}
-        wanted = SAMPLED
+        wanted = SAMPLED_PARTITIONS
         while True:
             numbers = sorted({k * len(parts) // wanted for k in range(wanted)} - frames.keys())
             found = self.dask.compute(*(self.dask.delayed(some)(parts[k]) for k in numbers), retries=RETRIES)

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._options import show
-from fastevals.counts import MOST
+from fastevals.counts import MOST_ROWS
 from fastevals.scale.cells import HIGHEST, LOWEST, Keys
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 ROOM, TIMES = 1 << 27, 1032  # bytes that any summary may take once unpacked, and zlib's most for each stored one
-LONGEST = 4096  # digits of a number in base 16,
+LONGEST_DIGITS = 4096  # digits of a number in base 16,
 DIGITS = frozenset("0123456789abcdef")  # which are these
 
 
@@ -63,7 +63,7 @@ class Fields:
             raise ValueError(f"{name} must be {rule}, got {_shown(value)}")
         return value
 
-    def integer(self, name: str, low: int = 0, high: int = MOST) -> int:
+    def integer(self, name: str, low: int = 0, high: int = MOST_ROWS) -> int:
         """Return an integer from `low` to `high`."""
         rule = f"an integer from {low} to {high}"
         return self.item(name, rule, lambda value: type(value) is int and low <= value <= high)  # type: ignore[no-any-return]
@@ -129,7 +129,7 @@ class Fields:
             raise ValueError(f"{name} must have {size} values, got {values.size}")
         return values
 
-    def counts(self, name: str, size: int | None = None, *, high: int = MOST) -> Ints:
+    def counts(self, name: str, size: int | None = None, *, high: int = MOST_ROWS) -> Ints:
         """Return integers from 0 to `high`."""
         values = self.array(name, size)
         largest = int(values.max(initial=0))
@@ -168,7 +168,7 @@ def is_label(value: Any) -> bool:
 
 def is_count(value: Any) -> bool:
     """Return whether a value is a number of rows."""
-    return type(value) is int and 0 <= value <= MOST
+    return type(value) is int and 0 <= value <= MOST_ROWS
 
 
 def _is_float(value: Any, *, infinite: bool = False) -> bool:
@@ -182,7 +182,7 @@ def _is_float(value: Any, *, infinite: bool = False) -> bool:
 def is_hex(value: Any) -> bool:
     """Return whether a value is an integer in base 16 that is not negative, as `hex` writes it."""
     digits = value.removeprefix("0x") if isinstance(value, str) else ""
-    return 0 < len(digits) <= LONGEST and set(digits) <= DIGITS
+    return 0 < len(digits) <= LONGEST_DIGITS and set(digits) <= DIGITS
 
 
 def _shown(value: Any) -> str:

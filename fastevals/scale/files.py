@@ -25,7 +25,7 @@ FORMATS = {
     ".csv": "csv", ".csv.gz": "csv", ".tsv": "csv", ".tsv.gz": "csv",
 }  # fmt: skip
 GROUP = 1 << 21  # rows of a row group that are read at once; of larger ones batches are
-BATCH = 1 << 19  # of so many rows
+ROWS_PER_BATCH = 1 << 19  # of so many rows
 
 
 class Piece(NamedTuple):
@@ -360,7 +360,12 @@ class _Stored:
 def _fragment_piece(name: str, fragment: Any, schema: Any) -> Piece:
     def read(columns: list[str]) -> Iterator[Any]:
         yield from fragment.to_batches(
-            schema=schema, columns=columns, use_threads=False, batch_size=BATCH, batch_readahead=1, fragment_readahead=0
+            schema=schema,
+            columns=columns,
+            use_threads=False,
+            batch_size=ROWS_PER_BATCH,
+            batch_readahead=1,
+            fragment_readahead=0,
         )
 
     return Piece(name, None, _size(fragment), read)
@@ -373,8 +378,8 @@ def _arrow_piece(name: str, fragment: Any) -> Piece:
     def read(columns: list[str]) -> Iterator[Any]:
         with fragment.open() as file:
             for _, batch in arrow_batches(file, stored.names, stored.among(columns)):
-                for start in range(0, batch.num_rows, BATCH):
-                    yield stored.with_path(batch.slice(start, BATCH), columns)
+                for start in range(0, batch.num_rows, ROWS_PER_BATCH):
+                    yield stored.with_path(batch.slice(start, ROWS_PER_BATCH), columns)
 
     return Piece(name, None, _size(fragment), read)
 
@@ -398,7 +403,7 @@ def column_named(file: Any, columns: list[str], row_groups: Sequence[int]) -> It
     except (ArrowException, OSError) as error:
         for name in columns:
             try:
-                for _ in file.iter_batches(BATCH, row_groups=row_groups, columns=[name], use_threads=False):
+                for _ in file.iter_batches(ROWS_PER_BATCH, row_groups=row_groups, columns=[name], use_threads=False):
                     pass
             except (ArrowException, OSError) as again:
                 raise OSError(f"column {name!r}: {again}") from error
@@ -447,7 +452,7 @@ def _row_groups(fragment: Any) -> Iterator[Piece]:
             if n_rows <= GROUP:
                 batches = file.read_row_group(group, columns=own, use_threads=False).to_batches()
             else:
-                batches = file.iter_batches(BATCH, row_groups=[group], columns=own, use_threads=False)
+                batches = file.iter_batches(ROWS_PER_BATCH, row_groups=[group], columns=own, use_threads=False)
             for batch in batches:
                 yield stored.with_path(batch, columns)
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._kernels.cells import join_cells
 from fastevals._options import check_choice, check_integer, named_by_base, show
-from fastevals._validation.arrays import EXACT, check_same_length, refuse_weighted, text_array
+from fastevals._validation.arrays import EXACT_INTEGER, check_same_length, refuse_weighted, text_array
 from fastevals._validation.labels import Classes, as_groups, both_classes
 from fastevals._validation.text import is_text, unique_inverse
 from fastevals.counting.ordering import FLOATS, count_by_score
@@ -27,7 +27,7 @@ from fastevals.scale.summary import joint_labels, read_rows
 MergedInterval = Literal[None, "delong"]
 ATOM_BYTES = 60  # of each distinct score of a group, while groups are merged: 20 are kept
 SHARDS = 64  # of groups: what a merge takes beside is for one of them
-SHORT = 2**31  # rows, below which they are kept in 32 bits
+SHORT_ROWS = 2**31  # rows, below which they are kept in 32 bits
 BETWEEN = b"\xff"  # names, in bytes: UTF-8 has no such byte
 NAME = 64  # bytes of a name, as Python has it
 WAITING = 1 << 20  # rows that wait, at least, before they are merged
@@ -135,7 +135,7 @@ class GroupSummary(Summary):
             raise ValueError(f"groups must be like {show(own[0])}, as before, got {show(names[0])}")
         for whole in (each for each in (own, names) if each.dtype.kind == "i"):
             largest = max(int(whole[0]), int(whole[-1]), key=abs)
-            if abs(largest) > EXACT:
+            if abs(largest) > EXACT_INTEGER:
                 raise ValueError(f"groups must be at most 2**53 where some have a fraction, got {largest}")
         return own.astype(np.float64), names.astype(np.float64)
 
@@ -427,7 +427,7 @@ class _Atoms:
 
     def short(self) -> _Atoms:
         """Return the same in as little memory as holds them."""
-        kind = np.int32 if self.counts.max(initial=0) < SHORT else np.int64
+        kind = np.int32 if self.counts.max(initial=0) < SHORT_ROWS else np.int64
         return _Atoms(self.groups.astype(np.int32), self.keys, self.counts.astype(kind))
 
     def joined(self) -> _Atoms:
@@ -448,7 +448,7 @@ class _Atoms:
         sums = np.add.reduceat(self.counts, first, axis=0, dtype=np.int64)
         totals[numbers] = sums
         lengths = np.diff(first, append=self.size)
-        kind = np.int64 if sums.max() < SHORT else np.float64  # of pairs
+        kind = np.int64 if sums.max() < SHORT_ROWS else np.float64  # of pairs
         before = np.cumsum(self.counts, axis=0, dtype=np.int64) - self.counts
         below = (before - np.repeat(before[first], lengths, axis=0)).astype(kind)
         total = np.repeat(sums, lengths, axis=0)

@@ -29,7 +29,7 @@ from fastevals.scale.summary import MOST_CELLS, RankingSummary
 
 __all__ = ["ranking", "ranking_summary"]
 
-SHARE = 1 / 4  # of the free memory that the scores of positives may take, unless it is said
+POSITIVES_SHARE = 1 / 4  # of the free memory that the scores of positives may take, unless it is said
 
 
 class FileOptions(RankingOptions, total=False):
@@ -147,7 +147,7 @@ def ranking(
     thresholds = threshold_keys("at", at)
     cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
     wanted = None if exact is None else as_flag("exact", exact)
-    most = free_bytes(SHARE) if memory is None else as_bytes("memory", memory)
+    most = free_bytes(POSITIVES_SHARE) if memory is None else as_bytes("memory", memory)
     if wanted and not reader.files.can_repeat:
         raise ValueError(f"exact=True reads rows twice, but {reader.files.title} can be read once: write it to a file")
     if wanted or (wanted is None and reader.files.can_repeat):

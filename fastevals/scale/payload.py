@@ -22,12 +22,12 @@ from fastevals.scale.fields import TIMES, Fields, Room
 MAGIC = b"fastevals"
 VERSIONS = range(1, 3)
 SQUARES = "squares"  # of weights, which summaries of version 2 have; those without are of version 1, as earlier ones
-CHECKSUM = 16  # bytes
+CHECKSUM_BYTES = 16  # bytes
 LEVEL = 1  # of zlib: more takes longer and gains little
 FRAME = struct.Struct("<9sHII")  # magic, version, length of the head, number of arrays
 PLANE = struct.Struct("<QQ")  # values, packed bytes
 MOST_ARRAYS = 64
-SHARE = 1 / 2  # of the memory that is free, which a file may take
+FILE_SHARE = 1 / 2  # of the memory that is free, which a file may take
 
 
 class Summary:
@@ -119,7 +119,7 @@ def pack(kind: str, head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
         packed = zlib.compress(planes.data, LEVEL)
         parts += [PLANE.pack(values.size, len(packed)), packed]
     content = b"".join(parts)
-    return content + hashlib.blake2b(content, digest_size=CHECKSUM).digest()
+    return content + hashlib.blake2b(content, digest_size=CHECKSUM_BYTES).digest()
 
 
 def unpack(data: Any, kind: str, room: Room | None = None) -> Fields:
@@ -128,8 +128,8 @@ def unpack(data: Any, kind: str, room: Room | None = None) -> Fields:
         raise ValueError(f"data must be bytes, got a {type(data).__name__}")
     data = bytes(data)
     head_size, n_arrays = _frame(data)
-    content, checksum = data[:-CHECKSUM], data[-CHECKSUM:]
-    if hashlib.blake2b(content, digest_size=CHECKSUM).digest() != checksum:
+    content, checksum = data[:-CHECKSUM_BYTES], data[-CHECKSUM_BYTES:]
+    if hashlib.blake2b(content, digest_size=CHECKSUM_BYTES).digest() != checksum:
         raise ValueError("data is damaged or cut off: its checksum is another")
     at = FRAME.size + head_size
     if at > len(content):
@@ -188,10 +188,10 @@ def read_file(path: str) -> bytes:
             file.seek(min(size, state.st_size))
             plane = file.read(PLANE.size).ljust(PLANE.size, b"\0")  # where it ends before
             size += PLANE.size + PLANE.unpack(plane)[1]
-        size += CHECKSUM
+        size += CHECKSUM_BYTES
         if size != state.st_size:
             raise ValueError(f"data is damaged or cut off: it says that it has {size} bytes, and has {state.st_size}")
-        most = free_bytes(SHARE)
+        most = free_bytes(FILE_SHARE)
         if most is not None and size > most:
             raise ValueError(f"its {size} bytes are more than {most}, half of the memory that is free")
         file.seek(0)

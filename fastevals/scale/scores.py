@@ -18,12 +18,12 @@ from fastevals._options import check_integer, did_you_mean, listed, show
 from fastevals.counting.ordering import FLOATS
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.fields import Fields, is_count, is_label
-from fastevals.scale.files import BATCH, Piece
+from fastevals.scale.files import ROWS_PER_BATCH, Piece
 from fastevals.scale.grid import ScoreGrid, atoms_of_rows, even_cuts, fit_grid
 from fastevals.scale.payload import Summary, as_json, from_json
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.rows import LeftOut, RowReader, Rows
-from fastevals.scale.summary import MOST_CELLS, SAMPLE, RankingSummary, joint_labels, read_units, whole_units
+from fastevals.scale.summary import MOST_CELLS, SAMPLED_ROWS, RankingSummary, joint_labels, read_units, whole_units
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault
@@ -36,7 +36,7 @@ SAMPLED_PIECES = 16  # that a grid is fitted to
 FEW_PIECES = 4  # of them, which tell what scores another piece has
 BEYOND = 64  # one cell in 64 is reserved for scores below the whole sample, and one for scores above it
 MOST_VALUES = 1000  # of a column, each with summaries of its own
-FEW = 4  # rows of a sample for each distinct score, from which all rows may have few
+ROWS_PER_SCORE = 4  # rows of a sample for each distinct score, from which all rows may have few
 ROUND = 8  # pieces for each thread, after which what is counted may be stored
 
 
@@ -520,11 +520,11 @@ def _samples(reader: RowReader, taken: Sequence[Piece]) -> dict[str, ScoreCells]
     """Return the atoms of some rows of pieces, by model."""
 
     def read(piece: Piece) -> list[Rows]:
-        step = max((piece.n_rows or BATCH) * len(taken) // SAMPLE, 1)
+        step = max((piece.n_rows or ROWS_PER_BATCH) * len(taken) // SAMPLED_ROWS, 1)
         found = []
         for rows in reader.rows(piece):
             found.append(rows.take(slice(None, None, step)))
-            if piece.n_rows is None and sum(each.flags.size for each in found) >= SAMPLE // len(taken):
+            if piece.n_rows is None and sum(each.flags.size for each in found) >= SAMPLED_ROWS // len(taken):
                 break  # of a file whose rows are not known beforehand, the first
         return found
 
@@ -550,7 +550,7 @@ def fitted_grids(
     """
     grids = {}
     for name, sample in samples.items():
-        if sample.low.size > min(cells, int(sample.totals.sum()) // FEW):
+        if sample.low.size > min(cells, int(sample.totals.sum()) // ROWS_PER_SCORE):
             given = cuts.get(name, np.empty(0, np.uint64))
             grid = fit_grid(sample, max(cells - given.size, cells // SAMPLED_PIECES, 1))
             more = sorted_union(thresholds, given)

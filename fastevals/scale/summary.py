@@ -15,7 +15,7 @@ from fastevals._kernels.cells import count_infinite, doubt_of, read_cells
 from fastevals._options import check_integer, check_number, row_at, show
 from fastevals._row_order import warn_other_order
 from fastevals._validation.arrays import (
-    EXACT,
+    EXACT_INTEGER,
     as_frequencies,
     as_scores,
     as_thresholds,
@@ -28,7 +28,7 @@ from fastevals._validation.arrays import (
 from fastevals._validation.labels import Classes, as_labels, binary_labels, both_classes, distinct_pair
 from fastevals._validation.text import is_text
 from fastevals.counting.ordering import FLOATS, BinaryLabels, count_ties
-from fastevals.counts import MOST, as_counts, check_total
+from fastevals.counts import MOST_ROWS, as_counts, check_total
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.scale.cells import HIGHEST, LOWEST, ScoreCells
 from fastevals.scale.certified import CertifiedRanking
@@ -39,16 +39,16 @@ from fastevals.scale.rounding import PARTS, Spare, parts_lost
 from fastevals.scale.squares import MOST_SQUARED, RowSums, check_squares, exact_sum, of_ones, with_squares
 
 CHUNK = 1 << 21  # rows that are counted together; fewer wait for more,
-BATCH = 1 << 17  # or of these, where the ranges are given: they are counted at once
-SAMPLE = 1 << 19  # of them, that a grid is fitted to
+ROWS_PER_BATCH = 1 << 17  # or of these, where the ranges are given: they are counted at once
+SAMPLED_ROWS = 1 << 19  # of them, that a grid is fitted to
 MOVED = 4.0  # times the doubt of evenly filled cells, from which a grid no longer fits the rows that come
-FEW = 1 << 10  # distinct scores, which a ranking counts in a hash table, and
+FEW_SCORES = 1 << 10  # distinct scores, which a ranking counts in a hash table, and
 SPARSE = 8  # rows of a chunk for each of more, from which a grid of atoms is faster than its sort
 MOST_CELLS = 2**26
 SPARE = 4  # times as many cells as wanted that merged summaries may have
 UNITS = 2**24  # that the largest weight is counted in
 NO_BOUNDS = "no bounds"  # the negative label, without a positive one, where nothing is told of any bounds
-SMALLEST = 2.0**-900  # largest weight, of which parts are as precise as floats are
+SMALLEST_WEIGHT = 2.0**-900  # largest weight, of which parts are as precise as floats are
 
 
 class RankingSummary(Summary):
@@ -109,7 +109,7 @@ class RankingSummary(Summary):
             raise ValueError(f"grid must be a ScoreGrid, got {show(grid)}")
         unit = None
         if largest_weight is not None:
-            unit = check_number("largest_weight", largest_weight, low=SMALLEST, open_high=True) / UNITS
+            unit = check_number("largest_weight", largest_weight, low=SMALLEST_WEIGHT, open_high=True) / UNITS
         thresholds = exact_floats("at", np.atleast_1d(as_thresholds("at", at)).ravel()) + 0.0
         check_finite("at", thresholds)
         self._n_cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
@@ -182,7 +182,7 @@ class RankingSummary(Summary):
         self._read = None
         sums = self._sums_of(flags, counts, are_weights=units is not None and units.are_weights)
         waiting = sum(each[0].size for each in self._waiting)
-        if waiting + scores.size < CHUNK and (self._own_grid or scores.size < BATCH):
+        if waiting + scores.size < CHUNK and (self._own_grid or scores.size < ROWS_PER_BATCH):
             self._waiting.append((scores.astype(np.float64), flags, sums))
             return
         self._count_waiting()
@@ -264,7 +264,7 @@ class RankingSummary(Summary):
             atoms = self._cells.join(chunk)
             if atoms.low.size <= self._n_cells:
                 self._cells = atoms
-                if FEW < atoms.low.size < scores.size / SPARSE:
+                if FEW_SCORES < atoms.low.size < scores.size / SPARSE:
                     self._use(exact_grid(atoms.low), only_atoms=True)
                 return
         self._use(fit_grid(sample, self._n_cells))
@@ -443,7 +443,7 @@ class RankingSummary(Summary):
         n = deltas.size
         columns = [fields.array(name, n) for name in ("width", "negatives", "positives")]
         low, high, counts = np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty((n, 2), np.int64)
-        rows = read_cells(deltas, *columns, np.uint64(LOWEST), np.uint64(HIGHEST), MOST, low, high, counts)
+        rows = read_cells(deltas, *columns, np.uint64(LOWEST), np.uint64(HIGHEST), MOST_ROWS, low, high, counts)
         if rows < 0:
             raise ValueError("its cells are not in order")
         check_total("its cells", rows)
@@ -628,7 +628,7 @@ def whole_units(sample_weight: Any, n: int, unit: float | None) -> Units:
                 "sample_weight must hold whole numbers, or largest_weight must be given beforehand, got "
                 f"{show(weights[row])} at {row_at(row)}"
             )
-        if weights.max() > EXACT:
+        if weights.max() > EXACT_INTEGER:
             row = int(np.argmax(weights))
             raise ValueError(f"sample_weight must be at most 2**53, got {show(weights[row])} at {row_at(row)}")
         return Units(weights.astype(np.int64))
@@ -660,7 +660,7 @@ def are_finite(scores: NDArray[Any]) -> bool:
 
 def sample_of(scores: NDArray[Any], flags: Flags, start: int = 0) -> ScoreCells:
     """Return the atoms of a sample: evenly spaced rows from row `start` on."""
-    step = max(scores.size // SAMPLE, 1)
+    step = max(scores.size // SAMPLED_ROWS, 1)
     return atoms_of_rows(scores, flags, min(start, step - 1), step)
 
 

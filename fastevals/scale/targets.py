@@ -25,7 +25,7 @@ from fastevals._validation.arrays import (
 )
 from fastevals.counting.ordering import FLOATS
 from fastevals.infer.delong.delong import normal_margins
-from fastevals.measure.error_metrics import RegressionSums
+from fastevals.measure.error_metrics import MEDIAN, RegressionSums
 from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.measure.registry import METRICS
 from fastevals.results import Interval, check_confidence_level
@@ -38,9 +38,8 @@ Floats = NDArray[np.float64]
 
 TERMS = 7  # of a row: see `sum_terms`
 DEVIATION = 5  # from which of them on sums may be negative, by roundings after a merge
-MEDIAN = "median_absolute_error"
 ERROR_CELLS = 2**14  # ranges of absolute errors
-LARGEST = 2.0**240  # of a target or a prediction: sums of fourth powers of more are past floats
+LARGEST_TARGET = 2.0**240  # of a target or a prediction: sums of fourth powers of more are past floats
 
 
 class TargetSummary(Summary):
@@ -107,7 +106,7 @@ class TargetSummary(Summary):
             check_exact_integers(name, array)
             check_finite(name, array)
             arrays[name] = np.ascontiguousarray(array, dtype=np.float64)
-            if np.abs(arrays[name]).max() >= LARGEST:
+            if np.abs(arrays[name]).max() >= LARGEST_TARGET:
                 raise ValueError(f"{name} must be below 2**240, got {float(np.abs(arrays[name]).max()):g}")
         weights = np.empty(0)
         check_one_weight(sample_weight, frequency_weight)
@@ -288,7 +287,7 @@ class TargetSummary(Summary):
             raise ValueError("its sums are none of its rows")
         if weight and not all(_is_finite(total) and _is_finite(total / weight) for total in summary._sums):
             raise ValueError("its sums must be finite")
-        if summary._origin is not None and abs(summary._origin) >= LARGEST:
+        if summary._origin is not None and abs(summary._origin) >= LARGEST_TARGET:
             raise ValueError(f"origin must be below 2**240, got {summary._origin:g}")
         size = fields.integer("size")
         summary._errors = RankingSummary._unpack(fields.content("errors", size), fields.room)

@@ -36,7 +36,7 @@ from fastevals.many.groups import (
 from fastevals.measure.kinds import SCORES, TARGETS, MetricSpecs
 from fastevals.scale.exact.atoms import AtomCounts, atoms_beside
 from fastevals.scale.exact.curve import ExactCurve
-from fastevals.scale.exact.scans import FULL, WaitingKeys, ends, exact_units
+from fastevals.scale.exact.scans import KEYS_PER_SORT, WaitingKeys, ends, exact_units
 from fastevals.scale.files import Piece, RowFiles
 from fastevals.scale.grouped import GroupSummary
 from fastevals.scale.payload import pack, unpack
@@ -472,7 +472,7 @@ class CountNegatives(Task):
                 if (value, name) not in counts:
                     raise changed(reader.files.title, f"it had no rows of {self.columns.by} = {show(value)}")
                 waiting[value, name].add(FLOATS.encode(scores[negative] + 0.0), units)
-                if waiting[value, name].n >= FULL:
+                if waiting[value, name].n >= KEYS_PER_SORT:
                     counts[value, name].count(*waiting[value, name].empty())
         for where, left in waiting.items():
             if left.n:

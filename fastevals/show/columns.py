@@ -50,8 +50,8 @@ from fastevals.show.csv_files import CsvFile
 
 Names = Mapping[str, str]  # of columns, with what messages call each
 
-BATCH = 1 << 17  # rows of a Parquet file that are read at once
-SHARE = 1 / 3  # of the free memory, that a file's columns may take: arrays and what is sorted take as much again
+ROWS_PER_READ = 1 << 17  # rows of a Parquet file that are read at once
+COLUMNS_SHARE = 1 / 3  # of the free memory, that a file's columns may take: arrays and what is sorted take as much
 MOST_UNPACKED, MOST_TIMES = 1 << 30, 100  # bytes of columns of a .gz file, and how much more than its own: 20 is a lot
 
 
@@ -370,7 +370,7 @@ def _open_parquet(path: Path, *_: Any) -> _Batches:
     def batches(columns: list[str]) -> Iterator[tuple[float, Any]]:
         rows = 0
         with column_named(file, columns, range(file.num_row_groups)):
-            for batch in file.iter_batches(BATCH, columns=columns):
+            for batch in file.iter_batches(ROWS_PER_READ, columns=columns):
                 rows += batch.num_rows
                 yield rows / file.metadata.num_rows, batch
 
@@ -540,7 +540,7 @@ def _watch_memory(path: Path, columns: Mapping[str, _Column]) -> Iterator[Callab
     import pyarrow as pa
 
     size, before, available = path.stat().st_size, pa.total_allocated_bytes(), available_memory()
-    most = math.inf if available is None else available * SHARE
+    most = math.inf if available is None else available * COLUMNS_SHARE
     if path.name.lower().endswith(".gz"):
         most = min(most, max(MOST_UNPACKED, MOST_TIMES * size))
     with progress_bar(size, False, desc=f"reading {printable(path.name)}", unit="B", unit_scale=True) as show:

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fastevals._options import import_optional
-from fastevals._validation.arrays import is_number
+from fastevals._validation.arrays import EXACT_INTEGER, is_number
 from fastevals.scale.files import MISSING, Piece, RowFiles, explained, open_stream
 from fastevals.scale.values import MISSING_WORDS, NULLS, are_missing
 from fastevals.show.commands import CsvForm, option
 
 HEAD = 1 << 20  # bytes that are looked at
-BLOCK = 1 << 24  # bytes that are read at once, batch by batch
+BYTES_PER_BLOCK = 1 << 24  # bytes that are read at once, batch by batch
 LINES = 200  # of these that are looked at
 SEPARATORS = ",;\t|"
 MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # longest first
@@ -34,7 +34,6 @@ PACKED = {  # what else a file's first bytes may say it is
 }
 ONE_BYTE = "latin-1"  # stands for all encodings that have ASCII in one byte: what is ASCII is the same in each
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
-EXACT = 2**53  # up to here every integer is a float64
 
 
 class _Dialect(NamedTuple):
@@ -199,7 +198,7 @@ class CsvFile:
         with self._name_lines():
             yield from arrow.open_csv(
                 self._stream(),
-                read_options=self._read_options(column_names=self.options.column_names, block_size=BLOCK),
+                read_options=self._read_options(column_names=self.options.column_names, block_size=BYTES_PER_BLOCK),
                 parse_options=self.parse,
                 convert_options=self._convert_options(include_columns=list(known), column_types=known),
             )
@@ -557,7 +556,7 @@ def _may_be_rounded(column: Any) -> bool:
     if not types.is_floating(column.type):
         return False
     size = compute.abs(column)
-    large = compute.and_(compute.greater_equal(size, float(EXACT)), compute.is_finite(size))
+    large = compute.and_(compute.greater_equal(size, float(EXACT_INTEGER)), compute.is_finite(size))
     return bool(compute.any(large).as_py())
 
 

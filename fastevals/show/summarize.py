@@ -132,7 +132,7 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
     from fastevals.scale.parquet import threshold_keys
     from fastevals.scale.payload import read_file
     from fastevals.scale.scores import ScoresSummary, count_scores
-    from fastevals.scale.summary import MOST_CELLS, SMALLEST
+    from fastevals.scale.summary import MOST_CELLS, SMALLEST_WEIGHT
     from fastevals.show.columns import Reading
     from fastevals.show.commands import write_file
     from fastevals.show.report.scores import ColumnRoles
@@ -146,7 +146,7 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
     if reader is None:
         raise ValueError(f"{files!r} must name files")
     if arguments.largest_weight is not None:
-        check_number(option("largest_weight"), arguments.largest_weight, low=SMALLEST, open_high=True)
+        check_number(option("largest_weight"), arguments.largest_weight, low=SMALLEST_WEIGHT, open_high=True)
         if arguments.sample_weight is None:
             raise ValueError(f"{option('largest_weight')} goes with {option('sample_weight')}")
     check_integer(option("cells"), arguments.cells, low=1, high=MOST_CELLS)

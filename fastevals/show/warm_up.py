@@ -38,8 +38,8 @@ compiled as if there were none.
 exit status: 0; 2 with a line on stderr that says what is wrong; 130 when stopped by Ctrl-C: what is compiled by then is
 kept.
 """
-SMALL, LARGE = 400, 300_000  # rows: few are sorted in another way than many, which several threads share
-FEW = 50  # replicates
+FEW_ROWS, MANY_ROWS = 400, 300_000  # rows: few are sorted in another way than many, which several threads share
+REPLICATES = 50  # replicates
 
 
 def add_options(parser: Parser) -> None:
@@ -115,7 +115,7 @@ def _steps() -> Iterator[tuple[str, Callable[[], object]]]:
         ["bias-variance"],
     ):
         yield f"fastevals {' '.join(command)}", partial(_command, *command)
-    small, large = _Data(SMALL), _Data(LARGE)
+    small, large = _Data(FEW_ROWS), _Data(MANY_ROWS)
     several = [_rankings, _labels, _bootstraps, _comparisons, _groups, _classes, _regressions, _drop_in]
     several += [_folds, _summaries, *([_files] if find_spec("pyarrow") else [])]
     for calls in several:
@@ -172,7 +172,8 @@ def _cells(data: _Data) -> None:
     from fastevals.scale.paired import JointSums
     from fastevals.show.report.intervals import PROBABILITY_COLUMNS, column_metrics
 
-    specs, settings = column_metrics("f1", None, None), BootstrapSettings.checked(FEW, 0.9, "BCa", "two-sided", 0)
+    specs = column_metrics("f1", None, None)
+    settings = BootstrapSettings.checked(REPLICATES, 0.9, "BCa", "two-sided", 0)
     models = {"a": data.scores, "b": data.other}
     rankings = {name: Ranking(data.y, each) for name, each in models.items()}
     cells = {
@@ -206,16 +207,16 @@ def _bootstraps(data: _Data) -> None:
     for scores in (data.scores, data.ties):
         ranking = Ranking(data.y, scores)
         for stratified in (False, True):
-            bootstrap(ranking, metrics, n_resamples=FEW, stratified=stratified, rng=0)
-    bootstrap((data.y, data.scores), ["brier_score", "expected_calibration_error"], n_resamples=FEW, rng=0)
-    bootstrap((data.y, data.scores), metrics, n_resamples=FEW, groups=data.groups, rng=0)
-    bootstrap((data.y, data.scores), metrics, n_resamples=FEW, sample_weight=data.weights, rng=0)
+            bootstrap(ranking, metrics, n_resamples=REPLICATES, stratified=stratified, rng=0)
+    bootstrap((data.y, data.scores), ["brier_score", "expected_calibration_error"], n_resamples=REPLICATES, rng=0)
+    bootstrap((data.y, data.scores), metrics, n_resamples=REPLICATES, groups=data.groups, rng=0)
+    bootstrap((data.y, data.scores), metrics, n_resamples=REPLICATES, sample_weight=data.weights, rng=0)
     matrix = ConfusionMatrix.from_predictions(data.classes, data.predicted)
-    bootstrap(matrix, metric("f1", average="macro"), n_resamples=FEW, rng=0)
+    bootstrap(matrix, metric("f1", average="macro"), n_resamples=REPLICATES, rng=0)
     proportion_interval(matrix, "accuracy")
     for curve in ("roc", "precision_recall"):
         for kind in ("simultaneous", "pointwise"):
-            confidence_band(ranking, curve, kind=kind, n_resamples=FEW, rng=0)
+            confidence_band(ranking, curve, kind=kind, n_resamples=REPLICATES, rng=0)
     delong(data.y, {"a": data.scores, "b": data.other}).confidence_interval()
 
 
@@ -231,13 +232,13 @@ def report_intervals() -> None:
     from fastevals.infer.bootstrap.row_samples import RowSampler
     from fastevals.show.report.intervals import CELLS_COLUMNS, PROBABILITY_COLUMNS, RANKING_COLUMNS, column_metrics
 
-    data = _Data(SMALL)
-    RowSampler(SMALL).draw(np.uint64(0), np.empty(SMALL, dtype=np.uint8))  # which is before all metrics
+    data = _Data(FEW_ROWS)
+    RowSampler(FEW_ROWS).draw(np.uint64(0), np.empty(FEW_ROWS, dtype=np.uint8))  # which is before all metrics
     scores = {"a": data.scores, "b": data.other}
     asked = column_metrics("f1", None, None)
     last = *PROBABILITY_COLUMNS, *reversed(CELLS_COLUMNS), "average_precision"
     for name in (*last, *reversed(RANKING_COLUMNS)):
-        compare_rankings(data.y, scores, metrics={name: asked[name]}, n_resamples=FEW, rng=0)
+        compare_rankings(data.y, scores, metrics={name: asked[name]}, n_resamples=REPLICATES, rng=0)
 
 
 def _comparisons(data: _Data) -> None:
@@ -245,10 +246,12 @@ def _comparisons(data: _Data) -> None:
 
     metrics = ["roc_auc", "average_precision", metric("f1", best="f1")]
     scores = {"a": data.scores, "b": data.other, "c": data.ties}
-    compare_rankings(data.y, scores, metrics=metrics, n_resamples=FEW, rng=0)
+    compare_rankings(data.y, scores, metrics=metrics, n_resamples=REPLICATES, rng=0)
     predictions = {"a": data.predicted, "b": data.predicted[::-1], "c": data.classes}
-    compare_predictions(data.classes, predictions, n_resamples=FEW, rng=0)
-    compare_predictions(data.targets, {"a": data.fitted, "b": data.fitted[::-1]}, metrics="r2", n_resamples=FEW, rng=0)
+    compare_predictions(data.classes, predictions, n_resamples=REPLICATES, rng=0)
+    compare_predictions(
+        data.targets, {"a": data.fitted, "b": data.fitted[::-1]}, metrics="r2", n_resamples=REPLICATES, rng=0
+    )
     delong_test(data.y, data.scores, data.other)
 
 
@@ -275,12 +278,12 @@ def _groups(data: _Data) -> None:
         grouped_metrics(data.y, data.scores, data.groups, metrics, sample_weight=weights)
         batch_auc(data.y, [data.scores, data.other, data.ties], sample_weight=weights)
     grouped_auc(data.y, data.scores, data.groups, interval="delong")
-    grouped_auc(data.y, data.scores, data.groups, interval="bootstrap", n_resamples=FEW, rng=0)
+    grouped_auc(data.y, data.scores, data.groups, interval="bootstrap", n_resamples=REPLICATES, rng=0)
     batch_auc(data.y, [data.scores, data.other], standard_errors=True)
     batch_metrics(data.y, [data.scores, data.other], ["roc_auc", "average_precision"])
     batch_metrics(data.classes, [data.predicted, data.classes], ["accuracy", metric("f1", average="macro")])
     query_metrics(data.y, data.scores, data.groups)
-    compare_query_metrics(data.y, [data.scores, data.other], data.groups, n_resamples=FEW, rng=0)
+    compare_query_metrics(data.y, [data.scores, data.other], data.groups, n_resamples=REPLICATES, rng=0)
 
 
 def _classes(data: _Data) -> None:
@@ -327,7 +330,7 @@ def _summaries(data: _Data) -> None:
             ranking.roc_auc(), ranking.average_precision(), ranking.ks_statistic(), ranking.roc_curve()
             delong(summary)
             if "sample_weight" not in weights:
-                bootstrap(summary, ["roc_auc", "average_precision", "ks_statistic"], n_resamples=FEW, rng=0)
+                bootstrap(summary, ["roc_auc", "average_precision", "ks_statistic"], n_resamples=REPLICATES, rng=0)
         _summed(ProbabilitySummary(), data.y, data.scores, **weights).metrics()
         _summed(ConfusionSummary(), *labels, **weights).matrix()
         _summed(TargetSummary(), data.targets, data.fitted, **weights).metric("r2")
@@ -372,7 +375,7 @@ def _files(data: _Data) -> None:
             {}, {"by": "g"}, {"sample_weight": "w"}, {"frequency_weight": "w"}, {"groups": "g"}, {"approximate": True},
             {"memory": "200KB"},
         ):  # fmt: skip
-            report(file, **asked, **options, n_resamples=FEW)
+            report(file, **asked, **options, n_resamples=REPLICATES)
 
 
 def _regressions(data: _Data) -> None:
@@ -479,8 +482,8 @@ def _tests(data: _Data) -> None:
     wilcoxon_test(results[:, 0], results[:, 1])
     sign_test(results[:, 0], results[:, 1])
     for pair in (data.targets[:12], data.fitted[:12]), (data.targets, data.fitted):
-        paired_permutation_test(*pair, n_resamples=FEW, rng=0)
+        paired_permutation_test(*pair, n_resamples=REPLICATES, rng=0)
     for label_metric in ("accuracy", metric("f1", average="macro")):
-        permutation_test(data.classes, models["a"], models["b"], label_metric, n_resamples=FEW, rng=0)
+        permutation_test(data.classes, models["a"], models["b"], label_metric, n_resamples=REPLICATES, rng=0)
     for score_metric in ("roc_auc", "average_precision"):
-        permutation_test(data.y, data.scores, data.other, score_metric, n_resamples=FEW, rng=0)
+        permutation_test(data.y, data.scores, data.other, score_metric, n_resamples=REPLICATES, rng=0)

@@ -18,7 +18,7 @@ from fastevals.split.learners import Learner
 from fastevals.split.trials import Choice, ErrorLine, best_place, param_columns, same_value
 
 MOST_ROWS, MOST_FAILURES = 20, 5  # of a table
-LONGEST = 28  # characters of a value in a table
+VALUE_CHARACTERS = 28  # characters of a value in a table
 MOST_NAMED = 3  # candidates that a nested estimate names
 
 
@@ -177,7 +177,7 @@ class ModelSelection(Frozen):
             values = [format_value(each.params.get(name, "")) for name in parameters]
             mark = "chosen" if each is self.best else "failed" if each.failure else ""
             first = [each.name, *values] if named else values
-            return [*(shorten_name(printable(text), LONGEST) for text in first), *numbers, mark]
+            return [*(shorten_name(printable(text), VALUE_CHARACTERS) for text in first), *numbers, mark]
 
         shown = ranked[:MOST_ROWS]
         numbers = [(each.value, each.estimate.standard_deviation, *each.estimate.confidence_interval) for each in shown]

@@ -40,7 +40,7 @@ from fastevals.split.learners import Learner, as_learner, run_fits
 from fastevals.split.splitters.assignments import SamplingFrame
 from fastevals.split.trials import varied_column
 
-LARGEST = 2**32  # rows of a training set
+MOST_TRAINING_ROWS = 2**32  # rows of a training set
 MOST_SETS = 1_000_000
 
 Floats = NDArray[np.float64]
@@ -441,7 +441,7 @@ def _as_observed(name: str, values: Any, n_sets: int) -> tuple[Any, NDArray[Any]
 
 def _check_training_set_size(name: str, value: Any, size: int, n: int, units: str, replace: bool) -> None:
     """Raise where all training sets would be the same, or be larger than any memory."""
-    if size > LARGEST:
+    if size > MOST_TRAINING_ROWS:
         raise ValueError(f"{name} must be at most 2**32, got {show(value)}")
     if not replace and size >= n:
         raise ValueError(

@@ -19,14 +19,14 @@ from tests.reference import ranking as twin
 
 @pytest.fixture
 def by_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(few_rows, "ROWS", 1 << 40)
+    monkeypatch.setattr(few_rows, "PROCESS_ROWS", 1 << 40)
 
 
 def both_ways(labels: BinaryLabels, scores: Any) -> tuple[ClassSplit, ClassSplit]:
     splits = []
     for rows in (1 << 40, 0):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(few_rows, "ROWS", rows)
+            patch.setattr(few_rows, "PROCESS_ROWS", rows)
             splits.append(split_by_class(labels, scores))
     return splits[0], splits[1]
 
@@ -102,7 +102,7 @@ def test_a_third_label_is_refused() -> None:
 @pytest.fixture
 def none_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(few_rows, "_ranked", [0])
-    monkeypatch.setattr(few_rows, "ROWS", 1000)
+    monkeypatch.setattr(few_rows, "PROCESS_ROWS", 1000)
 
 
 @pytest.mark.usefixtures("none_yet")

@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
 from fastevals import Ranking, num_threads
-from fastevals._kernels.partition import STRIP, find_slots
+from fastevals._kernels.partition import ROWS_PER_STRIP, find_slots
 from fastevals._kernels.sorting import MANY, scratch_rows, sort_keys, sort_pairs
 from fastevals.counting import ordering
 from fastevals.counting.ordering import BUCKET, SLOTS_SPACE, BinaryLabels, codec_for, fit_map, split_by_class
@@ -271,7 +271,7 @@ def test_buckets_are_of_like_size(name):
     if name != "unseen by a strided sample":
         buckets = fit_map(codes.size, lambda rows: codec.encode(codes[rows]))
         space = np.empty(SLOTS_SPACE, dtype=np.uint64)
-        strips = [codec.bits(codes[start : start + STRIP]) for start in range(0, codes.size, STRIP)]
+        strips = [codec.bits(codes[start : start + ROWS_PER_STRIP]) for start in range(0, codes.size, ROWS_PER_STRIP)]
         found = [find_slots(bits, codec.flip_below, codec.flip, *buckets.map, space).copy() for bits in strips]
         slots = np.concatenate(found).astype(np.int64)
         most_tied = np.unique(scores, return_counts=True)[1].max()

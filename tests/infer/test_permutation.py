@@ -307,7 +307,7 @@ def test_same_bits(asked, kind):
 def test_same_bits_however_the_work_is_cut(monkeypatch, name):
     data, options = outputs("labels", 2000), {"n_resamples": 50, "rng": 5, "keep_distribution": True}
     whole = permutation_test(*data, name, **options)
-    monkeypatch.setattr("fastevals.infer.permutation.labels.WORK", 1)
+    monkeypatch.setattr("fastevals.infer.permutation.labels.CELLS_PER_TASK", 1)
     np.testing.assert_array_equal(permutation_test(*data, name, **options).null_distribution, whole.null_distribution)
 
 

@@ -140,7 +140,7 @@ MIXED = [*RANKING_METRICS, "brier_score", metric("f1", best="f1"), metric("recal
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_many_short_columns_are_measured_as_groups(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "TOGETHER", 2000)
+    monkeypatch.setattr(module, "ROWS_TOGETHER", 2000)
     rng = np.random.default_rng(0)
     sizes = rng.integers(1, 60, 300)
     scores = [rng.integers(0, 9, n) / 8 for n in sizes]
@@ -172,8 +172,8 @@ def test_many_short_columns_are_measured_as_groups(weighted: bool, monkeypatch: 
 def test_columns_are_groups_if_all_are_short() -> None:
     short = [np.empty(3)] * module.FEW_GROUPS
     assert not module.are_many_and_short(short)
-    assert module.are_many_and_short([*short, np.empty(module.SHORT)])
-    assert not module.are_many_and_short([*short, np.empty(module.LARGE)])  # though their mean is
+    assert module.are_many_and_short([*short, np.empty(module.SHORT_ROWS)])
+    assert not module.are_many_and_short([*short, np.empty(module.LARGE_ROWS)])  # though their mean is
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
@@ -222,7 +222,7 @@ def test_neighbours_of_another_kind_are_not_read_together() -> None:
 def test_large_columns_take_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     flags, scores = table(3, 500)
     expected = batch_values(columns_of(scores, flags), AUC)
-    monkeypatch.setattr(module, "LARGE", 400)
+    monkeypatch.setattr(module, "LARGE_ROWS", 400)
     np.testing.assert_array_equal(batch_values(columns_of(scores, flags), AUC), expected)
     ragged = ScoreColumns([scores[0, :300], scores[1]], lambda i: flags[:300] if i == 0 else flags, ["a", "b"])
     expected_ragged = [Ranking(flags[:300], scores[0, :300]).roc_auc(), expected[0, 1]]

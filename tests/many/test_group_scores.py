@@ -153,7 +153,7 @@ def test_more_keys_than_a_first_table_holds(spread: int) -> None:
 @pytest.mark.parametrize("weighted", [False, True])
 def test_scores_are_sorted_within_groups_and_classes(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(by_group, "RUN", 4)
-    monkeypatch.setattr(counted_groups, "TASK", 8)
+    monkeypatch.setattr(counted_groups, "ROWS_PER_TASK", 8)
     rng = np.random.default_rng(2)
     n = 300
     groups = np.where(rng.random(n) < 0.5, 17, rng.integers(0, 60, n))

@@ -79,13 +79,13 @@ def test_auc_of_each_group_and_its_means(case: Any) -> None:
     assert found.n_undefined == np.count_nonzero(np.isnan(found.values))
 
 
-in_loops = pytest.mark.parametrize("few", [0, group_values.FEW], ids=["loops", "one by one"])
+in_loops = pytest.mark.parametrize("few", [0, group_values.FEW_GROUPS], ids=["loops", "one by one"])
 
 
 def check_metrics(asked: list[Any], case: Any, few: int) -> None:
     y_true, y_score, groups, weights = case
     y_score = np.clip(y_score, 0, 1)
-    with mock.patch.object(group_values, "FEW", few):
+    with mock.patch.object(group_values, "FEW_GROUPS", few):
         found = quiet(grouped_metrics, y_true, y_score, groups, asked, sample_weight=weights)
     ones = np.ones(groups.size) if weights is None else weights
     for g, key in enumerate(found["roc_auc"].groups):
@@ -132,7 +132,7 @@ def test_metrics_of_counts_have_the_bits_of_a_ranking(each: Any) -> None:
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_sums_over_groups_of_any_size(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counted_groups, "TASK", 500)
+    monkeypatch.setattr(counted_groups, "ROWS_PER_TASK", 500)
     rng = np.random.default_rng(11)
     groups = np.minimum(rng.geometric(0.02, 4000), 250) % 200  # of 1 to 80 rows, several spans
     y_true, y_score = rng.integers(0, 2, 4000), rng.integers(0, 65, 4000) / 64
@@ -158,7 +158,7 @@ def test_what_is_rounded_up_stays_within_bounds() -> None:
 
 @in_loops
 def test_functions_take_the_counts_of_a_ranking(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_values, "FEW", few)
+    monkeypatch.setattr(group_values, "FEW_GROUPS", few)
     y_true, y_score, groups = np.array([0, 1, 1, 0, 1, 0]), np.array([1, 8, 3, 3, 8, 3]), np.array([2, 2, 2, 2, 5, 5])
     taken: list[Any] = []
     for weights in (None, np.array([1, 2, 0.5, 1, 0.25, 3])):
@@ -376,8 +376,8 @@ def test_same_seed_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
         found = []
         for threads, work, rows in ((1, 1 << 25, slice(None)), (3, 1 << 25, slice(None)), (2, 1 << 13, slice(None)),
                                     (2, 1 << 10, order)):  # fmt: skip
-            monkeypatch.setattr(groups_bootstrap, "WORK", work)
-            monkeypatch.setattr(counted_groups, "TASK", work >> 6)
+            monkeypatch.setattr(groups_bootstrap, "DRAWS_PER_TASK", work)
+            monkeypatch.setattr(counted_groups, "ROWS_PER_TASK", work >> 6)
             monkeypatch.setattr(by_group, "RUN", work >> 8)
             if given_weights is not None and rows is order:
                 continue  # sums in another order

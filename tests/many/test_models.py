@@ -93,7 +93,7 @@ def test_standard_errors_are_those_of_delong(weighted: bool, monkeypatch: pytest
     assert (found.n_positives, found.n_negatives) == (expected.n_positives, expected.n_negatives)
     np.testing.assert_array_equal(found, batch_auc(y, scores, **options))
     assert batch_auc(y, scores).standard_errors is None
-    monkeypatch.setattr(columns, "LIMIT", 1)  # longer columns are ranked as `Ranking` does
+    monkeypatch.setattr(columns, "LIMIT_ROWS", 1)  # longer columns are ranked as `Ranking` does
     np.testing.assert_array_equal(
         batch_auc(y, scores, standard_errors=True, **options).standard_errors, found.standard_errors
     )
@@ -259,7 +259,7 @@ def test_each_metric_of_numbers(weighted: bool) -> None:
 @undefined
 @pytest.mark.parametrize("weighted", [False, True])
 def test_errors_of_many_short_models_are_those_of_each(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "TOGETHER", 300)
+    monkeypatch.setattr(module, "ROWS_TOGETHER", 300)
     taken = mock.Mock(side_effect=module.grouped_errors)
     monkeypatch.setattr(module, "grouped_errors", taken)
     rng = np.random.default_rng(0)

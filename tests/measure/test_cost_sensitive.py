@@ -100,7 +100,7 @@ def test_decisions_are_those_of_float_sums_bit_for_bit(problem: Any) -> None:
 
 @pytest.mark.parametrize("k", [2, 3, 4, 5, 8, 11, 40])
 def test_many_rows_and_blocks(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cost_sensitive, "BLOCK", 64)
+    monkeypatch.setattr(cost_sensitive, "ROWS_PER_BLOCK", 64)
     monkeypatch.setattr(cost_sensitive, "FEWEST_ROWS", 7)
     rng = np.random.default_rng(k)
     y_prob, costs = rng.dirichlet(np.ones(k), 700), rng.integers(5, 9, (k, k)) * (1.0 - np.eye(k))

@@ -132,7 +132,7 @@ def test_a_rare_far_cluster_first_does_not_spoil_r2():
 
 # The median's bracket ---------------------------------------------------------------------------------------------
 
-ALIASED = np.where(np.arange(LARGE) % (LARGE // median.SAMPLE), 1.0, 5.0) + np.linspace(0, 0.5, LARGE)
+ALIASED = np.where(np.arange(LARGE) % (LARGE // median.SAMPLED_ROWS), 1.0, 5.0) + np.linspace(0, 0.5, LARGE)
 ORDERS = {
     "ascending": np.linspace(0, 1, LARGE) ** 2,
     "descending": np.linspace(1, 0, LARGE) ** 2,
@@ -143,8 +143,8 @@ ORDERS = {
     "half and half": np.repeat([1.0, 2.0], LARGE // 2),
     "sample sees the high": ALIASED,
     "sample sees the low": 10 - ALIASED,
-    "sample sees one low value": np.where(np.arange(LARGE) % (LARGE // median.SAMPLE), 2.0, 1.0),
-    "sample sees one high value": np.where(np.arange(LARGE) % (LARGE // median.SAMPLE), 2.0, 3.0),
+    "sample sees one low value": np.where(np.arange(LARGE) % (LARGE // median.SAMPLED_ROWS), 2.0, 1.0),
+    "sample sees one high value": np.where(np.arange(LARGE) % (LARGE // median.SAMPLED_ROWS), 2.0, 3.0),
     "few distinct": np.random.default_rng(3).integers(0, 5, LARGE).astype(float),
     "tiny": np.random.default_rng(4).integers(0, 1000, LARGE) * 5e-324,
     "infinite": np.full(LARGE, np.inf),
@@ -192,7 +192,7 @@ def test_the_bracket_of_random_errors_is_narrow_and_holds_the_median():
 
 def test_the_bracket_is_open_where_few_rows_have_the_weight():
     for errors, expected in ((np.arange(LARGE) + 1.0, (-1.0, math.inf)), (np.zeros(LARGE), (-1.0, math.inf))):
-        weights = np.where(np.arange(LARGE) % (LARGE // median.SAMPLE * 1000), 1e-9, 1.0)  # 34 rows of the sample
+        weights = np.where(np.arange(LARGE) % (LARGE // median.SAMPLED_ROWS * 1000), 1e-9, 1.0)  # 34 rows of the sample
         weights[1:] = np.where(weights[1:] == 1, 0.01, weights[1:])  # and of those, one
         assert median.bracket_median(errors, np.zeros(LARGE), weights) == expected
         assert _median(errors, np.zeros(LARGE), weights, expected) == errors[0]

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from fastevals import ConfusionMatrix, num_threads
-from fastevals._execution import BLOCK
+from fastevals._execution import ROWS_PER_BLOCK
 from fastevals._validation.text import encode_text, share_names
 from fastevals.counting.labels import code_labels
 
-MANY = 2 * BLOCK + 7  # rows in more than one part
+MANY = 2 * ROWS_PER_BLOCK + 7  # rows in more than one part
 
 
 def check(*arrays):

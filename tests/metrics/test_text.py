@@ -27,7 +27,7 @@ from fastevals import (
     query_metrics,
     report,
 )
-from fastevals._execution import BLOCK
+from fastevals._execution import ROWS_PER_BLOCK
 from fastevals._validation.labels import as_labels
 from fastevals._validation.text import TextLabels, share_names, unique_inverse
 from fastevals.scale import GroupSummary
@@ -65,7 +65,7 @@ KINDS: dict[str, Callable[[list[str]], Any]] = {
 }
 
 
-@pytest.mark.parametrize("n", [1, 2, 9, 2 * BLOCK + 5])
+@pytest.mark.parametrize("n", [1, 2, 9, 2 * ROWS_PER_BLOCK + 5])
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_storage_is_read_as_the_same_labels(kind: str, n: int) -> None:
     codes = np.random.default_rng(n).integers(0, len(NAMES), n)
@@ -106,7 +106,7 @@ def test_what_is_measured_of_it_is_what_is_of_numbers(kind: str) -> None:
         assert np.array_equal(metrics.confusion_matrix(y, p), matrix.counts)
 
 
-@pytest.mark.parametrize("n", [4, BLOCK + 4])
+@pytest.mark.parametrize("n", [4, ROWS_PER_BLOCK + 4])
 @pytest.mark.parametrize(
     "make",
     [
@@ -138,7 +138,7 @@ def test_categories_that_are_numbers_are_numbers() -> None:
 
 def test_objects_that_are_equal_are_one_label() -> None:
     many = [f"id {i}" for i in range(3000)]  # more than a first table holds
-    rows = np.random.default_rng(0).integers(0, 3000, BLOCK + 9)
+    rows = np.random.default_rng(0).integers(0, 3000, ROWS_PER_BLOCK + 9)
     labels = as_labels(
         "y", np.array(many + [f"{each}" for each in many] + [b"id 7", np.str_("id 8")], dtype=object)[rows]
     )

@@ -150,7 +150,7 @@ def test_a_threshold_among_negatives_is_their_score(exact: Callable[[Case], Any]
 
 
 def test_many_negatives_in_one_range_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fastevals.scale.exact.ranking.TOLD_APART", 16)  # as 2**50 rows would take
+    monkeypatch.setattr("fastevals.scale.exact.ranking.RANGES_PER_GAP", 16)  # as 2**50 rows would take
     rng = np.random.default_rng(0)
     case = Case(np.arange(500) % 125 == 1, np.sort(rng.normal(size=500))[::-1].round(2))
     found, expected = of_table(case), of_rows(case)

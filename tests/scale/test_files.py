@@ -192,7 +192,7 @@ def csv_rows(n: int) -> list[str]:
 def test_csv_whose_first_block_has_another_type(
     rows: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fastevals.show.csv_files.BLOCK", 1000)
+    monkeypatch.setattr("fastevals.show.csv_files.BYTES_PER_BLOCK", 1000)
     monkeypatch.setattr("fastevals.show.csv_files.HEAD", 1000)
     path = tmp_path / "a.csv"
     path.write_text("\n".join(["y,a", *rows * 300, *csv_rows(500)]) + "\n")
@@ -220,7 +220,7 @@ def test_csv_whose_first_block_has_another_type(
 def test_a_line_that_cannot_be_counted_is_named(
     line: bytes, message: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fastevals.show.csv_files.BLOCK", 1000)
+    monkeypatch.setattr("fastevals.show.csv_files.BYTES_PER_BLOCK", 1000)
     lines = [each.encode() for each in ["y,a", *csv_rows(900)]]
     lines[401] = line
     path = tmp_path / "a.csv"

@@ -195,7 +195,7 @@ def assert_as_rows(rng: np.random.Generator, kind: str) -> None:
 @pytest.mark.parametrize("n", [25, pytest.param(2500, marks=pytest.mark.slow)])
 def test_parts_in_any_tree_are_all_rows(kind: str, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fastevals.scale.summary.CHUNK", 16)  # so that chunks, refits and waiting rows all come
-    monkeypatch.setattr("fastevals.scale.summary.SAMPLE", 8)
+    monkeypatch.setattr("fastevals.scale.summary.SAMPLED_ROWS", 8)
     rng = np.random.default_rng(12)
     for _ in range(n):
         assert_as_rows(rng, kind)

@@ -173,7 +173,7 @@ def test_files_of_0_4_are_read() -> None:
 @pytest.mark.parametrize("memory", [None, "9kB"])
 def test_exact_rankings_of_files_have_squares(memory: str | None, tmp_path: Path, monkeypatch: Any) -> None:
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr("fastevals.scale.exact.atoms.BLOCK", 50)
+    monkeypatch.setattr("fastevals.scale.exact.atoms.ATOMS_PER_BLOCK", 50)
     rng = np.random.default_rng(9)
     y, _, w = rows(9, 2000)
     s = np.round(rng.random(2000) + 0.3 * y, 3)

@@ -128,7 +128,7 @@ ORDERS: dict[str, Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]] = {
 @pytest.mark.parametrize("n_parts", [1, 7])
 def test_certificates_hold_and_are_narrow(order: str, n_parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fastevals.scale.summary.CHUNK", 4096)
-    monkeypatch.setattr("fastevals.scale.summary.SAMPLE", 2048)
+    monkeypatch.setattr("fastevals.scale.summary.SAMPLED_ROWS", 2048)
     y, s = rows_of(60_000)
     s[::5] += np.linspace(0, 3, s[::5].size)  # a drift
     s[-20_000::4] = 1.25  # an atom that comes late

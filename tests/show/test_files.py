@@ -56,7 +56,7 @@ def read(path, **columns):
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".arrows", ".csv"])
 def test_batches_are_joined(tmp_path, monkeypatch, suffix):
     """Also where they end amid others, and where the first value that is missing comes late; the row is the file's."""
-    monkeypatch.setattr(columns, "BATCH", 3)
+    monkeypatch.setattr(columns, "ROWS_PER_READ", 3)
     path = tmp_path / f"file{suffix}"
     a, n = [0.5 * k for k in range(10)], list(range(10))
     table = {"a": a, "n": n, "t": [f"{k}" * 3 + "x" for k in n], "half": [*a[:6], None, 1.0, None, 2.0]}

@@ -218,7 +218,7 @@ def test_same_bits_at_any_number_of_threads_and_chunk_size(monkeypatch: pytest.M
     splitter = HoldOut(0.25, n_repeats=300, rng=1)
     asked = ["mean_squared_error", "r2"]
     found = evaluate_splits(y, y + 1, splitter, asked)
-    monkeypatch.setattr("fastevals.split.estimates.fixed_predictions.WORK", 1000)
+    monkeypatch.setattr("fastevals.split.estimates.fixed_predictions.CODES_PER_TASK", 1000)
     with num_threads(3):
         again = evaluate_splits(y, y + 1, splitter, asked)
     for name in asked:

@@ -71,10 +71,9 @@ from fastevals.results import (
 Floats = NDArray[np.float64]
 DelongInterval = Literal["delong", "logit"]
 Degrees = Literal["t", "normal"]
-USUAL = 100  # binary exponents of weights that are taken as they are
+USUAL_EXPONENT = 100  # binary exponents of weights that are taken as they are
 SIMPLE = 1000  # a weight that is the float of a fraction with a denominator up to this is that fraction
 MOST_EXACT = 50  # models whose chi-square is computed in integers, within a second
-LONGEST_NAME = 24  # of a model, where a result is printed
 MOST_PRINTED = 20  # models
 NO_DIRECTION = 1e-8  # standard errors; an effect as small, along a direction without variance, is rounding
 
@@ -464,7 +463,7 @@ class DelongResult(Frozen, Generic[V]):
     def _model_names(self) -> list[str]:
         """Return what a printed table calls the models."""
         names = [f"model {k}" for k in range(self.aucs.size)] if self.names is None else self.names
-        return shorten_names(names, LONGEST_NAME)
+        return shorten_names(names)
 
     @property
     def _standard_errors(self) -> Floats:
@@ -631,7 +630,7 @@ def contrast_test(
 ) -> SignificanceResult:
     """Test whether the weighted sum of the AUCs is 0."""
     exponent = math.frexp(max(map(abs, weights)))[1]
-    unit = exponent if abs(exponent) > USUAL else 0  # else the variance may be past the floats
+    unit = exponent if abs(exponent) > USUAL_EXPONENT else 0  # else the variance may be past the floats
     exact = [_as_fraction(math.ldexp(weight, -unit)) for weight in weights]
     bounds = float(sum(w for w in exact if w < 0)), float(sum(w for w in exact if w > 0))
     effect = variance = math.nan

@@ -19,7 +19,16 @@ from fastevals._execution import chunks, run
 from fastevals._frames import Columns, make_columns
 from fastevals._kernels.placements import add_products, place_rows
 from fastevals._validation.labels import check_class_sizes
-from fastevals.counting.ordering import LIMIT, STRETCH, BinaryLabels, Codec, KeyIndex, Keys, codec_for, split_by_class
+from fastevals.counting.ordering import (
+    CLASS_ROWS,
+    STRETCH_ROWS,
+    BinaryLabels,
+    Codec,
+    KeyIndex,
+    Keys,
+    codec_for,
+    split_by_class,
+)
 from fastevals.counts import ThresholdCounts
 from fastevals.results import Frozen
 
@@ -54,7 +63,7 @@ def sum_placements(tps: Ints, fps: Ints, n_pos: int, n_neg: int) -> tuple[int, i
     """
     placements = [2 * n - other[1:] - other[:-1] for n, other in ((n_pos, tps), (n_neg, fps))]  # of negatives first
     rows = [np.diff(fps), np.diff(tps)]
-    if max(n_neg, n_pos) >= LIMIT:  # then products pass 64 bits; cells, not rows, are as many
+    if max(n_neg, n_pos) >= CLASS_ROWS:  # then products pass 64 bits; cells, not rows, are as many
         wide = [each.astype(object) for each in placements]
         squares = [int((each * each * row).sum()) for each, row in zip(wide, rows, strict=True)]
         return int((wide[1] * rows[1]).sum()), squares[0], squares[1]
@@ -183,7 +192,7 @@ def _rank(labels: BinaryLabels, values: NDArray[Any]) -> RankedScores:
     """Sort a model's scores."""
     values = codec_for(values)[1]  # ranks, of floats that no key holds
     split = split_by_class(labels, values)
-    check_class_sizes("y_true", LIMIT, split.n_pos, split.n_neg)
+    check_class_sizes("y_true", CLASS_ROWS, split.n_pos, split.n_neg)
     return RankedScores(split.codec, values, split.keys_by_class(), split.doubled_u)
 
 
@@ -191,11 +200,11 @@ def _add_rows(
     labels: BinaryLabels, models: list[RankedScores], pairs: list[tuple[KeyIndex, KeyIndex]], part: slice
 ) -> Ints:
     """Place the rows of a chunk against the other class; return the sums of products by class."""
-    placements = np.empty((len(models), min(STRETCH, part.stop - part.start)), dtype=np.int32)
+    placements = np.empty((len(models), min(STRETCH_ROWS, part.stop - part.start)), dtype=np.int32)
     flags = np.empty(placements.shape[1], dtype=np.uint8)
     sums = np.zeros((2, len(models), len(models), 2), dtype=np.int64)
-    for start in range(part.start, part.stop, STRETCH):
-        block = slice(start, min(start + STRETCH, part.stop))
+    for start in range(part.start, part.stop, STRETCH_ROWS):
+        block = slice(start, min(start + STRETCH_ROWS, part.stop))
         marked = flags[: block.stop - start]
         labels.mark(block, marked)
         for which, rows in enumerate((np.flatnonzero(marked == 0), np.flatnonzero(marked))):
@@ -212,7 +221,7 @@ def _counted_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequenci
     rows = flags == 0, flags != 0
     counts = [frequencies[class_rows] for class_rows in rows]
     n_neg, n_pos = (int(count.sum()) for count in counts)
-    check_class_sizes("y_true", LIMIT, n_pos, n_neg)
+    check_class_sizes("y_true", CLASS_ROWS, n_pos, n_neg)
     placements = [np.empty((len(scores), count.size), dtype=np.int32) for count in counts]
     for i, values in enumerate(scores):
         ranks = np.unique(values, return_inverse=True)[1]

@@ -15,8 +15,8 @@ from fastevals.results import EXTREMENESS, MAX_RESAMPLES, TIE_TOLERANCE, Alterna
 
 Floats = NDArray[np.float64]
 
-FEW = 1 << 13  # permutations that are all gone through, even where fewer are asked for
-ROUNDING = 2.0**-48  # relative to the two metrics: less is no difference
+FEW_PERMUTATIONS = 1 << 13  # permutations that are all gone through, even where fewer are asked for
+METRIC_ROUNDING = 2.0**-48  # relative to the two metrics: less is no difference
 
 
 class PermutationPlan(NamedTuple):
@@ -32,7 +32,7 @@ class PermutationPlan(NamedTuple):
         n = check_integer("n_resamples", n_resamples, low=1, high=MAX_RESAMPLES)
         return cls(n, seed_key("rng", rng), progress)
 
-    def max_outcomes(self, few: int = FEW) -> int:
+    def max_outcomes(self, few: int = FEW_PERMUTATIONS) -> int:
         """Return the number of permutations up to which all are gone through: no more than drawn, or few."""
         return max(self.n_resamples + 1, few)
 
@@ -119,7 +119,7 @@ def permuted_difference(
 ) -> PermutedStatistic:
     """Compute the statistic from the metric of each model; those that are equal up to rounding do not differ at all."""
     statistic = math.nan if math.isinf(first) and first == second else first - second
-    size = ROUNDING * max(abs(first), abs(second))
+    size = METRIC_ROUNDING * max(abs(first), abs(second))
     if not math.isfinite(statistic):
         return PermutedStatistic(statistic, distribution, 0.0, pos_label=pos_label)
     if abs(statistic) <= size:

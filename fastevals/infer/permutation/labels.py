@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fastevals._execution import run
 from fastevals._kernels.permutation import draw_fair_binomials, fill_keys, place_kept
+from fastevals._validation.arrays import INT64
 from fastevals._validation.labels import Classes, as_class_numbers
 from fastevals.counting.labels import count_label_tuples
 from fastevals.infer.bootstrap.label_samples import encode_classes
@@ -26,11 +27,9 @@ from fastevals.measure.kinds import LABELS, MatrixMetric
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-INT = np.dtype(np.int64)
 
-
-WORK = 1 << 18  # cells of one task
-MOST = 1 << 14  # permutations of one task: they are quick, and a task has some overhead
+CELLS_PER_TASK = 1 << 18  # cells of one task
+PERMUTATIONS_PER_TASK = 1 << 14  # permutations of one task: they are quick, and a task has some overhead
 
 
 def permute_labels(
@@ -83,7 +82,7 @@ def permute_label_counts(
         n, kept_in = chances.size, lambda numbers: all_kept[:, numbers.start : numbers.stop]
     else:
         kept_in = partial(FairBinomials(swaps.sizes).draw, plan.key)
-    size = max(1, min(WORK // max(swaps.both.size, swaps.sizes.size), MOST))
+    size = max(1, min(CELLS_PER_TASK // max(swaps.both.size, swaps.sizes.size), PERMUTATIONS_PER_TASK))
     tasks = [range(start, min(start + size, n)) for start in range(0, n, size)]
 
     def task(numbers: range) -> Floats:
@@ -131,14 +130,14 @@ class LabelSwaps:
         true, first, second, rows = (each[differ] for each in (true, first, second, rows))
         lower, higher = true * n_classes + np.minimum(first, second), np.maximum(first, second)
         cells, of_cell = np.unique(lower * n_classes + higher, return_inverse=True)
-        self.sizes, self.kept = np.zeros((2, cells.size), dtype=INT)
+        self.sizes, self.kept = np.zeros((2, cells.size), dtype=INT64)
         np.add.at(self.sizes, of_cell, rows)
         np.add.at(self.kept, of_cell, np.where(first < second, rows, 0))
         lower = cells // n_classes
         self._cells = lower, lower // n_classes * n_classes + cells % n_classes
 
     def _matrix(self, cells: Ints, rows: Ints) -> Ints:
-        counts = np.zeros(self.n_classes**2, dtype=INT)
+        counts = np.zeros(self.n_classes**2, dtype=INT64)
         np.add.at(counts, cells, rows)
         return counts
 
@@ -151,14 +150,14 @@ class LabelSwaps:
     def all_outcomes(self) -> tuple[Ints, Floats]:
         """Return all numbers of kept rows that there can be, and the chance of each."""
         shape = tuple((self.sizes + 1).tolist())
-        kept = np.indices(shape, dtype=INT).reshape(len(shape), math.prod(shape))
+        kept = np.indices(shape, dtype=INT64).reshape(len(shape), math.prod(shape))
         chances = np.ones(kept.shape[1])
         for size, heads in zip(self.sizes.tolist(), kept, strict=True):
             chances *= fair_binomial_probabilities(size)[heads]
         return kept, chances
 
 
-FAR = 9.5  # standard deviations: what is further off has a chance below 2**-64
+FAR_SIGMAS = 9.5  # standard deviations: what is further off has a chance below 2**-64
 
 
 def fair_binomial_probabilities(n: int, low: int = 0) -> NDArray[np.float64]:
@@ -185,7 +184,7 @@ class FairBinomials:
         distinct, self._of_cell = np.unique(sizes, return_inverse=True)
         lows, limits, guides, shifts = [], [], [], []
         for n in distinct.tolist():
-            low = max(0, math.floor(n / 2 - FAR * math.sqrt(n) / 2))
+            low = max(0, math.floor(n / 2 - FAR_SIGMAS * math.sqrt(n) / 2))
             below = np.cumsum(fair_binomial_probabilities(n, low))[:-1]
             numbers = np.ldexp(below[(below >= 2.0**-64) & (below < 1)], 64).astype(np.uint64)
             lows.append(low + int(np.searchsorted(below, 2.0**-64)))

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from fastevals._execution import run
 from fastevals._kernels.permutation import GROUP, WORD, fill_keys, flip_signs
 from fastevals.infer.permutation.distribution import PermutationDistribution, PermutationPlan, PermutedStatistic
-from fastevals.infer.significance.paired import ROUNDING, scale_to_unit
+from fastevals.infer.significance.paired import VARIANCE_ROUNDING, scale_to_unit
 from fastevals.results import TIE_TOLERANCE, Alternative
 
 Floats = NDArray[np.float64]
 
-FEW = 1 << 16  # sign vectors that are all gone through, even where fewer permutations are asked for
-WORK = 1 << 30  # signs of one task: about 0.1 s
-FEWEST, MOST = 512, 4096  # permutations of one task: enough to make tables for
+FEW_VECTORS = 1 << 16  # sign vectors that are all gone through, even where fewer permutations are asked for
+SIGNS_PER_TASK = 1 << 30  # signs of one task: about 0.1 s
+FEWEST_PERMUTATIONS, MOST_PERMUTATIONS = 512, 4096  # permutations of one task: enough to make tables for
 
 
 class NonZeroDifferences(NamedTuple):
@@ -31,20 +31,22 @@ def nonzero_differences(a: Floats, b: Floats) -> NonZeroDifferences:
     """Return a - b where they differ by more than rounding."""
     (a, b), exponent = scale_to_unit(a, b)
     values = a - b
-    return NonZeroDifferences(values[np.abs(values) > ROUNDING * np.maximum(np.abs(a), np.abs(b))], int(exponent[0]))
+    return NonZeroDifferences(
+        values[np.abs(values) > VARIANCE_ROUNDING * np.maximum(np.abs(a), np.abs(b))], int(exponent[0])
+    )
 
 
 def permute_signs(values: Floats, plan: PermutationPlan) -> PermutedStatistic:
     """Return the sum of differences, and its values under random signs; under all there are, where these are few."""
     statistic, slack = float(values.sum()), TIE_TOLERANCE * float(np.abs(values).sum())
-    if values.size < 31 and 1 << values.size <= plan.max_outcomes(FEW):
+    if values.size < 31 and 1 << values.size <= plan.max_outcomes(FEW_VECTORS):
         sums = np.zeros(1)
         for each in values:
             sums = np.concatenate((sums - each, sums + each))
         return PermutedStatistic(statistic, PermutationDistribution(sums, exact=True), slack)
     padded = np.zeros(-(-values.size // (GROUP * WORD)) * GROUP * WORD)
     padded[: values.size] = values
-    size = min(max(WORK // padded.size, FEWEST), MOST)
+    size = min(max(SIGNS_PER_TASK // padded.size, FEWEST_PERMUTATIONS), MOST_PERMUTATIONS)
 
     def task(start: int, sums: Floats) -> Floats:
         keys, words = np.empty((2, min(size, plan.n_resamples - start)), dtype=np.uint64)

@@ -16,14 +16,13 @@ from fastevals.infer.permutation.distribution import PermutationPlan, PermutedSt
 from fastevals.infer.permutation.scores import RowSwaps
 from fastevals.infer.permutation.signs import nonzero_differences, permute_signs, scaled_mean
 from fastevals.infer.significance.paired import scale_to_unit
-from fastevals.measure.error_metrics import LEAST_DENOMINATOR, SQUARED, RegressionSums
+from fastevals.measure.error_metrics import LEAST_DENOMINATOR, MEDIAN, SQUARED, RegressionSums
 from fastevals.measure.kinds import TargetMetric
 from fastevals.measure.registry import METRICS
 
 Floats = NDArray[np.float64]
 
-TINY = 2.0**-1000
-MEDIAN = "median_absolute_error"
+LEAST_ROOTS = 2.0**-1000
 
 
 def permute_targets(
@@ -69,7 +68,7 @@ def permute_targets(
 def _root_differences(sums: Any, total: float, n: int) -> Any:
     """Return differences of roots of mean squares from differences of sums, whose total no permutation changes."""
     roots = sum(np.sqrt(np.maximum(total + side * sums, 0.0) / (2 * n)) for side in (1, -1))
-    return sums / n / np.maximum(roots, TINY)  # the difference of squares over the sum: no digits cancel
+    return sums / n / np.maximum(roots, LEAST_ROOTS)  # the difference of squares over the sum: no digits cancel
 
 
 def _permute_rows(

@@ -13,8 +13,8 @@ from fastevals._validation.labels import as_class_numbers
 from fastevals._validation.text import TextLabels, share_names
 
 WORD = 64
-CELLS = 1 << 21  # of a part: its bits stay in cache while pairs are counted, and few calls are made
-FEWEST, MOST = 1 << 12, 1 << 16  # rows of a part
+CELLS_PER_PART = 1 << 21  # of a part: its bits stay in cache while pairs are counted, and few calls are made
+FEWEST_ROWS, MOST_ROWS = 1 << 12, 1 << 16  # rows of a part
 
 
 class Agreement:
@@ -38,7 +38,7 @@ class Agreement:
         self._true_as = {dtype: _narrowed(true, dtype) for dtype in {labels.dtype for labels in models.values()}}
         self.n_models = sum(len(np.atleast_2d(labels)) for labels in models.values())
         self.n_rows = true.size
-        size = min(max(CELLS // self.n_models // WORD * WORD, FEWEST), MOST)
+        size = min(max(CELLS_PER_PART // self.n_models // WORD * WORD, FEWEST_ROWS), MOST_ROWS)
         self.parts = [slice(start, min(start + size, self.n_rows)) for start in range(0, self.n_rows, size)]
 
     def right(self, part: slice) -> NDArray[np.bool_]:

@@ -15,7 +15,7 @@ from fastevals.infer.significance.agreement import Agreement
 from fastevals.infer.significance.decision import check_alpha, decide
 from fastevals.results import Null, SignificanceResult
 
-SHOWN = 6  # models that are printed
+MODELS_SHOWN = 6  # models that are printed
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -43,9 +43,9 @@ class CochranResult(SignificanceResult):
     def _details(self) -> list[tuple[str, str]]:
         shown = [
             f"{printable(str(name))}: {value:.4g}"
-            for name, value in zip(self.names[:SHOWN], self.accuracies, strict=False)
+            for name, value in zip(self.names[:MODELS_SHOWN], self.accuracies, strict=False)
         ]
-        return [("accuracies", ", ".join(shown) + ", ..." * (len(self.names) > SHOWN))]
+        return [("accuracies", ", ".join(shown) + ", ..." * (len(self.names) > MODELS_SHOWN))]
 
 
 def cochran_q_test(y_true: ArrayLike, predictions: Any, *, confidence_level: float = 0.95) -> CochranResult:

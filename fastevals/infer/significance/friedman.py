@@ -19,8 +19,8 @@ from fastevals.results import Null, SignificanceResult
 Floats = NDArray[np.float64]
 
 Statistic = Literal["F", "chi-square"]
-WORK = 1 << 22  # comparisons of one task
-SHOWN = 6  # algorithms named in a repr
+COMPARISONS_PER_TASK = 1 << 22  # comparisons of one task
+ALGORITHMS_SHOWN = 6  # algorithms named in a repr
 OF_SPLITS = (
     "pairwise_tests(results, test='corrected-resampled-t'), or give each learner a list of estimates, one for each of "
     "several data sets"
@@ -191,7 +191,7 @@ def rank_sums(table: Floats, higher_is_better: bool) -> RankSums:
     from fastevals._kernels.ranks import add_ranks
 
     n, k = table.shape
-    size = max(1, WORK // k**2)
+    size = max(1, COMPARISONS_PER_TASK // k**2)
 
     def ranked(start: int) -> tuple[NDArray[np.int64], int]:
         sums = np.zeros(k, dtype=np.int64)
@@ -206,8 +206,10 @@ def rank_sums(table: Floats, higher_is_better: bool) -> RankSums:
 
 def format_ranks(n_datasets: int, names: tuple[Any, ...], mean_ranks: Floats) -> str:
     """Return the axes of a table of results, and the first algorithms' mean ranks."""
-    shown = [f"{printable(str(name))}: {rank:.4g}" for name, rank in zip(names[:SHOWN], mean_ranks, strict=False)]
-    more = ", ..." if len(names) > SHOWN else ""
+    shown = [
+        f"{printable(str(name))}: {rank:.4g}" for name, rank in zip(names[:ALGORITHMS_SHOWN], mean_ranks, strict=False)
+    ]
+    more = ", ..." if len(names) > ALGORITHMS_SHOWN else ""
     sets = f"{n_datasets} data set{'s' * (n_datasets > 1)}"
     return f"{sets} x {len(names)} algorithms, mean ranks {', '.join(shown)}{more}"
 

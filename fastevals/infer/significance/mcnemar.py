@@ -18,7 +18,7 @@ from fastevals._choices import McNemarMethod
 from fastevals._execution import run
 from fastevals._frames import Columns
 from fastevals._options import check_choice, show
-from fastevals._validation.arrays import EXACT, as_array
+from fastevals._validation.arrays import EXACT_INTEGER, as_array
 from fastevals._validation.labels import as_models_labels, as_predicted_labels, as_true_labels
 from fastevals._validation.tables import as_pair_of_names
 from fastevals.infer.proportions import METHODS
@@ -52,7 +52,7 @@ CHI_SQUARE = {"corrected": "McNemar's test with continuity correction", "uncorre
 MCNEMAR_METHODS = BINOMIAL | CHI_SQUARE
 CHI_SQUARE_NULL = Null("chi2", (1,))
 QUANTITY = "the ratio of the chance that only {} is right to the chance that only {} is right"
-BLOCK = 1 << 11  # pairs tested together
+PAIRS_PER_BLOCK = 1 << 11  # pairs tested together
 LARGEST_LOG = 700.0  # of odds that a float can hold
 
 
@@ -365,7 +365,7 @@ def pairwise_mcnemar_tests(
     both = common[len(names) :]
     b, c = first - both, second - both
 
-    parts = [slice(start, start + BLOCK) for start in range(0, len(pairs), BLOCK)]
+    parts = [slice(start, start + PAIRS_PER_BLOCK) for start in range(0, len(pairs), PAIRS_PER_BLOCK)]
     blocks = run(lambda part: mcnemar_statistics(b[part], c[part], method, alternative), parts)
     statistic, pvalue = (np.concatenate(column) for column in zip(*blocks, strict=True))
     return build_pairwise_result(
@@ -475,11 +475,11 @@ def _as_paired_counts(name: str, values: Any) -> NDArray[np.int64]:
             f"{name} must have shape (2, 2), model a right and wrong by model b right and wrong, got {array.shape}"
         )
     with np.errstate(invalid="ignore"):
-        odd = ~((array >= 0) & (array <= EXACT) & (array == np.trunc(array)))
+        odd = ~((array >= 0) & (array <= EXACT_INTEGER) & (array == np.trunc(array)))
     if odd.any():
         raise ValueError(f"{name} must hold counts, whole numbers from 0 to 2**53, got {show(array[odd][0])}")
     counts = array.astype(np.int64)
-    if not 0 < counts.sum() <= EXACT:
+    if not 0 < counts.sum() <= EXACT_INTEGER:
         raise ValueError(f"{name} must count from 1 to 2**53 rows in all, got {counts.sum()}")
     return counts
 

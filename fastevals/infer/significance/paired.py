@@ -21,12 +21,12 @@ from fastevals.results import Alternative, Interval, Null
 
 Floats = NDArray[np.float64]
 
-ROUNDING = 2.0**-50  # relative to the measurements: differences that vary by less are constant
+VARIANCE_ROUNDING = 2.0**-50  # relative to the measurements: differences that vary by less are constant
 FIRST = 64  # differences that are looked at first
-LARGE = 2.0**1000
+LARGE_MEASUREMENT = 2.0**1000
 DECIMALS = (np.float64, 15), (np.float32, 6)  # digits by which decimals are told apart by the floats nearest to them
 POWERS = np.array([float(f"1e{places}") for places in range(23)])  # exact
-USUAL = 400  # measurements below 2**USUAL, the largest above 2**-USUAL: their squares add up within the floats
+USUAL_EXPONENT = 400  # of 2: squares of measurements no larger, and the largest no smaller, add up within the floats
 
 
 def compared_pairs(names: tuple[Any, ...], reference: Any = None, *, argument: str = "reference") -> NDArray[np.intp]:
@@ -49,7 +49,7 @@ def scaled_differences(a: Floats, b: Floats) -> ScaledDifferences:
 
     Arrays have shape (..., n). What rounding can do is relative to each pair by itself.
     """
-    (a, b), exponent = scale_to_unit(a, b, usual=USUAL)
+    (a, b), exponent = scale_to_unit(a, b, usual=USUAL_EXPONENT)
     values = np.subtract(a, b, out=lend(a.size, a.dtype).reshape(a.shape))
     first = (..., slice(FIRST))
     lowest, highest = _common_values(values[first], a[first], b[first])
@@ -63,7 +63,7 @@ def scaled_differences(a: Floats, b: Floats) -> ScaledDifferences:
 
 def _slack(a: Floats, b: Floats) -> Floats:
     """Return how far rounding may have moved each difference."""
-    return np.asarray(ROUNDING * np.maximum(np.abs(a), np.abs(b)))
+    return np.asarray(VARIANCE_ROUNDING * np.maximum(np.abs(a), np.abs(b)))
 
 
 def _common_values(values: Floats, a: Floats, b: Floats) -> tuple[Floats, Floats]:
@@ -79,7 +79,7 @@ def ranked_differences(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     are compared as floats. The sum of two differences does not overflow.
     """
     largest = np.maximum(np.abs(a).max(axis=-1), np.abs(b).max(axis=-1))
-    scale = np.where(largest > LARGE, 1 / 8, 1.0)
+    scale = np.where(largest > LARGE_MEASUREMENT, 1 / 8, 1.0)
     differences = a * scale[:, np.newaxis] - b * scale[:, np.newaxis]
     others = np.ones(len(a), dtype=np.bool_)
     for dtype, digits in DECIMALS:

@@ -35,9 +35,8 @@ Pairs = NDArray[np.intp]
 Core = Callable[..., tuple[Floats, Floats, Floats]]
 
 FIVE_BY_TWO = (5, 2)
-WORK = 1 << 18  # differences of one task
-SHOWN = 6  # pairs named in a conclusion
-LONGEST_NAME = 24  # of a model, in a table
+DIFFERENCES_PER_TASK = 1 << 18  # differences of one task
+PAIRS_SHOWN = 6  # pairs named in a conclusion
 
 
 PairValues = Literal["pvalue", "unadjusted_pvalue", "statistic", "effect", "rejected"]
@@ -164,8 +163,8 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
             if not two_sided:
                 none = f"of none of the {len(self)} pairs compared it is shown that {self.what} is {self._claim()}"
             return f"{level}, {none}{and_undefined}."
-        shown = [f"{self.names[i]} and {self.names[j]}" for i, j in self.pairs[self.rejected][:SHOWN]]
-        more = f" and {n_rejected - SHOWN} more" if n_rejected > SHOWN else ""
+        shown = [f"{self.names[i]} and {self.names[j]}" for i, j in self.pairs[self.rejected][:PAIRS_SHOWN]]
+        more = f" and {n_rejected - PAIRS_SHOWN} more" if n_rejected > PAIRS_SHOWN else ""
         others = "; of the other pairs it is not shown" if n_rejected + undefined < len(self) else ""
         claim = "these differ" if two_sided else f"{self.what} is {self._claim()}"
         return f"{level}, {claim}: {', '.join(shown)}{more}{others}{and_undefined}."
@@ -181,7 +180,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
         return {"first": first, "second": second, **make_columns({name: getattr(self, name) for name in names})}
 
     def __str__(self) -> str:
-        short = shorten_names(self.names, LONGEST_NAME)
+        short = shorten_names(self.names)
         shown, _ = select_pairs(self.pvalue, self.unadjusted_pvalue)
         columns = (format_column(values[shown].tolist()) for values in (self.effect, self.statistic))
         pvalues = map(format_pvalue, self.pvalue[shown].tolist())
@@ -393,7 +392,7 @@ def pairwise_tests(
         warn_if_dependent(f"test={test!r}", [table.measured], "test='corrected-resampled-t'")
     pairs = compared_pairs(table.algorithms, reference)
     columns = np.ascontiguousarray(table.values.T)
-    size = max(1, int(WORK / pair_test.cost(columns.shape[1], **checked)))
+    size = max(1, int(DIFFERENCES_PER_TASK / pair_test.cost(columns.shape[1], **checked)))
 
     def tested(start: int) -> tuple[Floats, Floats, Floats]:
         first, second = pairs[start : start + size].T

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import blocks
-from fastevals._kernels.bias_variance import STRIP, add_models, add_pairs, merge_moments
+from fastevals._kernels.bias_variance import SAMPLES_PER_STRIP, add_models, add_pairs, merge_moments
 from fastevals._options import show
 from fastevals._validation.arrays import as_scores, check_finite, check_same_length
 from fastevals.counting.ordering import plain_block
@@ -102,7 +102,7 @@ class SquaredLoss(Loss):
 
     def workspace(self) -> Floats:
         """Allocate what `add` needs beside."""
-        return np.empty((3, STRIP))
+        return np.empty((3, SAMPLES_PER_STRIP))
 
     def raise_invalid(self, models: ModelTables) -> None:
         """Raise if a value is NaN or infinite."""

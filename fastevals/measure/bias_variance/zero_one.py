@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._distinct import sorted_unique
-from fastevals._kernels.bias_variance import STRIP, count_bytes, count_classes, count_unknown, most_frequent
+from fastevals._kernels.bias_variance import SAMPLES_PER_STRIP, count_bytes, count_classes, count_unknown, most_frequent
 from fastevals._options import listed, row_at, show
-from fastevals._validation.arrays import check_same_length
+from fastevals._validation.arrays import INT64, check_same_length
 from fastevals._validation.labels import (
     as_class_names,
     as_class_numbers,
@@ -26,6 +26,7 @@ from fastevals._validation.labels import (
     text_rows,
 )
 from fastevals._validation.text import TextLabels, find_sorted, is_text
+from fastevals.counting.labels import WIDEST
 from fastevals.counting.ordering import plain_block
 from fastevals.measure.bias_variance.decomposition import (
     Decomposition,
@@ -38,14 +39,12 @@ from fastevals.measure.bias_variance.decomposition import (
 )
 from fastevals.measure.bias_variance.squared import BiasVariance
 
-INT = np.dtype(np.int64)
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Parts = dict[str, Ints]
 
-WIDEST = 1 << 15  # range of integer labels that are numbered by a table
 CELLS = 1 << 17  # counts of samples looked at together: they stay in cache
-FEWEST = 1 << 8  # of these samples
+FEWEST_SAMPLES = 1 << 8  # of these samples
 FEW_CLASSES, MANY_MODELS = 32, 8  # for `count_bytes` to be the faster way
 
 
@@ -208,7 +207,7 @@ class ZeroOneLoss(Loss):
         self._classes = LabelNumbering(self.true, labels)
         self.labels = self._classes.labels
         self.main_dtype = self.labels.dtype
-        size = max(CELLS // self.labels.size, FEWEST)
+        size = max(CELLS // self.labels.size, FEWEST_SAMPLES)
         self.blocks = [slice(at, min(at + size, self.n_samples)) for at in range(0, self.n_samples, size)]
         self._check_row("y_true", self.true)
 
@@ -242,11 +241,11 @@ class ZeroOneLoss(Loss):
 
     def workspace(self) -> Bytes:
         """Allocate what `add` needs beside."""
-        return np.empty(STRIP, dtype=np.uint8)
+        return np.empty(SAMPLES_PER_STRIP, dtype=np.uint8)
 
     def raise_invalid(self, models: ModelTables) -> None:
         """Raise for a label that is no class."""
-        known = self.labels.astype(INT) if self.labels.dtype.kind == "b" else self.labels
+        known = self.labels.astype(INT64) if self.labels.dtype.kind == "b" else self.labels
         for i in range(models.n_models):
             label, row = models.model(i)
             unknown = ~np.isin(as_class_numbers(label, row), known)
@@ -405,7 +404,7 @@ class LabelNumbering:
             self.labels = np.sort(as_true_labels("labels", as_class_names("labels", labels, None)))
             check_comparable_labels(labels=self.labels, y_true=true)
         text = is_text(self.labels)
-        self._numbers = None if text else self.labels.astype(INT)
+        self._numbers = None if text else self.labels.astype(INT64)
         self._bytes = {kind: self._byte_table(kind) for kind in ("" if text else "biu")}
         present = {kind: np.flatnonzero(table >= 0) for kind, table in self._bytes.items()}
         self.bytes = {kind: (at.astype(np.uint8), self._bytes[kind][at]) for kind, at in present.items()}
@@ -421,7 +420,7 @@ class LabelNumbering:
 
     def _byte_table(self, kind: str) -> NDArray[np.int32]:
         """Return the number of the class that each byte stands for, -1 for none."""
-        meant = np.arange(256, dtype=np.uint8).view(np.int8 if kind == "i" else np.uint8).astype(INT)
+        meant = np.arange(256, dtype=np.uint8).view(np.int8 if kind == "i" else np.uint8).astype(INT64)
         return self._find(meant).astype(np.int32)
 
     def _find(self, values: NDArray[Any]) -> NDArray[np.int64]:
@@ -434,31 +433,33 @@ class LabelNumbering:
         """Return whether `numbered` returns a whole array without a copy."""
         small = table.dtype.itemsize == 1
         return (
-            table.dtype.kind in "biu" and table.flags.carray and (small or (table.dtype == INT and not self._searches))
+            table.dtype.kind in "biu"
+            and table.flags.carray
+            and (small or (table.dtype == INT64 and not self._searches))
         )
 
     def numbered(self, block: NDArray[Any]) -> tuple[NDArray[Any], int, NDArray[np.int32]]:
         """Return a block of labels as integers, and a table whose row ``integer - low`` has the number of the class."""
         if isinstance(block, TextLabels):
-            return plain_block(block.codes, INT), 0, self._find(block.names).astype(np.int32)
+            return plain_block(block.codes, INT64), 0, self._find(block.names).astype(np.int32)
         kind = block.dtype.kind
         if kind in "biu" and block.dtype.itemsize == 1:
             return plain_block(block, block.dtype).view(np.uint8), 0, self._bytes[kind]
         if kind != "f":
-            values = plain_block(block, INT)
+            values = plain_block(block, INT64)
             return (self._find(values) if self._searches else values), self._low, self._table
         with np.errstate(invalid="ignore"):
-            values = block.astype(INT, order="C")
+            values = block.astype(INT64, order="C")
         odd = values != block
         if self._searches:
             values = self._find(values)
-        values[odd] = self._low - 1 if self._low > np.iinfo(INT).min else self._low + self._table.size
+        values[odd] = self._low - 1 if self._low > np.iinfo(INT64).min else self._low + self._table.size
         return values, self._low, self._table
 
     def codes(self, block: NDArray[Any]) -> NDArray[np.int64]:
         """Return the number of each label's class; all have one."""
         values, low, table = self.numbered(block)
-        return table[values.astype(INT) - low].astype(INT)
+        return table[values.astype(INT64) - low].astype(INT64)
 
 
 def distinct(labels: NDArray[Any]) -> NDArray[Any]:
@@ -468,5 +469,5 @@ def distinct(labels: NDArray[Any]) -> NDArray[Any]:
     if labels.dtype.kind in "iu":
         low, high = int(labels.min()), int(labels.max())
         if high - low < WIDEST and -(2**63) <= low <= high < 2**63:
-            return np.flatnonzero(np.bincount(labels.astype(INT) - low)) + low
+            return np.flatnonzero(np.bincount(labels.astype(INT64) - low)) + low
     return sorted_unique(labels)

@@ -25,7 +25,7 @@ Values = NDArray[np.float64]
 
 T = TypeVar("T")
 
-ROUNDING = 1e-13  # differences of shares that are no more than rounding: less than a row in ten million millions
+SHARE_ROUNDING = 1e-13  # differences of shares that are no more than rounding: less than a row in ten million millions
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -227,13 +227,13 @@ class _Overlay(NamedTuple):
 def _overlay(mine: Polyline, other: Polyline) -> _Overlay:
     """Lay two lines over each other; jumps at places that rounding alone tells apart are at one place."""
     aligned, other_aligned = np.empty_like(mine.x), np.empty_like(other.x)
-    n_places = align(mine.x, other.x, ROUNDING, aligned, other_aligned)
+    n_places = align(mine.x, other.x, SHARE_ROUNDING, aligned, other_aligned)
     x, y, others = (np.empty(2 * n_places) for _ in range(3))
     overlay(aligned, mine.y, other_aligned, other.y, x, y, others)
     x, y, others = x[:-1], y[:-1], others[:-1]
     scale = max(1.0, *(float(np.abs(line.y).max()) for line in (mine, other)))
     difference = y - others
-    difference[np.abs(difference) <= ROUNDING * scale] = 0.0
+    difference[np.abs(difference) <= SHARE_ROUNDING * scale] = 0.0
     return _Overlay(x, y, others, difference)
 
 

@@ -20,7 +20,7 @@ from fastevals.counts import ThresholdCounts
 from fastevals.measure import cells, ranking_metrics
 from fastevals.measure.cells import ratio
 from fastevals.measure.curves import rates
-from fastevals.measure.curves.base import ROUNDING, Curve, Polyline, area_under, limits
+from fastevals.measure.curves.base import SHARE_ROUNDING, Curve, Polyline, area_under, limits
 from fastevals.results import Frozen, Interval, OperatingPoint, number_or_array
 
 ROUNDING_OF_PLACE = 8 * np.finfo(np.float64).eps  # relative; what PC(+) of a prior and costs can be off
@@ -218,7 +218,7 @@ class CostCurve(Curve):
         mine, others = self._comparable_lines(other)
         x = sorted_union(mine.x, others.x)
         saving = limits(mine, x)[0] - limits(others, x)[0]  # y is minus the cost
-        saving[np.abs(saving) <= ROUNDING] = 0.0
+        saving[np.abs(saving) <= SHARE_ROUNDING] = 0.0
         return CostDifference(x, saving)
 
     def _linear_points(self) -> Polyline:

@@ -12,12 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._frames import Columns, make_columns
 from fastevals._options import check_number, show
 from fastevals._validation.arrays import as_thresholds, as_vector
+from fastevals.counting.sweeps import COUNT_ROUNDING
 from fastevals.counts import ThresholdCounts
 from fastevals.measure.cells import ratio
 from fastevals.measure.probability_metrics import require_probabilities
 from fastevals.results import Frozen, Interval, number_or_array
-
-ROUNDING = 8 * np.finfo(np.float64).eps  # what a net benefit can be off, relative to the terms it is a difference of
 
 
 def net_benefit(counts: ThresholdCounts, threshold_probability: ArrayLike, *, prior: float | None = None) -> Any:
@@ -200,7 +199,7 @@ class DecisionCurve(Frozen):
         """
         order = np.argsort(self.threshold_probability, kind="stable")
         points, benefit, treat_all = (array[order] for array in self)
-        slack = ROUNDING * (1 + np.abs(benefit) + np.abs(treat_all))
+        slack = COUNT_ROUNDING * (1 + np.abs(benefit) + np.abs(treat_all))
         useful = benefit - np.maximum(treat_all, 0) > slack
         ends = np.flatnonzero(np.diff(np.concatenate(([False], useful, [False])))).tolist()
         values = points.tolist()

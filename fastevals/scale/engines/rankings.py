@@ -26,7 +26,7 @@ from fastevals.scale.rows import (
     named_classes,
 )
 from fastevals.scale.scores import Counting, ScoresSummary, atoms_by_model, fitted_grids
-from fastevals.scale.summary import SAMPLE
+from fastevals.scale.summary import SAMPLED_ROWS
 from fastevals.scale.tasks import (
     MOST_ANSWERS,
     OPENED,
@@ -75,7 +75,7 @@ class FrameSample(NamedTuple):
     def of(cls, frame: Frame, columns: RankingColumns) -> FrameSample:
         """Sample the rows of a frame; those that can't be counted are named by the worker that reads them again."""
         wanted = replace(columns, weight=None, on_invalid="drop")
-        batches, is_all = frame.sample(wanted.names, SAMPLE)
+        batches, is_all = frame.sample(wanted.names, SAMPLED_ROWS)
         reader = wanted.reader("the sample", iter(batches))
         parts: list[Rows] = []
         with contextlib.suppress(ValueError):

@@ -21,7 +21,7 @@ from fastevals.scale.cells import HIGHEST, LOWEST
 Keys = NDArray[np.uint64]
 Ints = NDArray[Any]
 
-BLOCK = 1 << 19  # atoms whose points are swept together
+ATOMS_PER_BLOCK = 1 << 19  # atoms whose points are swept together
 NONE = np.empty(0, np.int64)
 NO_KEYS = np.empty(0, np.uint64)
 
@@ -151,7 +151,7 @@ class AtomCounts:
         fps = np.where(np.isinf(thresholds), 0, above[1][rows] + above[2][gaps])
         return ThresholdCounts._unchecked(thresholds, above[0][rows], fps)
 
-    def points(self, tp: int, fp: int, block: int = BLOCK) -> Iterator[ThresholdCounts]:
+    def points(self, tp: int, fp: int, block: int = ATOMS_PER_BLOCK) -> Iterator[ThresholdCounts]:
         """Yield counts from the highest atom down, in blocks: each begins with the last point of the one before.
 
         Parameters

@@ -26,9 +26,7 @@ from fastevals.scale.exact.atoms import NO_KEYS, AtomCounts, Keys, joined_points
 from fastevals.scale.squares import RowSums
 
 MOST_POINTS = 1 << 22  # atoms, 200 MB of points
-REGULAR = 50_000  # points between, of each class
-
-AUC = "roc_auc"
+POINTS_PER_CLASS = 50_000  # points between, of each class
 
 
 class ExactCurve:
@@ -61,7 +59,7 @@ class ExactCurve:
         self._at = FLOATS.decode(at)
         self._placements = (0, 0, 0)
         self.scales = {"fp": power_of_two(n_neg), "tp": power_of_two(n_pos)}
-        self.sums = dict.fromkeys((AUC, *AREAS), Fraction(0))
+        self.sums = dict.fromkeys(("roc_auc", *AREAS), Fraction(0))
         self._kept: list[ThresholdCounts] = []
         self._squares: list[ThresholdCounts] = []  # at the same thresholds, where atoms have them
         self._last = above
@@ -78,7 +76,7 @@ class ExactCurve:
         """Add the points of the next lower range."""
         above = self._squares[-1] if self._squares else joined_points([])
         for piece in atoms.points(*self._last):
-            self.sums[AUC] += sum_steps(areas.roc_area, piece, self.scales["fp"], self.scales["tp"])
+            self.sums["roc_auc"] += sum_steps(areas.roc_area, piece, self.scales["fp"], self.scales["tp"])
             for name, area in AREAS.items():
                 self.sums[name] += sum_steps(area.kernel, piece, self.scales["tp"])
             placed = sum_placements(piece.tps, piece.fps, self.n_pos, self.n_neg)
@@ -121,7 +119,7 @@ class ExactCurve:
     def _regular(self, piece: ThresholdCounts) -> Iterator[int]:
         """Yield rows a thousandth of a percent of each class apart."""
         place = piece.tps / max(self.n_pos, 1) + piece.fps / max(self.n_neg, 1)
-        steps = np.floor(place * REGULAR).astype(np.int64)
+        steps = np.floor(place * POINTS_PER_CLASS).astype(np.int64)
         yield from (np.flatnonzero(steps[1:] != steps[:-1]) + 1).tolist()
 
     def all_points(self, atoms: AtomCounts) -> ThresholdCounts | None:
@@ -182,7 +180,7 @@ class ExactCurve:
             values |= {name: area.of_sum(self.sums[name] / gained) for name, area in AREAS.items()}
         if self.n_pos and self.n_neg:
             pairs = 2 * Fraction(self.n_neg * self.scales["fp"]) * Fraction(self.n_pos * self.scales["tp"])
-            won = min(self.sums[AUC], pairs)
+            won = min(self.sums["roc_auc"], pairs)
             values |= {name: float(share(won, pairs) / pairs) for name, share in OF_PAIRS.items()}
         vertices = hull(self.counts)
         for metric in SCORE_METRICS.values():

@@ -25,7 +25,7 @@ from fastevals.scale.exact.atoms import AtomCounts, Keys, joined_points
 from fastevals.scale.exact.curve import ExactCurve
 from fastevals.scale.squares import RowSums, squared_points
 
-TOLD_APART = 1 << 18  # ranges that a range of negatives' scores is divided into, where a threshold is among them
+RANGES_PER_GAP = 1 << 18  # ranges that a range of negatives' scores is divided into, where a threshold is among them
 
 
 @named_by_base
@@ -222,6 +222,6 @@ class ExactRanking(Ranking):
                     "the ranking that it was made of before, or rank the rows again"
                 )
             low, high = int(atoms.least[gap]), int(atoms.keys[gap]) - 1
-            step = -(-(high - low + 1) // TOLD_APART)
+            step = -(-(high - low + 1) // RANGES_PER_GAP)
             finer = np.append(np.arange(low, high, step, dtype=np.uint64), np.uint64(high))
             self._atoms, self._counts = atoms.refined(gap, self._recount(finer)), None

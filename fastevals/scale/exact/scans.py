@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 from fastevals._distinct import sorted_unique
 from fastevals._execution import run
 from fastevals._options import show
-from fastevals._validation.arrays import EXACT
+from fastevals._validation.arrays import EXACT_INTEGER
 from fastevals.counting.ordering import FLOATS
-from fastevals.counts import MOST, check_total
+from fastevals.counts import MOST_ROWS, check_total
 from fastevals.scale.cells import HIGHEST, LOWEST
 from fastevals.scale.exact.atoms import AtomCounts, Ints, KeyRange, Keys, atoms_beside, joined
 from fastevals.scale.files import Piece
 from fastevals.scale.rows import RowReader, Rows
 from fastevals.scale.squares import RowSums, exact_sum
 
-FULL = 1 << 20  # keys of negatives that are sorted together, then counted: the more, the fewer atoms are stepped over
+KEYS_PER_SORT = 1 << 20  # of negatives, which are then counted: the more, the fewer atoms are stepped over
 POSITIVE_BYTES = 44  # of memory for each positive while its score is gathered, sorted and counted
 MOST_RANGES = 100  # of scores, with a scan each
-SAMPLED = 256  # every 256th key is kept where there are too many
+KEYS_A_SAMPLE = 256  # of which one is kept where there are too many
 MOST_BLOCKS = 10_000
 SQUARED_FIT = 2**30  # weights below it have squares that are added up
 
@@ -71,7 +71,7 @@ class BlockRows:
     @property
     def known_sums(self) -> RowSums | None:
         """Sums of weighted rows whose squares fit 64 bits; None where they don't, and of rows without weights."""
-        return self.row_sums if 0 < self.squared <= MOST else None
+        return self.row_sums if 0 < self.squared <= MOST_ROWS else None
 
 
 class ExactScans:
@@ -129,7 +129,7 @@ class ExactScans:
         squared, sums = 0, RowSums()
         if units is not None and self.reader.weighs_rows:
             fits = int(units.max(initial=0)) < SQUARED_FIT
-            squared, sums = (exact_sum(units * units), RowSums.of(units, flags)) if fits else (MOST + 1, sums)
+            squared, sums = (exact_sum(units * units), RowSums.of(units, flags)) if fits else (MOST_ROWS + 1, sums)
         with self._lock:
             block.n_samples += n_samples
             block.n_positives += n_positives
@@ -147,14 +147,14 @@ class ExactScans:
 
     def _keep(self, gathered: list[Any], keys: NDArray[Any]) -> None:
         """Keep keys; of each some, where all would be more than memory is for."""
-        gathered.append(keys[::SAMPLED].copy() if self._sampled else keys)
+        gathered.append(keys[::KEYS_A_SAMPLE].copy() if self._sampled else keys)
         self._n_bytes += keys.nbytes
         if self.memory is not None and not self._sampled and self._n_bytes * (POSITIVE_BYTES / 8) > self.memory:
             self._sampled = True
             for block in self.blocks.values():
                 for lists in (block.keys, block.units):
                     for parts in lists:
-                        parts[:] = [part[::SAMPLED].copy() for part in parts]
+                        parts[:] = [part[::KEYS_A_SAMPLE].copy() for part in parts]
 
     # The others: negatives about them ---------------------------------------------------------------------------------
 
@@ -246,7 +246,7 @@ class ExactScans:
                 for k, scores in enumerate(rows.scores):
                     buffer = space.setdefault((id(block), k), WaitingKeys())
                     buffer.add(*within[id(block)][k].take(FLOATS.encode(scores[negative] + 0.0), units))
-                    if buffer.n >= FULL:
+                    if buffer.n >= KEYS_PER_SORT:
                         counts[id(block)][k].count(*buffer.empty())
             self._gather_range(rows, block, gather.get(id(block)))
             if beside is not None:
@@ -331,7 +331,7 @@ def exact_units(weights: NDArray[np.float64], reader: RowReader) -> Ints:
     odd = weights != np.trunc(weights)
     if odd.any():
         raise NotWholeError(f"{name} must hold whole numbers, got {show(weights[int(np.argmax(odd))])}")
-    if weights.max(initial=0) > EXACT:
+    if weights.max(initial=0) > EXACT_INTEGER:
         raise ValueError(f"{name} must be at most 2**53, got {show(weights.max())}")
     return weights.astype(np.int64)
 

@@ -44,8 +44,8 @@ MOST_NAMES = 8
 LONGEST_NAME = 30
 AUTHORS = {"domingos": "Domingos", "kohavi-wolpert": "Kohavi and Wolpert", "james": "James"}
 
-HALF = 0.5  # of the loss: a larger part dominates it
-WHOLE = 1 + 1e-9  # more than rounding makes of the only term
+HALF_LOSS = 0.5  # of the loss: a larger part dominates it
+WHOLE_LOSS = 1 + 1e-9  # more than rounding makes of the only term
 
 NEVER = "No model is ever wrong."
 AS_OBSERVED = "Every prediction is what was observed with it."
@@ -208,8 +208,8 @@ def what_dominates(result: Decomposition) -> str:
     if result.n_models == 1:
         return ONE_MODEL
     bias, variance = parts[result.OF_BIAS], parts[result.OF_VARIANCE]
-    large = [name for name, value in parts.items() if value > HALF * loss]
-    if len(large) > 1 or (max(parts.values()) > WHOLE * loss and variance >= 0):
+    large = [name for name, value in parts.items() if value > HALF_LOSS * loss]
+    if len(large) > 1 or (max(parts.values()) > WHOLE_LOSS * loss and variance >= 0):
         sentences = [CANCEL]
     else:
         meanings = {result.OF_BIAS: BIAS, result.OF_VARIANCE: VARIANCE, "noise": NOISE, "noise_effect": NOISE}
@@ -218,7 +218,7 @@ def what_dominates(result: Decomposition) -> str:
         sentences.append(HELPS)
     if result.observed and result.decomposition == "kohavi-wolpert" and parts["noise"] == 0:
         sentences.append(ONE_LABEL)
-    if not result.observed and bias > HALF * loss:
+    if not result.observed and bias > HALF_LOSS * loss:
         sentences.append(UNKNOWN)
     return " ".join(sentences)
 

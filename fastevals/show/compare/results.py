@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 MOST_BLOCKS = 1000
 MOST_COMPARED = 500_000  # of algorithms: 1,000 of them in each block's text and JSON
-FEW = 3  # rows: as many may be numbered, or ranked, by chance
+FEW_ROWS = 3  # rows: as many may be numbered, or ranked, by chance
 ROUGH = 5  # data sets: with so few there are 7 % false alarms and more at level 5 %
 
 MOST_NAMED = 12  # columns in the head
@@ -294,13 +294,13 @@ def _numbers_rows(name: str, column: NDArray[Any], alone: bool) -> bool:
     if column.dtype.kind not in "iu" or sorted_unique(column).size < column.size:
         return False
     counts = column.size > ROUGH and bool((np.diff(column) == 1).all())
-    return counts or (alone and column.size >= FEW) or NUMBERED.fullmatch(name) is not None
+    return counts or (alone and column.size >= FEW_ROWS) or NUMBERED.fullmatch(name) is not None
 
 
 def _are_ranks(columns: list[NDArray[Any]]) -> bool:
     """Return whether each row ranks the algorithms, those that are tied by their mean rank."""
     n, k = columns[0].size, len(columns)
-    if n < FEW or not all(rank.min() >= 1 and rank.max() <= k and (2 * rank % 1 == 0).all() for rank in columns):
+    if n < FEW_ROWS or not all(rank.min() >= 1 and rank.max() <= k and (2 * rank % 1 == 0).all() for rank in columns):
         return False
     differ = any((rank != columns[0]).any() for rank in columns)
     return differ and bool((np.sum(columns, axis=0, dtype=np.float64) == k * (k + 1) / 2).all())

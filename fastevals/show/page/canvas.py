@@ -21,7 +21,7 @@ NAMED = 18  # pixels above the axes for the names of sides
 BOLD = 1.12  # times as wide as other words
 GAP = 5  # pixels, between a point and words beside it
 NARROWEST = 200  # pixels of a diagram's axis, at least
-SQUARE, SMALLEST, LARGEST = 11, 7.0, 16.0  # pixels: of a square at least, and of text in it, if it may be left out
+SQUARE, SMALLEST_TEXT, LARGEST_TEXT = 11, 7.0, 16.0  # pixels: of a square at least, and of text that it may have
 EDGE = 8  # pixels, between words and the edge of the picture
 TICKS, MORE = 6, 1.6  # of an axis, about; and times that many of whole numbers
 

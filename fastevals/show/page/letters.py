@@ -9,7 +9,7 @@ from html import escape
 from fastevals._text import shorten_name
 
 SIZE = 12.0  # pixels, of letters
-LEAST = 5  # characters that are left of a name
+LEAST_CHARACTERS = 5  # characters that are left of a name
 
 
 @cache
@@ -32,7 +32,7 @@ def width(words: str, size: float = SIZE) -> float:
 def cut(words: str, room: float, size: float = SIZE) -> str:
     """Return words without their middle where they are wider than the room in pixels."""
     short = words
-    while width(short, size) > room and len(short) > LEAST:
+    while width(short, size) > room and len(short) > LEAST_CHARACTERS:
         short = shorten_name(words, len(short) - 1)
     return short
 

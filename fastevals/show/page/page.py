@@ -24,7 +24,7 @@ from fastevals.show.plots.picture import COLORS, DASHES
 from fastevals.show.report.intervals import ModelPair
 
 FOLDER = Path(__file__).parent
-SMALL = 0.001
+SMALL_PVALUE = 0.001
 MOST_VALUES = 2000  # of --by, in a table
 RIGHT_TO_LEFT = r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]+"  # words
 MOST_UNSORTED = 10  # rows: a table of more can be sorted and searched
@@ -248,4 +248,4 @@ def ends(interval: Interval | None) -> tuple[str, ...]:
 
 def _shown(value: float) -> str:
     """Return a number to four decimals, a small one to three digits."""
-    return f"{value:.3g}" if 0 < abs(value) < SMALL else format_number(value)
+    return f"{value:.3g}" if 0 < abs(value) < SMALL_PVALUE else format_number(value)

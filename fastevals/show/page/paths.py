@@ -12,7 +12,7 @@ from fastevals.show.plots.thinning import kept_within
 
 Floats = NDArray[np.float64]
 
-FINE = 10  # a path's numbers are whole, of a tenth of a pixel
+UNITS_PER_PIXEL = 10  # a path's numbers are whole, of a tenth of a pixel
 TOLERANCE = 0.08  # pixels that a path may be off
 
 
@@ -22,7 +22,7 @@ def path(x: Floats, y: Floats) -> str:
     points = points[np.isfinite(points).all(axis=1)]
     if not len(points):
         return ""
-    whole = np.rint(FINE * points[simplified(points)]).astype(np.int64)
+    whole = np.rint(UNITS_PER_PIXEL * points[simplified(points)]).astype(np.int64)
     steps = np.diff(whole, axis=0)
     steps = steps[(steps != 0).any(axis=1)]
     return f"M{_number(whole[0, 0])} {_number(whole[0, 1])}" + _steps(steps.tolist())
@@ -42,7 +42,7 @@ def _steps(steps: Iterable[Sequence[int]]) -> str:
 
 
 def _number(tenths: int) -> str:
-    whole, tenth = divmod(abs(int(tenths)), FINE)
+    whole, tenth = divmod(abs(int(tenths)), UNITS_PER_PIXEL)
     sign = "-" if tenths < 0 else ""
     return f"{sign}{whole}" if not tenth else f"{sign}{whole or ''}.{tenth}"
 

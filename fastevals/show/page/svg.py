@@ -15,10 +15,10 @@ from fastevals.show.page.canvas import (
     BOLD,
     EDGE,
     GAP,
-    LARGEST,
+    LARGEST_TEXT,
     NAMES,
     SIDE,
-    SMALLEST,
+    SMALLEST_TEXT,
     TICKS,
     TURNED,
     Canvas,
@@ -55,7 +55,7 @@ from fastevals.show.plots.picture import (
 
 Floats = NDArray[np.float64]
 
-LINE, STRIP = 18, 12  # pixels: of a line of the legend, of the scale of squares
+LINE, STRIP_PIXELS = 18, 12  # pixels: of a line of the legend, of the scale of squares
 SHADES = 24  # of the scale of squares
 OUTSIDE = (Ring, Squares, Text, Arrow)  # marks that are not cut at the axes
 
@@ -332,8 +332,8 @@ def _squares(squares: Squares, canvas: Canvas) -> str:
     rows, columns = squares.darkness.shape
     across, high = canvas.width / columns, canvas.height / rows
     longest = max((len(line) for row in squares.lines for lines in row for line in lines), default=0)
-    size = min(LARGEST, across / (0.65 * max(longest + bool(squares.signs), 1)))
-    is_written = longest > 0 and (not squares.signs or size >= SMALLEST)
+    size = min(LARGEST_TEXT, across / (0.65 * max(longest + bool(squares.signs), 1)))
+    is_written = longest > 0 and (not squares.signs or size >= SMALLEST_TEXT)
     cells: dict[Any, list[str]] = {}
     texts, signs = [], []
     for row, column in product(range(rows), range(columns)):
@@ -390,7 +390,7 @@ def _foot(canvas: Canvas) -> tuple[list[str], float]:
     if canvas.squares is not None and canvas.squares.scale is not None:
         write(canvas.squares.scale.label, EDGE, "said")
         parts += _shades(canvas, canvas.squares.scale, canvas.squares.level, y + 4)
-        y += STRIP + 28
+        y += STRIP_PIXELS + 28
     if picture.note:
         write(picture.note, EDGE, "tick")
     for sign, label in _entries(picture) if picture.keyed else ():
@@ -438,9 +438,9 @@ def _shades(canvas: Canvas, scale: AxisScale, level: float, y: float) -> list[st
     edges = np.linspace(scale.low, scale.high, SHADES + 1).tolist()
     parts = []
     for low, high in pairwise(edges):
-        drawn = f"M{x(low):.1f} {y:g}H{x(high):.1f}v{STRIP}H{x(low):.1f}z"
+        drawn = f"M{x(low):.1f} {y:g}H{x(high):.1f}v{STRIP_PIXELS}H{x(low):.1f}z"
         parts.append(f'<path class="square" d="{drawn}" fill-opacity="{DARKEST * (low + high) / 2:.3f}"/>')
-    parts.append(f'<path class="level" d="M{x(level):.1f} {y - 3:g}v{STRIP + 6}"/>')
+    parts.append(f'<path class="level" d="M{x(level):.1f} {y - 3:g}v{STRIP_PIXELS + 6}"/>')
     ticks = ticks_of(scale, 0)
     ticks.sort(key=lambda tick: (abs(tick[0] - level) > 1e-9, tick[0] not in (scale.low, scale.high)))
     taken: list[tuple[float, float]] = []
@@ -448,5 +448,5 @@ def _shades(canvas: Canvas, scale: AxisScale, level: float, y: float) -> list[st
         at, half = canvas.inside(x(value), label), width(label) / 2 + 3
         if all(at + half <= low or at - half >= high for low, high in taken):
             taken.append((at - half, at + half))
-            parts.append(f'<text x="{at:.1f}" y="{y + STRIP + 14:g}" class="tick mid">{escape(label)}</text>')
+            parts.append(f'<text x="{at:.1f}" y="{y + STRIP_PIXELS + 14:g}" class="tick mid">{escape(label)}</text>')
     return parts

@@ -34,7 +34,7 @@ PART_COLORS = {
 LOSS = COLORS[6]
 PART_NAMES = {"bias_squared": "bias²", "cross_term": "cross term"}
 HIGHEST = 3.0  # the least expected loss times this is the top: what is above is cut
-ROUNDING = 1e-12  # of the median: a loss of no more is 0
+LOSS_ROUNDING = 1e-12  # of the median: a loss of no more is 0
 MARKED = 40  # values: of more the lines have no marks
 ROOM = 0.16  # of the range of bars, beside them
 
@@ -128,7 +128,7 @@ def _choose_y_limits(loss: Floats, parts: dict[str, Floats], *, may_cut: bool) -
     all_values = np.concatenate([loss, *parts.values()])
     drawable = np.array([each for each in all_values if style.is_drawable(each)])
     least, largest, top = float(loss.min()), float(np.nanmax(all_values)), float(drawable.max()) or 1.0
-    if may_cut and least > ROUNDING * np.median(loss):
+    if may_cut and least > LOSS_ROUNDING * np.median(loss):
         top = min(top, HIGHEST * least)
     cut = f"up to {largest:.4g}" if largest > top else ""
     return min(float(drawable.min()), 0.0) - 0.02 * top, 1.05 * top, cut

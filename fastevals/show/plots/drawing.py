@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 INK = COLORS[0]  # of squares
-SMALLEST, LARGEST = 5.5, 12.0  # points, of text in squares: where that has signs, smaller text is left out
+SMALLEST_TEXT, LARGEST_TEXT = 5.5, 12.0  # points, of text in squares: where that has signs, smaller text is left out
 SIGNS = {"dot": "o", "cross": "x"}  # as matplotlib calls them
 TINT = 0.07  # opacity of a side
 FONT = 10.0  # points, of names where there is room
@@ -271,8 +271,8 @@ def _draw_squares(ax: Axes, squares: Squares) -> Any:
     side = min(width / columns, height / rows)
     ax.tick_params(labelsize=min(FONT, 0.8 * side))
     longest = max((len(line) for row in squares.lines for lines in row for line in lines), default=0)
-    size = min(LARGEST, side / (0.65 * max(longest + bool(squares.signs), 1)))
-    is_written = longest > 0 and (not squares.signs or size >= SMALLEST)
+    size = min(LARGEST_TEXT, side / (0.65 * max(longest + bool(squares.signs), 1)))
+    is_written = longest > 0 and (not squares.signs or size >= SMALLEST_TEXT)
     is_bold = squares.signs.get("dot", np.zeros((rows, columns), dtype=bool))
     inks = np.where(squares.darkness > MIDDLE, "white", "black")
     for row, column in product(range(rows), range(columns)) if is_written else ():
@@ -369,17 +369,17 @@ def _text_width(texts: list[Any], size: float) -> float:
 
 # The strip at the foot ------------------------------------------------------------------------------------------------
 
-STRIP = "fastevals-strip"  # gid
+STRIP_GID = "fastevals-strip"  # gid
 
 
 def _draw_strip(ax: Axes, strip: Picture, height: float) -> None:
     """Draw a picture on the same x inside the axes, at their foot."""
     from matplotlib.ticker import NullFormatter
 
-    inset: Any = next((child for child in ax.child_axes if child.get_gid() == STRIP), None)
+    inset: Any = next((child for child in ax.child_axes if child.get_gid() == STRIP_GID), None)
     if inset is None:
         inset = ax.inset_axes((0, 0, 1, height), sharex=ax)
-        inset.set_gid(STRIP)
+        inset.set_gid(STRIP_GID)
         inset.tick_params(axis="x", bottom=False, labelbottom=False)
         inset.grid(True, color="#e6e6e6", linewidth=0.8)
         inset.set_axisbelow(True)

@@ -25,10 +25,10 @@ Of = Literal["splits", "repetitions"]
 ROW, MARGIN = 0.85, 1.7  # inches: of a scheme, and of axis and legend
 HEIGHT = 0.62  # of a row: the histogram
 MEAN_Y = -0.16  # in a row: the mean, under the histogram's foot
-FEW = 30  # values: fewer are drawn as strokes
+FEW_VALUES = 30  # values: fewer are drawn as strokes
 MOST_BINS = 60
-ROUNDING = 1e-12  # of the largest value: values within so little are the same
-SHARE = 0.005  # of a scheme's values on each side: what is further off is not drawn
+SPREAD_ROUNDING = 1e-12  # of the largest value: values within so little are the same
+HIDDEN_SHARE = 0.005  # of a scheme's values on each side: what is further off is not drawn
 BLACK = COLORS[6]
 
 
@@ -134,7 +134,7 @@ def _schemes(values_by_name: dict[str, tuple[Floats, Any]], of: Of) -> list[_Sch
 def _draw_values(ax: Axes, foot: float, values: Floats, color: Any) -> None:
     """Draw values on a row: a histogram, or strokes."""
     ax.plot([values.min(), values.max()], [foot, foot], color=color, linewidth=0.9, label="_foot")
-    if values.size < FEW or np.ptp(values) <= ROUNDING * np.abs(values).max():
+    if values.size < FEW_VALUES or np.ptp(values) <= SPREAD_ROUNDING * np.abs(values).max():
         ax.vlines(values, foot, foot + 0.6 * HEIGHT, color=color, linewidth=1.3)
         return
     low, high = _central_range(values)
@@ -156,7 +156,7 @@ def _n_bins(values: Floats) -> int:
 
 def _central_range(values: Floats) -> tuple[float, float]:
     """Return the range that is drawn of many values: all but the most extreme."""
-    low, high = np.quantile(values, [SHARE, 1 - SHARE])
+    low, high = np.quantile(values, [HIDDEN_SHARE, 1 - HIDDEN_SHARE])
     return (float(low), float(high)) if low < high else (float(values.min()), float(values.max()))
 
 

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 SIZE = (6.4, 5.4)  # inches
 Ends = tuple[float, float]
 
-USUAL, REJECTED, SEEN = Look(COLORS[0]), Look(COLORS[1]), Look(COLORS[6], DASHES[1])
+EXPECTED, REJECTED, SEEN = Look(COLORS[0]), Look(COLORS[1]), Look(COLORS[6], DASHES[1])
 DISTRIBUTION_NAMES = {"binom": "binomial", "chi2": "chi-squared", "f": "F", "norm": "normal"}
-STRETCH = 1.75  # of the distances from the median to quantiles of the level: what is shown
-FAR = 3.0  # widths of what is shown: a statistic further off is an arrow at the edge
-MARGIN = 0.05  # of what is shown, beside the statistic
+SHOWN_SPANS = 1.75  # of the distances from the median to quantiles of the level: what is shown
+FAR_WIDTHS = 3.0  # widths of what is shown: a statistic further off is an arrow at the edge
+STATISTIC_MARGIN = 0.05  # of what is shown, beside the statistic
 MOST_BARS = 80
 
 
@@ -81,7 +81,7 @@ def draw_null(picture: Picture, result: SignificanceResult) -> None:
     x_limits, region = _choose_x_limits(result, distribution, discrete), _acceptance_limits(result, discrete)
     draw = _draw_probabilities if discrete else _draw_density
     top = draw(picture, distribution, x_limits, region)
-    picture.add_entry(_null_label(null), USUAL.color, "shade")
+    picture.add_entry(_null_label(null), EXPECTED.color, "shade")
     description = _describe_region(region, distribution.support())
     if description:
         picture.add_entry(f"rejected at level {result.alpha:g}: {description}", REJECTED.color, "solid")
@@ -131,10 +131,10 @@ def _choose_x_limits(result: SignificanceResult, distribution: Any, discrete: bo
     tail = min(result.alpha, 0.05) / 2
     bottom, top = distribution.support()
     first, median, last = distribution.ppf(tail), distribution.median(), distribution.isf(tail)
-    low, high = max(median - STRETCH * (median - first), bottom), min(median + STRETCH * (last - median), top)
-    reach, seen = FAR * (high - low), result.statistic
+    low, high = max(median - SHOWN_SPANS * (median - first), bottom), min(median + SHOWN_SPANS * (last - median), top)
+    reach, seen = FAR_WIDTHS * (high - low), result.statistic
     if low - reach <= seen <= high + reach:
-        margin = MARGIN * (high - low)
+        margin = STATISTIC_MARGIN * (high - low)
         low, high = max(min(low, seen - margin), bottom), min(max(high, seen + margin), top)
     return (float(math.ceil(low)), float(math.floor(high))) if discrete else (float(low), float(high))
 
@@ -148,11 +148,11 @@ def _draw_density(picture: Picture, distribution: Any, x_limits: Ends, region: E
     if math.isinf(top):  # at the left end, of a square's
         top = float(distribution.pdf(distribution.ppf(0.2)))
         y = np.minimum(y, 2 * top)
-    picture.add(Shade(x, np.zeros(x.size), y, USUAL))
+    picture.add(Shade(x, np.zeros(x.size), y, EXPECTED))
     for inside in (x <= region[0], x >= region[1]):
         if inside.any():
             picture.add(Shade(x[inside], np.zeros(int(inside.sum())), y[inside], REJECTED, solid=True))
-    picture.add(ThinLines("density", [np.stack([x, y], axis=1)], USUAL, 1.8))
+    picture.add(ThinLines("density", [np.stack([x, y], axis=1)], EXPECTED, 1.8))
     return top
 
 
@@ -163,16 +163,16 @@ def _draw_probabilities(picture: Picture, distribution: Any, x_limits: Ends, reg
     rejected = (x < region[0]) | (x > region[1])
     if x.size <= MOST_BARS:
         for place, height, is_rejected in zip(x.tolist(), y.tolist(), rejected.tolist(), strict=True):
-            look, opacity = (REJECTED, 1.0) if is_rejected else (USUAL, style.SHADE)
+            look, opacity = (REJECTED, 1.0) if is_rejected else (EXPECTED, style.SHADE)
             picture.add(Box((place - 0.4, place + 0.4), (0.0, height), look, opacity, edged=True))
     else:
         edges = np.concatenate([x[:1] - 0.5, (x[1:] + x[:-1]) / 2, x[-1:] + 0.5])
         for part in np.split(np.arange(x.size), np.flatnonzero(np.diff(rejected)) + 1):
             corners, heights = np.repeat(edges[part[0] : part[-1] + 2], 2)[1:-1], np.repeat(y[part], 2)
             is_rejected = bool(rejected[part[0]])
-            look = REJECTED if is_rejected else USUAL
+            look = REJECTED if is_rejected else EXPECTED
             picture.add(Shade(corners, np.zeros(corners.size), heights, look, solid=is_rejected))
-        picture.add(Outline(edges, y, USUAL))
+        picture.add(Outline(edges, y, EXPECTED))
     return float(y.max())
 
 

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 DECADES, STEEP = 100.0, 20.0  # the largest number over the least from which x, and y, are logarithmic
-SMALLEST = 1e-150  # of numbers but 0 on such an axis, and its inverse the largest
+SMALLEST_NUMBER = 1e-150  # of numbers but 0 on such an axis, and its inverse the largest
 BAND = 0.16  # opacity of an interval's shading
 SHIFT = 0.08  # of the two bars of a category
-MARGIN = 0.05  # of the range of values, on each side
+VALUES_MARGIN = 0.05  # of the range of values, on each side
 ROOM, LOG_ROOM = 1.6, 0.08  # of the y axis, in the range of the means: intervals that are wider are cut
-FAR = 10.0  # times the best score's distance from the median is the least that is drawn
+FAR_DISTANCES = 10.0  # times the best score's distance from the median is the least that is drawn
 TINTS = {"underfits": Look(COLORS[0]), "overfits": Look(COLORS[1])}
 Floats = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ def place_values(values: Sequence[Any]) -> tuple[AxisScale, ParameterAxis]:
         return AxisScale("", -0.5, n - 0.5, ticks=range(n), tick_labels=names), places
     scale = _scale_of(x, DECADES)
     scale.whole = scale.kind == "linear" and bool((x == x.round()).all())
-    scale.low, scale.high = widened(scale, x, MARGIN)
+    scale.low, scale.high = widened(scale, x, VALUES_MARGIN)
     return scale, ParameterAxis(x, np.argsort(x), True)
 
 
@@ -81,7 +81,7 @@ def _numbers(values: Sequence[Any]) -> Floats | None:
     plain = [each.item() if isinstance(each, np.number) else each for each in values]
     if not all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in plain):
         return None
-    if not all(each == 0 or SMALLEST <= abs(each) <= 1 / SMALLEST for each in plain):
+    if not all(each == 0 or SMALLEST_NUMBER <= abs(each) <= 1 / SMALLEST_NUMBER for each in plain):
         return None
     x = np.array(plain, dtype=np.float64)
     return x if sorted_unique(x).size == x.size else None
@@ -89,7 +89,7 @@ def _numbers(values: Sequence[Any]) -> Floats | None:
 
 def _scale_of(values: Floats, ratio: float) -> AxisScale:
     """Return a scale, without ends: logarithmic if values are that far apart and none is negative."""
-    positive = values[values >= SMALLEST]
+    positive = values[values >= SMALLEST_NUMBER]
     if values.min() < 0 or not positive.size or positive.max() < ratio * positive.min():
         return AxisScale()
     if positive.size == values.size:
@@ -172,9 +172,9 @@ def set_y_limits(ax: Axes, lines: Sequence[Any], maximize: bool) -> None:
     ends = finite(values, *(each for line in lines for each in (line.low, line.high)))
     least, greatest = float(values.min()), float(values.max())
     typical = max(greatest - float(np.median(values)), 0.1 * abs(greatest))
-    if maximize and typical and least < greatest - FAR * typical:
+    if maximize and typical and least < greatest - FAR_DISTANCES * typical:
         add_cut_entry(ax, f"down to {least:.4g}")
-        least = greatest - FAR * typical
+        least = greatest - FAR_DISTANCES * typical
         ends = np.maximum(ends, least)
     scale = ax.yaxis.get_transform()
     (low, high), ends = scale.transform(np.array([least, greatest])), scale.transform(ends)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 PALEST = 1 / 6  # darkness of p = 1, which is not blank
-LEAST = 0.001  # p-values below it look alike
+LEAST_PVALUE = 0.001  # p-values below it look alike
 MOST_NUMBERS = 15  # models; of more the cells hold no numbers
 INK = COLORS[6]
 
@@ -102,18 +102,20 @@ def draw_pvalues(picture: Picture, result: PairwiseResult) -> None:
 def _lines(p: float, k: int) -> tuple[str, ...]:
     if k > MOST_NUMBERS or np.isnan(p):
         return ()
-    return ("<0.001" if p < LEAST else f"{p:.3f}",)
+    return ("<0.001" if p < LEAST_PVALUE else f"{p:.3f}",)
 
 
 def _darkness(p: Any) -> Any:
     """Return the darkness of p-values: from that of p = 1, by their logarithm."""
-    return PALEST + (1 - PALEST) * np.log(np.clip(p, LEAST, 1)) / np.log(LEAST)
+    return PALEST + (1 - PALEST) * np.log(np.clip(p, LEAST_PVALUE, 1)) / np.log(LEAST_PVALUE)
 
 
 def _scale(result: PairwiseResult) -> AxisScale:
     """Return what darkness means."""
     side = "" if result.alternative == "two-sided" else f", one-sided ({result.alternative})"
     adjusted = "" if result.correction == "none" else f", adjusted ({result.correction})"
-    labels = {p: f"{p:g}" for p in (1.0, 0.1, 0.01, result.alpha) if p > LEAST} | {LEAST: f"≤ {LEAST:g}"}
+    labels = {p: f"{p:g}" for p in (1.0, 0.1, 0.01, result.alpha) if p > LEAST_PVALUE} | {
+        LEAST_PVALUE: f"≤ {LEAST_PVALUE:g}"
+    }
     ticks = [float(_darkness(p)) for p in labels]
     return AxisScale(f"p-value{side}{adjusted}", PALEST, 1.0, ticks=ticks, tick_labels=list(labels.values()))

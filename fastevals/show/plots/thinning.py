@@ -16,7 +16,6 @@ from fastevals._distinct import sorted_unique
 from fastevals._execution import blocks, run
 from fastevals.counts import ThresholdCounts, last_row
 
-COLUMNS = 4096  # of a line, at least
 ROUNDS = 60  # of halving; a float has no more
 
 Values = NDArray[np.float64]

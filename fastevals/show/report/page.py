@@ -38,7 +38,7 @@ from fastevals.show.report.over_values import OverValues
 from fastevals.show.report.pictures import block_panels, group_panels
 from fastevals.show.report.points import chosen
 from fastevals.show.report.scores import ModelNumbers, Report, ReportBlock
-from fastevals.show.report.text import LONGEST, block_cautions, describe, describe_means, over_cautions
+from fastevals.show.report.text import block_cautions, describe, describe_means, over_cautions
 from fastevals.show.report.verdict import cautions, verdict, verdict_over
 
 Floats = NDArray[np.float64]
@@ -199,7 +199,7 @@ def _after(report: Report, over: OverValues) -> Block:
             cells.append(number(float(auc.values[k]), interval))
         rows.append(TableRow(format_label(value), cells))
     by = str(report.roles.by)
-    models = [f"{SCORE_METRICS[AUC].title} of {name}" for name in shorten_names(over.metrics, LONGEST)]
+    models = [f"{SCORE_METRICS[AUC].title} of {name}" for name in shorten_names(over.metrics)]
     return Block(
         f"Values of {printable(by)}",
         figures=list(figures([("groups", group_panels(over))], "over")),

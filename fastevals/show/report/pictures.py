@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._text import format_label, printable
+from fastevals._text import MOST_PAIRS, format_label, printable
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.measure.curves.cost import CostCurve, CostOverPrior, compute_probability_cost
 from fastevals.measure.curves.decision import DecisionCurve, net_benefit
@@ -38,7 +38,6 @@ Costs = dict[str, float]
 Point = tuple[float, float]
 
 FORESTS = (AUC, "average_precision")  # metrics of intervals and differences, beside the one thresholds are best by
-MOST_PAIRS = 45  # of more, those with the best model
 MOST_VALUES = 40  # of --by: of more, the lowest and the highest
 
 

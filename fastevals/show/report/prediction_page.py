@@ -46,7 +46,6 @@ from fastevals.show.report.predictions import (
     flat_classes,
     wilson_note,
 )
-from fastevals.show.report.text import LONGEST
 from fastevals.show.verdict import INDEPENDENT, ComparedModels, best_sentence, level_sentence, next_sentence
 
 # Metrics with pictures of intervals and differences, of those that a report has: no table leaves room for all.
@@ -117,7 +116,7 @@ def _class_table(block: PredictionBlock) -> Table:
     columns, places = ["Class", "rows"], [-1]
     for place, (model, matrix) in enumerate(matrices):
         for name in EACH_CLASS:
-            of_model = f" of {shorten_name(printable(model.name), LONGEST)}" if several else ""
+            of_model = f" of {shorten_name(printable(model.name))}" if several else ""
             columns.append(f"{metric_title(name)}{of_model}")
             places.append(place if several else -1)
         sizes = matrix.counts.sum(axis=1).tolist()
@@ -152,7 +151,7 @@ def _after(report: PredictionReport, over: ValueTable) -> Block:
         cells += [number(float(numbers[k]), Interval(*ends[k].tolist())) for numbers, ends in over.of_models.values()]
         rows.append(TableRow(format_label(value), cells))
     by, title = str(report.roles.by), metric_title(over.metric)
-    columns = [by, "rows", *(f"{title} of {name}" for name in shorten_names(over.of_models, LONGEST))]
+    columns = [by, "rows", *(f"{title} of {name}" for name in shorten_names(over.of_models))]
     places = [-1, *range(len(over.of_models))]
     table = Table("values", values_title(len(shown), len(over.values)), columns, rows, places)
     pictures = list(figures([("groups", _group_panels(over))], "over"))

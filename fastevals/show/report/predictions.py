@@ -31,6 +31,7 @@ from fastevals.infer.bootstrap.bootstrap import BootstrapResult, bootstrap
 from fastevals.infer.comparison import ModelComparison, compare_predictions
 from fastevals.infer.proportions import proportion_interval, share_interval
 from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.error_metrics import MEDIAN
 from fastevals.measure.kinds import LABELS, TARGETS
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.results import Interval, as_json, check_confidence_level
@@ -62,7 +63,6 @@ from fastevals.show.report.json import interval_values, left_out_values, pair_va
 from fastevals.show.report.over_values import MOST_BLOCKS
 from fastevals.show.report.streams import read_complete_rows
 from fastevals.show.report.text import (
-    LONGEST,
     block_title,
     describe_left_out,
     difference_table,
@@ -89,8 +89,7 @@ MOST_WRITTEN = 20  # classes in the text
 MOST_CELLS = 200  # classes whose matrix is in the JSON
 MAPE = "mean_absolute_percentage_error"
 NORMAL = "normal"
-FEWEST = 199  # replicates, however many rows there are
-MEDIAN = "median_absolute_error"
+FEWEST_REPLICATES = 199  # replicates, however many rows there are
 MOST_SORTED = 20_000  # rows whose median error is drawn: of more its interval is between two of the errors
 NOT_MEASURED = {
     CLASSES: "Predicted classes have no ranking, no threshold and no calibration: these need scores.",
@@ -425,7 +424,7 @@ def _class_tables(block: PredictionBlock) -> list[list[list[str]]]:
         if sizes.size > MOST_WRITTEN:
             order = np.argsort(model.classes["f1"], kind="stable")[:MOST_WRITTEN]
             more = f", the lowest {MOST_WRITTEN} of {sizes.size}"
-        name = shorten_name(printable(model.name), LONGEST)
+        name = shorten_name(printable(model.name))
         table = [[f"{name}, class{more}", "rows", *map(metric_title, EACH_CLASS)]]
         for k in order.tolist():
             numbers = [format_number(model.classes[name][k]) for name in EACH_CLASS]
@@ -680,7 +679,7 @@ class _MeasurePredictions(NamedTuple):
         is_counted = self.kind == CLASSES and rows.weights is None and rows.groups is None  # at no cost of rows
         if plan is None or plan.budget is None or is_counted:
             return None if plan is None else plan.n_resamples
-        least = max(FEWEST, math.ceil(1 / check_confidence_level(plan.confidence_level)[1]) - 1)
+        least = max(FEWEST_REPLICATES, math.ceil(1 / check_confidence_level(plan.confidence_level)[1]) - 1)
         return min(plan.n_resamples, max(least, plan.budget // (rows.true.size * len(rows.predicted))))
 
     def _resample(self, rows: _PredictedRows, specs: Mapping[str, MetricSpec]) -> BootstrapResult | ModelComparison:

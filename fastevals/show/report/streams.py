@@ -63,7 +63,7 @@ from fastevals.show.report.intervals import (
 )
 from fastevals.show.report.over_values import have_blocks
 
-ZERO, ONE = (int(key) for key in FLOATS.encode(np.array([0.0, 1.0])))  # keys of the ends of probabilities
+KEY_OF_ZERO, KEY_OF_ONE = (int(key) for key in FLOATS.encode(np.array([0.0, 1.0])))  # keys of the ends of probabilities
 
 Key = tuple[Any, int]  # a block's value, and the number of a model
 
@@ -214,7 +214,7 @@ class ExactStream:
                 return
             units = None if rows.weights is None else Units(rows.weights.astype(np.int64), self.reader.weighs_rows)
             for k, scores in enumerate(rows.scores):
-                if block.lowest[k] >= ZERO and block.highest[k] <= ONE:
+                if block.lowest[k] >= KEY_OF_ZERO and block.highest[k] <= KEY_OF_ONE:
                     losses.mine((block.value, k))._count_rows(rows.flags, scores, units)
 
         def take(block: BlockRows, k: int, atoms: AtomCounts) -> None:

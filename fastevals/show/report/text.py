@@ -29,6 +29,7 @@ from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import Interval
 from fastevals.scale.rows import LeftOut
 from fastevals.show.commands import option
+from fastevals.show.output import LONGEST_VALUE
 from fastevals.show.report.intervals import (
     AUC,
     BCA,
@@ -49,9 +50,7 @@ Table = list[list[str]]  # rows of cells, the heading first; none where there is
 
 ROUGH = 30  # rows of a class, or groups, below which intervals are
 WIDEST = 120  # characters of a table's line
-LONGEST = 24  # of a name beside numbers
 LONGEST_CELL = 28  # of a --by value and how many more are like it
-LONGEST_VALUE = 40  # of a --by value at the start of a row
 LOG_LOSS = "log_loss"
 LISTED = 10  # values with the lowest, and with the highest AUC
 
@@ -540,9 +539,9 @@ def _best_mean(name: str, means: list[float]) -> float:
 
 def _range_table(report: Report, over: OverValues) -> Table:
     """Return a row a model with how far its AUCs are apart."""
-    by = f"of {shorten_name(printable(str(report.roles.by)), LONGEST)}"
+    by = f"of {shorten_name(printable(str(report.roles.by)))}"
     table = [[metric_title(AUC), "plain mean", "undefined", "lowest", by, "highest", by]]
-    for model, metrics in zip(shorten_names(over.metrics, LONGEST), over.metrics.values(), strict=True):
+    for model, metrics in zip(shorten_names(over.metrics), over.metrics.values(), strict=True):
         auc = metrics[AUC]
         row = [model, format_number(auc.macro_mean), f"{auc.n_undefined:,}"]
         for extreme in (find_extreme(auc, 1), find_extreme(auc, -1)):
@@ -563,7 +562,7 @@ def _extreme_tables(report: Report, over: OverValues) -> list[list[str]]:
     places = [*low, *high]
     labels = shorten_names([format_label(over.values[k]) for k in places], LONGEST_VALUE)
     label_at = dict(zip(places, labels, strict=True))
-    names = shorten_names(over.metrics, LONGEST)
+    names = shorten_names(over.metrics)
     n_samples, n_positives, weights = over.counts
     columns: list[tuple[str, Callable[[int], str]]] = [
         ("rows", lambda k: str(n_samples[k])),
@@ -580,7 +579,7 @@ def _extreme_tables(report: Report, over: OverValues) -> list[list[str]]:
         (f"{metric_title(AUC)} of {name}", partial(_cell, other.values))
         for name, other in zip(names[1:], others, strict=True)
     ]
-    by = shorten_name(printable(str(report.roles.by)), LONGEST)
+    by = shorten_name(printable(str(report.roles.by)))
     tables: list[list[str]] = []
     for n in range(len(columns), len(columns) - len(others) - 1, -1):  # as many models as there is room for
         tables = format_tables([

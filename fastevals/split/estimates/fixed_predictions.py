@@ -21,7 +21,7 @@ from fastevals.split.estimates.fits import make_split_metrics
 from fastevals.split.estimates.results import ErrorEstimate, ErrorEstimates, SplitVariance, make_estimates
 from fastevals.split.estimates.split_metrics import Floats, SplitMetrics
 
-WORK = 1 << 18  # codes of rows of one task
+CODES_PER_TASK = 1 << 18  # codes of rows of one task
 
 
 def evaluate_splits(
@@ -149,7 +149,7 @@ def _count(
         prepared = [each.prepare(each.check_predictions("y_pred", predicted), n_folds) for each in metric_sets]
     needs_times_tested = need_times_tested or not same_each_time or any(each.needs_times_tested for each in metric_sets)
     keeps = [each.keeps_matrices(assignments.n_repeats * n_folds) for each in metric_sets]
-    size, nowhere = max(1, WORK // n), np.zeros(n, dtype=np.int32)
+    size, nowhere = max(1, CODES_PER_TASK // n), np.zeros(n, dtype=np.int32)
 
     def task(start: int) -> tuple[NDArray[np.int64], list[Floats], list[list[Any]], NDArray[Any]]:
         stop = min(start + size, assignments.n_repeats)

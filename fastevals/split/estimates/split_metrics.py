@@ -43,12 +43,12 @@ from fastevals.split.splitters.base import Rows
 Floats = NDArray[np.float64]
 Folds = NDArray[np.uint32]  # of shape (n_repeats, n_samples): that a row is tested in, or a number past all of them
 
-ROUNDING = 2.0**-48  # of a metric's value, for each row: what it gains by a row is a difference of two such
+GAIN_ROUNDING = 2.0**-48  # of a metric's value, for each row: what it gains by a row is a difference of two such
 STACKED = 1 << 20  # entries of matrices at a time
 MOST_KEPT = 1 << 23  # entries of matrices that results hold: 64 MB
 MOST_TRIED = 1 << 28  # entries of matrices with a row more: a second
 N_SUMS = 5  # rows, and four sums of errors
-USUAL = 2.0**400  # targets as large, or as small, are taken in another unit
+USUAL_TARGET = 2.0**400  # targets as large, or as small, are taken in another unit
 
 
 class SplitMetrics:
@@ -328,7 +328,8 @@ class TargetMetrics(AdditiveMetrics):
         self._y = as_finite_targets(name, y)
         self._origin = choose_origin(self._y)
         largest = float(np.abs(self._y).max())
-        self._unit = 1.0 if 1 / USUAL < largest < USUAL else power_of_two(largest)  # else squares are past the floats
+        # Else squares are past the floats.
+        self._unit = 1.0 if 1 / USUAL_TARGET < largest < USUAL_TARGET else power_of_two(largest)
         self._scatter = any("scatter" in METRICS[each.name].needs for each in self._metrics)
 
     def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
@@ -445,7 +446,7 @@ def gain_variance(without: float, more: Floats, numbers: NDArray[Any]) -> float:
     """
     n = float(numbers.sum())
     gains = (n + 1) * (more - without)
-    gains[np.abs(gains) <= ROUNDING * n * np.maximum(np.abs(more), 1)] = 0.0
+    gains[np.abs(gains) <= GAIN_ROUNDING * n * np.maximum(np.abs(more), 1)] = 0.0
     shares = numbers / n
     return float(shares @ (gains - shares @ gains) ** 2)
 

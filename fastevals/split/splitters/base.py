@@ -22,7 +22,7 @@ from fastevals.split.splitters.assignments import Assignment, Codes, SamplingFra
 MOST_CODES = 2**40  # of an array of all splits: more is no array to ask for
 Rows = NDArray[np.intp]
 
-WORK = 1 << 18  # rows of a task
+ROWS_PER_TASK = 1 << 18  # rows of a task
 
 
 TRAIN, TEST, VALIDATION, NEITHER = range(4)  # codes of the parts, where a repetition has one test set
@@ -70,7 +70,7 @@ class SplitPlan:
     def codes(self, start: int, stop: int) -> Codes:
         """Return the codes of some repetitions, of shape (stop - start, n_samples), without drawing those before."""
         out = np.empty((stop - start, self.n_samples), dtype=self.dtype)
-        size = max(1, WORK // self.n_samples)
+        size = max(1, ROWS_PER_TASK // self.n_samples)
         row_units, n_units = self.frame.row_units, self.frame.n_units
 
         def fill(first: int) -> None:
@@ -98,7 +98,7 @@ class SplitPlan:
 
     def each(self) -> Iterator[Codes]:
         """Yield the codes of all repetitions, a few drawn at a time."""
-        size = max(1, 4 * WORK // self.n_samples)
+        size = max(1, 4 * ROWS_PER_TASK // self.n_samples)
         for start in range(0, self.n_repeats, size):
             yield from self.codes(start, min(start + size, self.n_repeats))
 

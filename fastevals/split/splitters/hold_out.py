@@ -16,7 +16,7 @@ from fastevals.split.checks import as_share_or_count, as_units, check_same_rows
 from fastevals.split.splitters.assignments import RandomAssignment, SamplingFrame
 from fastevals.split.splitters.base import NEITHER, TEST, TRAIN, VALIDATION, Rows, SplitPlan, Splitter, set_fields
 
-ROUNDING = 1e-9  # of a sum of shares
+SHARES_ROUNDING = 1e-9  # of a sum of shares
 
 Ints = NDArray[np.int64]
 Size = int | float
@@ -240,7 +240,7 @@ def _check_shares(sizes: dict[str, Any], *, whole: bool) -> None:
     """Raise if parts that are given as shares add up to more than all rows, or to all with one part still to come."""
     shares = {name: size for name, size in sizes.items() if isinstance(size, float)}
     total = math.fsum(shares.values())
-    if total > 1 + ROUNDING or (not whole and total > 1 - ROUNDING):
+    if total > 1 + SHARES_ROUNDING or (not whole and total > 1 - SHARES_ROUNDING):
         given = ", ".join(f"{name}={size:g}" for name, size in shares.items())
         rule = "add up to at most 1" if whole else "leave a share for training"
         raise ValueError(f"{' and '.join(shares)} must {rule}, got {given}")

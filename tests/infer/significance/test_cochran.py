@@ -72,7 +72,7 @@ def test_order_parts_and_threads_make_no_difference(monkeypatch: pytest.MonkeyPa
     array = np.stack(models)
     expected = cochran_q_test(true, array)
     rows, order = rng.permutation(3000), rng.permutation(6)
-    monkeypatch.setattr(agreement, "MOST", 1 << 7)
+    monkeypatch.setattr(agreement, "MOST_ROWS", 1 << 7)
     for threads in (1, 3):
         with num_threads(threads):
             assert cochran_q_test(true, array).to_dict() == expected.to_dict()

@@ -192,7 +192,7 @@ def test_invariances(statistic: str) -> None:
 def test_threads_and_chunks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     table = np.random.default_rng(9).integers(0, 9, (500, 7)).astype(float)
     whole = friedman_test(table)
-    monkeypatch.setattr(friedman, "WORK", 500)
+    monkeypatch.setattr(friedman, "COMPARISONS_PER_TASK", 500)
     for threads in (1, 3):
         with fastevals.num_threads(threads):
             assert tuple(friedman_test(table)) == tuple(whole)

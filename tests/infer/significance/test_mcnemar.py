@@ -264,7 +264,7 @@ def test_rows_in_many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     true, a, b = rng.integers(0, 3, (3, 10_000)).astype(np.int8)
     whole = mcnemar_test(true, a, b).table.tolist()
     order = rng.permutation(true.size)
-    monkeypatch.setattr(agreement, "MOST", 1 << 9)
+    monkeypatch.setattr(agreement, "MOST_ROWS", 1 << 9)
     assert mcnemar_test(true, a, b).table.tolist() == whole == twin.table(true.tolist(), a.tolist(), b.tolist())
     assert mcnemar_test(true[order], a[order], b[order]).table.tolist() == whole
 
@@ -371,7 +371,7 @@ def test_inputs_of_many_models() -> None:
 def test_same_counts_at_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
     true, *models = rng.integers(0, 2, (8, 3000)).astype(np.int8)
-    monkeypatch.setattr(agreement, "MOST", 1 << 8)
+    monkeypatch.setattr(agreement, "MOST_ROWS", 1 << 8)
     found = []
     for threads in (1, 2, 5):
         with num_threads(threads):

@@ -58,7 +58,7 @@ def test_each_pair_is_as_the_test_of_two(test: str, alternative: str) -> None:
 def test_pairs_and_chunks_and_threads_change_nothing(test: str, monkeypatch: pytest.MonkeyPatch) -> None:
     options = OPTIONS.get(test, {})
     expected = pairwise_tests(TEN, test=test, **options)
-    monkeypatch.setattr("fastevals.infer.significance.pairwise.WORK", 20)  # two pairs a task
+    monkeypatch.setattr("fastevals.infer.significance.pairwise.DIFFERENCES_PER_TASK", 20)  # two pairs a task
     with num_threads(1):
         again = pairwise_tests(TEN, test=test, **options)
     assert (again.statistic == expected.statistic).all()

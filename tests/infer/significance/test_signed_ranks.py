@@ -181,9 +181,9 @@ def test_sum_at_some_places(spread: str, n: int) -> None:
 @pytest.mark.parametrize("spread", [1.0, 12.0])
 def test_sum_at_of_more_values_than_are_sampled(spread: float) -> None:
     """Of whole numbers, so that a sum less a value is exact, and sums can be counted value by value."""
-    n = 20 * ranks.SAMPLE
+    n = 20 * ranks.SAMPLED_VALUES
     ascending = np.sort(np.trunc(2.0**40 * np.random.default_rng(2).random(n) ** spread))
-    assert np.unique(ascending).size > 16 * ranks.SAMPLE
+    assert np.unique(ascending).size > 16 * ranks.SAMPLED_VALUES
     whole = n * (n + 1) // 2
     for place in (0, whole // 5, whole // 2, int(0.501 * whole), whole - 1):
         found = sum_at(*distinct(ascending), place)
