@@ -138,6 +138,10 @@ def test_commands_have_the_names_of_the_command_line(command: str, capsys: Any) 
     assert not any(f"--{name.replace('_', '-')} " in text for name in OPTION_NAMES)
     if command in ("report", "compare"):
         assert all(f"--{name} " in text for name in ("resamples", "confidence", "seed", "group"))
+        assert main([command, "--n-resamples=9"]) == main([command, "--rng", "1"]) == 2
+        said = capsys.readouterr().err
+        assert "'--n-resamples=9', did you mean --resamples?" in said
+        assert "'--rng', did you mean --seed?" in said
 
 
 # Errors ---------------------------------------------------------------------------------------------------------------

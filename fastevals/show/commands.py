@@ -337,7 +337,10 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unexpected argument {argument!r} ({self.repeated})")
         from fastevals._options import nearest  # imports NumPy
 
-        near = nearest(argument.split("=")[0], self._option_string_actions)
+        typed = argument.split("=")[0]
+        of_python = f"--{OPTION_NAMES.get(typed[2:].replace('-', '_'))}"
+        known = self._option_string_actions
+        near = of_python if of_python in known else nearest(typed, known)
         self.error(f"unknown option {argument!r}" + (f", did you mean {near}?" if near else ""))
 
 
