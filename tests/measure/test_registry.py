@@ -123,6 +123,22 @@ def test_results_are_found_by_short_names_and_hold_the_names():
         ranking.best_threshold("AUC")
 
 
+def test_calls_take_names_that_stand_for_metrics_and_give_the_names_back():
+    y, s = [0, 0, 1, 1, 0, 1] * 5, [0.1, 0.4, 0.3, 0.8, 0.2, 0.9] * 5
+    few = {"n_resamples": 39, "rng": 0}
+    compared = fastevals.compare_rankings(y, {"a": s, "b": s[::-1]}, metrics=["auc", "KS"], **few)
+    assert compared["auc"] is compared["roc_auc"]
+    assert list(compared.to_dict()["metrics"]) == ["roc_auc", "ks_statistic"]
+    measured = fastevals.evaluate_splits(y, s, np.arange(30) // 10, ["auc", "brier_score_loss"])
+    assert list(measured) == ["roc_auc", "brier_score"]
+    matrix = fastevals.ConfusionMatrix([[9, 3], [2, 8]])
+    assert list(fastevals.bootstrap(matrix, ["acc", "kappa"], **few)) == ["accuracy", "cohen_kappa"]
+    report = fastevals.report({"y": y, "s": s}, label="y", score="s", best="Youden-J", n_resamples=0)
+    assert report.to_dict()["operating_point"] == {"best": "informedness"}
+    own = fastevals.bootstrap((y, s), {"auc": "ks", "x": "auc"}, **few)  # what a user calls them comes first
+    assert (own["auc"].value, own["x"].value) == (Ranking(y, s).ks_statistic().value, Ranking(y, s).roc_auc())
+
+
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
