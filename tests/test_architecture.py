@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -204,6 +205,29 @@ def test_what_is_known_of_a_metric_is_in_the_registry() -> None:
             texts = {item.value for item in items if isinstance(item, ast.Constant)}
             found[file] += len(texts & METRICS.keys()) > 2
     assert +found == TABLES_BY_METRIC
+
+
+# Names of constants that say neither what is counted nor in which unit: `ROWS_PER_BLOCK` does.
+VAGUE = re.compile(
+    "BATCH|BLOCK|EXACT|FAR|FEW|FEWEST|FINE|FULL|HALF|LARGE|LARGEST|LEAST|LIMIT|LONGEST|MOST|NEAR|ONE|ROUNDING|SAMPLE"
+    "|SAMPLED|SCAN|SHARE|SHORT|SHOWN|SMALL|STEP|STRETCH|STRIP|TASK|TILE|USUAL|WHOLE|WORK"
+)
+SAME = {("SEED", "0")}  # of a script, and of a bootstrap
+
+
+def test_constants_are_a_noun_and_a_unit_in_one_place() -> None:
+    places: dict[tuple[str, str], list[str]] = {}
+    for path in FILES:
+        for node in ast.parse(path.read_text()).body:
+            if not isinstance(node, ast.Assign):
+                continue
+            target, value = node.targets[0], node.value
+            are_several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+            for name, its in zip(target.elts, value.elts, strict=True) if are_several else [(target, value)]:
+                if ast.unparse(name).isupper() and "TypeVar" not in ast.unparse(its):
+                    places.setdefault((ast.unparse(name), ast.unparse(its)), []).append(path.name)
+    assert {name: files for (name, _), files in places.items() if VAGUE.fullmatch(name)} == {}
+    assert {each: files for each, files in places.items() if len(files) > 1 and each not in SAME} == {}
 
 
 def test_distinct_values_are_sorted_not_hashed() -> None:

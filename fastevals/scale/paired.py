@@ -58,11 +58,11 @@ Specs = Mapping[str, MetricSpec]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-BLOCK = 1 << 14  # rows whose cells stay in the nearest caches
-NEAR = 48  # thresholds about a place
-FEW = 256  # thresholds about one that is the best, which are all kept
-TRIED = 1024  # thresholds about one that is the best, of which those that draws choose are kept
-TASK = 512  # draws
+ROWS_PER_BLOCK = 1 << 14  # rows whose cells stay in the nearest caches
+NEAR_THRESHOLDS = 48  # thresholds about a place
+FEW_THRESHOLDS = 256  # thresholds about one that is the best, which are all kept
+TRIED_THRESHOLDS = 1024  # thresholds about one that is the best, of which those that draws choose are kept
+DRAWS_PER_TASK = 512  # draws
 MOST_CHOSEN = 96  # of these
 TRIAL_DRAWS, TRIAL_KEY = 512, np.uint64(1)  # that tell between which thresholds the best one varies
 DRAWS, LINEAR_DRAWS = 4_999, 99_999
@@ -119,9 +119,9 @@ class JointSums:
     def add(self, flags: NDArray[Any], scores: Mapping[str, NDArray[Any]], weights: NDArray[Any] | None = None) -> None:
         """Add rows: whether each is positive, finite scores by model, and weights that are whole numbers."""
         flags = np.ascontiguousarray(flags).view(np.uint8)
-        cells = [np.empty(min(BLOCK, flags.size), dtype=np.uint16) for _ in self.terms]
-        for start in range(0, flags.size, BLOCK):
-            part = slice(start, start + BLOCK)
+        cells = [np.empty(min(ROWS_PER_BLOCK, flags.size), dtype=np.uint16) for _ in self.terms]
+        for start in range(0, flags.size, ROWS_PER_BLOCK):
+            part = slice(start, start + ROWS_PER_BLOCK)
             n = flags[part].size
             whole = np.empty(0, dtype=np.int64) if weights is None else weights[part].astype(np.int64)
             for name, terms, found in zip(self.models, self.terms, cells, strict=True):
@@ -337,7 +337,9 @@ def _groups(model: FewCells, label: str, spec: MetricSpec) -> Ints:
     row, last = model.places.get(label), model.counts.tps.size - 1
     cuts = np.empty(0, dtype=np.intp)
     if row is not None:
-        near = chosen_rows(model.counts, spec) if is_chosen(spec) else Shares.of(model.counts).near(row, NEAR)
+        near = (
+            chosen_rows(model.counts, spec) if is_chosen(spec) else Shares.of(model.counts).near(row, NEAR_THRESHOLDS)
+        )
         cuts = sorted_union(near, [row])
         cuts = cuts[(cuts > 0) & (cuts < last)]
     return np.asarray(cuts.size - np.searchsorted(cuts, np.arange(1, last + 1)), dtype=np.int64)
@@ -347,10 +349,10 @@ def chosen_rows(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
     """Return the rows of counts that are best in some draws, and one between any two; all where they are few."""
     share = Shares.of(counts)
     own = int(np.argmax(worth(spec, counts.cells())))
-    about = share.near(own, TRIED, -1 / 3)
+    about = share.near(own, TRIED_THRESHOLDS, -1 / 3)
     about = sorted_union(about, peaks(counts, spec, about))
     about = about[about > 0]
-    if about.size <= FEW:
+    if about.size <= FEW_THRESHOLDS:
         return about
     sizes = np.concatenate([np.diff(each[about], prepend=0) for each in (counts.tps, counts.fps)])
     drawn = np.empty((TRIAL_DRAWS, sizes.size), dtype=np.int64)
@@ -433,7 +435,7 @@ def draw_normal(covariance: Floats, n_draws: int, rng: np.random.Generator) -> F
         factor, order, drawn = np.zeros((n, n)), np.empty(n, dtype=np.intp), np.zeros((n_draws, n))
         rank = factorize(np.ascontiguousarray(flat[np.ix_(part, part)]), factor, order)
         normal = rng.standard_normal((n_draws, rank))
-        rows = [slice(start, start + TASK) for start in range(0, n_draws, TASK)]
+        rows = [slice(start, start + DRAWS_PER_TASK) for start in range(0, n_draws, DRAWS_PER_TASK)]
         run(lambda task: draw_with_factor(normal[task], factor, order, drawn[task]), rows, compiles="draw_with_factor")
         draws[:, part] = drawn
     draws = draws.reshape(n_draws, *covariance.shape[: covariance.ndim // 2])

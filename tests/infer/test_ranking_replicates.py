@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from fastevals import Ranking, ThresholdCounts, num_threads
-from fastevals.infer.bootstrap.ranking_samples import TOGETHER, ModelsSample, RankingSample, make_ranking_sample
+from fastevals.infer.bootstrap.ranking_samples import DRAWS_TOGETHER, ModelsSample, RankingSample, make_ranking_sample
 from fastevals.measure.metric_specs import MetricSpec, metric, parse_metrics, ranking_metric
 from fastevals.measure.registry import SCORE_METRICS
 
@@ -88,11 +88,11 @@ def test_rows_that_are_nearly_a_cell_each_are_drawn_one_by_one(stratified):
     metrics = list(map(ranking_metric, parse_metrics(asked).values()))
     sample = make_ranking_sample(Ranking(y, s).counts, metrics, stratified=stratified)
     assert isinstance(sample, ModelsSample)
-    values = np.stack(sample.replicates(TOGETHER + 1, KEY), axis=1)
-    for n in range(1, TOGETHER + 1):
+    values = np.stack(sample.replicates(DRAWS_TOGETHER + 1, KEY), axis=1)
+    for n in range(1, DRAWS_TOGETHER + 1):
         np.testing.assert_array_equal(np.stack(sample.replicates(n, KEY), axis=1), values[:n])
     order = np.lexsort((-s, ~y))
-    for times, row in zip(sample.draws(KEY, range(TOGETHER + 1), sample.workspace()), values, strict=True):
+    for times, row in zip(sample.draws(KEY, range(DRAWS_TOGETHER + 1), sample.workspace()), values, strict=True):
         rows = np.repeat(order, times[:700])
         assert rows.size == 700
         assert y[rows].sum() == 200 or not stratified

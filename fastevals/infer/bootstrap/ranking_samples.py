@@ -41,7 +41,9 @@ from fastevals.measure.registry import Detail, ReplicateKernel
 
 FEW_CELLS = 16  # for which it is faster to draw many replicates at once
 PRODUCTS_FIT = 1 << 32  # rows, from which products of two classes' are past 64 bits: replicates are swept in floats
-TOGETHER = 4  # draws whose rows are summed together: terms are then read from memory once for all, which takes longest
+DRAWS_TOGETHER = (
+    4  # draws whose rows are summed together: terms are then read from memory once for all, which takes longest
+)
 MANY_CELLS, ROWS_A_CELL = 500, 4  # cells in all, and rows a cell, for which it is as fast to draw rows one by one
 
 
@@ -269,7 +271,7 @@ class ModelsSample(UnitSample):
         for sweep, counter in self._models:
             sizes = sweep.steps.sizes
             counts = np.empty(sizes.shape, dtype=np.float64 if counter.sums else sizes.dtype)
-            drawn = np.tile(zero_bytes(self._n_rows), (TOGETHER, 1)) if sweep.of_rows else counter.scratch()[None]
+            drawn = np.tile(zero_bytes(self._n_rows), (DRAWS_TOGETHER, 1)) if sweep.of_rows else counter.scratch()[None]
             spaces.append((drawn, counts, sweep.workspace(sums=counter.sums)))
         return self.times(), spaces
 
@@ -290,7 +292,7 @@ class ModelsSample(UnitSample):
     def task_size(self) -> int:
         """Return the replicates of one task, by the data alone."""
         size = super().task_size() if self._models[0][0].quick else SLOW_PER_TASK
-        return size - size % TOGETHER or size
+        return size - size % DRAWS_TOGETHER or size
 
     def closed_form_acceleration(self, metric: int) -> NDArray[np.float64] | None:
         """Return the acceleration of a metric whose values without one row have a closed form."""

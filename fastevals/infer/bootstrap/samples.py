@@ -279,14 +279,16 @@ class CellSampler:
 
 
 MANY_ROWS = 500  # of a cell on average, from which a binomial each is faster: 50 ns; of pieces it is 0.1 a row
-SIGMAS = 2.0  # a Poisson total is above n in 2 % of tries, and leaves 2 standard deviations of rows to draw one by one
-FEWEST = 16  # rows; fewer are drawn one by one
+TOTAL_SIGMAS = (
+    2.0  # a Poisson total is above n in 2 % of tries, and leaves 2 standard deviations of rows to draw one by one
+)
+FEWEST_ROWS = 16  # rows; fewer are drawn one by one
 CELLS_PER_BLOCK = 16  # that the index from a row to its cell leaves to be walked through
 
 
 def usual_rate(n: int) -> float:
     """Return the mean of a row's Poisson count that makes draws of n rows the fastest; 0 for few rows."""
-    return 1 - SIGMAS / math.sqrt(n) if n >= FEWEST else 0.0
+    return 1 - TOTAL_SIGMAS / math.sqrt(n) if n >= FEWEST_ROWS else 0.0
 
 
 @lru_cache(maxsize=8)

@@ -99,13 +99,13 @@ class Steps:
         )
 
 
-SMALL = 1 << 14  # rows of a cell of which 4 times as many are never drawn: the chance is below 1e-10,000
+CELL_ROWS = 1 << 14  # rows of a cell of which 4 times as many are never drawn: the chance is below 1e-10,000
 
 
 def _count_dtype(counts: ThresholdCounts, largest: float) -> type[np.generic]:
     """Return the least type that holds what is drawn of a cell, of which the largest has so many rows."""
     if counts.tps.dtype.kind == "f":
         return np.float64
-    if largest <= SMALL:
+    if largest <= CELL_ROWS:
         return np.uint16
     return np.int32 if counts.n_pos + counts.n_neg < 2**31 else np.int64

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
@@ -26,10 +25,10 @@ from fastevals.infer.comparison import share_as_extreme
 from fastevals.measure.metric_specs import parse_metrics
 from fastevals.measure.ranking.base import Doubt
 from fastevals.measure.ranking.ranking import doubt_of_difference, least_extreme, without_doubt
+from fastevals.measure.registry import UNBOUNDED
 from fastevals.results import EXTREMENESS, Alternative, ResampledByMetric, format_estimates, number_or_array
 
 OTHER = np.uint64(2)  # the stream of the reference's replicates
-UNBOUNDED = (-math.inf, math.inf)  # what a difference of best values is within
 
 
 def bootstrap_unpaired(
