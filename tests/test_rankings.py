@@ -429,3 +429,59 @@ def test_folds_and_ranges_pickled_by_0_3_are_read() -> None:
     assert (read.roc_auc(), read.n_positives) == (cells.roc_auc(), cells.n_positives)
     with pytest.raises(ValueError, match=r"bounds of weights that 0\.3 rounded do not hold"):
         read.__setstate__((None, state | {"_rounding": 1e-6}))
+
+
+def test_curves_in_doubt_are_read_between_bounds_and_drawn_with_them() -> None:
+    from fastevals.show.plots.models import as_models, styled_models
+    from fastevals.show.plots.picture import Picture, Shade
+
+    y, _, q = rows()
+    doubtful, ranking = summary(q, 64).ranking(), fe.Ranking(y, q)
+    places = np.linspace(0, 0.99, 25)
+    for kind in ("roc", "det", "precision_recall", "gain", "lift", "cost", "decision"):
+        curve, true = (getattr(each, f"{kind}_curve")() for each in (doubtful, ranking))
+        low, high = curve.at(places)
+        own = true.at(places)
+        own = own.value if isinstance(own, fe.OperatingPoint) else own
+        assert ((low - 1e-12 <= own) & (own <= high + 1e-12) | np.isnan(own)).all()
+        assert (low < high).any()
+        at = curve.at(0.5)
+        assert at.low <= at.value <= at.high
+        picture = Picture()
+        models = as_models("curve", {"mine": doubtful}, type(true), lambda r, k=kind: getattr(r, f"{k}_curve")())
+        assert [name for name, _, _ in styled_models(picture, models)] == ["mine"]
+        (shade,) = (mark for mark in picture.marks if isinstance(mark, Shade))
+        assert ((shade.low <= shade.high).all(), shade.x.size > 4000) == (True, True)
+    assert (
+        doubtful.roc_curve().hull().area.low <= ranking.roc_curve().hull().area <= doubtful.roc_curve().hull().area.high
+    )
+    with pytest.raises(AttributeError, match="dominates is not known of a curve in doubt: ask its points"):
+        doubtful.roc_curve().dominates(ranking.roc_curve())
+    with pytest.raises(ValueError, match="got CertifiedCurve, whose points, worst and best curves are"):
+        ranking.roc_curve().crossings(doubtful.roc_curve())
+    with pytest.raises(ValueError, match="a curve in doubt has no point at a threshold: ask confusion_at"):
+        doubtful.roc_curve().at(threshold=0.5)
+
+
+def test_a_report_asks_each_summary_for_its_ranking_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    ranking = RankingSummary.ranking
+    monkeypatch.setattr(RankingSummary, "ranking", lambda self: asked.append(self) or ranking(self))
+    block = CountedBlock(N, int(rows()[0].sum()), {name: summary(rows()[2], 64) for name in "ab"}, {})
+    fe.report(ScoresSummary("y", ("a", "b"), labels=(1, 0), blocks={None: block}), n_resamples=20)
+    assert len(asked) == 2
+
+
+def test_what_needs_rows_says_so() -> None:
+    y, p, q = rows()
+    ranking = fe.Ranking(y, p)
+    for counted in (ranking, ranking.counts, summary(p, 64)):
+        for call in (
+            lambda c: fe.compare_rankings(y, {"a": c, "b": c}),
+            lambda c: fe.delong_test(y, c, c),
+            lambda c: fe.permutation_test(y, c, c),
+        ):
+            with pytest.raises(ValueError, match=r"must have a value for each row, got a .* bootstrap_unpaired"):
+                call(counted)
+    with pytest.raises(ValueError, match="fold 0 is a CertifiedRanking: merge summaries, and take the ranking of all"):
+        fe.RankingFolds([summary(q, 64).ranking()])

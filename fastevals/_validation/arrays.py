@@ -87,12 +87,17 @@ def is_summary(value: Any) -> bool:
     return all(hasattr(type(value), name) for name in ("update", "merge", "from_bytes"))
 
 
+def counts_rows(value: Any) -> bool:
+    """Return whether it is a summary, a ranking or threshold counts: all that say how many rows, and not which."""
+    return is_summary(value) or any(hasattr(type(value), name) for name in ("_counts_and_doubts", "rows_at_least"))
+
+
 def refuse_summaries(name: str, values: Any) -> None:
-    """Raise if a summary, or a list or mapping of them, is in the place of rows."""
+    """Raise if something that was counted, or a list or mapping of such, is in the place of rows."""
     found = values
     if isinstance(values, (list, tuple, Mapping)) and len(values):
         found = next(iter(values.values() if isinstance(values, Mapping) else values))
-    if is_summary(found):
+    if counts_rows(found):
         raise ValueError(
             f"{name} must have a value for each row, got a {type(found).__name__}: it doesn't tell which rows of two "
             "models are the same. Of different rows (yesterday's and today's) take delong_test_unpaired or "

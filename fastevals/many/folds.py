@@ -12,7 +12,7 @@ from fastevals._distinct import sorted_unique
 from fastevals._frames import Columns, Tabular, make_columns
 from fastevals._options import check_choice, named_by_base, show
 from fastevals._text import first_lines
-from fastevals._validation.arrays import as_scores, as_weights, check_finite, check_same_length
+from fastevals._validation.arrays import as_scores, as_weights, check_finite, check_same_length, counts_rows
 from fastevals._validation.labels import as_labels, binary_labels, raise_not_binary
 from fastevals._validation.text import unique_inverse
 from fastevals.counting.labels import rows_by_code
@@ -422,7 +422,10 @@ def _check_folds(name: str, rankings: Mapping[Any, Any], kind: Any) -> None:
     ranking: Any
     for fold, ranking in rankings.items():
         if not isinstance(ranking, kind):
-            raise ValueError(f"{name} must hold {kind.__name__}s, but fold {show(fold)} is a {type(ranking).__name__}")
+            hint = ": merge summaries, and take the ranking of all rows" if counts_rows(ranking) else ""
+            raise ValueError(
+                f"{name} must hold {kind.__name__}s, but fold {show(fold)} is a {type(ranking).__name__}{hint}"
+            )
         for side, rows in (("positives", ranking.n_positives), ("negatives", ranking.n_negatives)):
             if not rows:
                 raise ValueError(f"each fold must have both classes, but fold {show(fold)} has no {side}")

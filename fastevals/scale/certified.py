@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import methodcaller
 from types import MappingProxyType
 from typing import Any, Generic, Literal, NoReturn, TypeVar, overload
 
@@ -283,6 +284,11 @@ class CertifiedCurve(Generic[C]):
     def __repr__(self) -> str:
         return f"CertifiedCurve({self.points!r}, between two others)"
 
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(
+            f"{name} is not known of a curve in doubt: ask its points, which are exact, or its worst and best curves"
+        )
+
     @property
     def area(self) -> Certified:
         """The area below the curve."""
@@ -290,6 +296,36 @@ class CertifiedCurve(Generic[C]):
         *ends, value = (float(each.area) for each in curves)
         low, high = sorted(ends)
         return Certified(min(max(value, low), high), low, high)
+
+    def at(self, *place: ArrayLike, **places: Any) -> Any:
+        """Read the curve at a place on an axis, named as its own `at` does: of an array two, the least and the most."""
+        if places.get("threshold") is not None:
+            raise ValueError("a curve in doubt has no point at a threshold: ask confusion_at, with bounds=True")
+        low, high = self._ends_at(*place, **places)
+        if low.ndim:
+            return low, high
+        value = float(np.asarray(_value_of(self.points.at(*place, **places))))  # type: ignore[attr-defined]
+        return Certified(min(max(value, float(low)), float(high)), float(low), float(high))
+
+    def hull(self) -> CertifiedCurve[C]:
+        """Return the hulls."""
+        return self._each(methodcaller("hull"))
+
+    def over_prior(self, **costs: Any) -> CertifiedCurve[Any]:
+        """Return the costs over the prior, of cost curves."""
+        return self._each(methodcaller("over_prior", **costs))
+
+    def _each(self, make: Callable[[Any], Any]) -> CertifiedCurve[Any]:
+        return CertifiedCurve(*map(make, (self.worst, self.best, self.points)))
+
+    def _ends_at(self, *place: Any, **places: Any) -> NDArray[np.float64]:
+        """Return the least and the most at places."""
+        curves: tuple[Any, ...] = self.worst, self.best
+        return np.sort([_value_of(curve.at(*place, **places)) for curve in curves], axis=0)
+
+
+def _value_of(found: Any) -> Any:
+    return found.value if isinstance(found, OperatingPoint) else found
 
 
 class CertifiedRanking(BaseRanking):

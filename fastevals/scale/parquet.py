@@ -125,6 +125,7 @@ def ranking(
     Ranking or CertifiedRanking, or a dict of them by model
         With the methods of a `Ranking`. Of an exact one, `break_even_point`, `equal_error_rate` and a quota
         (`threshold_for`) may scan again, for a threshold among negatives; a copy, or one that was pickled, can't.
+        It has metrics of probabilities where no two negatives are between the scores at which counts are known.
 
     Raises
     ------

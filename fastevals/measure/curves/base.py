@@ -267,7 +267,8 @@ def _crossings(mine: Polyline, other: Polyline) -> Polyline:
 def _check_same_kind(name: str, value: Any, kind: type) -> None:
     """Raise unless a result is of the kind it is to be compared with."""
     if not isinstance(value, kind):
-        raise ValueError(f"{name} must be a {kind.__name__} to be compared with one, got {type(value).__name__}")
+        hint = ", whose points, worst and best curves are" if hasattr(value, "points") else ""
+        raise ValueError(f"{name} must be a {kind.__name__} to be compared with one, got {type(value).__name__}{hint}")
 
 
 def _check_defined(name: str, undefined: bool) -> None:

@@ -90,7 +90,8 @@ class ExactRanking(Ranking):
     Negatives are counted between the scores of positives, the thresholds that were asked for, and hundredths from 0 to
     1. So what is best, and all curves and areas are exact, as are counts at these scores. Where the threshold of a
     break-even point, an equal error rate or a quota is among negatives, they are counted in further scans. Counts at
-    other thresholds, and what is asked of probabilities, raise an error.
+    other thresholds, what is asked of probabilities, and what is best by a function raise an error, unless no two
+    negatives are between two of these scores: then the score of each row is known.
 
     Parameters
     ----------

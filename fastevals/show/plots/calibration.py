@@ -33,7 +33,7 @@ def plot_calibration(
 
     Parameters
     ----------
-    curve : CalibrationCurve or Ranking, or mapping of str to them
+    curve : CalibrationCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
         Of one model, or of several by name. Empty bins have no point.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.

@@ -56,7 +56,7 @@ def plot_cost(
 
     Parameters
     ----------
-    curve : CostCurve or Ranking, or mapping of str to them
+    curve : CostCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
         Of one model, or of several by name.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
@@ -144,7 +144,7 @@ def plot_cost_over_prior(
 
     Parameters
     ----------
-    curve : CostOverPrior or Ranking, or mapping of str to them
+    curve : CostOverPrior, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
         Of one model, or of several models or costs by name, all normalised or none; of a ranking at equal costs.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
@@ -209,9 +209,7 @@ def draw_cost_over_prior(picture: Picture, models: Models, color: Any = None) ->
 
 
 def _at_equal_costs(ranking: BaseRanking) -> CostOverPrior:
-    curve: Any = ranking.cost_curve()
-    over_prior: CostOverPrior = getattr(curve, "points", curve).over_prior()
-    return over_prior
+    return ranking.cost_curve().over_prior()
 
 
 def _over_prior(curve: CostOverPrior, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

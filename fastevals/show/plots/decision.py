@@ -30,7 +30,7 @@ def plot_decision(
 
     Parameters
     ----------
-    curve : DecisionCurve or Ranking, or mapping of str to them
+    curve : DecisionCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
         Of one model, or of several by name.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.

@@ -36,7 +36,7 @@ def plot_gain(
 
     Parameters
     ----------
-    curve : GainCurve or Ranking, or mapping of str to them
+    curve : GainCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
         Of one model, or of several by name.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
@@ -104,7 +104,7 @@ def plot_lift(
 
     Parameters
     ----------
-    curve : LiftCurve or Ranking, or mapping of str to them
+    curve : LiftCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
         Of one model, or of several by name.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.

@@ -38,7 +38,7 @@ def plot_score_histogram(
 
     Parameters
     ----------
-    ranking : Ranking or ThresholdCounts
+    ranking : Ranking, RankingSummary or ThresholdCounts
         Of one model.
     n_bins : int
         Of equal width, from 0 to 1 for probabilities. Otherwise the first and the last hold what is beyond all but the

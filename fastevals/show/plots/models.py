@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
+from fastevals._distinct import sorted_unique
 from fastevals._options import check_choice, show
 from fastevals._text import printable, shorten_name
 from fastevals._validation.curves import as_named
@@ -15,7 +16,8 @@ from fastevals.counts import ThresholdCounts
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import as_ranking
-from fastevals.show.plots.picture import Look, Picture, Shade
+from fastevals.scale.certified import CertifiedCurve
+from fastevals.show.plots.picture import Look, Picture, Shade, as_rate
 from fastevals.show.plots.thinning import thinned
 
 BAND_METHODS = {"kolmogorov": "Kolmogorov"}  # as legends write them, where not as they are
@@ -27,20 +29,30 @@ C = TypeVar("C")
 Drawn: TypeAlias = C | BaseRanking | Mapping[str, C | BaseRanking]  # what `plot_...` of a kind of curve takes
 
 
+class Enclosed(list[tuple[str | None, Any]]):
+    """Models, some of whose curves are in doubt between two others: `within` has these, or None, of each."""
+
+    within: Sequence[CertifiedCurve[Any] | None] = ()
+
+
 def as_models(name: str, curves: Any, kind: type, make: Callable[[Any], Any], label: str | None = None) -> Models:
     """Return the curves of an argument by name, computing those of rankings; `label` names a single one.
 
-    Of a curve that is in doubt between some points, it is the one through these points.
+    A curve that is in doubt between some points is the one through these points.
     """
+    within: list[CertifiedCurve[Any] | None] = []
 
     def as_curve(value: Any) -> Any:
         value = as_ranking(name, value)
         value = make(value) if isinstance(value, BaseRanking) else value
-        return getattr(value, "points", value)
+        within.append(value if isinstance(value, CertifiedCurve) else None)
+        return value.points if isinstance(value, CertifiedCurve) else value
 
     several = isinstance(curves, Mapping)
     curves = {key: as_curve(value) for key, value in curves.items()} if several else as_curve(curves)
-    return label_models(label, as_named(name, curves, kind, "Ranking"), several)
+    models = Enclosed(label_models(label, as_named(name, curves, kind, "Ranking"), several))
+    models.within = within
+    return models
 
 
 def label_models(label: str | None, models: Models, several: bool) -> Models:
@@ -55,12 +67,26 @@ def label_models(label: str | None, models: Models, several: bool) -> Models:
 def styled_models(picture: Picture, models: Models, color: Any = None) -> Iterator[tuple[str | None, Any, Look]]:
     """Yield each defined model with its look, by `color` or the next; add the others to the legend as undefined."""
     colors = _colors_for(color, models)
-    for name, each in models:
+    within = models.within if isinstance(models, Enclosed) else [None] * len(models)
+    for (name, each), bounds in zip(models, within, strict=True):
         look = picture.next_look(colors.get(name))
         if each.defined:
+            if bounds is not None:
+                _add_bounds(picture, bounds, look)
             yield name, each, look
         else:
             picture.add_curve([], [], label_of(name, "undefined"), look)
+
+
+def _add_bounds(picture: Picture, bounds: CertifiedCurve[Any], look: Look) -> None:
+    """Shade where a curve may be, whatever the rows were."""
+    evenly = np.linspace(0, 1, picture.columns, endpoint=False)
+    x = sorted_unique(np.concatenate((evenly, as_rate(8 * evenly[1:] - 4))))  # by rates, and by their deviates
+    ends = bounds._ends_at(x)
+    known = np.isfinite(ends).all(axis=0)
+    low, high = ends[:, known]
+    picture.add(Shade(x[known], low, high, look))
+    picture.add_entry("where the curve may be", marker="shade")
 
 
 def _colors_for(color: Any, models: Models) -> dict[str | None, Any]:

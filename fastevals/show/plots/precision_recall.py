@@ -48,7 +48,7 @@ def plot_precision_recall(
 
     Parameters
     ----------
-    curve : PrecisionRecallCurve or Ranking, or mapping of str to them
+    curve : PrecisionRecallCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
         Of one model, or of several by name.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.

@@ -56,7 +56,7 @@ def plot_roc(
 
     Parameters
     ----------
-    curve : RocCurve or Ranking, or mapping of str to them
+    curve : RocCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
         Of one model, or of several by name.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
@@ -156,7 +156,7 @@ def plot_det(
 
     Parameters
     ----------
-    curve : DetCurve or Ranking, or mapping of str to them
+    curve : DetCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
         Of one model, or of several by name.
     ax : Axes, optional
         Where to draw, an empty one or one of this function's; by default a new figure of pyplot's.

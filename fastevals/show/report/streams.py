@@ -15,8 +15,8 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -371,20 +371,25 @@ def summary_name(data: Any) -> str:
     return ", ".join(os.path.basename(os.fsdecode(path)) for path in ([data] if is_path(data) else data))
 
 
-class CertifiedBlock(NamedTuple):
+@dataclass(frozen=True)
+class CertifiedBlock:
     """What a report needs of one block that was counted in ranges of scores."""
 
     totals: CountedBlock
 
+    @cached_property
+    def _rankings(self) -> dict[str, Any]:
+        return {model: as_ranking(model, summary) for model, summary in self.totals.summaries.items()}
+
     def ranking(self, model: str) -> Ranking:
         """Return a model's ranking at the thresholds at which counts are exact."""
-        ranking = as_ranking(model, self.totals.summaries[model])
+        ranking = self._rankings[model]
         counts = ranking.counts if isinstance(ranking, Ranking) else ranking.at_cuts
         return Ranking._from_checked_counts(counts, None, (self.totals.n_positives, self.totals.n_negatives))
 
     def bounds_at(self, model: str, threshold: float, costs: Mapping[str, float]) -> dict[str, Interval]:
         """Return bounds of values read at a cut where weights were rounded, leaving out values without bounds."""
-        ranking = as_ranking(model, self.totals.summaries[model])
+        ranking = self._rankings[model]
         bounds: dict[str, Interval] = {}
         if isinstance(ranking, Ranking) or math.isnan(threshold):
             return bounds
@@ -416,7 +421,7 @@ class CertifiedBlock(NamedTuple):
 
     def certified(self, model: str) -> dict[str, float | Certified]:
         """Return the metrics of rankings, with bounds where they are in doubt; NaN where nothing is known of one."""
-        ranking = as_ranking(model, self.totals.summaries[model])
+        ranking = self._rankings[model]
         found: dict[str, float | Certified] = {}
         for name, entry in SCORE_METRICS.items():
             if entry.of != "ranking":
