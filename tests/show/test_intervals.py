@@ -94,7 +94,13 @@ def test_intervals_and_differences_are_those_of_compare_rankings(capsys):
     assert output["intervals"] == {
         "method": "BCa", "confidence": 0.9, "resamples": 199, "seed": 3, "group": None, "cells_above": None,
         "budget": None, "blocks_drawn": 1, "not_drawn": "",
+        "in_place_of_bca": {
+            name: result[name].estimates["logistic"].method
+            for name in ("ks_statistic", "expected_calibration_error", "accuracy", "precision", "recall", "f1", "matthews")
+        },
     }  # fmt: skip
+    assert result["f1"].estimates["logistic"].method == "debiased percentile"
+    assert result["recall"].estimates["logistic"].method == "further of BCa and debiased percentile"
 
 
 def test_intervals_of_one_model_are_those_of_bootstrap(capsys):
@@ -252,7 +258,7 @@ def test_the_level_is_shown(capsys):
     assert "\n 75.5 % from 0." in text
     assert "difference" not in text
     text = report(capsys, "--score", "logistic", *FEW, "--threshold", "0.5")
-    assert "intervals  95 %, BCa, 99 bootstrap replicates of rows (seed 0)\n" in text
+    assert "intervals  95 %, BCa, 99 bootstrap replicates of rows (seed 0). In place of BCa: debiased" in text
 
 
 def test_differences_of_a_block_below_its_tables(capsys):

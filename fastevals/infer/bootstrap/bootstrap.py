@@ -74,6 +74,22 @@ class Limits(NamedTuple):
 
 
 NO_LIMITS = Limits()
+DEBIASED = "debiased percentile"  # what stands for BCa of metrics that are the best of many
+FURTHER = f"further of BCa and {DEBIASED}"  # and of those at the threshold that another one is best at
+
+
+def interval_method(method: str, limits: Limits) -> str:
+    """Return what the method of an interval is called, of a metric within limits."""
+    if method != "BCa" or limits.optimized is None:
+        return method
+    return FURTHER if limits.is_by_another else DEBIASED
+
+
+def methods_in_place_of_bca(specs: MetricSpecs) -> dict[str, str]:
+    """Return what "BCa" stands for, of metrics that have another interval."""
+    found = {label: interval_method("BCa", Limits.of(spec)) for label, spec in specs.items()}
+    return {label: method for label, method in found.items() if method != "BCa"}
+
 
 NO_DOUBT: Doubt = (0.0, 0.0)
 FEW_ROWS = 50  # rows of a class; with fewer, intervals of a best value cover too seldom
@@ -271,6 +287,9 @@ class Estimate(Frozen):
     caution : str
         Why the interval may hold the true value more seldom than its level says; empty where there is no such reason
         known. For metrics that are the best of many, such as KS (see `bootstrap`).
+    method : str
+        Of the interval: the one asked for; but where "BCa" was, "debiased percentile" of a metric that is the best of
+        many, and "further of BCa and debiased percentile" of one that is read where another metric is best.
 
     Examples
     --------
@@ -287,6 +306,7 @@ class Estimate(Frozen):
     n_undefined: Any
     bootstrap_distribution: Floats | None = None
     caution: str = ""
+    method: str = ""
 
     def __repr__(self) -> str:
         if isinstance(self.value, np.ndarray):
@@ -294,9 +314,10 @@ class Estimate(Frozen):
         low, high = self.confidence_interval
         undefined = f", n_undefined={self.n_undefined}" if self.n_undefined else ""
         caution = f", caution={self.caution!r}" if self.caution else ""
+        method = f", method={self.method!r}" if self.method in (DEBIASED, FURTHER) else ""
         return (
             f"Estimate({self.value:.4g}, [{low:.4g}, {high:.4g}], standard_error={self.standard_error:.3g}"
-            f"{undefined}{caution})"
+            f"{undefined}{method}{caution})"
         )
 
     def _columns(self) -> Columns:
@@ -403,6 +424,7 @@ def make_estimate(
         undefined if undefined.ndim else int(undefined),
         replicates if keep else None,
         _caution(columns, values, settings.method, class_sizes, limits) if not np.isnan(low).all() else "",
+        interval_method(settings.method, limits),
     )
 
 

@@ -26,7 +26,7 @@ from fastevals.show.report.intervals import (
 )
 from fastevals.show.report.over_values import OverValues, find_extreme
 from fastevals.show.report.scores import ModelNumbers, Report, ReportBlock
-from fastevals.show.report.text import block_cautions, describe_undrawn, over_cautions
+from fastevals.show.report.text import block_cautions, describe_undrawn, methods_in_place, over_cautions
 
 
 def report_values(report: Report) -> dict[str, Any]:
@@ -69,6 +69,7 @@ def _plan(report: Report) -> dict[str, Any] | None:
     methods = {block.intervals.method for block in report.blocks if block.intervals is not None}
     return {
         "method": next((method for method in (BCA, CELLS) if method in methods), None),
+        "in_place_of_bca": methods_in_place(report),
         "confidence": plan.confidence_level,
         "resamples": plan.n_resamples,
         "seed": plan.seed,

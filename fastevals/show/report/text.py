@@ -24,6 +24,7 @@ from fastevals._text import (
     shorten_name,
     shorten_names,
 )
+from fastevals.infer.bootstrap.bootstrap import methods_in_place_of_bca
 from fastevals.many.groups import GroupedMetric
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import Interval
@@ -41,6 +42,7 @@ from fastevals.show.report.intervals import (
     ModelDifference,
     ModelPair,
     cells_columns,
+    column_metrics,
     metric_title,
 )
 from fastevals.show.report.over_values import MOST_BLOCKS, ExtremeValue, OverValues, find_extreme
@@ -214,9 +216,21 @@ def _describe_intervals(report: Report) -> str:
         text += f", above {plan.most_drawn:,} rows" if above else ""
         text += f" ({option('n_resamples', placeholder='N')}: of the rows themselves)" if above else ""
         sentences.append(text + (f"{adjusted} (max-T, of the rows' joint cells)" if adjusted else ""))
+    if sentences and (others := methods_in_place(report)):
+        by_method = {method: [name for name in others if others[name] == method] for method in others.values()}
+        shown = (f"{method} of {', '.join(map(metric_title, names))}" for method, names in by_method.items())
+        sentences.append(f"In place of BCa: {'; '.join(shown)}")
     if any(block.against for block in report.blocks):
         sentences.append("Differences from other rows have intervals each by itself, and p of its own")
     return ". ".join([*sentences, *([undrawn] if undrawn else [])])
+
+
+def methods_in_place(report: Report) -> dict[str, str]:
+    """Return what metrics that have intervals have in place of BCa."""
+    intervals = [block.intervals.models for block in report.blocks if block.intervals is not None]
+    defined = {name for models in intervals for by_metric in models.values() for name in by_metric}
+    metrics = column_metrics(report.best, report.threshold, report.costs)
+    return methods_in_place_of_bca({name: spec for name, spec in metrics.items() if name in defined})
 
 
 def describe_undrawn(report: Report) -> str:
