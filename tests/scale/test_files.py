@@ -495,7 +495,7 @@ def csv_of(path: Path, columns: dict[str, list[Any]]) -> str:
     ids=str,
 )
 def test_late_rows_widen_types(late: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, size in (("HEAD", 800), ("BLOCK", 700)):
+    for name, size in (("HEAD", 800), ("BYTES_PER_BLOCK", 700)):
         monkeypatch.setattr(csv_files, name, size)
     columns: dict[str, list[Any]] = {"y": [0, 1, 1] * 200, "p": [3, 1, 4, 1, 5, 9] * 100, "f": [0, 0, 1, 1] * 150}
     for name, value in late.items():
@@ -508,7 +508,7 @@ def test_late_rows_widen_types(late: dict[str, str], tmp_path: Path, monkeypatch
 
 
 def test_first_rows_without_scores_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, size in (("HEAD", 800), ("BLOCK", 700)):
+    for name, size in (("HEAD", 800), ("BYTES_PER_BLOCK", 700)):
         monkeypatch.setattr(csv_files, name, size)
     path = csv_of(tmp_path / "rows.csv", {"y": [0, 1] * 300, "p": [""] * 500 + [0.5, "inf"] * 25 + [0.7] * 50})
     found = report(path, score="p", on_invalid="drop")
@@ -564,7 +564,7 @@ def test_a_late_value_that_is_no_number_is_named(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    for name, size in (("HEAD", 800), ("BLOCK", 700)):
+    for name, size in (("HEAD", 800), ("BYTES_PER_BLOCK", 700)):
         monkeypatch.setattr(csv_files, name, size)
     columns = {"y": [0, 1] * 300, "p": [0.7] * 600}
     columns[column][571] = "LATE"  # type: ignore[call-overload]
