@@ -337,6 +337,8 @@ class SupportsColumns(Protocol):
 
 
 OneModel = Sequence[float] | SupportsArray  # an array of two dimensions, too: its type does not tell
+Floats = NDArray[np.float64]
+Places = Sequence[Any] | SupportsArray
 Models = Mapping[Any, Any] | Sequence[Sequence[float] | SupportsArray] | SupportsColumns
 
 

@@ -113,7 +113,7 @@ def share_interval(
     return np.where(no_trials, np.nan, low), np.where(no_trials, np.nan, high)
 
 
-def _check_counts(matrix: ConfusionMatrix) -> None:
+def _check_counts(matrix: ConfusionMatrix[Any]) -> None:
     """Raise unless the counts are of rows, each matrix by itself."""
     counts = matrix.counts
     if matrix._mean_axes:
@@ -125,7 +125,7 @@ def _check_counts(matrix: ConfusionMatrix) -> None:
         refuse_weighted("matrix", matrix)
 
 
-def _check_average(metric: str, average: Any, matrix: ConfusionMatrix) -> None:
+def _check_average(metric: str, average: Any, matrix: ConfusionMatrix[Any]) -> None:
     """Raise unless the average of a metric over classes is a share of rows."""
     n_classes = matrix.counts.shape[-1]
     if isinstance(average, str) and average in MEAN_AVERAGES:
@@ -152,7 +152,7 @@ def outcomes(metric: str, cells: Cells) -> tuple[Any, Any]:
     return successes, trials - successes
 
 
-def _outcomes(matrix: ConfusionMatrix, metric: str, average: str | None) -> tuple[NDArray[Any], NDArray[Any]]:
+def _outcomes(matrix: ConfusionMatrix[Any], metric: str, average: str | None) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return successes and failures, of the stack's shape, or one axis longer over the classes."""
     if SHARES[metric].trials == "rows":
         zeros = np.zeros_like(matrix._right())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,8 @@ from fastevals.measure.curves.roc import RocCurve
 from fastevals.measure.ranking.ranking import Ranking
 
 LACK = "lack rows of the class, or rows outside it"
-AreaAverage = Literal["macro", "micro", "weighted", None]
+AreaMean = Literal["macro", "micro", "weighted"]
+AreaAverage = Literal[AreaMean, None]
 MultiClass = Literal["ovr", "ovo"]
 RocAverage = Literal[None, "micro", "macro"]
 PrAverage = Literal[None, "micro"]
@@ -150,6 +151,14 @@ class ClassRankings(Tabular):
             self._rankings = tuple(batch_rankings(self._scores.by_class()))
         return self._rankings
 
+    @overload
+    def roc_auc(
+        self, *, average: AreaMean = ..., multi_class: MultiClass = ..., max_fpr: float | None = ...
+    ) -> float: ...
+    @overload
+    def roc_auc(
+        self, *, average: None, multi_class: MultiClass = ..., max_fpr: float | None = ...
+    ) -> NDArray[np.float64]: ...
     def roc_auc(
         self, *, average: AreaAverage = "macro", multi_class: MultiClass = "ovr", max_fpr: float | None = None
     ) -> Any:
@@ -231,6 +240,10 @@ class ClassRankings(Tabular):
         _check_one_vs_one(self.is_multilabel, "macro", None)
         return float(self._averaged_pairs("macro"))
 
+    @overload
+    def average_precision(self, *, average: AreaMean = ...) -> float: ...
+    @overload
+    def average_precision(self, *, average: None) -> NDArray[np.float64]: ...
     def average_precision(self, *, average: AreaAverage = "macro") -> Any:
         """Average precision of each class against the rest, and its averages.
 
@@ -262,6 +275,10 @@ class ClassRankings(Tabular):
             "average_precision", class_metric(self._scores, "average_precision"), average, self.support
         )
 
+    @overload
+    def roc_curve(self, *, average: None = ..., drop_intermediate: bool = ...) -> dict[Any, RocCurve]: ...
+    @overload
+    def roc_curve(self, *, average: Literal["micro", "macro"], drop_intermediate: bool = ...) -> RocCurve: ...
     def roc_curve(self, *, average: RocAverage = None, drop_intermediate: bool = True) -> Any:
         """ROC curves of each class against the rest, or their average.
 
@@ -305,6 +322,10 @@ class ClassRankings(Tabular):
         curves = run(lambda ranking: RocCurve(ranking.counts, thinned), self.rankings)
         return self._by_label("roc_curve", curves)
 
+    @overload
+    def precision_recall_curve(self, *, average: None = ...) -> dict[Any, PrecisionRecallCurve]: ...
+    @overload
+    def precision_recall_curve(self, *, average: Literal["micro"]) -> PrecisionRecallCurve: ...
     def precision_recall_curve(self, *, average: PrAverage = None) -> Any:
         """Precision-recall curves of each class against the rest, or that of all.
 

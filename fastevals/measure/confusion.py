@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Generic, Literal, NamedTuple, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from fastevals._options import as_flag, check_choice, check_number, listed, show
 from fastevals._text import format_tables, shorten_names
 from fastevals._validation.arrays import (
     EXACT_INTEGER,
+    Floats,
     as_array,
     as_frequencies,
     as_weights,
@@ -35,16 +36,17 @@ from fastevals._validation.labels import (
 from fastevals.counting.groups import count_grouped_pairs, count_label_pairs, expand_to_labels
 from fastevals.counts import Cells
 from fastevals.measure import cells
-from fastevals.results import as_json
+from fastevals.results import V, as_json
 
 FAR_APART = 2.0**-480  # of the largest count: products of two so small, and their rounding errors, may vanish
-Average = Literal[None, "binary", "micro", "macro", "weighted"]
+MeanAverage = Literal["binary", "micro", "macro", "weighted"]
+Average = Literal[None, MeanAverage]
 MOST_SHOWN = 10  # classes of a printed matrix
 LONGEST_NAME = 16
 MacroF = Literal["mean-of-f", "of-means"]
 
 
-class ConfusionMatrix(Tabular):
+class ConfusionMatrix(Tabular, Generic[V]):
     """Counts of true against predicted classes, one matrix or a stack of them.
 
     Every metric keeps the leading axes: with counts of shape (folds, models, K, K) it has shape (folds, models). A zero
@@ -109,7 +111,9 @@ class ConfusionMatrix(Tabular):
         self._mean_axes = ()
 
     @classmethod
-    def _from_counts(cls, counts: NDArray[Any], classes: Classes, mean_axes: tuple[int, ...] = ()) -> ConfusionMatrix:
+    def _from_counts(
+        cls, counts: NDArray[Any], classes: Classes, mean_axes: tuple[int, ...] = ()
+    ) -> ConfusionMatrix[Any]:
         """Make the matrix of classes in the order of the counts, which are our own: whole ones are as they must be."""
         matrix = cls.__new__(cls)
         matrix.counts = _as_square_counts("counts", counts) if counts.dtype.kind == "f" else counts.view()
@@ -193,7 +197,7 @@ class ConfusionMatrix(Tabular):
         labels: ArrayLike | None = None,
         pos_label: Any = None,
         sample_weight: ArrayLike | None = None,
-    ) -> tuple[NDArray[Any], ConfusionMatrix]:
+    ) -> tuple[NDArray[Any], ConfusionMatrix[Floats]]:
         """Count true against predicted labels in each group (a fold, a user, a day), all groups in one pass.
 
         Parameters
@@ -265,7 +269,7 @@ class ConfusionMatrix(Tabular):
             rows = [*([*row, "..."] for row in rows), ["...", *[""] * (MOST_SHOWN + 1)]]
         return "\n  ".join([repr(self), *(format_tables([rows])[0] if first.size else [])])
 
-    def __reduce__(self) -> tuple[Callable[..., ConfusionMatrix], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., ConfusionMatrix[Any]], tuple[Any, ...]]:
         return _rebuild, (self.counts, self.labels, self.pos_label, self._mean_axes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -288,7 +292,11 @@ class ConfusionMatrix(Tabular):
         names = shorten_names(self.labels.tolist(), LONGEST_NAME)
         return {"true \\ predicted": as_column(names), **dict(zip(names, self.counts.T, strict=True))}
 
-    def pool(self, axis: int | tuple[int, ...] | None = None) -> ConfusionMatrix:
+    @overload
+    def pool(self, axis: None = ...) -> ConfusionMatrix: ...
+    @overload
+    def pool(self, axis: int | tuple[int, ...]) -> ConfusionMatrix[Floats]: ...
+    def pool(self, axis: int | tuple[int, ...] | None = None) -> ConfusionMatrix[Any]:
         """Add up the matrices along leading axes (all by default): micro-averaging over folds or models.
 
         Parameters
@@ -318,7 +326,11 @@ class ConfusionMatrix(Tabular):
         mean_axes = tuple(kept.index(k) for k in self._mean_axes if k in kept)
         return self._from_counts(self.counts.sum(axis=axes), self._classes, mean_axes)
 
-    def macro(self, axis: int | tuple[int, ...] | None = None) -> ConfusionMatrix:
+    @overload
+    def macro(self, axis: None = ...) -> ConfusionMatrix: ...
+    @overload
+    def macro(self, axis: int | tuple[int, ...]) -> ConfusionMatrix[Floats]: ...
+    def macro(self, axis: int | tuple[int, ...] | None = None) -> ConfusionMatrix[Any]:
         """Average every metric along leading axes (all by default): macro-averaging over folds or models.
 
         Parameters
@@ -339,7 +351,7 @@ class ConfusionMatrix(Tabular):
         axes = _as_stack_axes("axis", axis, self.counts.ndim - 2)
         return self._from_counts(self.counts, self._classes, tuple(sorted({*self._mean_axes, *axes})))
 
-    def accuracy(self) -> Any:
+    def accuracy(self) -> V:
         """Share of rows predicted right (2.5).
 
         Returns
@@ -356,7 +368,7 @@ class ConfusionMatrix(Tabular):
         """
         return self._result("accuracy", cells.ratio(self._right(), self._total()))
 
-    def error_rate(self) -> Any:
+    def error_rate(self) -> V:
         """Share of rows predicted wrong (2.4).
 
         Returns
@@ -373,7 +385,7 @@ class ConfusionMatrix(Tabular):
         """
         return self._result("error_rate", cells.ratio(self._wrong(), self._total()))
 
-    def hamming_loss(self) -> Any:
+    def hamming_loss(self) -> V:
         """Share of labels predicted wrong: with one label a row, the error rate.
 
         Returns
@@ -390,7 +402,7 @@ class ConfusionMatrix(Tabular):
         """
         return self._result("hamming_loss", cells.ratio(self._wrong(), self._total()))
 
-    def balanced_accuracy(self) -> Any:
+    def balanced_accuracy(self) -> V:
         """Mean of the classes' recalls.
 
         Returns
@@ -407,6 +419,10 @@ class ConfusionMatrix(Tabular):
         """
         return self._result("balanced_accuracy", cells.recall(self._one_vs_rest()).mean(axis=-1))
 
+    @overload
+    def precision(self, *, average: None) -> Floats: ...
+    @overload
+    def precision(self, *, average: MeanAverage = ...) -> V: ...
     def precision(self, *, average: Average = "binary") -> Any:
         """Share of the rows predicted as a class that belong to it (2.8).
 
@@ -436,6 +452,10 @@ class ConfusionMatrix(Tabular):
         """
         return self._averaged("precision", cells.precision, average)
 
+    @overload
+    def recall(self, *, average: None) -> Floats: ...
+    @overload
+    def recall(self, *, average: MeanAverage = ...) -> V: ...
     def recall(self, *, average: Average = "binary") -> Any:
         """Share of the rows of a class that are predicted as it (2.9); `average` as in `precision`.
 
@@ -453,6 +473,10 @@ class ConfusionMatrix(Tabular):
         """
         return self._averaged("recall", cells.recall, average)
 
+    @overload
+    def specificity(self, *, average: None) -> Floats: ...
+    @overload
+    def specificity(self, *, average: MeanAverage = ...) -> V: ...
     def specificity(self, *, average: Average = "binary") -> Any:
         """Share of the rows outside a class that are not predicted as it; `average` as in `precision`.
 
@@ -470,6 +494,10 @@ class ConfusionMatrix(Tabular):
         """
         return self._averaged("specificity", cells.specificity, average)
 
+    @overload
+    def jaccard(self, *, average: None) -> Floats: ...
+    @overload
+    def jaccard(self, *, average: MeanAverage = ...) -> V: ...
     def jaccard(self, *, average: Average = "binary") -> Any:
         """Intersection over union of a class's predicted and true rows; `average` as in `precision`.
 
@@ -487,6 +515,10 @@ class ConfusionMatrix(Tabular):
         """
         return self._averaged("jaccard", cells.jaccard, average)
 
+    @overload
+    def f_score(self, beta: float = ..., *, average: None, macro: MacroF = ...) -> Floats: ...
+    @overload
+    def f_score(self, beta: float = ..., *, average: MeanAverage = ..., macro: MacroF = ...) -> V: ...
     def f_score(self, beta: float = 1.0, *, average: Average = "binary", macro: MacroF = "mean-of-f") -> Any:
         """Weighted harmonic mean of precision and recall (2.10 to 2.17), computed from counts.
 
@@ -529,7 +561,7 @@ class ConfusionMatrix(Tabular):
         b = beta * beta
         return self._warned_values("f_score", np.where(p + r == 0, 0.0, cells.ratio((1 + b) * p * r, b * p + r)))
 
-    def matthews(self) -> Any:
+    def matthews(self) -> V:
         """Correlation of true and predicted classes, in [-1, 1]; NaN where either is constant.
 
         References
@@ -551,7 +583,7 @@ class ConfusionMatrix(Tabular):
         """
         return self._result("matthews", self._agreement().matthews())
 
-    def cohen_kappa(self) -> Any:
+    def cohen_kappa(self) -> V:
         """Agreement beyond chance, in [-1, 1] (Cohen 1960, doi:10.1177/001316446002000104).
 
         Returns
@@ -568,7 +600,7 @@ class ConfusionMatrix(Tabular):
         """
         return self._result("cohen_kappa", self._agreement().cohen_kappa())
 
-    def cost(self, cost_matrix: ArrayLike, *, prior: ArrayLike | None = None, normalize: bool = True) -> Any:
+    def cost(self, cost_matrix: ArrayLike, *, prior: ArrayLike | None = None, normalize: bool = True) -> V:
         """Cost of the predictions.
 
         With a prior it is ``sum over true classes of prior * sum over predicted of rate * cost``, where a class's rates
@@ -654,7 +686,7 @@ class ConfusionMatrix(Tabular):
             values = cells.ratio(np.where(support > 0, values * support, 0).sum(axis=-1), support.sum(axis=-1))
         return np.asarray(values)
 
-    def _result(self, name: str, values: Any) -> Any:
+    def _result(self, name: str, values: Any) -> V:
         return self._warned_values(name, self._mean(values))
 
     def _mean(self, values: Any) -> NDArray[Any]:
@@ -664,13 +696,13 @@ class ConfusionMatrix(Tabular):
         members = math.prod(values.shape[axis] for axis in self._mean_axes)
         return cells.ratio(values.sum(axis=self._mean_axes), members)
 
-    def _warned_values(self, name: str, values: NDArray[Any]) -> Any:
+    def _warned_values(self, name: str, values: NDArray[Any]) -> V:
         """Warn of NaN; return a plain number for a single matrix."""
         missing = np.count_nonzero(np.isnan(values))
         if missing:
             where = f"{missing} of {values.size} values have a zero denominator" if values.ndim else "zero denominator"
             warn_undefined(name, where)
-        return values if values.ndim else values.item()
+        return values if values.ndim else values.item()  # type: ignore[return-value]
 
     @property
     def _classes(self) -> Classes:
@@ -716,7 +748,9 @@ class ConfusionMatrix(Tabular):
         return _agreement(counts)
 
 
-def _rebuild(counts: NDArray[Any], labels: NDArray[Any], pos_label: Any, mean_axes: tuple[int, ...]) -> ConfusionMatrix:
+def _rebuild(
+    counts: NDArray[Any], labels: NDArray[Any], pos_label: Any, mean_axes: tuple[int, ...]
+) -> ConfusionMatrix[Any]:
     labels.flags.writeable = False  # pickling makes arrays writable
     return ConfusionMatrix._from_counts(counts, Classes(labels, pos_label), mean_axes)
 

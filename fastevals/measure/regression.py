@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,8 @@ from fastevals._options import check_number, warn_undefined
 from fastevals._validation.arrays import (
     FLOAT64,
     USUAL_WEIGHT,
+    Models,
+    OneModel,
     as_predictions,
     as_scores,
     as_weights,
@@ -33,7 +35,7 @@ from fastevals._validation.arrays import (
 from fastevals.counting.ordering import plain_block
 from fastevals.counting.sweeps import as_pair
 from fastevals.measure.error_metrics import OF_SQUARES, OF_SUMS, RegressionSums, pinball_loss
-from fastevals.results import Frozen
+from fastevals.results import Frozen, V
 
 Floats = NDArray[np.float64]
 Bracket = tuple[float, float]
@@ -138,7 +140,7 @@ MOST_SHOWN = 4  # models in a repr
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class RegressionMetrics(Frozen):
+class RegressionMetrics(Frozen, Generic[V]):
     """Errors of predictions: floats for one model, arrays of shape (n_models,) for many.
 
     Attributes
@@ -169,13 +171,13 @@ class RegressionMetrics(Frozen):
     RegressionMetrics(rmse=0.6124, mae=0.5, r2=0.9486, n_samples=4)
     """
 
-    mean_squared_error: Any
-    root_mean_squared_error: Any
-    mean_absolute_error: Any
-    median_absolute_error: Any
-    mean_absolute_percentage_error: Any
-    r2: Any
-    pinball_loss: Any
+    mean_squared_error: V
+    root_mean_squared_error: V
+    mean_absolute_error: V
+    median_absolute_error: V
+    mean_absolute_percentage_error: V
+    r2: V
+    pinball_loss: V
     n_samples: int
     quantile: float
     names: tuple[Any, ...] | None = None
@@ -191,9 +193,17 @@ class RegressionMetrics(Frozen):
         return make_columns({"model": models, **{name: getattr(self, name) for name in names}})
 
 
+@overload
+def regression_metrics(
+    y_true: ArrayLike, y_pred: Models, *, sample_weight: ArrayLike | None = ..., quantile: float = ...
+) -> RegressionMetrics[Floats]: ...
+@overload
+def regression_metrics(
+    y_true: ArrayLike, y_pred: OneModel, *, sample_weight: ArrayLike | None = ..., quantile: float = ...
+) -> RegressionMetrics: ...
 def regression_metrics(
     y_true: ArrayLike, y_pred: Any, *, sample_weight: ArrayLike | None = None, quantile: float = 0.5
-) -> RegressionMetrics:
+) -> RegressionMetrics[Any]:
     """Compute the usual errors of predicted numbers in one pass over the rows.
 
     Values are read as float64: integers past 2**53 and longer floats are rounded first.

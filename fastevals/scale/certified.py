@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._distinct import sorted_unique
 from fastevals._frames import Columns, make_columns
 from fastevals._options import as_flag, check_choice, check_costs, check_exactly_one, show, warn_undefined
-from fastevals._validation.arrays import as_thresholds, check_probabilities
+from fastevals._validation.arrays import Floats, Places, as_thresholds, check_probabilities
 from fastevals._validation.labels import Classes
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import Cells, ThresholdCounts
@@ -501,14 +501,16 @@ class CertifiedRanking(BaseRanking):
     # Thresholds -------------------------------------------------------------------------------------------------------
 
     @overload
-    def confusion_at(self, thresholds: ArrayLike, *, bounds: Literal[False] = ...) -> ConfusionMatrix: ...
+    def confusion_at(self, thresholds: float, *, bounds: Literal[False] = ...) -> ConfusionMatrix: ...
+    @overload
+    def confusion_at(self, thresholds: Places, *, bounds: Literal[False] = ...) -> ConfusionMatrix[Floats]: ...
     @overload
     def confusion_at(
         self, thresholds: ArrayLike, *, bounds: Literal[True]
     ) -> tuple[ConfusionMatrix, ConfusionMatrix]: ...
     def confusion_at(
         self, thresholds: ArrayLike, *, bounds: bool = False
-    ) -> ConfusionMatrix | tuple[ConfusionMatrix, ConfusionMatrix]:
+    ) -> ConfusionMatrix[Any] | tuple[ConfusionMatrix[Any], ConfusionMatrix[Any]]:
         """Count the confusion matrix at a threshold, or at each of an array of them.
 
         Parameters
@@ -546,7 +548,7 @@ class CertifiedRanking(BaseRanking):
         worst, best = (LooseCounts.of(counts, self._spare, side) for counts, side in ends)
         return worst, best
 
-    def _matrix(self, counts: ThresholdCounts, thresholds: NDArray[Any]) -> ConfusionMatrix:
+    def _matrix(self, counts: ThresholdCounts, thresholds: NDArray[Any]) -> ConfusionMatrix[Any]:
         matrices = at_thresholds.confusion_counts(counts, thresholds)
         return ConfusionMatrix._from_counts(self._in_weight(matrices), self._names)
 
@@ -653,6 +655,10 @@ class CertifiedRanking(BaseRanking):
         worst, best = (at_thresholds.expected_cost(counts, at, *costs) for counts in self._loose())
         return self._between(best, worst, METRICS["expected_cost"].bounds)
 
+    @overload  # type: ignore[override]
+    def net_benefit(self, threshold_probability: float, *, prior: float | None = ...) -> float | Certified: ...
+    @overload
+    def net_benefit(self, threshold_probability: Places, *, prior: float | None = ...) -> tuple[Floats, Floats]: ...
     def net_benefit(self, threshold_probability: ArrayLike, *, prior: float | None = None) -> Any:
         """As `Ranking.net_benefit`; of an array of probabilities two arrays, the least and the most that it may be."""
         ends = [

@@ -68,7 +68,7 @@ def _permute_at_threshold(
     table, _ = count_codes([labels.flags(), *(each >= metric.threshold for each in exact)], None, 0, 2)
     codes = np.stack(np.unravel_index(np.flatnonzero(table), (2, 2, 2)))
 
-    def function(matrices: ConfusionMatrix) -> Any:
+    def function(matrices: ConfusionMatrix[Any]) -> Any:
         (tn, fp), (fn, tp) = np.moveaxis(matrices.counts, 0, -1)
         return metric.of_cells(Cells(tp, fp, fn, tn))  # type: ignore[misc]
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,12 +33,40 @@ from fastevals.measure.bias_variance.decomposition import (
     as_named_alike,
     check_same_pairs,
 )
-from fastevals.measure.bias_variance.squared import SquaredLoss
-from fastevals.measure.bias_variance.zero_one import ZeroOneLoss
+from fastevals.measure.bias_variance.squared import BiasVariance, SquaredLoss
+from fastevals.measure.bias_variance.zero_one import DomingosDecomposition, JamesDecomposition, ZeroOneLoss
 
 Floats = NDArray[np.float64]
 
 
+class Given(TypedDict, total=False):
+    """What may be known beside true labels and predictions."""
+
+    y_observed: Any
+    sample_weight: ArrayLike | None
+    labels: ArrayLike | None
+    per_sample: bool
+
+
+@overload
+def bias_variance(
+    y_true: ArrayLike, predictions: Any, *, loss: Literal["squared"] = ..., **given: Unpack[Given]
+) -> BiasVariance: ...
+@overload
+def bias_variance(
+    y_true: ArrayLike, predictions: Any, *, loss: Literal["zero_one"], decomposition: Literal["domingos"] = ...,
+    **given: Unpack[Given],
+) -> DomingosDecomposition: ...  # fmt: skip
+@overload
+def bias_variance(
+    y_true: ArrayLike, predictions: Any, *, loss: Literal["zero_one"], decomposition: Literal["kohavi-wolpert"],
+    **given: Unpack[Given],
+) -> BiasVariance: ...  # fmt: skip
+@overload
+def bias_variance(
+    y_true: ArrayLike, predictions: Any, *, loss: Literal["zero_one"], decomposition: Literal["james"],
+    **given: Unpack[Given],
+) -> JamesDecomposition: ...  # fmt: skip
 def bias_variance(
     y_true: ArrayLike,
     predictions: Any,

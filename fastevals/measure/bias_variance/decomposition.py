@@ -9,21 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._choices import DecompositionName, LossName
 from fastevals._execution import run
 from fastevals._frames import Columns, make_columns
 from fastevals._options import listed
-from fastevals._validation.arrays import as_array, named_columns
+from fastevals._validation.arrays import Floats, as_array, named_columns
 from fastevals.counting.ordering import plain_block
-from fastevals.results import Frozen
+from fastevals.results import Frozen, V
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class Decomposition(Frozen):
+class Decomposition(Frozen, Generic[V]):
     """The expected loss of models that are alike but for their training sets, and the parts it has.
 
     Attributes
@@ -51,29 +52,29 @@ class Decomposition(Frozen):
     OF_BIAS: ClassVar[str] = ""  # the term that is bias, or what it costs
     OF_VARIANCE: ClassVar[str] = ""  # and that of variance
 
-    expected_loss: Any
+    expected_loss: V
     main_prediction: NDArray[Any]
     n_models: int
     n_samples: int
-    loss: str
-    decomposition: str | None
+    loss: LossName
+    decomposition: DecompositionName | None
     observed: bool
-    per_sample: Any = None
+    per_sample: Decomposition[Floats] | None = None
 
     @classmethod
     def numbers(cls) -> tuple[str, ...]:
         """Name the numbers: the expected loss, the terms that add up to it, others."""
         return ("expected_loss", *cls.TERMS, *cls.BESIDE)
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> dict[str, V]:
         """Return the terms that add up to the expected loss, by name; those of noise only if labels were observed."""
         return self._known(self.TERMS)
 
-    def beside(self) -> dict[str, Any]:
+    def beside(self) -> dict[str, V]:
         """Return the other numbers, by name; those of noise only if labels were observed."""
         return self._known(self.BESIDE)
 
-    def _known(self, names: tuple[str, ...]) -> dict[str, Any]:
+    def _known(self, names: tuple[str, ...]) -> dict[str, V]:
         left_out = () if self.observed else self.OF_NOISE
         return {name: getattr(self, name) for name in names if name not in left_out}
 
@@ -141,7 +142,7 @@ class Loss(Protocol):
 
     name: str
     decomposition: str | None
-    kind: type[Decomposition]
+    kind: type[Decomposition[Any]]
     true: NDArray[Any]
     observed: NDArray[Any] | None
     labels: NDArray[Any] | None

@@ -24,6 +24,7 @@ from fastevals.measure.bias_variance.decomposition import (
     strips,
 )
 from fastevals.measure.regression import as_double
+from fastevals.results import V
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +32,7 @@ SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class BiasVariance(Decomposition):
+class BiasVariance(Decomposition[V]):
     """``expected_loss = bias_squared + variance + noise + cross_term``: of squared loss, or Kohavi and Wolpert's.
 
     Attributes
@@ -52,10 +53,11 @@ class BiasVariance(Decomposition):
     OF_BIAS: ClassVar[str] = "bias_squared"
     OF_VARIANCE: ClassVar[str] = "variance"
 
-    bias_squared: Any
-    variance: Any
-    noise: Any
-    cross_term: Any
+    bias_squared: V
+    variance: V
+    noise: V
+    cross_term: V
+    per_sample: BiasVariance[Floats] | None = None
 
 
 class SquaredLoss(Loss):

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._distinct import sorted_unique
 from fastevals._kernels.bias_variance import SAMPLES_PER_STRIP, count_bytes, count_classes, count_unknown, most_frequent
 from fastevals._options import listed, row_at, show
-from fastevals._validation.arrays import INT64, check_same_length
+from fastevals._validation.arrays import INT64, Floats, check_same_length
 from fastevals._validation.labels import (
     as_class_names,
     as_class_numbers,
@@ -38,6 +38,7 @@ from fastevals.measure.bias_variance.decomposition import (
     strips,
 )
 from fastevals.measure.bias_variance.squared import BiasVariance
+from fastevals.results import V
 
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
@@ -49,7 +50,7 @@ FEW_CLASSES, MANY_MODELS = 32, 8  # for `count_bytes` to be the faster way
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class DomingosDecomposition(Decomposition):
+class DomingosDecomposition(Decomposition[V]):
     """``expected_loss = bias + net_variance + noise_effect``: Domingos' parts of 0-1 loss.
 
     Attributes
@@ -77,17 +78,18 @@ class DomingosDecomposition(Decomposition):
     OF_BIAS: ClassVar[str] = "bias"
     OF_VARIANCE: ClassVar[str] = "net_variance"
 
-    bias: Any
-    variance: Any
-    unbiased_variance: Any
-    biased_variance: Any
-    net_variance: Any
-    noise: Any
-    noise_effect: Any
+    bias: V
+    variance: V
+    unbiased_variance: V
+    biased_variance: V
+    net_variance: V
+    noise: V
+    noise_effect: V
+    per_sample: DomingosDecomposition[Floats] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
-class JamesDecomposition(Decomposition):
+class JamesDecomposition(Decomposition[V]):
     """``expected_loss = noise + systematic_effect + variance_effect``: James' parts of 0-1 loss.
 
     Attributes
@@ -110,11 +112,12 @@ class JamesDecomposition(Decomposition):
     OF_BIAS: ClassVar[str] = "systematic_effect"
     OF_VARIANCE: ClassVar[str] = "variance_effect"
 
-    bias: Any
-    variance: Any
-    noise: Any
-    systematic_effect: Any
-    variance_effect: Any
+    bias: V
+    variance: V
+    noise: V
+    systematic_effect: V
+    variance_effect: V
+    per_sample: JamesDecomposition[Floats] | None = None
 
 
 # Decompositions -------------------------------------------------------------------------------------------------------
@@ -180,7 +183,7 @@ def _james(t: VoteCounts) -> Parts:
 class ZeroOneDecomposition(NamedTuple):
     """How one of the decompositions comes from the counts of votes."""
 
-    kind: type[Decomposition]  # of the result
+    kind: type[Decomposition[Any]]  # of the result
     parts: Callable[[VoteCounts], Parts]
     divisor: Callable[[int], int]  # by which the parts of n models are divided
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._frames import Columns, make_columns
 from fastevals._options import check_number, show
-from fastevals._validation.arrays import as_thresholds, as_vector
+from fastevals._validation.arrays import Floats, Places, as_thresholds, as_vector
 from fastevals.counting.sweeps import COUNT_ROUNDING
 from fastevals.counts import ThresholdCounts
 from fastevals.measure.cells import ratio
@@ -170,6 +170,10 @@ class DecisionCurve(Frozen):
         prior = _as_prior(prior)
         return cls(points, benefit, _net_benefit(counts, counts.n_pos, counts.n_neg, points, prior), counts, prior)
 
+    @overload
+    def at(self, threshold_probability: float) -> float: ...
+    @overload
+    def at(self, threshold_probability: Places) -> Floats: ...
     def at(self, threshold_probability: ArrayLike) -> Any:
         """Return the net benefit at any threshold probability: counted there, not interpolated.
 

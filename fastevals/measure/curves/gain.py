@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._validation.arrays import Floats, Places
 from fastevals.measure import ranking_metrics
 from fastevals.measure.cells import ratio
 from fastevals.measure.curves import rates
@@ -34,6 +35,14 @@ class _ShareCurve(Curve):
     def _linear_points(self) -> Polyline:
         return Polyline(self.share, self.gain)
 
+    @overload
+    def at(self, share: float) -> float: ...
+    @overload
+    def at(self, share: Places) -> Floats: ...
+    @overload
+    def at(self, *, threshold: float) -> tuple[float, float]: ...
+    @overload
+    def at(self, *, threshold: Places) -> tuple[Floats, Floats]: ...
     def at(self, share: ArrayLike | None = None, *, threshold: ArrayLike | None = None) -> Any:
         """Read the curve at a place, or at each of an array of places.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._validation.arrays import Floats, Places
 from fastevals.measure import ranking_metrics
 from fastevals.measure.cells import ratio
 from fastevals.measure.curves import rates
@@ -67,6 +68,14 @@ class PrecisionRecallCurve(Curve):
         """Area under the curve, counts linear between points."""
         return ranking_metrics.pr_auc(self.counts)
 
+    @overload
+    def at(self, recall: float) -> float: ...
+    @overload
+    def at(self, recall: Places) -> Floats: ...
+    @overload
+    def at(self, *, threshold: float) -> tuple[float, float]: ...
+    @overload
+    def at(self, *, threshold: Places) -> tuple[Floats, Floats]: ...
     def at(self, recall: ArrayLike | None = None, *, threshold: ArrayLike | None = None) -> Any:
         """Read the curve at a place, or at each of an array of places.
 

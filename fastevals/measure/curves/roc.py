@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._validation.arrays import Floats, Places
 from fastevals.counting.sweeps import select_rows
 from fastevals.counts import ThresholdCounts
 from fastevals.measure import ranking_metrics
@@ -91,6 +92,18 @@ class RocCurve(_RateCurve):
         """Area under the polyline, the AUC."""
         return ranking_metrics.roc_auc(self.counts)
 
+    @overload
+    def at(self, fpr: float) -> float: ...
+    @overload
+    def at(self, fpr: Places) -> Floats: ...
+    @overload
+    def at(self, *, tpr: float) -> float: ...
+    @overload
+    def at(self, *, tpr: Places) -> Floats: ...
+    @overload
+    def at(self, *, threshold: float) -> tuple[float, float]: ...
+    @overload
+    def at(self, *, threshold: Places) -> tuple[Floats, Floats]: ...
     def at(
         self, fpr: ArrayLike | None = None, *, tpr: ArrayLike | None = None, threshold: ArrayLike | None = None
     ) -> Any:
@@ -169,6 +182,18 @@ class DetCurve(_RateCurve):
         """Area under the polyline: 1 - AUC."""
         return ranking_metrics.rank_loss(self.counts)
 
+    @overload
+    def at(self, fpr: float) -> float: ...
+    @overload
+    def at(self, fpr: Places) -> Floats: ...
+    @overload
+    def at(self, *, fnr: float) -> float: ...
+    @overload
+    def at(self, *, fnr: Places) -> Floats: ...
+    @overload
+    def at(self, *, threshold: float) -> tuple[float, float]: ...
+    @overload
+    def at(self, *, threshold: Places) -> tuple[Floats, Floats]: ...
     def at(
         self, fpr: ArrayLike | None = None, *, fnr: ArrayLike | None = None, threshold: ArrayLike | None = None
     ) -> Any:

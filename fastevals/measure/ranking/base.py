@@ -6,12 +6,12 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from numpy.typing import ArrayLike
 
 from fastevals._options import as_flag, check_choice, check_costs, check_exactly_one, check_number, warn_undefined
-from fastevals._validation.arrays import as_thresholds
+from fastevals._validation.arrays import Floats, Places, as_thresholds
 from fastevals._validation.labels import Classes
 from fastevals.counts import ThresholdCounts
 from fastevals.measure import probability_metrics, ranking_metrics
@@ -396,7 +396,11 @@ class BaseRanking(ABC):
         """
         return self.calibration_curve(n_bins, strategy=strategy).expected_calibration_error
 
-    def confusion_at(self, thresholds: ArrayLike) -> ConfusionMatrix:
+    @overload
+    def confusion_at(self, thresholds: float) -> ConfusionMatrix: ...
+    @overload
+    def confusion_at(self, thresholds: Places) -> ConfusionMatrix[Floats]: ...
+    def confusion_at(self, thresholds: ArrayLike) -> ConfusionMatrix[Any]:
         """Count the confusion matrix at a threshold, or at each of an array of them.
 
         Parameters
@@ -559,6 +563,10 @@ class BaseRanking(ABC):
         value = as_thresholds("threshold", threshold, scalar=True)
         return self._warned_value("expected_cost", at_thresholds.expected_cost(self.counts, value, *costs))
 
+    @overload
+    def net_benefit(self, threshold_probability: float, *, prior: float | None = ...) -> float: ...
+    @overload
+    def net_benefit(self, threshold_probability: Places, *, prior: float | None = ...) -> Floats: ...
     def net_benefit(self, threshold_probability: ArrayLike, *, prior: float | None = None) -> Any:
         """Net benefit of acting on rows with at least some predicted probability, in true positives a row.
 

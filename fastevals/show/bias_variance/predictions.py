@@ -148,8 +148,13 @@ class DecomposedPredictions(TextResult):
         )
         return [["", "value", "share"], *map(list, cells)]
 
+    @property
+    def _each(self) -> Decomposition[NDArray[np.float64]]:
+        assert self.result.per_sample is not None
+        return self.result.per_sample
+
     def _largest(self) -> NDArray[np.intp]:
-        loss = self.result.per_sample.expected_loss
+        loss = self._each.expected_loss
         if loss.size > 2 * MOST_ROWS:  # a sort of all takes longer than all else
             least = np.partition(loss, loss.size - MOST_ROWS)[loss.size - MOST_ROWS]
             above, equal = np.flatnonzero(loss > least), np.flatnonzero(loss == least)
@@ -163,7 +168,7 @@ class DecomposedPredictions(TextResult):
         return [self._sample(int(row)) for row in self._largest()]
 
     def _sample(self, row: int) -> dict[str, Any]:
-        each = self.result.per_sample
+        each = self._each
         parts = {name: values[row] for name, values in each.parts().items()}
         return {
             "sample": row,

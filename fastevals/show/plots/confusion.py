@@ -21,7 +21,7 @@ MOST_CLASSES = 60  # whose cells can be seen
 MOST_WRITTEN = 12  # classes whose cells have room for numbers
 
 
-def plot_confusion_matrix(matrix: ConfusionMatrix, *, ax: Axes | None = None, title: str | None = None) -> Axes:
+def plot_confusion_matrix(matrix: ConfusionMatrix[Any], *, ax: Axes | None = None, title: str | None = None) -> Axes:
     r"""Draw a confusion matrix: counts, and their shares of the true class, which cells are as dark as.
 
     Parameters

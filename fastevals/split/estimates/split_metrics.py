@@ -130,7 +130,7 @@ class SplitMetrics:
         """Return whether results hold the matrices of so many test sets."""
         return False
 
-    def matrices(self, counted: Sequence[Any], shape: tuple[int, int]) -> ConfusionMatrix | None:
+    def matrices(self, counted: Sequence[Any], shape: tuple[int, int]) -> ConfusionMatrix[Any] | None:
         """Return the matrices of splits of a shape where results hold them; `counted` is as for `pool`."""
         return None
 
@@ -259,7 +259,7 @@ class LabelMetrics(AdditiveMetrics):
         """Return whether results hold the matrices of so many test sets."""
         return n_splits * self._n_cells <= MOST_KEPT
 
-    def matrices(self, counted: Sequence[Any], shape: tuple[int, int]) -> ConfusionMatrix | None:
+    def matrices(self, counted: Sequence[Any], shape: tuple[int, int]) -> ConfusionMatrix[Any] | None:
         """Return the matrices of splits of a shape."""
         if not self.keeps_matrices(math.prod(shape)):
             return None
