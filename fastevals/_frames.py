@@ -13,13 +13,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from importlib.util import find_spec
 from itertools import chain, islice
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._options import check_choice, import_optional, python_number
 from fastevals._text import format_column, format_pvalue, format_value, printable, shorten_name
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
 
 Array = NDArray[Any]
 Columns = dict[str, Array]  # of one length
@@ -72,6 +76,12 @@ class Tabular:
         """Return what stands above the rows in a notebook."""
         return repr(self).partition("\n")[0]
 
+    @overload
+    def to_frame(self, library: Literal["pandas"]) -> pandas.DataFrame: ...
+    @overload
+    def to_frame(self, library: Literal["polars"]) -> polars.DataFrame: ...
+    @overload
+    def to_frame(self, library: None = ...) -> pandas.DataFrame | polars.DataFrame: ...
     def to_frame(self, library: Library | None = None) -> Any:
         """Return the rows as a frame.
 

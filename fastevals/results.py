@@ -20,7 +20,7 @@ from fastevals._text import ROWS_SHOWN, format_column, format_pvalue, printable,
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault
 
-    V = TypeVarWithDefault("V", covariant=True, default=float)
+    V = TypeVarWithDefault("V", bound=float | NDArray[Any], covariant=True, default=float)
 else:
     V = TypeVar("V")  # a number; an array in results of several models, matrices or places
 
@@ -359,7 +359,7 @@ def format_estimate(estimate: float, interval: Interval | None, alpha: float) ->
     return f"{value}, {100 * (1 - alpha):.6g} % interval {low} to {high}"
 
 
-def format_estimates(values: NDArray[Any], interval: Interval) -> str:
+def format_estimates(values: NDArray[Any], interval: Interval[Any]) -> str:
     """Return the first few of an array of estimates, each with its interval."""
     ends = (np.broadcast_to(each, values.shape).ravel() for each in (values, *interval))
     shown = [f"{value:.4g} [{low:.4g}, {high:.4g}]" for value, low, high in islice(zip(*ends, strict=True), ROWS_SHOWN)]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,6 +36,7 @@ from fastevals.results import (
     Frozen,
     Interval,
     ResampledByMetric,
+    V,
     format_estimates,
     number_or_array,
 )
@@ -296,7 +297,7 @@ class MetricComparison(Frozen):
 
     estimates: dict[Any, Estimate]
     differences: tuple[Difference, ...]
-    n_undefined: Any
+    n_undefined: int | NDArray[np.intp]
 
     def __repr__(self) -> str:
         return f"MetricComparison({list(self.differences)!r})"
@@ -327,7 +328,7 @@ class MetricComparison(Frozen):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Difference(Frozen):
+class Difference(Frozen, Generic[V]):
     """A metric of one model less that of another: floats, or arrays where the metric gives an array.
 
     Attributes
@@ -350,11 +351,11 @@ class Difference(Frozen):
 
     model: Any
     reference: Any
-    value: Any
-    confidence_interval: Interval
-    standard_error: Any
-    pvalue: Any
-    unadjusted_pvalue: Any
+    value: V
+    confidence_interval: Interval[V]
+    standard_error: V
+    pvalue: V
+    unadjusted_pvalue: V
 
     def __repr__(self) -> str:
         pair = f"{printable(str(self.model))} - {printable(str(self.reference))}"

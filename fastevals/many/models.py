@@ -241,8 +241,8 @@ class BatchMetric(Frozen):
 
     values: NDArray[np.float64]
     names: tuple[Any, ...]
-    n_positives: Any = None
-    n_negatives: Any = None
+    n_positives: int | NDArray[np.int64] | None = None
+    n_negatives: int | NDArray[np.int64] | None = None
     standard_errors: NDArray[np.float64] | None = None
     pos_label: Any = None
 

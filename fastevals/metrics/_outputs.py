@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -242,6 +242,24 @@ def explained(lost: Floats, total: Floats, force_finite: bool = True) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         shares = 1 - lost / total
     return np.where(total != 0, shares, np.where(lost != 0, 0.0, 1.0)) if force_finite else shares
+
+
+class OfOutputs(Protocol):
+    """What a metric of several outputs is to type checkers: a number, or one of each output."""
+
+    @overload
+    def __call__(
+        self, y_true: Any, y_pred: Any, *, multioutput: Literal["raw_values"], sample_weight: Any = ..., **own: float
+    ) -> Floats: ...
+    @overload
+    def __call__(
+        self, y_true: Any, y_pred: Any, *, multioutput: Any = ..., sample_weight: Any = ..., **own: float
+    ) -> float: ...
+
+
+def of_outputs(metric: Callable[..., Any]) -> OfOutputs:
+    """Tell type checkers what a metric returns."""
+    return cast(OfOutputs, metric)
 
 
 def over_outputs(values: Floats, multioutput: Any, weights: NDArray[Any] | None) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,7 +50,8 @@ MAX_FPR = Rule(
     "a float in the range (0.0, 1.0] or None",
     lambda value: value is None or (isinstance(value, numbers.Real) and 0 < float(value) <= 1),
 )
-AVERAGE = any_of("macro", "micro", "samples", "weighted", None)
+Mean = Literal["macro", "micro", "samples", "weighted"]
+AVERAGE = any_of(*get_args(Mean), None)
 MULTI_CLASS = any_of("raise", "ovr", "ovo")
 # Averages of values of each class or pair.
 OVER_CLASSES: dict[str, tuple[str | None, ...]] = {"ovr": ("macro", "weighted", None), "ovo": ("macro", "weighted")}
@@ -58,6 +59,28 @@ RELATIVE, ABSOLUTE = 1e-5, 1e-8  # how far sums of probabilities may be off 1
 Floats = NDArray[np.float64]
 
 
+@overload
+def roc_auc_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    average: None,
+    sample_weight: ArrayLike | None = ...,
+    max_fpr: float | None = ...,
+    multi_class: str = ...,
+    labels: ArrayLike | None = ...,
+) -> Floats: ...
+@overload
+def roc_auc_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    average: Mean = ...,
+    sample_weight: ArrayLike | None = ...,
+    max_fpr: float | None = ...,
+    multi_class: str = ...,
+    labels: ArrayLike | None = ...,
+) -> float: ...
 def roc_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -147,6 +170,19 @@ def roc_auc_score(
     return _average_over_labels(ROC_AUC, table, average, classes)
 
 
+@overload
+def average_precision_score(
+    y_true: ArrayLike, y_score: ArrayLike, *, average: None, pos_label: Any = ..., sample_weight: ArrayLike | None = ...
+) -> Floats: ...
+@overload
+def average_precision_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    average: Mean = ...,
+    pos_label: Any = ...,
+    sample_weight: ArrayLike | None = ...,
+) -> float: ...
 def average_precision_score(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -6,11 +6,12 @@ import math
 import numbers
 import sys
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._validation.arrays import Floats
 from fastevals.counts import Cells
 from fastevals.measure import cells
 from fastevals.metrics._input import as_reported
@@ -35,6 +36,7 @@ MODIFIERS = {
     "jaccard": "true or predicted",
 }
 AVERAGE = any_of("binary", *AVERAGES)
+Mean = Literal["binary", "micro", "macro", "weighted", "samples"]
 BETA = Rule(
     "a float in the range [0.0, inf]", lambda value: isinstance(value, numbers.Real) and bool(cast("Any", value) >= 0)
 )
@@ -109,6 +111,21 @@ def precision_recall_fscore_support(
     return scores["precision"], scores["recall"], scores["f-score"], scores["support"]
 
 
+class PerClass(TypedDict, total=False):
+    """What else metrics of classes are given."""
+
+    labels: ArrayLike | None
+    pos_label: Any
+    sample_weight: ArrayLike | None
+    zero_division: Any
+
+
+@overload
+def precision_score(y_true: ArrayLike, y_pred: ArrayLike, *, average: None, **options: Unpack[PerClass]) -> Floats: ...
+@overload
+def precision_score(
+    y_true: ArrayLike, y_pred: ArrayLike, *, average: Mean = ..., **options: Unpack[PerClass]
+) -> float: ...
 def precision_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -140,6 +157,12 @@ def precision_score(
     ]
 
 
+@overload
+def recall_score(y_true: ArrayLike, y_pred: ArrayLike, *, average: None, **options: Unpack[PerClass]) -> Floats: ...
+@overload
+def recall_score(
+    y_true: ArrayLike, y_pred: ArrayLike, *, average: Mean = ..., **options: Unpack[PerClass]
+) -> float: ...
 def recall_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -171,6 +194,10 @@ def recall_score(
     ]
 
 
+@overload
+def f1_score(y_true: ArrayLike, y_pred: ArrayLike, *, average: None, **options: Unpack[PerClass]) -> Floats: ...
+@overload
+def f1_score(y_true: ArrayLike, y_pred: ArrayLike, *, average: Mean = ..., **options: Unpack[PerClass]) -> float: ...
 def f1_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -202,6 +229,14 @@ def f1_score(
     ]
 
 
+@overload
+def fbeta_score(
+    y_true: ArrayLike, y_pred: ArrayLike, *, beta: float, average: None, **options: Unpack[PerClass]
+) -> Floats: ...
+@overload
+def fbeta_score(
+    y_true: ArrayLike, y_pred: ArrayLike, *, beta: float, average: Mean = ..., **options: Unpack[PerClass]
+) -> float: ...
 def fbeta_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -236,6 +271,12 @@ def fbeta_score(
     )["f-score"]
 
 
+@overload
+def jaccard_score(y_true: ArrayLike, y_pred: ArrayLike, *, average: None, **options: Unpack[PerClass]) -> Floats: ...
+@overload
+def jaccard_score(
+    y_true: ArrayLike, y_pred: ArrayLike, *, average: Mean = ..., **options: Unpack[PerClass]
+) -> float: ...
 def jaccard_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,

@@ -25,6 +25,7 @@ from fastevals.metrics._outputs import (
     errors_of,
     explained,
     mean_errors,
+    of_outputs,
     over_outputs,
     raise_not_finite,
     targets_of,
@@ -39,6 +40,7 @@ SAMPLED_ROWS = 1 << 13  # rows that bracket a quantile: the pass then keeps some
 ROUNDED = 2.0**-52  # weights that miss half of all by less of it hit it: as much as they are rounded by
 
 
+@of_outputs
 def median_absolute_error(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -86,6 +88,7 @@ def median_absolute_error(
     return over_outputs(_quantiles(outputs.errors_alone(), _sizes_of_errors, 0.5), multioutput, weights)
 
 
+@of_outputs
 def mean_pinball_loss(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -138,6 +141,7 @@ def mean_pinball_loss(
     return over_outputs(losses, multioutput, weights)
 
 
+@of_outputs
 def d2_pinball_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -192,6 +196,7 @@ def d2_pinball_score(
     return _d2_pinball(y_true, y_pred, sample_weight, float(alpha), multioutput)
 
 
+@of_outputs
 def d2_absolute_error_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,

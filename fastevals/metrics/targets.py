@@ -27,6 +27,7 @@ from fastevals.metrics._outputs import (
     explained,
     mean_errors,
     mean_losses,
+    of_outputs,
     over_outputs,
     raise_not_finite,
     squares_and_variances,
@@ -40,6 +41,7 @@ _OR_NONE = Rule(
 )
 
 
+@of_outputs
 def mean_squared_error(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -79,6 +81,7 @@ def mean_squared_error(
     return over_outputs(mean_errors(outputs, squared_error), multioutput, weights)
 
 
+@of_outputs
 def root_mean_squared_error(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -112,6 +115,7 @@ def root_mean_squared_error(
     return over_outputs(_root_mean_squares(outputs), multioutput, weights)
 
 
+@of_outputs
 def mean_absolute_error(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -145,6 +149,7 @@ def mean_absolute_error(
     return over_outputs(mean_errors(outputs, absolute_error), multioutput, weights)
 
 
+@of_outputs
 def r2_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -196,6 +201,7 @@ def r2_score(
     return _explained_variance(y_true, y_pred, sample_weight, multioutput, force_finite, from_mean=False)
 
 
+@of_outputs
 def explained_variance_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -241,6 +247,7 @@ def explained_variance_score(
     return _explained_variance(y_true, y_pred, sample_weight, multioutput, force_finite, from_mean=True)
 
 
+@of_outputs
 def mean_absolute_percentage_error(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -279,6 +286,7 @@ def mean_absolute_percentage_error(
     return over_outputs(means, multioutput, weights)
 
 
+@of_outputs
 def mean_squared_log_error(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -314,6 +322,7 @@ def mean_squared_log_error(
     return over_outputs(_log_errors(outputs, "Mean", root=False), multioutput, weights)
 
 
+@of_outputs
 def root_mean_squared_log_error(
     y_true: ArrayLike,
     y_pred: ArrayLike,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,6 +40,7 @@ from fastevals.results import (
     Frozen,
     Interval,
     ResampledByMetric,
+    V,
     check_confidence_level,
     format_estimates,
     number_or_array,
@@ -267,7 +268,7 @@ class BootstrapResult(ResampledByMetric["Estimate"]):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Estimate(Frozen):
+class Estimate(Frozen, Generic[V]):
     """A metric and how sure it is: floats, or arrays where the metric gives an array.
 
     Attributes
@@ -299,11 +300,11 @@ class Estimate(Frozen):
     0.8888888888888888
     """
 
-    value: Any
-    confidence_interval: Interval
-    standard_error: Any
-    bias: Any
-    n_undefined: Any
+    value: V
+    confidence_interval: Interval[V]
+    standard_error: V
+    bias: V
+    n_undefined: int | NDArray[np.intp]
     bootstrap_distribution: Floats | None = None
     caution: str = ""
     method: str = ""

@@ -26,7 +26,7 @@ from fastevals.measure.metric_specs import parse_metrics
 from fastevals.measure.ranking.base import Doubt
 from fastevals.measure.ranking.ranking import doubt_of_difference, least_extreme, without_doubt
 from fastevals.measure.registry import UNBOUNDED
-from fastevals.results import EXTREMENESS, Alternative, ResampledByMetric, format_estimates, number_or_array
+from fastevals.results import EXTREMENESS, Alternative, ResampledByMetric, V, format_estimates, number_or_array
 
 OTHER = np.uint64(2)  # the stream of the reference's replicates
 
@@ -150,7 +150,7 @@ class UnpairedResult(ResampledByMetric["UnpairedDifference"]):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class UnpairedDifference(Estimate):
+class UnpairedDifference(Estimate[V]):
     """A metric of the subject less that of the reference: floats, or arrays where the metric gives an array.
 
     Attributes
@@ -175,9 +175,9 @@ class UnpairedDifference(Estimate):
         The metric of each.
     """
 
-    pvalue: Any = field(kw_only=True)
-    subject: Estimate = field(kw_only=True)
-    reference: Estimate = field(kw_only=True)
+    pvalue: V = field(kw_only=True)
+    subject: Estimate[V] = field(kw_only=True)
+    reference: Estimate[V] = field(kw_only=True)
 
     def __repr__(self) -> str:
         if isinstance(self.value, np.ndarray):

@@ -332,7 +332,7 @@ def read_intervals(
         name: {label: by_model[name].confidence_interval for label, by_model in estimates.items()} for name in names
     }
     undefined = {
-        label: max((each.n_undefined for each in by_model.values() if not math.isnan(each.value)), default=0)
+        label: max((int(each.n_undefined) for each in by_model.values() if not math.isnan(each.value)), default=0)
         for label, by_model in estimates.items()
     }
     undefined = {label: count for label, count in undefined.items() if count}

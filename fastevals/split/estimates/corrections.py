@@ -8,12 +8,12 @@ where the out-of-bag error lies between resubstitution and no information, and g
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._validation.arrays import as_thresholds
+from fastevals._validation.arrays import Places, as_thresholds
 from fastevals.results import number_or_array
 
 Floats = NDArray[np.float64]
@@ -49,6 +49,10 @@ class BootstrapErrors(NamedTuple):
     error_632_plus: float
 
 
+@overload
+def error_632(resubstitution: float, out_of_bag: float) -> float: ...
+@overload
+def error_632(resubstitution: Places, out_of_bag: Places) -> Floats: ...
 def error_632(resubstitution: ArrayLike, out_of_bag: ArrayLike) -> Any:
     """Return Efron's .632 estimate: 0.368 times the error on the training rows, 0.632 times that out of the bag.
 
@@ -82,6 +86,10 @@ def error_632(resubstitution: ArrayLike, out_of_bag: ArrayLike) -> Any:
     return number_or_array(_error_632(*values))
 
 
+@overload
+def error_632_plus(resubstitution: float, out_of_bag: float, no_information_rate: float) -> float: ...
+@overload
+def error_632_plus(resubstitution: Places, out_of_bag: Places, no_information_rate: float | Places) -> Floats: ...
 def error_632_plus(resubstitution: ArrayLike, out_of_bag: ArrayLike, no_information_rate: ArrayLike) -> Any:
     """Return Efron and Tibshirani's .632+ estimate, which allows for a fit that knows its training rows by heart.
 
