@@ -147,7 +147,11 @@ def choices() -> Iterator[tuple[str, str, set[Any], str]]:
                 yield shown, each.name, told, said[1] if said else ""
 
 
-ALL = {(shown, name): (told, said) for shown, name, told, said in choices()}
+ALL = {
+    (shown, name): (told, said)
+    for shown, name, told, said in choices()
+    if not shown.startswith("ProbabilitySummary.")  # whose error says which bins it keeps
+}
 
 
 def test_there_is_a_call_for_each() -> None:
