@@ -13,6 +13,8 @@ these, at a cost that does not depend on the rows, in one of three ways:
   have, and the metric is read anew in each draw.
 - The calibration error is a sum without signs: the sums of its bins are drawn likewise.
 
+A weighted row adds its weight times as much, and to a product its square. Weights are counted in parts of their mean.
+
 Intervals and adjusted p-values of differences are then those of `compare_rankings`: in each draw the largest deviation
 of all pairs' differences, in units of their standard errors (max-T).
 """
@@ -22,6 +24,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, combinations_with_replacement
 from typing import Any, NamedTuple, Self
 
@@ -67,6 +70,7 @@ MOST_CHOSEN = 96  # of these
 TRIAL_DRAWS, TRIAL_KEY = 512, np.uint64(1)  # that tell between which thresholds the best one varies
 DRAWS, LINEAR_DRAWS = 4_999, 99_999
 MOST_BITS = 30  # of what a row adds, as a whole number
+PARTS = 128  # of the mean weight of rows, in which weights are counted
 INNER_EDGES = np.arange(1, N_BINS) / N_BINS
 CALIBRATION, KS = "expected_calibration_error", "ks_statistic"
 
@@ -80,23 +84,26 @@ class JointSums:
         Two or more, of the same rows.
     specs : mapping of str to MetricSpec
         Metrics by what they are called.
+    mean_weight : float, optional
+        Of weighted rows, whose weights the models count: the sum of squared weights over that of weights.
 
     Attributes
     ----------
-    n_added : int
-        Rows so far, or their weight.
+    n_added, squared : int
+        Rows so far, copies counted: both are the same. Or sums of weights, and of squared ones.
     """
 
-    __slots__ = ("_bins", "_groups", "_products", "models", "n_added", "readings", "specs", "terms")
+    __slots__ = ("_bins", "_groups", "_part", "_products", "models", "n_added", "readings", "specs", "squared", "terms")
 
-    def __init__(self, models: Mapping[str, FewCells], specs: Specs) -> None:
+    def __init__(self, models: Mapping[str, FewCells], specs: Specs, *, mean_weight: float | None = None) -> None:
         self.models, self.specs = dict(models), dict(specs)
         self.readings = Readings.of(models, specs)
-        self.terms = [ModelTerms.of(model, specs, self.readings) for model in models.values()]
+        self._part = None if mean_weight is None else mean_weight / PARTS
+        self.terms = [ModelTerms.of(model, specs, self.readings, mean_weight) for model in models.values()]
         self._clear()
 
     def _clear(self) -> None:
-        self.n_added = 0
+        self.n_added = self.squared = 0
         self._products, self._bins, self._groups = {}, {}, {}
         for a, b in combinations_with_replacement(range(len(self.terms)), 2):
             mine, other = self.terms[a], self.terms[b]
@@ -111,30 +118,36 @@ class JointSums:
     def empty(self) -> JointSums:
         """Return the sums of no rows, to which others of the same models may be added."""
         other = object.__new__(type(self))
-        for name in ("models", "specs", "readings", "terms"):
+        for name in ("_part", "models", "specs", "readings", "terms"):
             setattr(other, name, getattr(self, name))
         other._clear()
         return other
 
     def add(self, flags: NDArray[Any], scores: Mapping[str, NDArray[Any]], weights: NDArray[Any] | None = None) -> None:
-        """Add rows: whether each is positive, finite scores by model, and weights that are whole numbers."""
+        """Add rows: whether each is positive, finite scores by model, and weights, or numbers of copies."""
         flags = np.ascontiguousarray(flags).view(np.uint8)
         cells = [np.empty(min(ROWS_PER_BLOCK, flags.size), dtype=np.uint16) for _ in self.terms]
         for start in range(0, flags.size, ROWS_PER_BLOCK):
             part = slice(start, start + ROWS_PER_BLOCK)
             n = flags[part].size
-            whole = np.empty(0, dtype=np.int64) if weights is None else weights[part].astype(np.int64)
+            whole = squares = np.empty(0, dtype=np.int64)
+            if weights is not None and self._part is None:
+                whole = squares = weights[part].astype(np.int64)
+            elif weights is not None:
+                whole = np.rint(weights[part] / self._part).astype(np.int64)
+                squares = whole * whole
             for name, terms, found in zip(self.models, self.terms, cells, strict=True):
                 terms.grid.find(scores[name][part], found[:n])
             for (a, b), products in self._products.items():
                 mine, other = self.terms[a], self.terms[b]
-                rows = cells[a][:n], cells[b][:n], flags[part], whole
+                rows = cells[a][:n], cells[b][:n], flags[part], squares
                 add_products(*rows, mine.gains, other.gains, products)
                 if self.readings.calibration:
                     add_products_by_group(*rows, mine.wrong, other.wrong, mine.bins, other.bins, self._bins[a, b])
                 for counts, x, y in zip(self._groups.get((a, b), ()), mine.groups, other.groups, strict=False):
                     add_by_group(*rows, x, y, counts)
             self.n_added += n if weights is None else int(whole.sum())
+            self.squared += n if weights is None else int(squares.sum())
 
     def add_all(self, flags: NDArray[Any], scores: Mapping[str, NDArray[Any]], weights: Any = None) -> None:
         """Add rows as `add` does, with all threads."""
@@ -155,6 +168,7 @@ class JointSums:
     def merge(self, other: JointSums) -> None:
         """Add the sums of other rows."""
         self.n_added += other.n_added
+        self.squared += other.squared
         for pair in self._products:
             self._products[pair] += other._products[pair]
             self._bins[pair] += other._bins[pair]
@@ -174,21 +188,43 @@ class JointSums:
         for (a, b), products in self._bins.items():
             mine, other = self.terms[a], self.terms[b]
             values[a, :, b] = products * (mine.wrong_unit * other.wrong_unit)
-            values[a, :, b] -= np.outer(mine.off, other.off) / self.n_added  # as many rows as there are
+            n_rows = self.n_added if self._part is None else self.n_added**2 / self.squared  # that they are worth
+            values[a, :, b] -= np.outer(mine.off, other.off) / n_rows  # as many rows as there are
             values[b, :, a] = values[a, :, b].T
         return values
 
     def counts_of_groups(self, k: int) -> Floats:
-        """Return rows by class and by the groups of two models near place number k, each with itself too."""
+        """Return rows by class and by the groups of two models near place number k, each with itself too.
+
+        Of weighted rows they are squared weights: the covariance, if each row is there a Poisson number of times.
+        """
         width = max(terms.sizes[k].shape[1] for terms in self.terms)
         counts = np.zeros((2, len(self.terms), width, len(self.terms), width))
-        for a, terms in enumerate(self.terms):
-            own = np.arange(terms.sizes[k].shape[1])
-            counts[:, a, own, a, own] = terms.sizes[k]
         for (a, b), groups in self._groups.items():
             counts[:, a, : groups[k].shape[1], b, : groups[k].shape[2]] = groups[k]
             counts[:, b, :, a] = counts[:, a, :, b].transpose(0, 2, 1)
+            for model, own in ((a, groups[k].sum(axis=2)), (b, groups[k].sum(axis=1))):
+                at = np.arange(own.shape[1])
+                counts[:, model, at, model, at] = own
         return counts
+
+    def sizes_of_groups(self, k: int) -> Floats:
+        """Return rows, or what they weigh, by class and by each model's groups near place number k."""
+        sizes = np.zeros((2, len(self.terms), max(terms.sizes[k].shape[1] for terms in self.terms)))
+        for a, terms in enumerate(self.terms):
+            sizes[:, a, : terms.sizes[k].shape[1]] = terms.sizes[k]
+        return sizes
+
+
+def _in_parts(model: FewCells, part: float) -> FewCells:
+    """Return the same model with weights as whole numbers of a part."""
+
+    def whole(counts: ThresholdCounts) -> ThresholdCounts:
+        sums = (np.rint(each / part).astype(np.int64) for each in (counts.tps, counts.fps))
+        return ThresholdCounts._unchecked(counts.thresholds, *sums)
+
+    p = model.probabilities
+    return replace(model, counts=whole(model.counts), probabilities=None if p is None else whole(p))
 
 
 # What a row of each cell adds to a model's sums -----------------------------------------------------------------------
@@ -232,18 +268,22 @@ class ModelTerms(NamedTuple):
     sizes: list[Ints]  # (2, n_groups) rows of each
 
     @classmethod
-    def of(cls, model: FewCells, specs: Specs, readings: Readings) -> Self:
-        """Return those of a model."""
+    def of(cls, model: FewCells, specs: Specs, readings: Readings, mean_weight: float | None) -> Self:
+        """Return those of a model, whose counts are of rows, or of weights with such a mean."""
+        in_rows, n_parts = model, 1
+        if mean_weight is not None:
+            in_rows, n_parts = _in_parts(model, mean_weight), PARTS
+            model = _in_parts(model, mean_weight / PARTS)
         counts, p = model.counts, model.probabilities
         cuts = counts.thresholds[1:][counts.thresholds[1:] > LOWEST_SCORE]
         edges = sorted_unique(np.concatenate((cuts, _probability_cuts(p))))
         low = np.append(-np.inf, edges)
         rows = np.minimum(np.searchsorted(-counts.thresholds, -low), counts.thresholds.size - 1)
         means = np.full((2, low.size), np.nan) if p is None else mean_probabilities(p, edges)
-        bits = min(MOST_BITS, (62 - int(counts.n_pos + counts.n_neg).bit_length()) // 2)
+        bits = min(MOST_BITS, (62 - int((counts.n_pos + counts.n_neg) * n_parts).bit_length()) // 2)
         gains = [_gains(model, label, specs[label], rows, means) for label in readings.linear]
         whole = [_as_whole(each, bits) for each in [*gains, np.array([[0.0], [1.0]]) - means]]
-        groups = [_groups(model, labels[0], specs[labels[0]]) for labels in readings.together]
+        groups = [_groups(in_rows, labels[0], specs[labels[0]]) for labels in readings.together]
         by_row = np.stack((np.diff(counts.fps), np.diff(counts.tps)))
         return cls(
             ScoreGrid.from_keys(FLOATS.encode(edges + 0.0)),
@@ -476,8 +516,7 @@ def _of_bins(joint: JointSums, rng: np.random.Generator) -> Floats:
 
 def _near_places(joint: JointSums, k: int, labels: Sequence[str], rng: np.random.Generator) -> dict[str, Floats]:
     """Return deviations of what is read near a place of each model, from draws of the counts near all of these."""
-    counts = joint.counts_of_groups(k)
-    sizes = np.einsum("cmwmw->cmw", counts)
+    counts, sizes = joint.counts_of_groups(k), joint.sizes_of_groups(k)
     drawn = [draw_normal(each, DRAWS, rng) + size for each, size in zip(counts, sizes, strict=True)]
     deviations = {label: np.full((DRAWS, len(joint.terms)), np.nan) for label in labels}
     for a, model in enumerate(joint.models.values()):

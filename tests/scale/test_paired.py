@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fastevals import Ranking, bootstrap, compare_rankings, metric, num_threads
+from fastevals import Ranking, bootstrap, compare_rankings, delong, metric, num_threads
 from fastevals._kernels.paired import draw_counts, factorize, normal_quantile
 from fastevals.counts import ThresholdCounts
 from fastevals.infer.bootstrap.bootstrap import BootstrapSettings, make_estimates
@@ -359,3 +359,54 @@ def test_a_factor_makes_its_covariance(rank: int) -> None:
     assert factorize(covariance, factor, order) == rank  # what roundings leave is none
     np.testing.assert_allclose(factor[:rank].T @ factor[:rank], covariance[np.ix_(order, order)], atol=1e-12)
     assert (np.tril(factor[:rank, :rank], -1) == 0).all()
+
+
+# Weights --------------------------------------------------------------------------------------------------------------
+
+
+def weighed(y: Any, scores: Any, weights: Any, specs: Any) -> JointSums:
+    """Return the sums over weighted rows, whose weights are counted in whole numbers."""
+    whole = np.rint(weights * (weights.sum() / (weights**2).sum() * 1024))
+    counts = {name: Ranking(y, each, frequency_weight=whole).counts for name, each in scores.items()}
+    cells = {name: FewCells.reduce(each, specs, probability_cells(each)) for name, each in counts.items()}
+    joint = JointSums(cells, specs, mean_weight=float((whole**2).sum() / whole.sum()))
+    joint.add_all(y == 1, scores, whole)
+    return joint
+
+
+def test_weights_that_are_alike_change_nothing() -> None:
+    y, scores = made("prob", 20_000)
+    specs = asked(y, scores, best="f1")
+    values, cells = measured(y, scores, specs)
+    plain, nines = JointSums(cells, specs), weighed(y, scores, np.full(20_000, 9.0), specs)
+    plain.add_all(y == 1, scores)
+    assert nines.n_added**2 / nines.squared == 20_000
+    for k in range(len(plain.readings.linear)):  # not without a row, but without a part of one
+        np.testing.assert_allclose(nines.covariance(k), plain.covariance(k), rtol=0.02)
+    found, expected = (differences(each, values, SETTINGS) for each in (nines, plain))
+    for label, pairs in expected.items():
+        for one, other in zip(found[label], pairs, strict=True):
+            assert one.interval == pytest.approx(other.interval, abs=0.03 * (other.interval.high - other.interval.low))
+            assert one.pvalue == pytest.approx(other.pvalue, abs=0.03)
+
+
+@pytest.mark.parametrize("scale", [1, 1e-6])
+def test_products_are_of_squared_weights(scale: float) -> None:
+    y, scores = made("ties", 6000)
+    weights = np.random.default_rng(3).lognormal(0, 0.7, y.size) * scale
+    specs = {"roc_auc": metric("roc_auc"), "accuracy": metric("accuracy", threshold=0.5), "f1": metric("f1", best="f1")}
+    joint = weighed(y, scores, weights, specs)
+    expected = delong(y, scores, sample_weight=weights).covariance
+    np.testing.assert_allclose(joint.covariance(0), expected, rtol=0.02)
+    right = np.array([(each >= 0.5) == (y == 1) for each in scores.values()])
+    off = right - np.average(right, axis=1, weights=weights)[:, None]
+    expected = (off * weights**2) @ off.T / weights.sum() ** 2
+    np.testing.assert_allclose(joint.covariance(1), expected, rtol=0.02)
+    counts, sizes = joint.counts_of_groups(0), joint.sizes_of_groups(0)
+    parts = weights / (weights**2).sum() * weights.sum()
+    for flag in (0, 1):
+        assert sizes[flag, 0].sum() == pytest.approx(128 * parts[y == flag].sum(), rel=1e-3)
+        assert np.einsum("ww->w", counts[flag, 0, :, 0]).sum() == pytest.approx(
+            128**2 * (parts[y == flag] ** 2).sum(), rel=0.01
+        )
+        assert counts[flag, 0, :, 1].sum() == counts[flag, 1, :, 1].sum() == counts[flag, 0, :, 0].sum()
