@@ -56,9 +56,15 @@ def tail_bits(p: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def counts_of_cells(
-    cells: NDArray[np.int64], offsets: NDArray[np.int64], edges: NDArray[np.float64]
+    cells: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    edges: NDArray[np.float64],
+    amounts: NDArray[np.int64] | None = None,
 ) -> ThresholdCounts:
-    """Return counts with the rows of each class and cell at their mean, of what `count_probabilities` has written."""
+    """Return counts with the rows of each class and cell at their mean, of what `count_probabilities` has written.
+
+    With `amounts` of each cell these are counted in place of rows.
+    """
     places = np.flatnonzero(cells)
     cell, upper, odd, flag = places >> 3, (places >> 2) & 1, (places >> 1) & 1, places & 1
     exponents = np.where(cell >= FINE_EXPONENT, FINE_EXPONENT + (cell - FINE_EXPONENT) // 64, cell)
@@ -73,7 +79,7 @@ def counts_of_cells(
     q = low + width * (offsets[places] / cells[places]) / 2.0**26
     p = _in_bins(np.where(upper == 1, 1 - q, q), odd, edges)
     order = np.argsort(-p, kind="stable")
-    rows = cells[places][order]
+    rows = (cells if amounts is None else amounts)[places][order]
     tps, fps = (np.append(0, np.cumsum(np.where(flag[order] == k, rows, 0))) for k in (1, 0))
     return ThresholdCounts._unchecked(np.append(np.inf, p[order]), tps, fps)
 

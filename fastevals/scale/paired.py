@@ -84,8 +84,6 @@ class JointSums:
         Two or more, of the same rows.
     specs : mapping of str to MetricSpec
         Metrics by what they are called.
-    mean_weight : float, optional
-        Of weighted rows, whose weights the models count: the sum of squared weights over that of weights.
 
     Attributes
     ----------
@@ -95,9 +93,10 @@ class JointSums:
 
     __slots__ = ("_bins", "_groups", "_part", "_products", "models", "n_added", "readings", "specs", "squared", "terms")
 
-    def __init__(self, models: Mapping[str, FewCells], specs: Specs, *, mean_weight: float | None = None) -> None:
+    def __init__(self, models: Mapping[str, FewCells], specs: Specs) -> None:
         self.models, self.specs = dict(models), dict(specs)
         self.readings = Readings.of(models, specs)
+        mean_weight = _mean_weight(next(iter(models.values())))
         self._part = None if mean_weight is None else mean_weight / PARTS
         self.terms = [ModelTerms.of(model, specs, self.readings, mean_weight) for model in models.values()]
         self._clear()
@@ -214,6 +213,13 @@ class JointSums:
         for a, terms in enumerate(self.terms):
             sizes[:, a, : terms.sizes[k].shape[1]] = terms.sizes[k]
         return sizes
+
+
+def _mean_weight(model: FewCells) -> float | None:
+    """Return the mean weight of a model's rows, each weighted by itself; None of rows without weights."""
+    if model.squares is None:
+        return None
+    return (model.squares.n_pos + model.squares.n_neg) / (model.counts.n_pos + model.counts.n_neg)
 
 
 def _in_parts(model: FewCells, part: float) -> FewCells:

@@ -13,7 +13,7 @@ from fastevals._execution import blocks
 from fastevals._kernels.compensated import BITS, LIMBS
 from fastevals._kernels.probabilities import CELLS, count_probabilities
 from fastevals._options import check_integer, show, warn_undefined
-from fastevals.counts import ThresholdCounts
+from fastevals.counts import MOST, ThresholdCounts
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.probability_cells import MAX_ROWS, counts_of_cells, tail_bits
 from fastevals.measure.probability_metrics import (
@@ -29,7 +29,8 @@ from fastevals.measure.probability_metrics import (
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.scale.fields import Fields
 from fastevals.scale.grid import Flags
-from fastevals.scale.payload import Summary, weighted_head
+from fastevals.scale.payload import SQUARES, Summary, weighted_head
+from fastevals.scale.squares import SQUARED_FIT, exact_sum
 from fastevals.scale.summary import Units, joint_labels, read_rows
 
 MOST_BINS = 10_000
@@ -65,13 +66,16 @@ class ProbabilitySummary(Summary):
     KIND = "probability"
 
     __slots__ = (
-        "_bins", "_cells", "_edges", "_ends", "_extremes", "_labels", "_losses", "_offsets", "_sums", "is_weighted",
+        "_bins", "_cells", "_edges", "_ends", "_extremes", "_labels", "_losses", "_offsets", "_squared", "_squares",
+        "_sums", "is_weighted",
     )  # fmt: skip
 
     def __init__(self, *, n_bins: int = 10, pos_label: Any = None) -> None:
         n_bins = check_integer("n_bins", n_bins, low=1, high=MOST_BINS)
         self._labels: tuple[Any, Any] = (pos_label, None)
-        self.is_weighted = False  # whether rows have weights, of which only the sums are known
+        self.is_weighted = False  # whether rows have weights
+        self._squares: NDArray[np.int64] | None = None  # of weights by cell, where they are known,
+        self._squared = 0  # and their sum
         self._edges = np.arange(n_bins + 1) / n_bins
         self._extremes = (math.inf, -math.inf)
         self._losses = [0] * 5  # sums of squared and of logarithmic ones, how many are infinite, what both cut off
@@ -100,7 +104,8 @@ class ProbabilitySummary(Summary):
         y_score : array-like of shape (n_samples,)
             Finite scores.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights: whole numbers, not negative; with those of all rows at most 2**37.
+            Row weights: whole numbers, not negative; with those of all rows at most 2**37. Intervals need sums of
+            squared weights, which are kept while these are at most 2**62, and weights below 2**30.
         frequency_weight : array-like of shape (n_samples,), optional
             How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
 
@@ -126,7 +131,7 @@ class ProbabilitySummary(Summary):
         check_rows(
             self.n_positives + self.n_negatives + (scores.size if whole is None else int(whole.sum(dtype=np.float64)))
         )
-        self.is_weighted = self.is_weighted or (units is not None and units.are_weights)
+        squared = self._squares_of(whole, scores.size, are_weights=units is not None and units.are_weights)
         lowest, highest = float(scores.min()), float(scores.max())
         self._extremes = min(self._extremes[0], lowest), max(self._extremes[1], highest)
         if lowest < 0 or highest > 1:
@@ -135,11 +140,34 @@ class ProbabilitySummary(Summary):
             p = np.ascontiguousarray(scores[block], dtype=np.float64) + 0.0
             times = np.ones(p.size, dtype=np.int64) if whole is None else np.ascontiguousarray(whole[block])
             self._count_cells(flags[block], p, times)
+            if squared is not None:
+                self._count_squares(flags[block], p, squared[block])
             positives = times * flags[block]
             squares, _, rest = sum_losses(p, positives, times - positives, squared_losses)
             logs, infinite, rest_of_logs = sum_losses(p, positives, times - positives, log_losses)
             for k, more in enumerate((squares, logs, infinite, rest, rest_of_logs)):
                 self._losses[k] += more
+
+    def _squares_of(self, whole: NDArray[np.int64] | None, n: int, *, are_weights: bool) -> NDArray[np.int64] | None:
+        """Return the squared weights of n rows, where they are to be counted."""
+        if are_weights and not self.is_weighted:
+            self._squares, self._squared = self._cells.copy(), self.n_positives + self.n_negatives
+        self.is_weighted = self.is_weighted or are_weights
+        if self._squares is None:
+            return None
+        squares = np.ones(n, dtype=np.int64) if whole is None else whole * whole if are_weights else whole
+        fits = not are_weights or whole is None or whole.max() < SQUARED_FIT
+        self._squared += exact_sum(squares) if fits else MOST + 1
+        if self._squared > MOST:
+            self._squares = None
+        return None if self._squares is None else squares
+
+    def _count_squares(self, flags: Flags, p: NDArray[Any], squares: NDArray[np.int64]) -> None:
+        """Count squared weights by cell."""
+        n_bins = self._edges.size - 1
+        unused = np.zeros(2 * n_bins, dtype=np.int64), np.zeros(2 * n_bins), np.zeros(LIMBS * n_bins, dtype=np.int64)
+        offsets = np.zeros_like(self._squares)
+        count_probabilities(p, tail_bits(p), flags, squares, self._edges, *unused, self._squares, offsets)
 
     def _count_cells(self, flags: Flags, p: NDArray[Any], times: NDArray[np.int64]) -> None:
         """Count probabilities by bin and by cell."""
@@ -231,6 +259,12 @@ class ProbabilitySummary(Summary):
         counts = counts_of_cells(self._cells, self._offsets, self._edges)
         return counts.in_weight() if self.is_weighted else counts
 
+    def squares(self) -> ThresholdCounts | None:
+        """Return sums of squared weights at the thresholds of `counts`; None where they are not known."""
+        if self._squares is None:
+            return None
+        return counts_of_cells(self._cells, self._offsets, self._edges, self._squares).in_weight()
+
     # Merging and storing ----------------------------------------------------------------------------------------------
 
     def _merged(self, others: Sequence[ProbabilitySummary]) -> ProbabilitySummary:
@@ -241,7 +275,14 @@ class ProbabilitySummary(Summary):
                 sizes = self._edges.size - 1, other._edges.size - 1
                 raise ValueError("summaries must have as many bins, got {} and {}".format(*sizes))
             merged._labels = joint_labels(merged._labels, other._labels)
+            squares = [each._squares if each.is_weighted else each._cells for each in (merged, other)]
+            merged._squared = sum(
+                each._squared if each.is_weighted else each.n_positives + each.n_negatives for each in (merged, other)
+            )
             merged.is_weighted = merged.is_weighted or other.is_weighted
+            if merged.is_weighted:
+                known = [each for each in squares if each is not None] if merged._squared <= MOST else []
+                merged._squares = known[0] + known[1] if len(known) == 2 else None
             merged._extremes = (
                 min(merged._extremes[0], other._extremes[0]), max(merged._extremes[1], other._extremes[1])
             )  # fmt: skip
@@ -267,6 +308,8 @@ class ProbabilitySummary(Summary):
         }
         arrays = {"bins": self._bins, "ends": self._ends, "places": places, "cells": self._cells[places],
                   "offsets": self._offsets[places]}  # fmt: skip
+        if self._squares is not None:
+            arrays[SQUARES] = self._squares[places]
         return head, arrays
 
     @classmethod
@@ -302,6 +345,16 @@ class ProbabilitySummary(Summary):
         if not (-math.inf < low <= high < math.inf or (n == 0 and (low, high) == (math.inf, -math.inf))):
             raise ValueError("its extremes must be those of its rows")
         summary._cells[places], summary._offsets[places] = rows, offsets
+        if SQUARES in fields:
+            squared = fields.counts(SQUARES, places.size)
+            summary._squared = exact_sum(squared)
+            floats = rows.astype(np.float64)
+            if not summary.is_weighted or (squared < rows).any() or (squared > floats * floats).any():
+                raise ValueError("its squares are not those of its weights")
+            if summary._squared > MOST:
+                raise ValueError("its squares must add up to at most 2**62")
+            summary._squares = np.zeros(8 * CELLS, dtype=np.int64)
+            summary._squares[places] = squared
         return summary
 
 

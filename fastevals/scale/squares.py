@@ -18,6 +18,7 @@ from fastevals.measure.ranking.squares import SquaredWeights
 Ints = NDArray[np.int64]
 
 LIMB, DIGIT = 40, 20  # bits
+SQUARED_FIT = 2**30  # weights below it have squares of which some billions fit 64 bits
 MOST_SQUARED = 2**LIMB - 1  # units of weight of a row, whose square is kept
 
 
@@ -102,7 +103,7 @@ def _sum_of_cubes(units: Ints) -> int:
 
 
 def exact_sum(values: Ints) -> int:
-    """Return an exact sum of integers below 2**60."""
+    """Return an exact sum of integers up to 2**62."""
     return (int((values >> 30).sum()) << 30) + int((values & _ones(30)).sum())
 
 

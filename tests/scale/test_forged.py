@@ -56,7 +56,15 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "scores": scores_summary,
     "squares": lambda: weighted_rows(),
     "squares in units": lambda: weighted_rows(largest_weight=4.0),
+    "squares of probabilities": lambda: weighted_probabilities(),
 }
+
+
+def weighted_probabilities() -> ProbabilitySummary:
+    """Return a small summary of weighted rows."""
+    summary = ProbabilitySummary()
+    summary.update(np.arange(20) % 2, np.arange(20) / 20, sample_weight=np.arange(20) % 3)
+    return summary
 
 
 def weighted_rows(**options: Any) -> RankingSummary:
@@ -207,7 +215,12 @@ def read_all(summary: Any, kind: str) -> list[Callable[[], Any]]:
         calls.append(lambda: fastevals.delong(summary))
         calls.append(lambda: summary.update([0, 1], [0.1, 0.9]))
     elif isinstance(summary, ProbabilitySummary):
-        calls += [summary.calibration_curve, summary.log_loss, lambda: summary.update([0, 1], [0.1, 0.9])]
+        calls += [
+            summary.calibration_curve,
+            summary.log_loss,
+            summary.squares,
+            lambda: summary.update([0, 1], [0.1, 0.9]),
+        ]
     elif isinstance(summary, ConfusionSummary):
         calls += [lambda: summary.matrix().accuracy(), lambda: summary.matrix().cohen_kappa()]
         calls += [lambda: fastevals.bootstrap(summary, "accuracy", n_resamples=9, rng=0)]

@@ -368,8 +368,11 @@ def weighed(y: Any, scores: Any, weights: Any, specs: Any) -> JointSums:
     """Return the sums over weighted rows, whose weights are counted in whole numbers."""
     whole = np.rint(weights * (weights.sum() / (weights**2).sum() * 1024))
     counts = {name: Ranking(y, each, frequency_weight=whole).counts for name, each in scores.items()}
-    cells = {name: FewCells.reduce(each, specs, probability_cells(each)) for name, each in counts.items()}
-    joint = JointSums(cells, specs, mean_weight=float((whole**2).sum() / whole.sum()))
+    squares = {name: Ranking(y, each, frequency_weight=whole**2).counts for name, each in scores.items()}
+    cells = {
+        name: FewCells.reduce(each, specs, probability_cells(each), squares[name]) for name, each in counts.items()
+    }
+    joint = JointSums(cells, specs)
     joint.add_all(y == 1, scores, whole)
     return joint
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastevals import Ranking, delong, delong_test_unpaired
 from fastevals.counts import ThresholdCounts
-from fastevals.scale import RankingSummary, ScoreGrid, parquet
+from fastevals.scale import ProbabilitySummary, RankingSummary, ScoreGrid, parquet
 from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.squares import LIMB, RowSums
 
@@ -211,3 +211,40 @@ def test_squares_past_64_bits_are_not_kept(tmp_path: Path) -> None:
     assert ranking._squares is None
     with pytest.raises(ValueError, match="squared weights"):
         delong(ranking)
+
+
+# Probabilities --------------------------------------------------------------------------------------------------------
+
+
+def test_probabilities_keep_squares_by_cell() -> None:
+    y, s, w = rows(10, 3000)
+    parts = np.array_split(np.random.default_rng(2).permutation(y.size), 3)
+
+    def summary_of_part(part: Any) -> ProbabilitySummary:
+        summary = ProbabilitySummary()
+        summary.update(y[part], s[part], sample_weight=w[part])
+        return summary
+
+    first, *more = map(summary_of_part, parts)
+    whole, merged = summary_of_part(slice(None)), first.merge(*more)
+    assert merged.to_bytes() == whole.to_bytes()
+    for summary in (whole, ProbabilitySummary.from_bytes(merged.to_bytes())):
+        counts, squares = summary.counts(), summary.squares()
+        np.testing.assert_array_equal(counts.thresholds, squares.thresholds)
+        for flag, sums in ((1, squares.tps), (0, squares.fps)):
+            last = np.append(
+                np.diff(counts.thresholds) < -1e-9, True
+            )  # of the rows of a score, whose classes are apart
+            at = [(s >= t - 1e-9) & (y == flag) for t in counts.thresholds[last]]
+            np.testing.assert_array_equal(sums[last], [(w[each] ** 2).sum() for each in at])
+    plain = ProbabilitySummary()
+    plain.update(y, s)
+    assert plain.squares() is None
+    both = plain.merge(whole)
+    both.update(y, s, frequency_weight=w)
+    assert both.squares().n_pos == (y == 1).sum() + (w[y == 1] ** 2).sum() + w[y == 1].sum()
+    heavy = ProbabilitySummary()
+    heavy.update([0, 1], [0.2, 0.4], sample_weight=[1, 2**30])
+    for without in (heavy, heavy.merge(whole), ProbabilitySummary.from_bytes(heavy.to_bytes()).merge(whole)):
+        assert without.is_weighted
+        assert without.squares() is None

@@ -20,14 +20,13 @@ from fastevals.scale.cells import HIGHEST, LOWEST
 from fastevals.scale.exact.atoms import AtomCounts, Ints, KeyRange, Keys, atoms_beside, joined
 from fastevals.scale.files import Piece
 from fastevals.scale.rows import RowReader, Rows
-from fastevals.scale.squares import RowSums, exact_sum
+from fastevals.scale.squares import SQUARED_FIT, RowSums, exact_sum
 
 KEYS_PER_SORT = 1 << 20  # of negatives, which are then counted: the more, the fewer atoms are stepped over
 POSITIVE_BYTES = 44  # of memory for each positive while its score is gathered, sorted and counted
 MOST_RANGES = 100  # of scores, with a scan each
 KEYS_A_SAMPLE = 256  # of which one is kept where there are too many
 MOST_BLOCKS = 10_000
-SQUARED_FIT = 2**30  # weights below it have squares that are added up
 
 Place = tuple[int, int]  # of a batch: the number of its piece, and its own in there
 
