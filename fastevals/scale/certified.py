@@ -432,6 +432,11 @@ class CertifiedRanking(BaseRanking):
         return self.cells.squares_at(self.cells.middle, self.cells.middle_keys, self._unit, self._sums)
 
     @property
+    def squares_at_cuts(self) -> SquaredWeights | None:
+        """Sums of squared weights at the thresholds of `at_cuts`."""
+        return self.cells.squares_at(self.cells.at_cuts, self.cells.low, self._unit, self._sums)
+
+    @property
     def at_cuts(self) -> ThresholdCounts:
         """Counts, or sums of weights, at thresholds between cells."""
         counts = self.cells.at_cuts

@@ -16,6 +16,7 @@ from fastevals._distinct import sorted_union, sorted_unique
 from fastevals._execution import get_num_threads, run
 from fastevals._options import check_integer, did_you_mean, listed, show
 from fastevals.counting.ordering import FLOATS
+from fastevals.measure.ranking.ranking import as_ranking
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.fields import Fields, is_count, is_label
 from fastevals.scale.files import ROWS_PER_BATCH, Piece
@@ -66,8 +67,14 @@ class CountedBlock:
 
     @property
     def is_weighted(self) -> bool:
-        """Whether rows have weights, of which only the sums are known."""
+        """Whether rows have weights."""
         return any(summary.is_weighted for summary in self.summaries.values())
+
+    @property
+    def has_squares(self) -> bool:
+        """Whether rows have no weights, or sums of their squares are known."""
+        rankings = (as_ranking(name, summary) for name, summary in self.summaries.items())
+        return not self.is_weighted or all(ranking._squares is not None for ranking in rankings)
 
     def all_summaries(self) -> list[RankingSummary | ProbabilitySummary]:
         """Return those of all models."""

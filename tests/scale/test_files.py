@@ -938,7 +938,6 @@ def test_summaries_that_do_not_go_together(tmp_path: Path, capsys: pytest.Captur
         ([str(a), "--against", str(b)], "--against b.fe is counted by 'land', and the data is counted as a whole"),
         ([str(land), "--against", str(b)], "--against b.fe is counted by 'land', and the data is counted by 'w'"),
         ([str(a), "--against", str(model)], "--against m.fe has no scores 'a': it has those of 'c'"),
-        ([str(v), "--against", str(v)], "the data was counted with --weight, and sums of squared weights"),
         ([str(v), str(largest)], "(see --largest-weight of fastevals summarize)"),
     ):
         assert cli.main(["report", *arguments]) == 2

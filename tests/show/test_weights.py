@@ -80,28 +80,49 @@ def test_copies_of_predictions_are_repeated_rows(roles: dict[str, str]) -> None:
     assert ours.to_dict()["frequency_weight"] == "w"
 
 
-@pytest.mark.parametrize("way", [{"memory": 4000, "budget": 10}, {"approximate": True}])
+@pytest.mark.parametrize("way", [{"memory": 4000, "budget": 10}, {"budget": 10}, {"approximate": True}])
 @pytest.mark.parametrize("unit", [1, 3])
-def test_weighted_rows_out_of_memory_have_values_and_say_why_no_more(
+def test_weighted_rows_have_intervals_wherever_they_are(
     tmp_path: Path, way: dict[str, Any], unit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where weights are whole numbers, which say nothing of how many rows there are."""
-    budget = way.get("budget")
-    if budget is not None:
-        monkeypatch.setattr(fastevals.show.report.intervals, "BUDGET", budget)
-        monkeypatch.setattr(fastevals.show.report.intervals, "ROWS_ALWAYS_DRAWN", 0)
+    true = fastevals.report(COLUMNS, **ROLES, sample_weight="w", n_resamples=1999).to_dict()["blocks"][0]
+    if "budget" in way:
+        monkeypatch.setattr(fastevals.show.report.intervals, "BUDGET", way["budget"])
     options = {name: each for name, each in way.items() if name != "budget"}
     file = write(tmp_path, COLUMNS | {"w": COLUMNS["w"] / unit})
     report = fastevals.report(file, **ROLES, sample_weight="w", **options)
     (block,) = report.to_dict()["blocks"]
-    true = fastevals.report(COLUMNS, **ROLES, sample_weight="w", n_resamples=0).to_dict()["blocks"][0]
+    assert block["intervals"]["method"] == "cells"
     for model, expected in zip(block["models"], true["models"], strict=True):
         assert model["metrics"]["roc_auc"] == pytest.approx(expected["metrics"]["roc_auc"], rel=1e-6)
-    assert block["intervals"]["method"] is None
-    assert not block["differences"]
-    why = "it was counted with sample_weight, and sums of squared weights, which intervals need, are not kept"
-    assert why in " ".join(report.to_text().split())
-    assert "it was counted with sample_weight, and sums of squared weights" in report.to_html()
+        for name in ("roc_auc", "accuracy", *(["brier_score"] if unit == 1 or "approximate" not in way else [])):
+            if model["intervals"][name] is None and unit == 3 and "memory" in way:
+                continue  # of weights that are not whole numbers, probabilities are not summed up in scans
+            width = np.diff(expected["intervals"][name])[0]
+            np.testing.assert_allclose(model["intervals"][name], expected["intervals"][name], atol=0.15 * width)
+    assert bool(block["differences"]) == ("approximate" not in way and (unit == 1 or "memory" not in way))
+
+
+def test_weights_that_are_alike_change_nothing_in_scans(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    y = (rng.random(4000) < 0.3).astype(int)
+    a = rng.normal(size=4000) + y
+    columns = {
+        "y": y,
+        "a": 1 / (1 + np.exp(-a)),
+        "b": 1 / (1 + np.exp(-a - rng.normal(size=4000) * 0.8)),
+        "w": 9 + 0 * y,
+    }
+    rows = fastevals.report(columns, **ROLES, sample_weight="w", n_resamples=1999).to_dict()["blocks"][0]
+    monkeypatch.setattr(fastevals.show.report.intervals, "BUDGET", 10)
+    file = write(tmp_path, columns)
+    found = fastevals.report(file, **ROLES, sample_weight="w", memory="30kB").to_dict()["blocks"][0]
+    for name, own in rows["differences"][0]["metrics"].items():
+        other = found["differences"][0]["metrics"][name]
+        assert other["value"] == pytest.approx(own["value"], rel=1e-9)
+        np.testing.assert_allclose(other["interval"], own["interval"], atol=0.08 * np.diff(own["interval"])[0])
+        assert other["pvalue"] == pytest.approx(own["pvalue"], abs=0.03)
 
 
 def test_intervals_in_memory_are_of_weighted_rows() -> None:
@@ -128,14 +149,11 @@ def test_what_was_counted_knows_weights_from_copies(tmp_path: Path, capsys: pyte
     weighted = summarized(tmp_path, COLUMNS, "--weight", "w")
     ours, theirs = (fastevals.report(file, against=file, n_resamples=99) for file in (copies, repeated))
     assert numbers(ours) == numbers(theirs)
-    report = fastevals.report(weighted)
-    assert report.to_dict()["blocks"][0]["intervals"]["method"] is None
-    assert "sums of squared weights" in report.to_text()
+    block = fastevals.report(weighted).to_dict()["blocks"][0]
+    assert block["intervals"]["method"] == "cells"
+    against = fastevals.report(weighted, against=weighted, n_resamples=99).to_dict()["blocks"][0]["against"]
+    assert against[0]["metrics"]["roc_auc"]["value"] == 0
     capsys.readouterr()
-    assert cli.main(["report", weighted, "--against", weighted]) == 2
-    error = capsys.readouterr().err
-    assert "the data was counted with --weight, and sums of squared weights" in error
-    assert "--frequency-weight" in error
     assert cli.main(["report", weighted, copies]) == 2
     assert "summaries must all have weights of rows, or all numbers of copies" in capsys.readouterr().err
 
@@ -176,3 +194,20 @@ def test_a_threshold_that_was_not_named_beforehand_has_bounds(tmp_path: Path) ->
     low, high = model["bounds"]["accuracy"]
     assert low < np.mean((columns["a"] >= 0.123) == Y) < high
     assert f"accuracy at the threshold is certain to within {high - low:.1e}" in " ".join(report.to_text().split())
+
+
+def test_files_without_squares_say_why_they_have_no_intervals(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:  # as earlier versions counted
+        patch.setattr("fastevals.scale.summary.MOST_SQUARED", 0)
+        patch.setattr("fastevals.scale.probabilities.SQUARED_FIT", 0)
+        file = summarized(tmp_path, COLUMNS, "--weight", "w")
+    report = fastevals.report(file)
+    assert report.to_dict()["blocks"][0]["intervals"]["method"] is None
+    why = "it was counted with sample_weight, and sums of squared weights, which intervals need, are not known"
+    assert why in " ".join(report.to_text().split())
+    assert "count the rows again" in report.to_html()
+    capsys.readouterr()
+    assert cli.main(["report", file, "--against", file]) == 2
+    assert "--against has no intervals of the data: it was counted with --weight" in capsys.readouterr().err

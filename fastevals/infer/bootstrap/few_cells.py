@@ -62,8 +62,8 @@ class FewCells:
         The row of the counts at which a metric is read, by what it is called; without those of the whole curve.
     probabilities : ThresholdCounts or None
         Rows at the mean probabilities of small cells; None where scores are no probabilities.
-    squares : ThresholdCounts or None
-        Sums of squared weights beside the counts, where these are sums of weights.
+    squares, probability_squares : ThresholdCounts or None
+        Sums of squared weights beside the counts, and beside those of probabilities, where these are sums of weights.
     """
 
     counts: ThresholdCounts
@@ -71,6 +71,7 @@ class FewCells:
     places: dict[str, int]
     probabilities: ThresholdCounts | None = None
     squares: ThresholdCounts | None = None
+    probability_squares: ThresholdCounts | None = None
 
     def tell(self, label: str, spec: MetricSpec | Callable[..., Any]) -> bool:
         """Return whether these cells tell how a metric varies: probabilities' reach over the edges of other bins."""
@@ -324,6 +325,8 @@ class FewCellSample(Sample):
                 squares = None if cells.squares is None else cells.squares.take(known)
             elif isinstance(known, BaseRanking):
                 counts, squares = known.counts, known._squares
+            else:
+                squares = cells.probability_squares
             own = [metrics[k] for k in numbers]
             if squares is None:
                 sample: Sample = RankingSample(counts, own, stratified=stratified, detail=detail)

@@ -15,14 +15,19 @@ from numpy.typing import NDArray
 from fastevals._distinct import sorted_unique
 from fastevals._options import UndefinedMetricWarning, check_integer, check_number
 from fastevals._random import seed_number
+from fastevals.counts import ThresholdCounts
 from fastevals.infer.bootstrap.bootstrap import BootstrapResult, BootstrapSettings, Estimate, bootstrap, make_estimates
 from fastevals.infer.bootstrap.few_cells import FewCells, FewCellSample
 from fastevals.infer.comparison import ModelComparison, compare_rankings
 from fastevals.measure.metric_specs import MetricSpec, metric
+from fastevals.measure.probability_cells import probability_cells
+from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import METRICS, SCORE_METRICS, columns_of
 from fastevals.results import MAX_RESAMPLES, Interval, check_confidence_level
-from fastevals.scale.paired import JointSums, differences
+from fastevals.scale.paired import PARTS, JointSums, differences
+from fastevals.scale.probabilities import ProbabilitySummary
+from fastevals.scale.summary import Units
 from fastevals.show.commands import option
 
 # The metrics that tables show, and that have intervals.
@@ -59,6 +64,12 @@ class ScoredRows(NamedTuple):
     def weighs_rows(self) -> bool:
         """Whether rows have weights other than numbers of copies."""
         return self.weights is not None and not self.are_copies
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """Weights, as shares of the largest."""
+        assert self.weights is not None
+        return np.asarray(self.weights / float(self.weights.max()))
 
     def ranking_of(self, model: str) -> Ranking:
         """Return a model's ranking."""
@@ -235,7 +246,7 @@ def make_intervals(
     joint = None
     if len(subjects.cells) > 1:
         joint = JointSums(subjects.cells, metrics)
-        joint.add_all(rows.positive, rows.scores, rows.weights)
+        joint.add_all(rows.positive, rows.scores, rows.shares if rows.weighs_rows else rows.weights)
     return cell_intervals(plan, metrics, subjects, joint, progress=progress)
 
 
@@ -246,21 +257,30 @@ def why_none(plan: IntervalPlan, rows: ScoredRows) -> str:
     if plan.draws(rows.n_samples):
         return ""
     if rows.groups is not None:
-        return _why_no_cells(plan, "groups of them")
-    if rows.weighs_rows:
-        copies = f"{option('frequency_weight')} is for numbers of copies"
-        return f"{_why_no_cells(plan, 'weights')}, and {copies}"
+        return (
+            f"above {plan.most_drawn:,} rows they are of cells of single rows, which don't have groups of them; "
+            f"{option('n_resamples', placeholder='N')} asks for a bootstrap"
+        )
     return ""
 
 
 WHY_NO_SQUARES = "sums of squared weights, which intervals need, are not kept"
+WHY_UNKNOWN_SQUARES = "sums of squared weights, which intervals need, are not known"
 
 
 def why_no_squares() -> str:
-    """Return why rows counted with weights have no intervals, and what to do."""
+    """Return why labels and targets counted with weights have no intervals, and what to do."""
     return (
         f"it was counted with {option('sample_weight')}, and {WHY_NO_SQUARES}: rows in memory have intervals, and "
         f"copies of rows, with {option('frequency_weight')}"
+    )
+
+
+def why_unknown_squares() -> str:
+    """Return why scores counted with weights have no intervals, and what to do."""
+    return (
+        f"it was counted with {option('sample_weight')}, and {WHY_UNKNOWN_SQUARES}: files made before 0.5.0 don't have "
+        "them, so count the rows again; nor have weights of 2**30 or more, so divide them by a number"
     )
 
 
@@ -269,10 +289,43 @@ def takes_cells(plan: IntervalPlan | None, rows: ScoredRows) -> bool:
     return plan is not None and not plan.draws(rows.n_samples) and not why_none(plan, rows)
 
 
-def _why_no_cells(plan: IntervalPlan, what: str) -> str:
-    return (
-        f"above {plan.most_drawn:,} rows they are of cells of single rows, which don't have {what}; "
-        f"{option('n_resamples', placeholder='N')} asks for a bootstrap"
+def few_cells(counts: ThresholdCounts, metrics: Mapping[str, MetricSpec], squares: ThresholdCounts | None) -> FewCells:
+    """Return the cells that a model's intervals are made of, from counts, or from weights with their squares."""
+    if squares is None:
+        return FewCells.reduce(counts, metrics)
+    return FewCells.reduce(counts.in_weight(), metrics, None, squares.in_weight())
+
+
+def with_losses(cells: FewCells, losses: ProbabilitySummary | None) -> FewCells:
+    """Return a model's cells with those of probabilities, where these are known, and so are their squares."""
+    if losses is None or not losses.are_probabilities:
+        return cells
+    squares = losses.squares()
+    if (squares is None) != (cells.squares is None):
+        return cells
+    return replace(cells, probabilities=losses.counts(), probability_squares=squares)
+
+
+def few_cells_of_rows(ranking: Ranking, rows: ScoredRows, name: str, metrics: Mapping[str, MetricSpec]) -> FewCells:
+    """Return the cells of a model's rows in memory; of weighted ones in shares of the largest weight."""
+    counts = ranking.counts
+    if rows.weights is None or not rows.weighs_rows:
+        return FewCells.reduce(counts, metrics, probability_cells(counts))
+    scores, shares = rows.scores[name], rows.shares
+    found = Ranking(rows.positive, scores, sample_weight=shares**2, pos_label=True).counts
+    at = found.rows_at_least(counts.thresholds)
+    squares = ThresholdCounts._unchecked(counts.thresholds, found.tps[at], found.fps[at])
+    cells = FewCells.reduce(counts.in_weight(1 / float(rows.weights.max())), metrics, None, squares)
+    if not are_probabilities(counts):
+        return cells
+    part = (squares.n_pos + squares.n_neg) / float(shares.sum()) / PARTS
+    losses = ProbabilitySummary()
+    losses._count_rows(rows.positive.view(np.uint8), scores, Units(np.rint(shares / part).astype(np.int64)))
+    of_losses = losses.squares()
+    if of_losses is None:
+        return cells
+    return replace(
+        cells, probabilities=losses.counts().in_weight(part), probability_squares=of_losses.in_weight(part * part)
     )
 
 

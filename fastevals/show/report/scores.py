@@ -43,7 +43,6 @@ from fastevals.infer.delong.placements import PlacementMoments, sum_placements
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.cost import CostCurve
 from fastevals.measure.metric_specs import MetricSpec
-from fastevals.measure.probability_cells import probability_cells
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import Ranking, as_ranking
@@ -78,6 +77,7 @@ from fastevals.show.report.intervals import (
     as_plan,
     best_models,
     column_metrics,
+    few_cells_of_rows,
     make_intervals,
     takes_cells,
 )
@@ -533,7 +533,7 @@ class _Measure(NamedTuple):
                 model = replace(model, auc_variance=_variance(_moments(ranking.counts)))
             models.append(model)
             if by_cells:
-                cells[name] = FewCells.reduce(ranking.counts, metrics, probability_cells(ranking.counts))
+                cells[name] = few_cells_of_rows(ranking, rows, name, metrics)
             del ranking
         intervals = None
         if plan is not None:

@@ -15,7 +15,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -51,7 +51,6 @@ from fastevals.show.commands import CsvForm, dropping, option
 from fastevals.show.csv_files import CsvFile, open_stdin
 from fastevals.show.report.intervals import (
     PROBABILITY_COLUMNS,
-    WHY_NO_SQUARES,
     IntervalPlan,
     Intervals,
     ModelDifference,
@@ -59,7 +58,9 @@ from fastevals.show.report.intervals import (
     ScoredRows,
     Subjects,
     cell_intervals,
-    why_no_squares,
+    few_cells,
+    why_unknown_squares,
+    with_losses,
 )
 from fastevals.show.report.over_values import have_blocks
 
@@ -202,7 +203,12 @@ class ExactStream:
         models = range(len(self.reader.scores))
         drawn = self._drawn(plan)
         wanted = [block for block in self.blocks if block.value not in drawn]
-        by_cells = plan is not None and self.reader.groups is None and not self.reader.weighs_rows
+        has_cells = plan is not None and self.reader.groups is None
+        by_cells = [
+            block.value
+            for block in wanted
+            if has_cells and (block.known_sums is not None or not self.reader.weighs_rows)
+        ]
         gathered: dict[Any, list[tuple[Place, Rows]]] = {value: [] for value in drawn}
         losses = _ByThread(ProbabilitySummary)
         curves = {(block.value, k): self._curve(block, k) for block in wanted for k in models}
@@ -220,20 +226,21 @@ class ExactStream:
         def take(block: BlockRows, k: int, atoms: AtomCounts) -> None:
             curve = curves[block.value, k]
             curve.add(atoms)
-            points = curve.all_points(atoms) if by_cells else None
+            points = curve.all_points(atoms) if block.value in by_cells else None
             if points is not None:
-                reduced[block.value, k] = FewCells.reduce(points, metrics)
+                squares = None if atoms.squares is None else atoms.squares.at_thresholds(points.thresholds)
+                reduced[block.value, k] = few_cells(points, metrics, squares)
 
         if wanted:
             self.scans.count(wanted, take, look)
         else:
             self.scans.scan(look)
         found = {key: parts[0].merge(*parts[1:]) for key, parts in losses.all().items()}
-        for key, curve in curves.items() if by_cells else ():
-            some = reduced[key] if key in reduced else FewCells.reduce(curve.counts, metrics)
-            reduced[key] = replace(some, probabilities=None if key not in found else found[key].counts())
+        for key in ((value, k) for value in by_cells for k in models):
+            some = reduced[key] if key in reduced else few_cells(curves[key].counts, metrics, curves[key].squares)
+            reduced[key] = with_losses(some, found.get(key))
         names = self.reader.scores
-        of_blocks = {block.value: {names[k]: reduced[block.value, k] for k in models} for block in wanted if by_cells}
+        of_blocks = {value: {names[k]: reduced[value, k] for k in models} for value in by_cells}
         return [
             StreamedBlock(
                 block,
@@ -354,11 +361,8 @@ def read_reference(data: Any, summary: ScoresSummary) -> ScoresSummary:
     if not reference.blocks.keys() & summary.blocks.keys():
         raise ValueError(f"{name} has no value of {summary.by!r} that the data has")
     for each, shown in ((summary, "the data"), (reference, name)):
-        if any(block.is_weighted for block in each.blocks.values()):
-            raise ValueError(
-                f"{shown} was counted with {option('sample_weight')}, and {WHY_NO_SQUARES}: {option('against')} has no "
-                f"intervals. Numbers of copies of rows are counted with {option('frequency_weight')}"
-            )
+        if not all(block.has_squares for block in each.blocks.values()):
+            raise ValueError(f"{option('against')} has no intervals of {shown}: {why_unknown_squares()}")
     return reference
 
 
@@ -383,9 +387,12 @@ class CertifiedBlock:
 
     def ranking(self, model: str) -> Ranking:
         """Return a model's ranking at the thresholds at which counts are exact."""
-        ranking = self._rankings[model]
-        counts = ranking.counts if isinstance(ranking, Ranking) else ranking.at_cuts
-        return Ranking._from_checked_counts(counts, None, (self.totals.n_positives, self.totals.n_negatives))
+        found = self._rankings[model]
+        is_exact = isinstance(found, Ranking)
+        counts = found.counts if is_exact else found.at_cuts
+        ranking = Ranking._from_checked_counts(counts, None, (self.totals.n_positives, self.totals.n_negatives))
+        ranking._squared = found._squares if is_exact else found.squares_at_cuts
+        return ranking
 
     def bounds_at(self, model: str, threshold: float, costs: Mapping[str, float]) -> dict[str, Interval]:
         """Return bounds of values read at a cut where weights were rounded, leaving out values without bounds."""
@@ -407,11 +414,15 @@ class CertifiedBlock:
         summary = self.totals.summaries[model]
         rankings = {label: spec for label, spec in metrics.items() if SCORE_METRICS[spec.name].of == "ranking"}
         at_cuts = {label: spec for label, spec in metrics.items() if SCORE_METRICS[spec.name].of == "cells"}
-        subjects: list[tuple[Any, dict[str, MetricSpec]]] = [(summary, rankings), (self.ranking(model).counts, at_cuts)]
+        subjects: list[tuple[Any, dict[str, MetricSpec]]] = [(summary, rankings), (self.ranking(model), at_cuts)]
         losses = self.totals.probabilities.get(model)
         if losses is not None and losses.are_probabilities:
             proper = {label: spec for label, spec in metrics.items() if SCORE_METRICS[spec.name].of == "probabilities"}
-            subjects.append((losses.counts(), proper))
+            of_losses: Any = losses.counts()
+            if losses.is_weighted:
+                of_losses = Ranking.from_threshold_counts(of_losses)
+                of_losses._squared = losses.squares()
+            subjects.append((of_losses, proper))
         return [(subject, specs) for subject, specs in subjects if specs]
 
     def losses(self, model: str) -> dict[str, float]:
@@ -446,13 +457,13 @@ def summary_intervals(
     bounds: Mapping[str, Mapping[str, Interval]],
 ) -> Intervals:
     """Return intervals of each model by itself, from draws of cells; what is in doubt makes them wider."""
-    if block.totals.is_weighted:
-        return Intervals(why_none=why_no_squares())
+    if not block.totals.has_squares:
+        return Intervals(why_none=why_unknown_squares())
     cells = {}
     for name in values:
-        losses = block.totals.probabilities.get(name)
-        probabilities = losses.counts() if losses is not None and losses.are_probabilities else None
-        cells[name] = FewCells.reduce(block.ranking(name).counts, metrics, probabilities)
+        ranking = block.ranking(name)
+        some = few_cells(ranking.counts, metrics, ranking._squares)
+        cells[name] = with_losses(some, block.totals.probabilities.get(name))
     found = cell_intervals(plan, metrics, Subjects(values, cells), None)
     for name, by_metric in found.models.items():
         for label, interval in by_metric.items():
@@ -547,8 +558,7 @@ def streamed_intervals(
     joint: JointSums | None,
 ) -> Intervals:
     """Return the intervals of a block whose rows are not in memory, where metrics are of such values."""
-    if block.is_weighted:
-        return Intervals(why_none=why_no_squares())
     if not block.cells:
-        return Intervals(why_none="its rows, in groups, are not in memory")
+        unknown = block.is_weighted and block.totals.known_sums is None
+        return Intervals(why_none=why_unknown_squares() if unknown else "its rows, in groups, are not in memory")
     return cell_intervals(plan, metrics, Subjects(values, block.cells), joint)
