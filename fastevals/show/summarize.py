@@ -62,7 +62,7 @@ def add_options(parser: Parser) -> None:
     add("--out", metavar="FILE", help="that is written; its name ends with .fe")
     add("--label", metavar="L", help="column of the true class")
     add("--score", metavar="S", action="append", help="column of a model's scores; repeat for more models")
-    add("--weight", metavar="W", help="column of row weights: reports have values then, but no intervals")
+    add("--weight", metavar="W", help="column of row weights")
     add("--frequency-weight", metavar="N", help="column of how many copies of each row there are")
     add(
         "--largest-weight",

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastevals import UndefinedMetricWarning, bootstrap, compare_rankings, metric
+from fastevals import UndefinedMetricWarning, bootstrap, compare_rankings, delong, metric
 from fastevals import _text as text_format
 from fastevals.datasets import load_digits_eight
 from fastevals.show.report import intervals

@@ -59,9 +59,13 @@ def test_copies_are_repeated_rows(tmp_path: Path, way: dict[str, Any]) -> None:
     assert "copies     w, " in ours.to_text()
 
 
-def test_copies_in_a_frame_are_repeated_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fastevals.show.report.intervals, "BUDGET", 10)  # cells are drawn
+def draw_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fastevals.show.report.intervals, "BUDGET", 10)
     monkeypatch.setattr(fastevals.show.report.intervals, "ROWS_ALWAYS_DRAWN", 0)
+
+
+def test_copies_in_a_frame_are_repeated_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw_cells(monkeypatch)
     ours = fastevals.report(COLUMNS, **ROLES, frequency_weight="w")
     assert numbers(ours) == numbers(fastevals.report(REPEATED, **ROLES))
     with pytest.raises(ValueError, match="frequency_weight 'a' must hold whole numbers, how many copies"):
@@ -88,7 +92,7 @@ def test_weighted_rows_have_intervals_wherever_they_are(
     """Also where weights are whole numbers, which say nothing of how many rows there are."""
     true = fastevals.report(COLUMNS, **ROLES, sample_weight="w", n_resamples=1999).to_dict()["blocks"][0]
     if "budget" in way:
-        monkeypatch.setattr(fastevals.show.report.intervals, "BUDGET", way["budget"])
+        draw_cells(monkeypatch)
     options = {name: each for name, each in way.items() if name != "budget"}
     file = write(tmp_path, COLUMNS | {"w": COLUMNS["w"] / unit})
     report = fastevals.report(file, **ROLES, sample_weight="w", **options)
@@ -108,14 +112,10 @@ def test_weights_that_are_alike_change_nothing_in_scans(tmp_path: Path, monkeypa
     rng = np.random.default_rng(5)
     y = (rng.random(4000) < 0.3).astype(int)
     a = rng.normal(size=4000) + y
-    columns = {
-        "y": y,
-        "a": 1 / (1 + np.exp(-a)),
-        "b": 1 / (1 + np.exp(-a - rng.normal(size=4000) * 0.8)),
-        "w": 9 + 0 * y,
-    }
+    b = a + rng.normal(size=4000) * 0.8
+    columns = {"y": y, "a": 1 / (1 + np.exp(-a)), "b": 1 / (1 + np.exp(-b)), "w": np.full(4000, 9)}
     rows = fastevals.report(columns, **ROLES, sample_weight="w", n_resamples=1999).to_dict()["blocks"][0]
-    monkeypatch.setattr(fastevals.show.report.intervals, "BUDGET", 10)
+    draw_cells(monkeypatch)
     file = write(tmp_path, columns)
     found = fastevals.report(file, **ROLES, sample_weight="w", memory="30kB").to_dict()["blocks"][0]
     for name, own in rows["differences"][0]["metrics"].items():
