@@ -70,7 +70,7 @@ MOST_CHOSEN = 96  # of these
 TRIAL_DRAWS, TRIAL_KEY = 512, np.uint64(1)  # that tell between which thresholds the best one varies
 DRAWS, LINEAR_DRAWS = 4_999, 99_999
 MOST_BITS = 30  # of what a row adds, as a whole number
-PARTS = 128  # of the mean weight of rows, in which weights are counted
+PARTS_PER_MEAN_WEIGHT = 128  # of the mean weight of rows, in which weights are counted
 INNER_EDGES = np.arange(1, N_BINS) / N_BINS
 CALIBRATION, KS = "expected_calibration_error", "ks_statistic"
 
@@ -97,7 +97,7 @@ class JointSums:
         self.models, self.specs = dict(models), dict(specs)
         self.readings = Readings.of(models, specs)
         mean_weight = _mean_weight(next(iter(models.values())))
-        self._part = None if mean_weight is None else mean_weight / PARTS
+        self._part = None if mean_weight is None else mean_weight / PARTS_PER_MEAN_WEIGHT
         self.terms = [ModelTerms.of(model, specs, self.readings, mean_weight) for model in models.values()]
         self._clear()
 
@@ -278,8 +278,8 @@ class ModelTerms(NamedTuple):
         """Return those of a model, whose counts are of rows, or of weights with such a mean."""
         in_rows, n_parts = model, 1
         if mean_weight is not None:
-            in_rows, n_parts = _in_parts(model, mean_weight), PARTS
-            model = _in_parts(model, mean_weight / PARTS)
+            in_rows, n_parts = _in_parts(model, mean_weight), PARTS_PER_MEAN_WEIGHT
+            model = _in_parts(model, mean_weight / PARTS_PER_MEAN_WEIGHT)
         counts, p = model.counts, model.probabilities
         cuts = counts.thresholds[1:][counts.thresholds[1:] > LOWEST_SCORE]
         edges = sorted_unique(np.concatenate((cuts, _probability_cuts(p))))

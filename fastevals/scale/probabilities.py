@@ -13,7 +13,7 @@ from fastevals._execution import blocks
 from fastevals._kernels.compensated import BITS, LIMBS
 from fastevals._kernels.probabilities import CELLS, count_probabilities
 from fastevals._options import check_integer, show, warn_undefined
-from fastevals.counts import MOST, ThresholdCounts
+from fastevals.counts import MOST_ROWS, ThresholdCounts
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.probability_cells import MAX_ROWS, counts_of_cells, tail_bits
 from fastevals.measure.probability_metrics import (
@@ -30,7 +30,7 @@ from fastevals.measure.registry import SCORE_METRICS
 from fastevals.scale.fields import Fields
 from fastevals.scale.grid import Flags
 from fastevals.scale.payload import SQUARES, Summary, weighted_head
-from fastevals.scale.squares import SQUARED_FIT, exact_sum
+from fastevals.scale.squares import MAX_WEIGHT_IN_64_BITS, exact_sum
 from fastevals.scale.summary import Units, joint_labels, read_rows
 
 MOST_BINS = 10_000
@@ -156,9 +156,9 @@ class ProbabilitySummary(Summary):
         if self._squares is None:
             return None
         squares = np.ones(n, dtype=np.int64) if whole is None else whole * whole if are_weights else whole
-        fits = not are_weights or whole is None or whole.max() < SQUARED_FIT
-        self._squared += exact_sum(squares) if fits else MOST + 1
-        if self._squared > MOST:
+        fits = not are_weights or whole is None or whole.max() < MAX_WEIGHT_IN_64_BITS
+        self._squared += exact_sum(squares) if fits else MOST_ROWS + 1
+        if self._squared > MOST_ROWS:
             self._squares = None
         return None if self._squares is None else squares
 
@@ -281,7 +281,7 @@ class ProbabilitySummary(Summary):
             )
             merged.is_weighted = merged.is_weighted or other.is_weighted
             if merged.is_weighted:
-                known = [each for each in squares if each is not None] if merged._squared <= MOST else []
+                known = [each for each in squares if each is not None] if merged._squared <= MOST_ROWS else []
                 merged._squares = known[0] + known[1] if len(known) == 2 else None
             merged._extremes = (
                 min(merged._extremes[0], other._extremes[0]), max(merged._extremes[1], other._extremes[1])
@@ -351,7 +351,7 @@ class ProbabilitySummary(Summary):
             floats = rows.astype(np.float64)
             if not summary.is_weighted or (squared < rows).any() or (squared > floats * floats).any():
                 raise ValueError("its squares are not those of its weights")
-            if summary._squared > MOST:
+            if summary._squared > MOST_ROWS:
                 raise ValueError("its squares must add up to at most 2**62")
             summary._squares = np.zeros(8 * CELLS, dtype=np.int64)
             summary._squares[places] = squared

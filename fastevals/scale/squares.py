@@ -1,7 +1,7 @@
 """Squared weights of rows, as whole numbers: their sums are the same in whatever order and parts rows come.
 
-A square has two limbs of `LIMB` bits: weights are below 2**40 units, and those of all rows at most 2**62, so that the
-upper limb of a sum fits 64 bits. The lower one does until it is carried, which is after each chunk of rows.
+A square has two limbs of `LIMB_BITS` bits: weights are below 2**40 units, and those of all rows at most 2**62, so that
+the upper limb of a sum fits 64 bits. The lower one does until it is carried, which is after each chunk of rows.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from fastevals.measure.ranking.squares import SquaredWeights
 
 Ints = NDArray[np.int64]
 
-LIMB, DIGIT = 40, 20  # bits
-SQUARED_FIT = 2**30  # weights below it have squares of which some billions fit 64 bits
-MOST_SQUARED = 2**LIMB - 1  # units of weight of a row, whose square is kept
+LIMB_BITS, DIGIT_BITS = 40, 20
+MAX_WEIGHT_IN_64_BITS = 2**30  # weights below it have squares of which some billions fit 64 bits
+MAX_WEIGHT_IN_LIMBS = 2**LIMB_BITS - 1  # units of weight of a row, whose square is kept
 
 
 def with_squares(units: Ints) -> Ints:
@@ -27,12 +27,12 @@ def with_squares(units: Ints) -> Ints:
     sums = np.empty((3, units.size), np.int64)
     sums[0] = units
     for rows in blocks(slice(0, units.size)):
-        low = units[rows] & _ones(DIGIT)
-        high, lower, upper = units[rows] >> DIGIT, low * low, 0
+        low = units[rows] & _ones(DIGIT_BITS)
+        high, lower, upper = units[rows] >> DIGIT_BITS, low * low, 0
         if high.any():
             middle = 2 * high * low
-            lower += (middle & _ones(DIGIT)) << DIGIT
-            upper = high * high + (middle >> DIGIT)
+            lower += (middle & _ones(DIGIT_BITS)) << DIGIT_BITS
+            upper = high * high + (middle >> DIGIT_BITS)
         sums[1, rows], sums[2, rows] = lower, upper
         carry(sums[1, rows], sums[2, rows])
     return sums
@@ -40,18 +40,18 @@ def with_squares(units: Ints) -> Ints:
 
 def of_ones(copies: Ints) -> Ints:
     """Return the same of so many rows that weigh 1 each, of shape (3, ...)."""
-    return np.stack((copies, copies & _ones(LIMB), copies >> LIMB))
+    return np.stack((copies, copies & _ones(LIMB_BITS), copies >> LIMB_BITS))
 
 
 def carry(lower: Ints, upper: Ints) -> None:
     """Move what the lower limbs have too much to the upper ones, in place."""
-    upper += lower >> LIMB
-    lower &= _ones(LIMB)
+    upper += lower >> LIMB_BITS
+    lower &= _ones(LIMB_BITS)
 
 
 def as_floats(lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[np.float64]:
     """Return sums of squares, each rounded once or twice."""
-    return np.asarray(upper * 2.0**LIMB + lower)
+    return np.asarray(upper * 2.0**LIMB_BITS + lower)
 
 
 def _ones(bits: int) -> int:
@@ -94,12 +94,12 @@ class RowSums(NamedTuple):
 
 
 def _sum_of_cubes(units: Ints) -> int:
-    high, low = units >> DIGIT, units & _ones(DIGIT)
+    high, low = units >> DIGIT_BITS, units & _ones(DIGIT_BITS)
     if not high.any():
         return exact_sum(low * low * low)
     a, b = high * high, low * low
     parts = exact_sum(a * high), 3 * exact_sum(a * low), 3 * exact_sum(b * high), exact_sum(b * low)
-    return sum(part << (3 - k) * DIGIT for k, part in enumerate(parts))
+    return sum(part << (3 - k) * DIGIT_BITS for k, part in enumerate(parts))
 
 
 def exact_sum(values: Ints) -> int:
@@ -119,13 +119,13 @@ def check_squares(counts: Ints, sums: RowSums) -> None:
     weights, lower, upper = counts[:, :2], counts[:, 2:4], counts[:, 4:]
     squares = as_floats(lower, upper)
     floats = weights.astype(np.float64)
-    in_range = (lower >> LIMB == 0) & (upper <= weights)
+    in_range = (lower >> LIMB_BITS == 0) & (upper <= weights)
     most = squares <= floats * floats * (1 + 2.0**-50)
-    least = (upper > weights >> LIMB) | ((upper == weights >> LIMB) & (lower >= weights & _ones(LIMB)))
+    least = (upper > weights >> LIMB_BITS) | ((upper == weights >> LIMB_BITS) & (lower >= weights & _ones(LIMB_BITS)))
     if not (in_range & most & least).all():
         raise ValueError("its squares are not those of its weights")
     for k, (n, cubes) in enumerate(zip(sums.rows, sums.cubes, strict=True)):
-        weight, square = int(weights[:, k].sum()), (int(upper[:, k].sum()) << LIMB) + exact_sum(lower[:, k])
+        weight, square = int(weights[:, k].sum()), (int(upper[:, k].sum()) << LIMB_BITS) + exact_sum(lower[:, k])
         alike = bool(n) == bool(weight) and n <= weight
         if not alike or weight**2 > n * square or square**2 > weight * cubes or cubes > weight * square:
             raise ValueError("its rows, squares and cubes are not those of its weights")

@@ -36,7 +36,7 @@ from fastevals.scale.fields import Fields
 from fastevals.scale.grid import Flags, ScoreGrid, atoms_of_rows, exact_floats, exact_grid, fit_grid, grid_of_cells
 from fastevals.scale.payload import SQUARES, Summary
 from fastevals.scale.rounding import PARTS, Spare, parts_lost
-from fastevals.scale.squares import MOST_SQUARED, RowSums, check_squares, exact_sum, of_ones, with_squares
+from fastevals.scale.squares import MAX_WEIGHT_IN_LIMBS, RowSums, check_squares, exact_sum, of_ones, with_squares
 
 CHUNK = 1 << 21  # rows that are counted together; fewer wait for more,
 ROWS_PER_BATCH = 1 << 17  # or of these, where the ranges are given: they are counted at once
@@ -197,7 +197,7 @@ class RankingSummary(Summary):
         if are_weights:
             assert counts is not None
             known = self._known_sums()
-            if known is not None and counts.max() <= MOST_SQUARED:
+            if known is not None and counts.max() <= MAX_WEIGHT_IN_LIMBS:
                 self._weigh(known.plus(RowSums.of(counts, flags)))
                 return with_squares(counts)
             self._weigh(None)

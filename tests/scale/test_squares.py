@@ -14,7 +14,7 @@ from fastevals import Ranking, delong, delong_test_unpaired
 from fastevals.counts import ThresholdCounts
 from fastevals.scale import ProbabilitySummary, RankingSummary, ScoreGrid, parquet
 from fastevals.scale.certified import CertifiedRanking
-from fastevals.scale.squares import LIMB, RowSums
+from fastevals.scale.squares import LIMB_BITS, RowSums
 
 Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
@@ -71,14 +71,14 @@ def test_squares_are_those_of_the_rows_whatever_parts_they_come_in(kind: str) ->
 
 
 def test_large_weights_are_squared_exactly() -> None:
-    w = np.array([2**LIMB - 1, 2**LIMB - 2, 2**31, 2**20 + 1, 3] * 40)
+    w = np.array([2**LIMB_BITS - 1, 2**LIMB_BITS - 2, 2**31, 2**20 + 1, 3] * 40)
     y = np.arange(w.size) % 2
     summary = summary_of((y, np.zeros(w.size), w))
     exact = [sum(int(each) ** 2 for each in w[y == flag]) for flag in (0, 1)]
     lower, upper = summary.cells.counts[0, 2:4].tolist(), summary.cells.counts[0, 4:].tolist()
-    assert [(high << LIMB) + low for low, high in zip(lower, upper, strict=True)] == exact
+    assert [(high << LIMB_BITS) + low for low, high in zip(lower, upper, strict=True)] == exact
     assert summary._row_sums == RowSums((100, 100), tuple(sum(int(each) ** 3 for each in w[y == k]) for k in (0, 1)))
-    heavier = summary.merge(summary_of((y[:1], np.zeros(1), np.array([2**LIMB]))))  # whose square has no room
+    heavier = summary.merge(summary_of((y[:1], np.zeros(1), np.array([2**LIMB_BITS]))))  # whose square has no room
     assert counted(heavier)[1] is None
 
 
@@ -110,7 +110,7 @@ def test_versions_of_the_format(monkeypatch: Any) -> None:
     plain.update(y, s)
     assert plain.to_bytes()[9:11] == b"\1\0"  # as before, to the byte
     with monkeypatch.context() as patch:  # as earlier versions counted
-        patch.setattr("fastevals.scale.summary.MOST_SQUARED", 0)
+        patch.setattr("fastevals.scale.summary.MAX_WEIGHT_IN_LIMBS", 0)
         earlier = summary_of(data).to_bytes()
     assert earlier[9:11] == b"\1\0"
     old = RankingSummary.from_bytes(earlier)

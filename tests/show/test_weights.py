@@ -200,8 +200,8 @@ def test_files_without_squares_say_why_they_have_no_intervals(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:  # as earlier versions counted
-        patch.setattr("fastevals.scale.summary.MOST_SQUARED", 0)
-        patch.setattr("fastevals.scale.probabilities.SQUARED_FIT", 0)
+        patch.setattr("fastevals.scale.summary.MAX_WEIGHT_IN_LIMBS", 0)
+        patch.setattr("fastevals.scale.probabilities.MAX_WEIGHT_IN_64_BITS", 0)
         file = summarized(tmp_path, COLUMNS, "--weight", "w")
     report = fastevals.report(file)
     assert report.to_dict()["blocks"][0]["intervals"]["method"] is None

@@ -20,7 +20,7 @@ from fastevals.scale.cells import HIGHEST, LOWEST
 from fastevals.scale.exact.atoms import AtomCounts, Ints, KeyRange, Keys, atoms_beside, joined
 from fastevals.scale.files import Piece
 from fastevals.scale.rows import RowReader, Rows
-from fastevals.scale.squares import SQUARED_FIT, RowSums, exact_sum
+from fastevals.scale.squares import MAX_WEIGHT_IN_64_BITS, RowSums, exact_sum
 
 KEYS_PER_SORT = 1 << 20  # of negatives, which are then counted: the more, the fewer atoms are stepped over
 POSITIVE_BYTES = 44  # of memory for each positive while its score is gathered, sorted and counted
@@ -127,7 +127,7 @@ class ExactScans:
         parts = [(FLOATS.encode(scores[flags] + 0.0), ends(scores)) for scores in rows.scores]
         squared, sums = 0, RowSums()
         if units is not None and self.reader.weighs_rows:
-            fits = int(units.max(initial=0)) < SQUARED_FIT
+            fits = int(units.max(initial=0)) < MAX_WEIGHT_IN_64_BITS
             squared, sums = (exact_sum(units * units), RowSums.of(units, flags)) if fits else (MOST_ROWS + 1, sums)
         with self._lock:
             block.n_samples += n_samples

@@ -25,7 +25,7 @@ from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import METRICS, SCORE_METRICS, columns_of
 from fastevals.results import MAX_RESAMPLES, Interval, check_confidence_level
-from fastevals.scale.paired import PARTS, JointSums, differences
+from fastevals.scale.paired import PARTS_PER_MEAN_WEIGHT, JointSums, differences
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.summary import Units
 from fastevals.show.commands import option
@@ -318,7 +318,7 @@ def few_cells_of_rows(ranking: Ranking, rows: ScoredRows, name: str, metrics: Ma
     cells = FewCells.reduce(counts.in_weight(1 / float(rows.weights.max())), metrics, None, squares)
     if not are_probabilities(counts):
         return cells
-    part = (squares.n_pos + squares.n_neg) / float(shares.sum()) / PARTS
+    part = (squares.n_pos + squares.n_neg) / float(shares.sum()) / PARTS_PER_MEAN_WEIGHT
     losses = ProbabilitySummary()
     losses._count_rows(rows.positive.view(np.uint8), scores, Units(np.rint(shares / part).astype(np.int64)))
     of_losses = losses.squares()
