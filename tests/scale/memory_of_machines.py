@@ -44,7 +44,7 @@ def main() -> None:
     for k in range(PARTS):
         summary = RankingSummary(grid=grid)
         summary._counts, summary._labels = np.random.default_rng(k).poisson(ROWS * shares), LABELS
-        block = CountedBlock(int(summary._counts.sum()), int(summary._counts[1::2].sum()), {"s": summary}, {})
+        block = CountedBlock(int(summary._counts.sum()), int(summary._counts[0, 1::2].sum()), {"s": summary}, {})
         answers.append(pickle.dumps(ScoresSummary("y", ("s",), labels=LABELS, blocks={None: block})))
     merged(task, answers[:2])
     print(sum(map(len, answers)) + peak(lambda: merged(task, answers)))
