@@ -83,13 +83,6 @@ def fit_buckets(sample, n_buckets, table, lows, shifts, starts, fine):
 
 
 @kernel
-def bits_of(key, flip_below, flip):
-    """64 bits of the score that has a key: the inverse of `key_of`."""
-    bits = np.int64(key) ^ flip
-    return bits ^ ((bits >> np.int64(63)) & flip_below)
-
-
-@kernel
 def find_slots(bits, flip_below, flip, low, shift, table, cut, lows, shifts, starts, fine, space):
     """Find the slot of each row, 2 * bucket + the upper bit of the key, for a strip of them; return the slots.
 

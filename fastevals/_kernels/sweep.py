@@ -7,12 +7,19 @@ import numpy as np
 
 from fastevals._compile.jit import kernel
 from fastevals._kernels.compensated import add, two_sum
-from fastevals._kernels.partition import bits_of, key_of
+from fastevals._kernels.partition import key_of
 from fastevals._kernels.sorting import scratch_rows, sort_keys, sort_pairs
 
 FIRST = 1 << 10  # keys that show whether there are many ties
 HASH = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
 ROWS_PER_STRIP = 1 << 12  # rows whose positives are listed at a time
+
+
+@kernel
+def bits_of(key, flip_below, flip):
+    """64 bits of the score that has a key: the inverse of `key_of`."""
+    bits = np.int64(key) ^ flip
+    return bits ^ ((bits >> np.int64(63)) & flip_below)
 
 
 @kernel

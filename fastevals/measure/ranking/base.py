@@ -782,6 +782,7 @@ class BaseRanking(ABC):
 
     # For those who infer ---------------------------------------------------------------------------------------------
 
+    @abstractmethod
     def _counts_and_doubts(self, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
         """Return a ranking with the counts that replicates are drawn from, and what is in doubt of metrics of it.
 
@@ -796,7 +797,6 @@ class BaseRanking(ABC):
         doubts : dict of str to (float, float)
             How far the rows' own values may lie below and above the ranking's; metrics that are certain are left out.
         """
-        return self, {}
 
     # What some rankings know without counts; warnings ---------------------------------------------------------------
 

@@ -333,7 +333,7 @@ class Ranking(BaseRanking):
                 f"rows of {show(self)} may be in several of the folds that were pooled, and rows that repeat make "
                 "intervals and tests too sure: give all rows to bootstrap, and groups= with the number of each"
             )
-        return super()._counts_and_doubts(specs)
+        return self, {}
 
     def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
         pairs = self.n_positives * self.n_negatives
