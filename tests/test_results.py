@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import fastevals
-from fastevals import BootstrapSplit, ConfusionMatrix, HoldOut, KFold, Ranking, UndefinedMetricWarning
+from fastevals import BootstrapSplit, ConfusionMatrix, HoldOut, KFold, Ranking, UndefinedMetricWarning, scale
 from fastevals.results import Frozen, Interval
 
 Y = [0, 0, 1, 0, 1, 1, 0, 1]
@@ -43,6 +43,7 @@ def selected() -> Any:
 MAKE: dict[str, Callable[[], Any]] = {
     "point": lambda: CURVES.best_threshold("f1"),
     "undefined point": lambda: ONE.equal_error_rate(),
+    "certified": lambda: scale.Certified(0.8, math.nan, 0.9),
     "counts": lambda: CURVES.counts,
     "roc": lambda: CURVES.roc_curve(),
     "roc of one class": lambda: ONE.roc_curve(),
@@ -138,7 +139,7 @@ def test_every_public_result_is_among_them() -> None:
     found = [Frozen]
     while found:
         found = [each for kind in found for each in kind.__subclasses__() if each.__module__.startswith("fastevals.")]
-        kinds |= {each for each in found if each.__name__ in fastevals.__all__}
+        kinds |= {each for each in found if each.__name__ in {*fastevals.__all__, *scale.__all__}}
     covered = {base for name in MAKE for base in type(made(name)).__mro__}
     held = {
         "Estimate",
