@@ -154,7 +154,7 @@ class ThresholdCounts(Frozen):
             if isinstance(part, ThresholdCounts):
                 part._require_each_score("counts of several parts", "rank the rows of all parts together")
             if type(part) is not ThresholdCounts:
-                raise ValueError(f"parts must be ThresholdCounts, got {type(part).__name__} at {i}")
+                raise ValueError(f"parts must be ThresholdCounts, got {what_instead(part)} at {i}")
         with np.errstate(over="ignore"):
             check_total("parts", sum(part.n_pos for part in merged), sum(part.n_neg for part in merged))
             while len(merged) > 1:  # by pairs: each row is looked at, and rounded, log2(n_parts) times
@@ -333,3 +333,8 @@ def _check_cumulative(name: str, counts: NDArray[Any]) -> None:
         row = int(np.argmax(falls)) + 1
         seen = f"{show(counts[row])} after {show(counts[row - 1])} at {row_at(row)}"
         raise ValueError(f"{name} must not fall from one threshold to the next, got {seen}")
+
+
+def what_instead(value: object) -> str:
+    """Return what messages call what stands where counts of rows should: averages, whose type is counts, or a type."""
+    return "averages over folds" if isinstance(value, ThresholdCounts) else type(value).__name__

@@ -204,7 +204,7 @@ def test_averages_over_folds_do_not_add_up() -> None:
         counts = folds.roc_curve(average=average).counts
         assert isinstance(counts, ThresholdCounts)
         assert type(pickle.loads(pickle.dumps(counts))) is type(counts.take(np.array([0, 1]))) is type(counts)
-        with pytest.raises(ValueError, match="parts must be ThresholdCounts, got AveragedCounts at 0"):
+        with pytest.raises(ValueError, match="parts must be ThresholdCounts, got averages over folds at 0"):
             _ = counts + small()
 
 

@@ -180,7 +180,7 @@ def test_what_is_no_threshold_counts() -> None:
     with pytest.raises(ValueError, match="data must count a row, but n_pos and n_neg are 0"):
         fastevals.report(ThresholdCounts([INF], [0], [0]))
     folds = fastevals.RankingFolds([Ranking([0, 1], [1, 2]), Ranking([0, 1, 1], [1, 2, 0])])
-    with pytest.raises(ValueError, match="counts must be ThresholdCounts, got AveragedCounts"):
+    with pytest.raises(ValueError, match="counts must be ThresholdCounts, got averages over folds"):
         Ranking.from_threshold_counts(folds.roc_curve(average="vertical").counts)
 
 

@@ -36,7 +36,7 @@ from fastevals.counting.ordering import (
     split_by_class,
     weighted_threshold_counts,
 )
-from fastevals.counts import ThresholdCounts, as_counts, check_total
+from fastevals.counts import ThresholdCounts, as_counts, check_total, what_instead
 from fastevals.measure.ranking.base import BaseRanking, Doubt
 from fastevals.measure.ranking.squares import SquaredWeights
 from fastevals.results import Alternative
@@ -252,7 +252,7 @@ class Ranking(BaseRanking):
         if isinstance(counts, ThresholdCounts):
             counts._require_each_score(f"a ranking of {name} alone", "pass the ranking that has these counts")
         if type(counts) is not ThresholdCounts:
-            raise ValueError(f"{name} must be ThresholdCounts, got {type(counts).__name__}")
+            raise ValueError(f"{name} must be ThresholdCounts, got {what_instead(counts)}")
         kept = (np.diff(counts.tps) != 0) | (np.diff(counts.fps) != 0)
         if not kept.any():
             raise ValueError(f"{name} must count a row, but n_pos and n_neg are 0")
