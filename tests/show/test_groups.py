@@ -233,7 +233,7 @@ def test_many_values_one_by_one(capsys, tmp_path, weight):
             of_all += weights[rows].sum() * ranking.roc_auc()
             if weight is None and auc["intervals"][k] is not None:
                 ends = quietly(quietly(delong, *given).confidence_interval)
-                assert auc["intervals"][k] == pytest.approx([end.item() for end in ends], abs=1e-12)
+                assert auc["intervals"][k] == pytest.approx(list(ends), abs=1e-12)
         assert auc["mean"] == pytest.approx(of_all / total, rel=1e-12)
         defined = [value for value in auc["of_values"] if value is not None]
         assert auc["n_undefined"] == len(auc["of_values"]) - len(defined)

@@ -19,7 +19,7 @@ from fastevals.datasets import load_digits_eight
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.decision import DecisionCurve
 from fastevals.show import plots
-from fastevals.show.plots import style, thinning
+from fastevals.show.plots import picture, style, thinning
 from fastevals.show.plots.picture import COLORS, GREY, Picture
 from tests.parameters import quick
 
@@ -519,7 +519,7 @@ def test_larger_axes_keep_more_points():
         for side in (8, 40)
     ]
     small, large = (line.get_xdata().size for line in sizes)
-    assert small <= 2 * thinning.COLUMNS
+    assert small <= 2 * picture.COLUMNS
     assert large > 2 * small
 
 
