@@ -55,7 +55,6 @@ OF_PROBABILITIES = frozenset(
 )
 AT_THRESHOLDS = frozenset({"confusion_at", "decision_curve", "expected_cost", "metric", "net_benefit"})
 APART_OF_SUMMARIES = frozenset({"ranking", "rankings"})
-INTERVALS = frozenset({"confidence_interval", "standard_error"})  # which weights have not
 SIZES = (warm_up.FEW_ROWS, warm_up.MANY_ROWS)
 
 
@@ -88,12 +87,11 @@ def of_summaries(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
         other = pickle.loads(pickle.dumps(made)).merge(made)
         other.update(*half, **{key: each[: n // 2] for key, each in given.items()})
         for summary in (made, other, type(made).from_bytes(other.to_bytes())):
-            read_all(summary, without=APART_OF_SUMMARIES | (INTERVALS if "sample_weight" in given else frozenset()))
+            read_all(summary, without=APART_OF_SUMMARIES)
             if isinstance(summary, RankingSummary):
                 read_ranking(summary.ranking())
                 fastevals.delong(summary)
-                if "sample_weight" not in given:
-                    fastevals.bootstrap(summary, ["roc_auc", "average_precision", "ks_statistic"], n_resamples=50)
+                fastevals.bootstrap(summary, ["roc_auc", "average_precision", "ks_statistic"], n_resamples=50)
             if name == "confusion" and "sample_weight" not in given:
                 fastevals.bootstrap(summary, "accuracy", n_resamples=50)
         if name == "group":
@@ -179,7 +177,7 @@ def of_files(n: int, folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         for name, options in calls.items():
             taken = inspect.signature(getattr(LOCAL, name)).parameters  # metrics of groups know no copies
             asked = options | {key: column for key, column in weight.items() if key in taken}
-            if "weight" in weight and "interval" in options:
+            if "sample_weight" in weight and "interval" in options:
                 asked["interval"] = None
             yield f"frames: {name} {weight}", partial(getattr(LOCAL, name), frame, **asked)
         yield f"frames: exact {weight}", partial(LOCAL.ranking, frame, **weight, exact=True, by="day", **both)

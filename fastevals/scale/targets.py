@@ -31,7 +31,7 @@ from fastevals.measure.registry import METRICS
 from fastevals.results import Interval, check_confidence_level
 from fastevals.scale.certified import Certified
 from fastevals.scale.fields import Fields, is_hex
-from fastevals.scale.payload import Summary, weighted_head
+from fastevals.scale.payload import SQUARES, Summary, weighted_head
 from fastevals.scale.summary import NO_BOUNDS, RankingSummary, Units
 
 Floats = NDArray[np.float64]
@@ -60,14 +60,15 @@ class TargetSummary(Summary):
 
     KIND = "target"
 
-    __slots__ = ("_errors", "_origin", "_products", "_sums", "is_weighted", "n_samples")
+    __slots__ = ("_errors", "_origin", "_products", "_squares", "_sums", "is_weighted", "n_samples")
 
     def __init__(self) -> None:
         self.n_samples = 0  # rows of weight above zero
-        self.is_weighted = False  # whether rows have weights, of which only the sums are known
+        self.is_weighted = False  # whether rows have weights
         self._origin: float | None = None  # the first target, from which others deviate
         self._sums = [Fraction(0)] * TERMS
         self._products: Floats = np.zeros((TERMS, TERMS))
+        self._squares: Floats | None = None  # the same of squared weights, where rows have some and these are known
         self._errors = RankingSummary(cells=ERROR_CELLS)  # absolute ones; of one class
 
     def update(
@@ -85,8 +86,7 @@ class TargetSummary(Summary):
         y_true, y_pred : array-like of shape (n_samples,)
             Targets and predictions: finite numbers below 2**240.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights, not negative. The median absolute error has bounds where they are whole numbers. Weighted
-            rows have no standard errors.
+            Row weights, not negative. The median absolute error has bounds where they are whole numbers.
         frequency_weight : array-like of shape (n_samples,), optional
             How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
 
@@ -127,11 +127,22 @@ class TargetSummary(Summary):
         origin = float(y[0]) if self._origin is None else self._origin
         pairs, products = np.zeros((TERMS, 2)), np.zeros((TERMS, TERMS))
         sum_terms(y, p, weights, origin, pairs, products)
-        products = self._products + np.triu(products) + np.triu(products, 1).T
         check_sums(pairs, products)
+        own = _symmetric(products)
+        squares = self._known_squares()
+        if sample_weight is not None and squares is not None:
+            squared = np.zeros((TERMS, TERMS))
+            with np.errstate(over="ignore"):  # then they are not known
+                sum_terms(y, p, weights * weights, origin, np.zeros((TERMS, 2)), squared)
+            squares = squares + _symmetric(squared)
+        elif squares is not None:
+            squares = squares + own
+        products = self._products + own
+        check_sums(products)
         units = None
         if weights.size:
-            units = Units(weights.astype(np.int64), frequency_weight is None)
+            with np.errstate(invalid="ignore"):  # of larger ones than integers are
+                units = Units(weights.astype(np.int64), frequency_weight is None)
             if (units.counts != weights).any():
                 self._errors = RankingSummary(cells=1)  # nothing of them is told from now on
                 self._errors._labels = (None, NO_BOUNDS)
@@ -142,8 +153,13 @@ class TargetSummary(Summary):
         more = [Fraction(high) + Fraction(low) for high, low in pairs.tolist()]
         self._sums = [a + b for a, b in zip(self._sums, more, strict=True)]
         self._origin, self._products = origin, products
-        self.n_samples += y.size if frequency_weight is None else int(weights.sum())
         self.is_weighted = self.is_weighted or sample_weight is not None
+        self._squares = _finite(squares) if self.is_weighted else None
+        self.n_samples += y.size if frequency_weight is None else int(weights.sum())
+
+    def _known_squares(self) -> Floats | None:
+        """Return the products of squared weights; None where they are not known."""
+        return self._squares if self.is_weighted else self._products
 
     # Reading ----------------------------------------------------------------------------------------------------------
 
@@ -197,9 +213,10 @@ class TargetSummary(Summary):
     def standard_error(self, name: str | MetricSpec) -> float:
         """Return the standard error of a metric, to first order: from the variances of the sums it is made of.
 
-        Rows are taken to be independent. Of the median there is none, nor where rows have weights.
+        Rows are taken to be independent, and a mean's variance is made of squared weights. Of the median there is none.
         """
-        if self.is_weighted:
+        squares = self._known_squares()
+        if squares is None:
             refuse_weighted("the summary", self)
         spec = metric(name) if isinstance(name, str) else name
         value = self.metric(spec)
@@ -207,7 +224,7 @@ class TargetSummary(Summary):
         if loss is None:
             raise ValueError(f"{spec} has no standard error of sums")
         weight = float(self._sums[0])
-        if weight < 2 or not math.isfinite(float(value)):
+        if (self.n_samples if self.is_weighted else weight) < 2 or not math.isfinite(float(value)):
             return math.nan
         means = np.array([float(total / self._sums[0]) for total in self._sums])
         slopes = np.zeros(TERMS)
@@ -218,7 +235,11 @@ class TargetSummary(Summary):
             variance = means[6] - means[5] ** 2
             slopes[[1, 5, 6]] = -1 / variance, -2 * means[5] * means[1] / variance**2, means[1] / variance**2
         with np.errstate(over="ignore", invalid="ignore"):  # then it is not known
-            covariance = self._products / weight - np.outer(means, means)
+            if self.is_weighted:
+                off = np.outer(squares[0], means)
+                covariance = (squares - off - off.T + squares[0, 0] * np.outer(means, means)) / weight
+            else:
+                covariance = squares / weight - np.outer(means, means)
             variance = float(slopes @ covariance @ slopes)
         return math.sqrt(max(variance, 0.0) / weight)
 
@@ -250,8 +271,12 @@ class TargetSummary(Summary):
             moves = np.eye(TERMS)
             moves[5, 0] = float(shift)
             moves[6, 0], moves[6, 5] = float(shift * shift), float(2 * shift)
+            both = merged._known_squares(), other._known_squares()
+            known = [each for each in both if each is not None]
             merged._products = merged._products + moves @ other._products @ moves.T
             merged.is_weighted = merged.is_weighted or other.is_weighted
+            if merged.is_weighted:
+                merged._squares = _finite(known[0] + moves @ known[1] @ moves.T) if len(known) == 2 else None
             check_sums(merged._products)
             merged.n_samples += other.n_samples
         merged._errors = self._errors.merge(*(other._errors for other in others)) if told else RankingSummary(cells=1)
@@ -269,7 +294,8 @@ class TargetSummary(Summary):
             **weighted_head(self.is_weighted),
         }
         whole = np.frombuffer(errors + bytes(-len(errors) % 8), np.uint64)
-        return head, {"products": self._products.ravel(), "errors": whole}
+        squares = {} if self._squares is None else {SQUARES: self._squares.ravel()}
+        return head, {"products": self._products.ravel(), **squares, "errors": whole}
 
     @classmethod
     def _from_payload(cls, fields: Fields) -> Self:
@@ -281,6 +307,13 @@ class TargetSummary(Summary):
         summary._products = fields.floats("products", TERMS**2).reshape(TERMS, TERMS).copy()
         check_sums(summary._products)
         weight = summary._sums[0]
+        if SQUARES in fields:
+            squares = fields.floats(SQUARES, TERMS**2).reshape(TERMS, TERMS).copy()
+            summary._squares = _finite(squares)
+            total, rounding = float(weight), 1 + 2.0**-40
+            fits = total**2 <= summary.n_samples * squares[0, 0] * rounding and squares[0, 0] <= total**2 * rounding
+            if not summary.is_weighted or summary._squares is None or not fits:
+                raise ValueError("its squares are not those of its weights")
         if any(total < 0 for total in summary._sums[:DEVIATION]):
             raise ValueError("its sums must not be negative")
         if len({summary.n_samples == 0, summary._origin is None, weight == 0}) > 1:
@@ -314,6 +347,16 @@ def _is_finite(total: Fraction) -> bool:
         return math.isfinite(total)
     except OverflowError:
         return False
+
+
+def _symmetric(products: Floats) -> Floats:
+    """Return products whose upper half is known."""
+    return np.asarray(np.triu(products) + np.triu(products, 1).T)
+
+
+def _finite(squares: Floats | None) -> Floats | None:
+    """Return products of squared weights, if they are known and no float overflows or vanishes."""
+    return squares if squares is not None and np.isfinite(squares).all() and squares[0, 0] > 0 else None
 
 
 def check_sums(*sums: Floats) -> None:

@@ -329,8 +329,7 @@ def _summaries(data: _Data) -> None:
             ranking = summary.ranking()
             ranking.roc_auc(), ranking.average_precision(), ranking.ks_statistic(), ranking.roc_curve()
             delong(summary)
-            if "sample_weight" not in weights:
-                bootstrap(summary, ["roc_auc", "average_precision", "ks_statistic"], n_resamples=REPLICATES, rng=0)
+            bootstrap(summary, ["roc_auc", "average_precision", "ks_statistic"], n_resamples=REPLICATES, rng=0)
         _summed(ProbabilitySummary(), data.y, data.scores, **weights).metrics()
         _summed(ConfusionSummary(), *labels, **weights).matrix()
         _summed(TargetSummary(), data.targets, data.fitted, **weights).metric("r2")

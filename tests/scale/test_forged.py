@@ -57,6 +57,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "squares": lambda: weighted_rows(),
     "squares in units": lambda: weighted_rows(largest_weight=4.0),
     "squares of probabilities": lambda: weighted_probabilities(),
+    "squares of targets": lambda: weighted_targets(),
 }
 
 
@@ -64,6 +65,13 @@ def weighted_probabilities() -> ProbabilitySummary:
     """Return a small summary of weighted rows."""
     summary = ProbabilitySummary()
     summary.update(np.arange(20) % 2, np.arange(20) / 20, sample_weight=np.arange(20) % 3)
+    return summary
+
+
+def weighted_targets() -> TargetSummary:
+    """Return a small summary of weighted rows."""
+    summary = TargetSummary()
+    summary.update(np.arange(20.0), np.arange(20.0) ** 1.1, sample_weight=np.arange(20) % 3)
     return summary
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fastevals import Ranking, delong, delong_test_unpaired
+from fastevals import Ranking, bootstrap, delong, delong_test_unpaired
 from fastevals.counts import ThresholdCounts
-from fastevals.scale import ProbabilitySummary, RankingSummary, ScoreGrid, parquet
+from fastevals.scale import ProbabilitySummary, RankingSummary, ScoreGrid, TargetSummary, parquet
 from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.squares import LIMB_BITS, RowSums
 
@@ -248,3 +248,48 @@ def test_probabilities_keep_squares_by_cell() -> None:
     for without in (heavy, heavy.merge(whole), ProbabilitySummary.from_bytes(heavy.to_bytes()).merge(whole)):
         assert without.is_weighted
         assert without.squares() is None
+
+
+# Targets --------------------------------------------------------------------------------------------------------------
+
+
+def targets_of(y: Any, p: Any, w: Any = None) -> TargetSummary:
+    summary = TargetSummary()
+    summary.update(y, p, sample_weight=w)
+    return summary
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e80])
+def test_standard_errors_of_weighted_targets_are_of_squared_weights(scale: float) -> None:
+    rng = np.random.default_rng(4)
+    y = rng.normal(100, 3, 900)
+    p, w = y + rng.normal(size=900), rng.lognormal(size=900) * scale
+    whole = targets_of(y, p, w)
+    parts = [targets_of(y[part], p[part], w[part]) for part in np.array_split(np.arange(900), 3)]
+    merged = parts[0].merge(*parts[1:])
+    twins = {"mean_squared_error": (y - p) ** 2, "mean_absolute_error": np.abs(y - p)}
+    for summary in (whole, merged, TargetSummary.from_bytes(merged.to_bytes())):
+        for name, errors in twins.items():
+            off = w * (errors - np.average(errors, weights=w))
+            assert summary.standard_error(name) == pytest.approx(np.sqrt((off**2).sum()) / w.sum(), rel=1e-8)
+    r2 = bootstrap((y, p), "r2", sample_weight=w, n_resamples=2000, rng=0)["r2"]
+    assert whole.standard_error("r2") == pytest.approx(r2.standard_error, rel=0.07)
+    assert whole.confidence_interval("r2") == pytest.approx(tuple(r2.confidence_interval), rel=0.01)
+
+
+def test_targets_whose_weights_are_alike_have_the_errors_of_rows() -> None:
+    rng = np.random.default_rng(4)
+    y = rng.normal(size=300)
+    p = y + rng.normal(size=300)
+    plain, nines = targets_of(y, p), targets_of(y, p, np.full(300, 9.0))
+    for name in ("mean_squared_error", "root_mean_squared_error", "mean_absolute_error", "r2"):
+        assert nines.standard_error(name) == pytest.approx(plain.standard_error(name), rel=1e-9)
+    mixed = plain.merge(nines)
+    w = np.repeat([1.0, 9.0], 300)
+    off = w * (np.tile((y - p) ** 2, 2) - ((y - p) ** 2).mean())
+    assert mixed.standard_error("mean_squared_error") == pytest.approx(np.sqrt((off**2).sum()) / w.sum(), rel=1e-9)
+    lost = targets_of(y, p, np.full(300, 1e200))  # whose squares no float holds
+    for without in (lost, lost.merge(plain), TargetSummary.from_bytes(lost.to_bytes())):
+        assert without.metric("mean_squared_error") == pytest.approx(((y - p) ** 2).mean())
+        with pytest.raises(ValueError, match=r"has weights: TargetSummary.*squared weights"):
+            without.standard_error("r2")

@@ -58,6 +58,7 @@ from fastevals.show.report.intervals import (
     metric_title,
     read_intervals,
     why_no_squares,
+    why_unknown_squares,
 )
 from fastevals.show.report.json import interval_values, left_out_values, pair_values
 from fastevals.show.report.over_values import MOST_BLOCKS
@@ -932,8 +933,8 @@ def _report_sums(data: TargetSummary, target: str, model: str, plan: IntervalPla
     names = [name for name in NUMBER_METRICS if name not in (median, MAPE)]
     values = {name: float(data.metric(name)) for name in names}
     intervals = None
-    if plan is not None and data.is_weighted:
-        intervals = Intervals(why_none=why_no_squares())
+    if plan is not None and data._known_squares() is None:
+        intervals = Intervals(why_none=why_unknown_squares())
     elif plan is not None:
         found = {name: data.confidence_interval(name, plan.confidence_level) for name in names}
         intervals = Intervals(NORMAL, models={model: found})
