@@ -9,6 +9,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property, partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -181,7 +182,12 @@ def _cells(data: _Data) -> None:
     }
     values = dict.fromkeys(specs, 0.5)
     for each in cells.values():
-        make_estimates(FewCellSample(each, specs, values), specs, settings)
+        weighed = replace(each, counts=each.counts.in_weight(), squares=each.counts)
+        if each.probabilities is not None:
+            p = each.probabilities
+            weighed = replace(weighed, probabilities=p.in_weight(), probability_squares=p)
+        for some in (each, weighed):
+            make_estimates(FewCellSample(some, specs, values), specs, settings)
     joint = JointSums(cells, {label: specs[label] for label in ("roc_auc", *PROBABILITY_COLUMNS, "f1")})
     joint.add_all(data.y == 1, models)
 
