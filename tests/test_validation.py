@@ -596,7 +596,7 @@ def test_columns_of_files_must_have_names(tmp_path: Any) -> None:
         ({"label": "y", "score": ["s", None]}, r"score must be the name of a column, or names, got \['s', None\]"),
         ({"label": "y", "score": []}, r"score must be the name of a column, or names, got \[\]"),
         ({"label": "y", "score": ["s", "s"]}, r"score must name each column once, got \['s', 's'\]"),
-        ({"label": "y", "score": "s", "weight": 3}, "weight must be the name of a column, got 3"),
+        ({"label": "y", "score": "s", "sample_weight": 3}, "sample_weight must be the name of a column, got 3"),
     ):
         with pytest.raises(ValueError, match=f"^{message}$"):
             parquet.ranking(tmp_path / "rows.parquet", **given)

@@ -750,6 +750,6 @@ def find_metric(argument: str, name: str, of: str | None = None) -> Metric:
 def name_among(argument: str, name: Any, names: Collection[str]) -> str:
     """Return the name of a metric that an argument names, which must be one of some."""
     found = full_name(name)
-    if found not in names:
+    if not isinstance(found, str) or found not in names:
         check_choice(argument, name, names, None if isinstance(found, str) and found in METRICS else aliases_for(names))
     return str(found)

@@ -25,7 +25,6 @@ from fastevals.scale.payload import Summary, weighted_head
 from fastevals.scale.summary import joint_labels, read_rows
 
 MergedInterval = Literal[None, "delong"]
-ATOM_BYTES = 60  # of each distinct score of a group, while groups are merged: 20 are kept
 SHARDS = 64  # of groups: what a merge takes beside is for one of them
 SHORT_ROWS = 2**31  # rows, below which they are kept in 32 bits
 BETWEEN = b"\xff"  # names, in bytes: UTF-8 has no such byte
