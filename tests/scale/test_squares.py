@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fastevals import Ranking, bootstrap, delong, delong_test_unpaired
+from fastevals import Ranking, bootstrap, delong, delong_test_unpaired, report
 from fastevals.counts import ThresholdCounts
 from fastevals.scale import ProbabilitySummary, RankingSummary, ScoreGrid, TargetSummary, parquet
 from fastevals.scale.certified import CertifiedRanking
@@ -165,6 +165,29 @@ def test_unpaired_tests_take_weighted_summaries() -> None:
 def test_files_of_0_4_are_read() -> None:
     for path in (Path(__file__).parent / "payloads").glob("*.1.fe"):
         assert path.read_bytes()[9:11] == b"\1\0"
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_reports_of_weighted_summaries_have_intervals(few: bool, monkeypatch: Any) -> None:
+    y, s, w = data = rows(11, 2000)
+    monkeypatch.setattr("fastevals.show.report.intervals.ROWS_ALWAYS_DRAWN", 20_000 if few else 0)
+    monkeypatch.setattr("fastevals.show.report.intervals.BUDGET", 10)
+    expected = bootstrap((y, s), "roc_auc", sample_weight=w, n_resamples=3999, rng=0)["roc_auc"]
+    width = np.diff(expected.confidence_interval)[0]
+    summary = summary_of(data)
+    for subject in (summary, summary.ranking()):
+        block = report(subject).to_dict()["blocks"][0]
+        found = block["models"][0]["intervals"]["roc_auc"]
+        np.testing.assert_allclose(found, expected.confidence_interval, atol=0.06 * width)
+    assert report(Ranking(y, s, sample_weight=w)).to_dict()["blocks"][0]["models"][0]["intervals"]["roc_auc"] is None
+
+
+def test_bootstrap_of_a_weighted_summary_is_that_of_its_rows() -> None:
+    y, s, w = rows(12, 3000)
+    w = w % 3 + 1
+    expected = bootstrap((y, s), "roc_auc", sample_weight=w, n_resamples=9999, rng=0)["roc_auc"].confidence_interval
+    found = bootstrap(summary_of((y, s, w)), "roc_auc", n_resamples=9999, rng=1)["roc_auc"].confidence_interval
+    np.testing.assert_allclose(found, expected, atol=0.03 * np.diff(expected)[0])
 
 
 # Files ----------------------------------------------------------------------------------------------------------------

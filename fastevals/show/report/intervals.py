@@ -252,7 +252,7 @@ def make_intervals(
 
 def why_none(plan: IntervalPlan, rows: ScoredRows) -> str:
     """Return why rows have no intervals; nothing where they have some."""
-    if rows.ranking is not None and rows.ranking.counts.tps.dtype.kind == "f":
+    if rows.ranking is not None and rows.ranking.is_weighted and rows.ranking._squares is None:
         return "a Ranking with weights has no rows to draw from: pass the columns"
     if plan.draws(rows.n_samples):
         return ""
@@ -309,6 +309,8 @@ def with_losses(cells: FewCells, losses: ProbabilitySummary | None) -> FewCells:
 def few_cells_of_rows(ranking: Ranking, rows: ScoredRows, name: str, metrics: Mapping[str, MetricSpec]) -> FewCells:
     """Return the cells of a model's rows in memory; of weighted ones in shares of the largest weight."""
     counts = ranking.counts
+    if ranking._squares is not None:
+        return few_cells(counts, metrics, ranking._squares)
     if rows.weights is None or not rows.weighs_rows:
         return FewCells.reduce(counts, metrics, probability_cells(counts))
     scores, shares = rows.scores[name], rows.shares
