@@ -16,4 +16,9 @@
      confusion matrices, `TargetSample` targets.
 3. `bootstrap.py` makes of values and replicates an `Estimate` with an interval; BCa's acceleration is the sample's
    (`Sample.accelerations`): in closed form (`leave_each_out`), or by the same measurements with rows left out.
+
+Differences of models need the same draw of rows for all. `compare_rankings`, and reports whose rows are in memory and
+within their budget, draw rows by number. Reports past the budget, or of files past their memory (of more than 20,000
+rows), draw each model's few cells by themselves, and its differences from sums over the rows of what two models owe to
+each (`fastevals.scale.paired`).
 """
