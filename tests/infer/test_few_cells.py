@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import fastevals
 from fastevals import Ranking, ThresholdCounts, bootstrap, metric
 from fastevals.infer.bootstrap.few_cells import THRESHOLDS_KEPT, FewCells, counts_at_positives, make_few_cell_sample
 from fastevals.measure.metric_specs import parse_metrics, ranking_metric
@@ -43,7 +44,7 @@ def replicates(metrics: list[Any], counts: ThresholdCounts, n: int) -> np.ndarra
     rng, functions = np.random.default_rng(6), [ranking_metric(each) for each in specs.values()]
     counts = counts_at_positives(counts)
     cells = FewCells.reduce(counts, specs)
-    kept = [np.searchsorted(-counts.thresholds, -cells.counts.thresholds[cells.drawn[label]]) for label in specs]
+    kept = [np.searchsorted(-counts.thresholds, -cells.drawn[label].counts.thresholds) for label in specs]
     both = list(zip(functions, kept, strict=True))
     moved = [each.of_counts(counts) - each.of_counts(counts.take(rows)) for each, rows in both]
     sizes, values = np.stack((np.diff(counts.tps), np.diff(counts.fps))), np.empty((2, n, len(functions)))
@@ -206,3 +207,34 @@ def test_weighted_rows_are_drawn_with_their_weights(exact: bool) -> None:
         ends = np.subtract(found[name].confidence_interval, each.confidence_interval)
         assert np.abs(ends).max() < 0.35 * each.standard_error, name
     assert copies.standard_error < 0.8 * found["roc_auc"].standard_error
+
+
+@pytest.mark.parametrize("n_pos", [0, 3, 2500])
+def test_a_quota_may_end_among_negatives(n_pos: int) -> None:
+    rng = np.random.default_rng(0)
+    y, s = np.arange(5000) < n_pos, rng.random(5000)
+    summary = RankingSummary()
+    summary.update(y, s)
+    asked = metric("specificity", n_predicted=50)
+    found, expected = (bootstrap(each, asked, n_resamples=499, rng=1)[str(asked)] for each in (summary, (y, s)))
+    assert found.value == expected.value
+    assert found.standard_error == pytest.approx(expected.standard_error, rel=0.2, abs=1e-12)
+    summary = RankingSummary()
+    summary.update(y, s, sample_weight=np.arange(5000) % 3)
+    with pytest.raises(ValueError, match=r"specificity\(n_predicted=50\) of weighted rows needs the rows"):
+        bootstrap(summary, asked, n_resamples=9)
+
+
+def test_draws_of_weights_have_no_rest_of_rounding() -> None:
+    """Where all are predicted positive, no negative of a weight of 1e-13 is left."""
+    rng = np.random.default_rng(0)
+    y, s, weights = rng.integers(0, 2, 3000), rng.random(3000), rng.integers(1, 5, 3000)
+    summary = RankingSummary()
+    summary.update(y, s, sample_weight=weights)
+    asked = metric("matthews", best="f1")
+    with pytest.warns(fastevals.UndefinedMetricWarning):
+        found, expected = (
+            bootstrap(each, asked, n_resamples=99, rng=1, **given)[str(asked)]
+            for each, given in ((summary, {}), ((y, s), {"sample_weight": weights}))
+        )
+    assert found.standard_error == pytest.approx(expected.standard_error, rel=0.3)

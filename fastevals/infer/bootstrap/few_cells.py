@@ -35,7 +35,7 @@ from fastevals.measure.metric_specs import MetricSpec, influence_of, ranking_met
 from fastevals.measure.probability_cells import probability_cells
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.registry import METRICS, Detail, Influence
-from fastevals.measure.thresholds import CONSTRAINTS, best_row_by, checked_limit, row_within
+from fastevals.measure.thresholds import CONSTRAINTS, QUOTA, best_row_by, checked_limit, row_within
 from fastevals.results import OperatingPoint
 
 Rows = NDArray[np.intp]
@@ -47,6 +47,19 @@ STEPS_NEAR_BEST, STEPS_NEAR_LIMIT = 256, 512  # about a threshold that is the be
 LOWEST_SCORE = -np.finfo(np.float64).max
 
 
+class Drawn(NamedTuple):
+    """Counts between whose thresholds cells are drawn."""
+
+    counts: ThresholdCounts
+    squares: ThresholdCounts | None  # of weights, where the counts are sums of these
+    detail: Detail = Detail.POSITIVES
+
+    @classmethod
+    def of(cls, counts: ThresholdCounts, squares: ThresholdCounts | None, rows: Rows) -> Self:
+        """Return those at some rows of counts."""
+        return cls(counts.take(rows), None if squares is None else squares.take(rows))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FewCells:
     """One model's counts at a few thousand thresholds: all that its intervals are made of.
@@ -55,9 +68,9 @@ class FewCells:
     ----------
     counts : ThresholdCounts
         At the thresholds that some metric needs.
-    drawn : dict of str to ndarray of int
-        The rows of the counts between which cells are drawn, by what a metric is called: the same array for metrics
-        that are drawn together. Without metrics of probabilities, and functions.
+    drawn : dict of str to Drawn
+        What is drawn, by what a metric is called: the same object for metrics that are drawn together. Without metrics
+        of probabilities, and functions.
     places : dict of str to int
         The row of the counts at which a metric is read, by what it is called; without those of the whole curve.
     probabilities : ThresholdCounts or None
@@ -67,7 +80,7 @@ class FewCells:
     """
 
     counts: ThresholdCounts
-    drawn: dict[str, Rows]
+    drawn: dict[str, Drawn]
     places: dict[str, int]
     probabilities: ThresholdCounts | None = None
     squares: ThresholdCounts | None = None
@@ -109,11 +122,19 @@ class FewCells:
         kept: dict[Any, Rows] = {None: own if is_small else own[rows_of_curve(alone, shares)]}
         reads: dict[str, Any] = {}  # which of the kept rows metrics are drawn between
         places: dict[str, int] = {}
+        quotas: dict[str, Drawn] = {}  # which end anywhere, also among negatives
         for label, spec in of_order.items():
             if label in cuts:
                 row = int(every.rows_at_least(np.asarray(cuts[label])))
                 reads[label] = places[label] = row
                 kept[row] = sorted_unique([*ends, row])
+                continue
+            if QUOTA in spec.options:
+                if squares is not None:
+                    raise ValueError(
+                        f"{spec} of weighted rows needs the rows: pass (y_true, y_score) and sample_weight"
+                    )
+                quotas[label] = Drawn(counts.take(rows_near_quota(counts, spec)), None, Detail.THRESHOLDS)
                 continue
             if not counts.n_pos and is_chosen(spec):
                 continue  # there is no telling where
@@ -127,13 +148,15 @@ class FewCells:
                     n = STEPS_NEAR_BEST if "best" in spec.options else STEPS_NEAR_LIMIT
                     kept[key] = own[rows_near(alone, shares, place, spec, n)]
         rows = sorted_unique(np.concatenate(list(kept.values())))
-        drawn = {key: np.searchsorted(rows, some) for key, some in kept.items()}
+        if squares is not None:
+            squares = squares.take(of_counts)
+        drawn = {key: Drawn.of(every, squares, some) for key, some in kept.items()}
         return cls(
             every.take(rows),
-            {label: drawn[key] for label, key in reads.items()},
+            {label: drawn[key] for label, key in reads.items()} | quotas,
             {label: int(np.searchsorted(rows, row)) for label, row in places.items()},
             probabilities,
-            None if squares is None else squares.take(of_counts[rows]),
+            None if squares is None else squares.take(rows),
         )
 
 
@@ -199,6 +222,15 @@ def rows_near(counts: ThresholdCounts, shares: Shares, place: int, spec: MetricS
         return shares.near(place, n)
     about = shares.near(place, n, -1 / 3)
     return sorted_union(about, peaks(counts, spec, about))
+
+
+def rows_near_quota(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
+    """Return the row of counts that a quota of predicted positives ends at, and those about it, of negatives alike."""
+    if counts.tps.size <= THRESHOLDS_KEPT:
+        return np.arange(counts.tps.size)
+    n = int(counts.n_pos + counts.n_neg)
+    place = row_within(counts, QUOTA, checked_limit(QUOTA, spec.options[QUOTA]))
+    return Shares((counts.tps + counts.fps) / n, n).near(place or 0, STEPS_NEAR_LIMIT)
 
 
 def place_of(counts: ThresholdCounts, spec: MetricSpec) -> int | None:
@@ -310,23 +342,17 @@ class FewCellSample(Sample):
         self.pos_label = None if of is None else of.pos_label
         self.class_sizes = int(cells.counts.n_pos), int(cells.counts.n_neg)
         self._values = [np.array(values[label], dtype=np.float64) for label in specs]
+        whole = None if of is None else Drawn(of.counts, of._squares, Detail.THRESHOLDS)
+        losses = None
+        if cells.probabilities is not None:
+            losses = Drawn(cells.probabilities, cells.probability_squares, Detail.THRESHOLDS)
         together: dict[int, tuple[Any, list[int]]] = {}  # what is drawn, and the metrics of it
         for number, (label, spec) in enumerate(specs.items()):
-            known: Any = cells.drawn.get(label)
-            if known is None:
-                known = cells.probabilities if cells.tell(label, spec) else of
-            together.setdefault(id(known), (known, []))[1].append(number)
+            drawn = cells.drawn.get(label) or (losses if cells.tell(label, spec) else whole)
+            together.setdefault(id(drawn), (drawn, []))[1].append(number)
         metrics = [ranking_metric(spec) for spec in specs.values()]
         self._parts: list[tuple[Sample, list[int]]] = []
-        for known, numbers in together.values():
-            counts, squares, detail = known, None, Detail.THRESHOLDS
-            if isinstance(known, np.ndarray):
-                counts, detail = cells.counts.take(known), Detail.POSITIVES
-                squares = None if cells.squares is None else cells.squares.take(known)
-            elif isinstance(known, BaseRanking):
-                counts, squares = known.counts, known._squares
-            else:
-                squares = cells.probability_squares
+        for (counts, squares, detail), numbers in together.values():
             own = [metrics[k] for k in numbers]
             if squares is None:
                 sample: Sample = RankingSample(counts, own, stratified=stratified, detail=detail)

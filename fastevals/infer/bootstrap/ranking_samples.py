@@ -6,6 +6,7 @@ so are those of which nearly each is a cell: `ModelsSample`. All sweep a draw wi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -39,6 +40,7 @@ from fastevals.measure.metric_specs import RankingMetric
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import Detail, ReplicateKernel
 
+DIGITS_OF_DRAWS = 50  # of weights: 3 bits are left for a draw of more than the rows
 FEW_CELLS = 16  # for which it is faster to draw many replicates at once
 PRODUCTS_FIT = 1 << 32  # rows, from which products of two classes' are past 64 bits: replicates are swept in floats
 DRAWS_TOGETHER = (
@@ -151,7 +153,10 @@ class WeightedSample(Sample):
         self._sweep = RankingSweep(counts, metrics, detail=Detail.THRESHOLDS)
         self.sizes = self._sweep.steps.sizes.ravel()
         squared = np.concatenate([np.diff(each.astype(np.float64)) for each in (squares.tps, squares.fps)])
-        self._units = np.divide(squared, self.sizes, out=np.zeros_like(self.sizes), where=self.sizes > 0)
+        units = np.divide(squared, self.sizes, out=np.zeros_like(self.sizes), where=self.sizes > 0)
+        # Multiples of a power of 2, of which draws have exact sums: no class has a rest of rounding for a row.
+        power = 2.0 ** (math.frexp(self.sizes.sum())[1] - DIGITS_OF_DRAWS)
+        self._units = np.ceil(units / power) * power
         self._rows = np.divide(self.sizes, self._units, out=np.zeros_like(self.sizes), where=self._units > 0)
         self.strata = [slice(0, self.sizes.size)]
 
