@@ -47,7 +47,7 @@ STEPS_NEAR_BEST, STEPS_NEAR_LIMIT = 256, 512  # about a threshold that is the be
 LOWEST_SCORE = -np.finfo(np.float64).max
 
 
-class Drawn(NamedTuple):
+class DrawnCells(NamedTuple):
     """Counts between whose thresholds cells are drawn."""
 
     counts: ThresholdCounts
@@ -68,7 +68,7 @@ class FewCells:
     ----------
     counts : ThresholdCounts
         At the thresholds that some metric needs.
-    drawn : dict of str to Drawn
+    drawn : dict of str to DrawnCells
         What is drawn, by what a metric is called: the same object for metrics that are drawn together. Without metrics
         of probabilities, and functions.
     places : dict of str to int
@@ -80,7 +80,7 @@ class FewCells:
     """
 
     counts: ThresholdCounts
-    drawn: dict[str, Drawn]
+    drawn: dict[str, DrawnCells]
     places: dict[str, int]
     probabilities: ThresholdCounts | None = None
     squares: ThresholdCounts | None = None
@@ -122,7 +122,7 @@ class FewCells:
         kept: dict[Any, Rows] = {None: own if is_small else own[rows_of_curve(alone, shares)]}
         reads: dict[str, Any] = {}  # which of the kept rows metrics are drawn between
         places: dict[str, int] = {}
-        quotas: dict[str, Drawn] = {}  # which end anywhere, also among negatives
+        quotas: dict[str, DrawnCells] = {}  # which end anywhere, also among negatives
         for label, spec in of_order.items():
             if label in cuts:
                 row = int(every.rows_at_least(np.asarray(cuts[label])))
@@ -134,7 +134,7 @@ class FewCells:
                     raise ValueError(
                         f"{spec} of weighted rows needs the rows: pass (y_true, y_score) and sample_weight"
                     )
-                quotas[label] = Drawn(counts.take(rows_near_quota(counts, spec)), None, Detail.THRESHOLDS)
+                quotas[label] = DrawnCells(counts.take(rows_near_quota(counts, spec)), None, Detail.THRESHOLDS)
                 continue
             if not counts.n_pos and is_chosen(spec):
                 continue  # there is no telling where
@@ -150,7 +150,7 @@ class FewCells:
         rows = sorted_unique(np.concatenate(list(kept.values())))
         if squares is not None:
             squares = squares.take(of_counts)
-        drawn = {key: Drawn.of(every, squares, some) for key, some in kept.items()}
+        drawn = {key: DrawnCells.of(every, squares, some) for key, some in kept.items()}
         return cls(
             every.take(rows),
             {label: drawn[key] for label, key in reads.items()} | quotas,
@@ -342,10 +342,10 @@ class FewCellSample(Sample):
         self.pos_label = None if of is None else of.pos_label
         self.class_sizes = int(cells.counts.n_pos), int(cells.counts.n_neg)
         self._values = [np.array(values[label], dtype=np.float64) for label in specs]
-        whole = None if of is None else Drawn(of.counts, of._squares, Detail.THRESHOLDS)
+        whole = None if of is None else DrawnCells(of.counts, of._squares, Detail.THRESHOLDS)
         losses = None
         if cells.probabilities is not None:
-            losses = Drawn(cells.probabilities, cells.probability_squares, Detail.THRESHOLDS)
+            losses = DrawnCells(cells.probabilities, cells.probability_squares, Detail.THRESHOLDS)
         together: dict[int, tuple[Any, list[int]]] = {}  # what is drawn, and the metrics of it
         for number, (label, spec) in enumerate(specs.items()):
             drawn = cells.drawn.get(label) or (losses if cells.tell(label, spec) else whole)
