@@ -275,6 +275,16 @@ def _least_cost(cost_fp: float, cost_fn: float, prior: float | None) -> tuple[st
 # Entries ----------------------------------------------------------------------------------------------------------
 
 
+def _of_ranking(name: str, title: str, function: Callable[..., Any], certificate: Any = "ends", **more: Any) -> Metric:
+    """Return the entry of a metric of whole rankings."""
+    return Metric(name, title, "ranking", function, certificate=certificate, **more)
+
+
+def _of_cells(name: str, title: str, function: Callable[..., Any], certificate: Any = "ends", **more: Any) -> Metric:
+    """Return the entry of a metric of the cells at a threshold."""
+    return Metric(name, title, "cells", function, certificate=certificate, **more)
+
+
 def _error(title: str, function: Callable[..., Any], **more: Any) -> Metric:
     """Return the entry of an error of targets, by its function."""
     return Metric(function.__name__, title, "targets", function, False, bounds=(0.0, math.inf), needs=(), **more)
@@ -296,42 +306,35 @@ def _mean_over_rows(of_thresholds: Callable[..., Any], n_bins: int = 0) -> Repli
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        Metric(
+        _of_ranking(
             "roc_auc",
             "AUC",
-            "ranking",
             ranking_metrics.roc_auc,
             replicate=ReplicateKernel("roc_auc"),
             synonyms="auc auroc auc_roc rocauc roc_auc_score au_roc c_index c_statistic",
             aliases="roc concordance",
-            certificate="ends",
             column={"scores": 1},
             of_pairs=lambda won, pairs: won,
         ),
-        Metric(
+        _of_ranking(
             "rank_loss",
             "rank loss",
-            "ranking",
             ranking_metrics.rank_loss,
             greater_is_better=False,
             replicate=ReplicateKernel("roc_auc", then=lambda auc: 1 - auc),
-            certificate="ends",
             of_pairs=lambda won, pairs: pairs - won,
         ),
-        Metric(
+        _of_ranking(
             "gini",
             "Gini",
-            "ranking",
             ranking_metrics.gini,
             bounds=(-1.0, 1.0),
             replicate=ReplicateKernel("roc_auc", then=lambda auc: 2 * auc - 1),
-            certificate="ends",
             of_pairs=lambda won, pairs: 2 * won - pairs,
         ),
-        Metric(
+        _of_ranking(
             "average_precision",
             "AP",
-            "ranking",
             ranking_metrics.average_precision,
             needs=_POSITIVES,
             replicate=ReplicateKernel("average_precision", Detail.POSITIVES),
@@ -341,79 +344,68 @@ METRICS: dict[str, Metric] = {
             column={"scores": 2},
             area=ranking_metrics.STEPWISE,
         ),
-        Metric(
+        _of_ranking(
             "pr_auc",
             "PR AUC",
-            "ranking",
             ranking_metrics.pr_auc,
             needs=_POSITIVES,
             replicate=ReplicateKernel("pr_auc", scratch=2),
             aliases="prauc auc_pr",
-            certificate="ends",
             column={"scores": 3},
             area=ranking_metrics.PR_AREAS["davis-goadrich"],
         ),
-        Metric(
+        _of_ranking(
             "pr_auc_linear",
             "PR AUC (linear)",
-            "ranking",
             ranking_metrics.pr_auc_linear,
             needs=_POSITIVES,
             replicate=ReplicateKernel("pr_auc_linear", Detail.POSITIVES),
             area=ranking_metrics.PR_AREAS["linear"],
+            certificate="",
         ),
-        Metric(
+        _of_ranking(
             "break_even_point",
             "BEP",
-            "ranking",
             ranking_metrics.break_even_point,
             needs=_POSITIVES,
             influence=Influence.PLACE,
             replicate=ReplicateKernel("break_even_point"),
             synonyms="bep",
-            certificate="ends",
             column={"scores": 5},
         ),
-        Metric(
+        _of_ranking(
             "equal_error_rate",
             "EER",
-            "ranking",
             ranking_metrics.equal_error_rate,
             greater_is_better=False,
             influence=Influence.PLACE,
             replicate=ReplicateKernel("equal_error_rate"),
             synonyms="eer",
-            certificate="ends",
             column={"scores": 4},
         ),
-        Metric(
+        _of_ranking(
             "equal_error_rate_on_hull",
             "EER (hull)",
-            "ranking",
             ranking_metrics.equal_error_rate_on_hull,
             on_hull=True,
             greater_is_better=False,
             bounds=(0.0, 0.5),
             replicate=ReplicateKernel("equal_error_rate_on_hull", scratch=4),
             optimized_bounds=(0.0, 1.0),
-            certificate="ends",
         ),
-        Metric(
+        _of_ranking(
             "cost_area",
             "cost area",
-            "ranking",
             cost_area,
             on_hull=True,
             greater_is_better=False,
             bounds=(0.0, 0.25),
             replicate=ReplicateKernel("cost_area", scratch=4),
             optimized_bounds=(0.0, 1.0),
-            certificate="ends",
         ),
-        Metric(
+        _of_ranking(
             "ks_statistic",
             "KS",
-            "ranking",
             ranking_metrics.ks_statistic,
             influence=Influence.BEST,
             replicate=ReplicateKernel("ks_statistic"),
@@ -461,37 +453,32 @@ METRICS: dict[str, Metric] = {
             aliases="calibration_error",
             column={"scores": 3},
         ),
-        Metric(
+        _of_cells(
             "accuracy",
             "accuracy",
-            "cells",
             cells.accuracy,
             needs=(),
             best=_fewest_errors,
             synonyms="acc accuracy_score",
-            certificate="ends",
             column={"scores": 1, "labels": 1},
             trials="rows",
         ),
-        Metric(
+        _of_cells(
             "error_rate",
             "error rate",
-            "cells",
             cells.error_rate,
-            False,
+            greater_is_better=False,
             needs=(),
             best=_fewest_errors,
             synonyms="zero_one_loss misclassification_rate",
             aliases="error err",
-            certificate="ends",
             trials="rows",
         ),
-        Metric(
+        _of_cells(
             "expected_cost",
             "cost",
-            "cells",
             cells.expected_cost,
-            False,
+            greater_is_better=False,
             bounds=(0.0, math.inf),
             needs=(),
             check_options=_checked_costs,
@@ -499,114 +486,94 @@ METRICS: dict[str, Metric] = {
             best=_least_cost,
             at_thresholds_only=True,  # matrices have `cost`
             aliases="costs",
-            certificate="ends",
         ),
-        Metric(
+        _of_cells(
             "precision",
             "precision",
-            "cells",
             cells.precision,
             needs=(),
             synonyms="ppv positive_predictive_value precision_score",
             option_aliases=_averages("precision"),
-            certificate="ends",
             column={"scores": 2, "labels": 3, "classes": 1},
             trials="predicted",
         ),
-        Metric(
+        _of_cells(
             "recall",
             "recall",
-            "cells",
             cells.recall,
             needs=_POSITIVES,
             synonyms="tpr sensitivity true_positive_rate recall_score",
             option_aliases=_averages("recall"),
-            certificate="ends",
             column={"scores": 3, "labels": 4, "classes": 2},
             trials="positives",
         ),
-        Metric(
+        _of_cells(
             "specificity",
             "specificity",
-            "cells",
             cells.specificity,
             needs=_NEGATIVES,
             synonyms="tnr true_negative_rate selectivity",
-            certificate="ends",
             trials="negatives",
         ),
-        Metric(
+        _of_cells(
             "false_positive_rate",
             "FPR",
-            "cells",
             cells.false_positive_rate,
-            False,
+            greater_is_better=False,
             needs=_NEGATIVES,
             synonyms="fpr fall_out fallout",
-            certificate="ends",
             trials="negatives",
         ),
-        Metric(
+        _of_cells(
             "false_negative_rate",
             "FNR",
-            "cells",
             cells.false_negative_rate,
-            False,
+            greater_is_better=False,
             needs=_POSITIVES,
             synonyms="fnr miss_rate",
-            certificate="ends",
             trials="positives",
         ),
-        Metric(
+        _of_cells(
             "f1",
             "F1",
-            "cells",
             cells.f_score,
             needs=(),
             best=_largest_f,
             synonyms="f1_score f1score dice_score",
             aliases="f f_measure dice",
             option_aliases=_averages("f1"),
-            certificate="ends",
             column={"scores": 4, "labels": 5, "classes": 3},
         ),
-        Metric(
+        _of_cells(
             "jaccard",
             "Jaccard",
-            "cells",
             cells.jaccard,
             needs=(),
             best=_largest_f,
             synonyms="iou jaccard_score jaccard_index threat_score csi",
             option_aliases=_averages("jaccard"),
-            certificate="ends",
         ),
-        Metric(
+        _of_cells(
             "balanced_accuracy",
             "bal. acc.",
-            "cells",
             cells.balanced_accuracy,
             best=_largest_rates,
             synonyms="bacc balanced_accuracy_score bal_acc",
-            certificate="ends",
             column={"labels": 2},
         ),
-        Metric(
+        _of_cells(
             "informedness",
             "informedness",
-            "cells",
             cells.informedness,
             bounds=(-1.0, 1.0),
             best=_largest_rates,
             symmetric=True,
             synonyms="youden youden_j youdens_j youden_index bookmaker tss",
             aliases="j",
-            certificate="ends",
         ),
-        Metric(
+        _of_cells(
             "matthews",
             "MCC",
-            "cells",
             cells.matthews,
             bounds=(-1.0, 1.0),
             parts=cells.matthews_parts,
@@ -615,25 +582,22 @@ METRICS: dict[str, Metric] = {
             certificate="thresholds",
             column={"scores": 5, "labels": 6},
         ),
-        Metric(
+        _of_cells(
             "cohen_kappa",
             "kappa",
-            "cells",
             cells.cohen_kappa,
             bounds=(-1.0, 1.0),
             needs=(),
             synonyms="kappa cohen_kappa_score cohens_kappa",
-            certificate="ends",
             column={"labels": 7},
         ),
         Metric(
             "hamming_loss", "Hamming loss", "matrix", ConfusionMatrix.hamming_loss, False, needs=(), aliases="hamming"
         ),
         Metric("cost", "cost", "matrix", ConfusionMatrix.cost, False, bounds=UNBOUNDED, needs=()),
-        Metric(
+        _of_cells(
             "f_score",
             "F",
-            "cells",
             cells.f_score,
             needs=(),
             check_options=_checked_beta,
@@ -644,7 +608,6 @@ METRICS: dict[str, Metric] = {
                 "beta=0.5": "f05 f0.5 f0_5",
                 "beta=...": "fbeta f_beta fbeta_score",
             },
-            certificate="ends",
         ),
         _error(
             "MSE",
