@@ -94,7 +94,7 @@ def ranking(
         Column of scores, higher for the positive class; of several, a model each, a dict is returned.
     sample_weight : str, optional
         Column of row weights: each row is one independent observation. Those that are whole numbers are counted
-        exactly. Weighted rows have values, but no intervals.
+        exactly. Intervals are made of their squares, which are kept for weights below 2**30.
     frequency_weight : str, optional
         Column of how many copies of each row there are: whole numbers, the same as repeated rows. Not with
         `sample_weight`.

@@ -121,7 +121,7 @@ class Engine:
             Column of scores, higher for the positive class; of several, a model each, a dict is returned.
         sample_weight : str, optional
             Column of row weights: each row is one independent observation. Those that are whole numbers are counted
-            exactly. Weighted rows have values, but no intervals.
+            exactly. With `exact=True` weighted rows have values, but no intervals.
         frequency_weight : str, optional
             Column of how many copies of each row there are: whole numbers, the same as repeated rows. Not with
             `sample_weight`.

@@ -61,8 +61,7 @@ def report(
     target : str
         Column of the true number.
     sample_weight : str, optional
-        Column of row weights: each row is one independent observation. Rows that are not in memory have values then,
-        but no intervals.
+        Column of row weights: each row is one independent observation.
     frequency_weight : str, optional
         Column of how many copies of each row there are: whole numbers, the same as repeated rows. Not with
         `sample_weight`.
