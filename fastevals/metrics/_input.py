@@ -11,13 +11,7 @@ from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._options import show
-from fastevals._validation.arrays import (
-    as_array,
-    begins_with_text,
-    check_all_strings,
-    exceeds_floats,
-    is_masked,
-)
+from fastevals._validation.arrays import as_array, begins_with_text, check_all_strings, exceeds_floats, is_masked
 from fastevals._validation.labels import ROWS_PER_SCAN, as_labels, default_pos_label, distinct_pair
 from fastevals.metrics._parameters import InvalidParameterError, is_array_like, warn
 

@@ -26,13 +26,7 @@ from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import check_total
 from fastevals.many.group_values import GroupValues, grouped_values
-from fastevals.many.groups import (
-    auc_of_groups,
-    counted_by_weight,
-    errors_of_groups,
-    scores_by_group,
-    values_of_groups,
-)
+from fastevals.many.groups import auc_of_groups, counted_by_weight, errors_of_groups, scores_by_group, values_of_groups
 from fastevals.measure.kinds import SCORES, TARGETS, MetricSpecs
 from fastevals.scale.exact.atoms import AtomCounts, atoms_beside
 from fastevals.scale.exact.curve import ExactCurve

@@ -19,16 +19,7 @@ from numpy.typing import NDArray
 from fastevals._choices import OnInvalid
 from fastevals._execution import progress_bar
 from fastevals._limits import available_memory, free_bytes
-from fastevals._options import (
-    as_bytes,
-    as_flag,
-    check_choice,
-    check_name,
-    did_you_mean,
-    import_optional,
-    row_at,
-    show,
-)
+from fastevals._options import as_bytes, as_flag, check_choice, check_name, did_you_mean, import_optional, row_at, show
 from fastevals._text import printable
 from fastevals._validation.arrays import (
     as_array,

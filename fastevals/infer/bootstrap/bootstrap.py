@@ -12,14 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._frames import Columns, spread
-from fastevals._options import (
-    as_flag,
-    check_choice,
-    check_integer,
-    warn_degenerate,
-    warn_left_out,
-    warn_undefined,
-)
+from fastevals._options import as_flag, check_choice, check_integer, warn_degenerate, warn_left_out, warn_undefined
 from fastevals._random import seed_key
 from fastevals.infer.bootstrap.samples import Sample, Values
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample

@@ -47,13 +47,7 @@ from fastevals.infer.delong.weighted import WeightedMoments, weighted_moments, w
 from fastevals.infer.significance.decision import NO_VARIANCE, build_result, check_alpha
 from fastevals.measure.metric_specs import metric
 from fastevals.measure.ranking.base import BaseRanking, Doubt
-from fastevals.measure.ranking.ranking import (
-    as_ranking,
-    doubt_of_difference,
-    least_extreme,
-    ranking_of_rows,
-    settled,
-)
+from fastevals.measure.ranking.ranking import as_ranking, doubt_of_difference, least_extreme, ranking_of_rows, settled
 from fastevals.results import (
     Alternative,
     Frozen,

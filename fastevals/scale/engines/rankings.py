@@ -20,11 +20,7 @@ from fastevals.scale.engines.frame import Frame
 from fastevals.scale.exact.atoms import HUNDREDTHS, AtomCounts, Keys, atoms_beside
 from fastevals.scale.exact.curve import ExactCurve
 from fastevals.scale.exact.ranking import ExactRanking
-from fastevals.scale.rows import (
-    Rows,
-    joined_checksums,
-    named_classes,
-)
+from fastevals.scale.rows import Rows, joined_checksums, named_classes
 from fastevals.scale.scores import Counting, ScoresSummary, atoms_by_model, fitted_grids
 from fastevals.scale.summary import SAMPLED_ROWS
 from fastevals.scale.tasks import (

@@ -13,13 +13,7 @@ from fastevals._distinct import sorted_unique
 from fastevals._options import as_flag, check_integer, listed
 from fastevals._validation.curves import as_named
 from fastevals.counts import ThresholdCounts
-from fastevals.measure.curves.cost import (
-    CostCurve,
-    CostDifference,
-    CostOverPrior,
-    compute_probability_cost,
-    worst_cost,
-)
+from fastevals.measure.curves.cost import CostCurve, CostDifference, CostOverPrior, compute_probability_cost, worst_cost
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style, thinning
 from fastevals.show.plots.drawing import picture_on, show

@@ -28,12 +28,7 @@ from fastevals.show.page.page import (
     number,
     values_title,
 )
-from fastevals.show.report.intervals import (
-    AUC,
-    PROBABILITY_COLUMNS,
-    RANKING_COLUMNS,
-    cells_columns,
-)
+from fastevals.show.report.intervals import AUC, PROBABILITY_COLUMNS, RANKING_COLUMNS, cells_columns
 from fastevals.show.report.over_values import OverValues
 from fastevals.show.report.pictures import block_panels, group_panels
 from fastevals.show.report.points import chosen

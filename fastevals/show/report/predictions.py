@@ -38,15 +38,7 @@ from fastevals.results import Interval, as_json, check_confidence_level
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.rows import LeftOut
 from fastevals.scale.targets import TargetSummary
-from fastevals.show.columns import (
-    STDIN,
-    column_name,
-    column_names,
-    columns_by_role,
-    data_name,
-    is_path,
-    read_data,
-)
+from fastevals.show.columns import STDIN, column_name, column_names, columns_by_role, data_name, is_path, read_data
 from fastevals.show.commands import MOST_PICTURED, CsvForm, dropping, option
 from fastevals.show.predicted import EACH_CLASS, NUMBER_METRICS, class_metrics, read_classes, read_targets
 from fastevals.show.report.intervals import (
