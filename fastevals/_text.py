@@ -135,10 +135,7 @@ def format_tables(tables: Sequence[list[list[str]]]) -> list[list[str]]:
 
     def line(row: list[str]) -> str:
         name, *cells = row
-        padded = [
-            name.ljust(widths[0]),
-            *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True)),
-        ]
+        padded = [name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))]
         return " ".join(padded).rstrip()
 
     return [list(map(line, rows)) for rows in tables]

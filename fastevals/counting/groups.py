@@ -84,10 +84,7 @@ def as_label_dtype(distinct: NDArray[np.int64], *dtypes: np.dtype[Any]) -> NDArr
 
 
 def count_grouped_pairs(
-    true: NDArray[Any],
-    predicted: NDArray[Any],
-    groups: NDArray[Any],
-    weights: Weights,
+    true: NDArray[Any], predicted: NDArray[Any], groups: NDArray[Any], weights: Weights
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Count pairs of labels in each group; return the groups' keys, the matrices and their labels.
 

@@ -648,12 +648,7 @@ class ConfusionMatrix(Tabular, Generic[V]):
             return self._result("cost", (cells.ratio(total, self._total()) if normalize else total) * unit)
 
     def _averaged(
-        self,
-        name: str,
-        metric: Callable[[Cells], NDArray[np.float64]],
-        average: Average,
-        *,
-        symmetric: bool = False,
+        self, name: str, metric: Callable[[Cells], NDArray[np.float64]], average: Average, *, symmetric: bool = False
     ) -> Any:
         """Compute and average a metric; a `symmetric` one is the same whichever of two classes is positive."""
         return self._result(name, self._values(metric, average, None if symmetric else name))

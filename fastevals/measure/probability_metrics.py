@@ -317,11 +317,7 @@ def _binned_parts(counts: ThresholdCounts, bins: Bins, base: Any) -> list[float]
     # From the highest bin down, as groups are.
     weight, mean, share = (
         array[::-1]
-        for array in (
-            bins.positives * scale + bins.negatives * scale,
-            bins.mean_predicted,
-            bins.fraction_of_positives,
-        )
+        for array in (bins.positives * scale + bins.negatives * scale, bins.mean_predicted, bins.fraction_of_positives)
     )
 
     def terms_within(groups: Groups, to_groups: Callable[[NDArray[Any]], NDArray[Any]]) -> list[NDArray[Any]]:

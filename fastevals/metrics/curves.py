@@ -184,11 +184,7 @@ def det_curve(
 
 @named_options
 def confusion_matrix_at_thresholds(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
+    y_true: ArrayLike, y_score: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None
 ) -> tuple[Floats, Floats, Floats, Floats, NDArray[Any]]:
     """Count the four cells at each threshold, as scikit-learn's `confusion_matrix_at_thresholds`.
 

@@ -78,9 +78,7 @@ def median_absolute_error(
     0.5
     """
     check_parameters(
-        "median_absolute_error",
-        sample_weight=(sample_weight, ARRAY_OR_NONE),
-        multioutput=(multioutput, MULTIOUTPUT),
+        "median_absolute_error", sample_weight=(sample_weight, ARRAY_OR_NONE), multioutput=(multioutput, MULTIOUTPUT)
     )
     outputs = as_outputs(y_true, y_pred, sample_weight)
     weights = as_output_weights(multioutput, outputs.n_outputs)
@@ -234,9 +232,7 @@ def d2_absolute_error_score(
     0.5
     """
     check_parameters(
-        "d2_absolute_error_score",
-        sample_weight=(sample_weight, ARRAY_OR_NONE),
-        multioutput=(multioutput, MULTIOUTPUT),
+        "d2_absolute_error_score", sample_weight=(sample_weight, ARRAY_OR_NONE), multioutput=(multioutput, MULTIOUTPUT)
     )
     return _d2_pinball(y_true, y_pred, sample_weight, 0.5, multioutput)
 

@@ -153,12 +153,7 @@ def ranking(
         raise ValueError(f"exact=True reads rows twice, but {reader.files.title} can be read once: write it to a file")
     if wanted or (wanted is None and reader.files.can_repeat):
         try:
-            found = exact_rankings(
-                reader,
-                thresholds,
-                memory=most,
-                progress=progress,
-            )
+            found = exact_rankings(reader, thresholds, memory=most, progress=progress)
         except NotWholeError:
             if wanted:
                 raise

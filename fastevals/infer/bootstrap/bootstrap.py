@@ -423,11 +423,7 @@ def make_estimate(
 
 
 def _estimate_number(
-    replicates: Floats,
-    value: float,
-    acceleration: float,
-    settings: BootstrapSettings,
-    limits: Limits,
+    replicates: Floats, value: float, acceleration: float, settings: BootstrapSettings, limits: Limits
 ) -> Any:
     """Return the ends of the interval, the standard error and the bias of one number."""
     defined = replicates

@@ -93,9 +93,7 @@ class Steps:
         values = np.arange(moved.size, 0, -1, dtype=np.float64) if thresholds is None else thresholds[moved]
         zero = np.zeros(1, dtype=wide)
         return ThresholdCounts._unchecked(
-            np.concatenate(([np.inf], values)),
-            np.concatenate((zero, tps[moved])),
-            np.concatenate((zero, fps[moved])),
+            np.concatenate(([np.inf], values)), np.concatenate((zero, tps[moved])), np.concatenate((zero, fps[moved]))
         )
 
 

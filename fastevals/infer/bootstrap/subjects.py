@@ -109,12 +109,7 @@ def _sample_scores(y_true: Any, y_score: Any, specs: MetricSpecs, design: Sampli
 
 
 def make_score_sample(
-    y_true: Any,
-    scores: Mapping[str, Any],
-    specs: MetricSpecs,
-    design: SamplingDesign,
-    *,
-    one_model: bool = False,
+    y_true: Any, scores: Mapping[str, Any], specs: MetricSpecs, design: SamplingDesign, *, one_model: bool = False
 ) -> ModelsSample:
     """Return the sample of models' scores on the same rows; errors call each array by its key."""
     labels, scores = SCORES.read(y_true, scores, design.pos_label)
@@ -206,12 +201,7 @@ def _sample_targets(y_true: Any, y_pred: Any, specs: MetricSpecs, design: Sampli
 
 
 def make_target_sample(
-    y_true: Any,
-    predictions: Mapping[str, Any],
-    specs: MetricSpecs,
-    design: SamplingDesign,
-    *,
-    one_model: bool = False,
+    y_true: Any, predictions: Mapping[str, Any], specs: MetricSpecs, design: SamplingDesign, *, one_model: bool = False
 ) -> TargetSample:
     """Return the sample of numbers that models predict of the same rows; errors call each array by its key."""
     if design.stratified or design.pos_label is not None:

@@ -137,11 +137,7 @@ class DecisionCurve(Frozen):
 
     @classmethod
     def from_counts(
-        cls,
-        counts: ThresholdCounts,
-        threshold_probability: ArrayLike | None = None,
-        *,
-        prior: float | None = None,
+        cls, counts: ThresholdCounts, threshold_probability: ArrayLike | None = None, *, prior: float | None = None
     ) -> DecisionCurve:
         """Make the curve of threshold counts.
 

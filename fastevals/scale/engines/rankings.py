@@ -155,8 +155,7 @@ def _check_same(frame: Frame, now: tuple[int, int], before: tuple[int, int], are
     """Raise if rows were others when they were read again, by their numbers or their checksums."""
     if now != before:
         raise changed(
-            frame.title,
-            f"it had {sum(before)} rows, {before[0]} positive, and then {sum(now)}, {now[0]} positive",
+            frame.title, f"it had {sum(before)} rows, {before[0]} positive, and then {sum(now)}, {now[0]} positive"
         )
     if not are_same:
         raise changed(frame.title, OTHER_ROWS)

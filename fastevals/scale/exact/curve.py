@@ -154,12 +154,7 @@ class ExactCurve:
         return ScoreCells.between(cut(points), highest, cut(self.squares))
 
     def ranking(
-        self,
-        highest: int,
-        rows: tuple[int, int],
-        classes: Classes,
-        weighs_rows: bool,
-        sums: RowSums | None = None,
+        self, highest: int, rows: tuple[int, int], classes: Classes, weighs_rows: bool, sums: RowSums | None = None
     ) -> CertifiedRanking:
         """Return the ranking of so many positive and negative rows whose points, kept or not, are too many."""
         unit, moments = (1.0, None) if weighs_rows else (None, self.moments)

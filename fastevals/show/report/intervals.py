@@ -226,12 +226,7 @@ def column_metrics(
 
 
 def make_intervals(
-    plan: IntervalPlan,
-    metrics: Mapping[str, MetricSpec],
-    rows: ScoredRows,
-    subjects: Subjects,
-    *,
-    progress: bool,
+    plan: IntervalPlan, metrics: Mapping[str, MetricSpec], rows: ScoredRows, subjects: Subjects, *, progress: bool
 ) -> Intervals:
     """Return the intervals of metrics that some model has, and the models' differences."""
     n_groups = None if rows.groups is None else sorted_unique(rows.groups).size

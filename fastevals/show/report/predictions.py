@@ -848,12 +848,7 @@ def _wilson(right: Floats, codes: NDArray[np.intp], weights: Floats, n: int, lev
 
 
 def _means(
-    values: Floats,
-    codes: NDArray[np.intp],
-    weights: Floats | None,
-    n: int,
-    level: float,
-    bounds: tuple[float, float],
+    values: Floats, codes: NDArray[np.intp], weights: Floats | None, n: int, level: float, bounds: tuple[float, float]
 ) -> tuple[Floats, Floats]:
     """Return means by value, and their intervals by standard errors: NaN where there is a single row."""
     from scipy.stats import t
