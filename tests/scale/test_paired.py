@@ -377,6 +377,7 @@ def weighed(y: Any, scores: Any, weights: Any, specs: Any) -> JointSums:
     return joint
 
 
+@pytest.mark.slow
 def test_weights_that_are_alike_change_nothing() -> None:
     y, scores = made("prob", 20_000)
     specs = asked(y, scores, best="f1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -84,13 +85,19 @@ def test_copies_of_predictions_are_repeated_rows(roles: dict[str, str]) -> None:
     assert ours.to_dict()["frequency_weight"] == "w"
 
 
+@cache
+def block_of_rows() -> Any:
+    """Return the weighted rows' report from draws of the rows."""
+    return fastevals.report(COLUMNS, **ROLES, sample_weight="w", n_resamples=1999).to_dict()["blocks"][0]
+
+
 @pytest.mark.parametrize("way", [{"memory": 4000, "budget": 10}, {"budget": 10}, {"approximate": True}])
 @pytest.mark.parametrize("unit", [1, 3])
 def test_weighted_rows_have_intervals_wherever_they_are(
     tmp_path: Path, way: dict[str, Any], unit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where weights are whole numbers, which say nothing of how many rows there are."""
-    true = fastevals.report(COLUMNS, **ROLES, sample_weight="w", n_resamples=1999).to_dict()["blocks"][0]
+    true = block_of_rows()
     if "budget" in way:
         draw_cells(monkeypatch)
     options = {name: each for name, each in way.items() if name != "budget"}
@@ -108,16 +115,17 @@ def test_weighted_rows_have_intervals_wherever_they_are(
     assert bool(block["differences"]) == ("approximate" not in way and (unit == 1 or "memory" not in way))
 
 
+@pytest.mark.slow
 def test_weights_that_are_alike_change_nothing_in_scans(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
-    y = (rng.random(4000) < 0.3).astype(int)
-    a = rng.normal(size=4000) + y
-    b = a + rng.normal(size=4000) * 0.8
-    columns = {"y": y, "a": 1 / (1 + np.exp(-a)), "b": 1 / (1 + np.exp(-b)), "w": np.full(4000, 9)}
+    y = (rng.random(20_000) < 0.3).astype(int)
+    a = rng.normal(size=20_000) + y
+    b = a + rng.normal(size=20_000) * 0.8
+    columns = {"y": y, "a": 1 / (1 + np.exp(-a)), "b": 1 / (1 + np.exp(-b)), "w": np.full(20_000, 9)}
     rows = fastevals.report(columns, **ROLES, sample_weight="w", n_resamples=1999).to_dict()["blocks"][0]
     draw_cells(monkeypatch)
     file = write(tmp_path, columns)
-    found = fastevals.report(file, **ROLES, sample_weight="w", memory="30kB").to_dict()["blocks"][0]
+    found = fastevals.report(file, **ROLES, sample_weight="w", memory="300kB").to_dict()["blocks"][0]
     for name, own in rows["differences"][0]["metrics"].items():
         other = found["differences"][0]["metrics"][name]
         assert other["value"] == pytest.approx(own["value"], rel=1e-9)
