@@ -429,6 +429,10 @@ def test_folds_and_ranges_pickled_by_0_3_are_read() -> None:
     assert (read.roc_auc(), read.n_positives) == (cells.roc_auc(), cells.n_positives)
     with pytest.raises(ValueError, match=r"bounds of weights that 0\.3 rounded do not hold"):
         read.__setstate__((None, state | {"_rounding": 1e-6}))
+    for name in ("_moments", "_sums"):  # which 0.4 had not
+        delattr(cells, name)
+    read = pickle.loads(pickle.dumps(cells))
+    assert fe.bootstrap(read, "roc_auc", n_resamples=9, rng=0)["roc_auc"].value == read.roc_auc().value
 
 
 def test_curves_in_doubt_are_read_between_bounds_and_drawn_with_them() -> None:

@@ -378,7 +378,7 @@ class CertifiedRanking(BaseRanking):
         self.n_positives, self.n_negatives = n_positives, n_negatives
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        """Take what was pickled, by 0.3 too."""
+        """Take what was pickled, by 0.3 and 0.4 too."""
         slots = state[1]
         if slots.get("_rounding"):
             raise ValueError(
@@ -389,7 +389,7 @@ class CertifiedRanking(BaseRanking):
                 self, slots["cells"], slots["_classes"], unit=slots["_unit"], known=slots["_known"]
             )
         else:
-            for name, value in slots.items():
+            for name, value in {"_moments": None, "_sums": None, **slots}.items():
                 setattr(self, name, value)
 
     def _classes(self) -> Classes:
