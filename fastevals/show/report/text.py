@@ -218,7 +218,7 @@ def _describe_intervals(report: Report) -> str:
         sentences.append(text + (f"{adjusted} (max-T, of the rows' joint cells)" if adjusted else ""))
     if sentences and (others := methods_in_place(report)):
         by_method = {method: [name for name in others if others[name] == method] for method in others.values()}
-        shown = (f"{method} of {', '.join(map(metric_title, names))}" for method, names in by_method.items())
+        shown = (f"{method} ({', '.join(map(metric_title, names))})" for method, names in by_method.items())
         sentences.append(f"In place of BCa: {'; '.join(shown)}")
     if any(block.against for block in report.blocks):
         sentences.append("Differences from other rows have intervals each by itself, and p of its own")
