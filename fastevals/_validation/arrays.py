@@ -274,8 +274,8 @@ def refuse_weighted(name: str, value: Any) -> NoReturn:
     raise ValueError(
         f"{name} must count rows, but has weights: {show(value)}. Intervals and tests need the sums of squared "
         "weights, which counts and summaries made before 0.5 don't hold: pass the rows with sample_weight= to "
-        "bootstrap or delong, count the rows again (a RankingSummary and a TargetSummary keep squares), or with "
-        "frequency_weight= if the weights are numbers of copies"
+        "bootstrap or delong, count the rows again (a RankingSummary, a ConfusionSummary and a TargetSummary keep "
+        "squares), or with frequency_weight= if the weights are numbers of copies"
     )
 
 

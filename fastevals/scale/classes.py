@@ -16,15 +16,18 @@ from fastevals._validation.arrays import as_weights, refuse_weighted, text_array
 from fastevals._validation.labels import as_labels
 from fastevals._validation.text import is_text
 from fastevals.counts import MOST_ROWS
+from fastevals.infer.bootstrap.label_samples import WeightedMatrix
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.ranking.base import Doubt
 from fastevals.scale.fields import Fields, is_label
-from fastevals.scale.payload import Summary, weighted_head
+from fastevals.scale.payload import SQUARES, Summary, weighted_head
+from fastevals.scale.squares import MAX_WEIGHT_IN_LIMBS, as_floats, carry, check_limbs, of_ones, with_squares
 from fastevals.scale.summary import UNITS, read_units
 
 Ints = NDArray[np.int64]
 
 REST = 2**26  # parts of a unit
+ROWS_AT_A_TIME = 1 << 20  # whose lower limbs add up to less than 2**62
 
 
 class ConfusionSummary(Summary):
@@ -52,7 +55,7 @@ class ConfusionSummary(Summary):
 
     KIND = "confusion"
 
-    __slots__ = ("_counts", "_labels", "_pos_label", "_rest", "_unit", "is_weighted")
+    __slots__ = ("_counts", "_labels", "_pos_label", "_rest", "_squares", "_unit", "is_weighted")
 
     def __init__(self, *, pos_label: Any = None, largest_weight: float | None = None) -> None:
         self._unit: float | None = None
@@ -62,6 +65,8 @@ class ConfusionSummary(Summary):
         self._labels: NDArray[Any] = np.empty(0, dtype=np.int64)  # ascending
         self._counts: Ints = np.zeros((0, 0), dtype=np.int64)  # whole units
         self._rest: Ints = np.zeros((0, 0), dtype=np.int64)  # and what weights have more, or less, in parts of one
+        # Limbs of the squares of whole units (see `with_squares`), where rows have weights and all squares are known.
+        self._squares: Ints | None = None if largest_weight is None else np.zeros((2, 0, 0), dtype=np.int64)
         self.is_weighted = largest_weight is not None  # whether rows have weights
 
     def update(
@@ -79,8 +84,7 @@ class ConfusionSummary(Summary):
         y_true, y_pred : array-like of shape (n_samples,)
             Labels: integers, booleans, strings, or floats without a fraction; of the type of all updates.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights, not negative: whole numbers, or any up to `largest_weight`. Weighted rows have values,
-            but no intervals: sums of squared weights are not kept.
+            Row weights, not negative: whole numbers, or any up to `largest_weight`.
         frequency_weight : array-like of shape (n_samples,), optional
             How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
 
@@ -110,10 +114,21 @@ class ConfusionSummary(Summary):
             raised = ConfusionMatrix.from_predictions(*rows, labels=labels, sample_weight=off[kept] + REST)
             n_rows = ConfusionMatrix.from_predictions(*rows, labels=labels)
             rest = (raised.counts.astype(np.int64) - REST * n_rows.counts)[places]
-        self._add(labels[order], matrix.counts[places], rest)
-        self.is_weighted = self.is_weighted or (units is not None and units.are_weights)
+        squares, more = self._known_squares(), None
+        if units is None or not units.are_weights:
+            more = of_ones(matrix.counts)[1:]
+        else:
+            self.is_weighted = True
+            if squares is not None and units.counts.max() <= MAX_WEIGHT_IN_LIMBS:
+                more = _squares_of(true, as_labels("y_pred", y_pred), units.counts, matrix.labels)
+        self._squares = squares if self.is_weighted else None
+        self._add(labels[order], matrix.counts[places], rest, None if more is None else more[:, places[0], places[1]])
 
-    def _add(self, labels: NDArray[Any], counts: Ints, rest: Ints | None) -> None:
+    def _known_squares(self) -> Ints | None:
+        """Return the limbs of squared weights so far: rows without weights weigh 1."""
+        return self._squares if self.is_weighted else of_ones(self._counts)[1:]
+
+    def _add(self, labels: NDArray[Any], counts: Ints, rest: Ints | None, squares: Ints | None) -> None:
         if self._labels.size and is_text(self._labels) != is_text(labels):
             raise ValueError(f"labels must be like {show(self._labels[0])}, as before, got {show(labels[0])}")
         joined = sorted_union(self._labels, labels) if self._labels.size else labels
@@ -122,6 +137,15 @@ class ConfusionSummary(Summary):
             places = np.searchsorted(joined, names)
             total[np.ix_(places, places)] += each
             rests[np.ix_(places, places)] += 0 if other is None else other
+        if self._squares is not None:
+            own, self._squares = self._squares, None
+            if squares is not None:
+                joint = np.zeros((2, joined.size, joined.size), dtype=np.int64)
+                for names, limbs in ((self._labels, own), (labels, squares)):
+                    places = np.searchsorted(joined, names)
+                    joint[:, places[:, None], places] += limbs
+                carry(*joint)
+                self._squares = joint
         if float(total.sum(dtype=np.float64)) > MOST_ROWS:
             raise ValueError("rows must add up to at most 2**62")
         self._labels, self._counts, self._rest = joined, total, rests
@@ -154,11 +178,16 @@ class ConfusionSummary(Summary):
         sums = ((self._counts + self._rest / REST) * unit)[np.ix_(order, order)]
         return ConfusionMatrix._from_counts(sums, matrix._classes)
 
-    def _counts_and_doubts(self, _: object) -> tuple[ConfusionMatrix, dict[str, Doubt]]:
+    def _counts_and_doubts(self, _: object) -> tuple[ConfusionMatrix | WeightedMatrix, dict[str, Doubt]]:
         """Return what a bootstrap draws from; nothing is in doubt."""
-        if self.is_weighted:
+        matrix = self.matrix()
+        if not self.is_weighted:
+            return matrix, {}
+        if self._squares is None:
             refuse_weighted("the summary", self)
-        return self.matrix(), {}
+        order = np.searchsorted(self._labels, matrix.labels)
+        unit = 1.0 if self._unit is None else self._unit
+        return WeightedMatrix(matrix, (as_floats(*self._squares) * unit**2)[np.ix_(order, order)]), {}
 
     # Merging and storing ----------------------------------------------------------------------------------------------
 
@@ -174,9 +203,11 @@ class ConfusionSummary(Summary):
             else:
                 both = show(merged._pos_label), show(other._pos_label)
                 raise ValueError("summaries must have the same pos_label, got {} and {}".format(*both))
+            own, more = merged._known_squares(), other._known_squares()
             merged.is_weighted = merged.is_weighted or other.is_weighted
+            merged._squares = own if merged.is_weighted and more is not None else None
             if other._labels.size:
-                merged._add(other._labels, other._counts, other._rest)
+                merged._add(other._labels, other._counts, other._rest, more)
         return merged
 
     def _payload(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -185,6 +216,8 @@ class ConfusionSummary(Summary):
         arrays = {"counts": self._counts.ravel()}
         if self._unit is not None:
             arrays["rest"] = self._rest.ravel()
+        if self._squares is not None and self._labels.size:
+            arrays[SQUARES] = self._squares.ravel()
         return head | weighted_head(self.is_weighted), arrays
 
     @classmethod
@@ -212,4 +245,25 @@ class ConfusionSummary(Summary):
                 raise ValueError("what was rounded must be at most half of its counts")
             summary._rest = rest.reshape(summary._counts.shape).copy()
         summary.is_weighted = fields.is_weighted() or largest is not None
+        summary._squares = None
+        if SQUARES in fields:
+            summary._squares = fields.counts(SQUARES, 2 * counts.size).reshape(2, *summary._counts.shape).copy()
+            check_limbs(summary._counts, *summary._squares)
+            if not summary.is_weighted:
+                raise ValueError("its squares are not those of its weights")
+        elif not labels and summary.is_weighted:
+            summary._squares = np.zeros((2, 0, 0), dtype=np.int64)
         return summary
+
+
+def _squares_of(true: NDArray[Any], predicted: NDArray[Any], units: Ints, labels: NDArray[Any]) -> Ints:
+    """Return the limbs of the squared weights of rows, added up by true and predicted class."""
+    sums = np.zeros((2, labels.size, labels.size), dtype=np.int64)
+    for start in range(0, units.size, ROWS_AT_A_TIME):
+        part = slice(start, start + ROWS_AT_A_TIME)
+        for total, limb in zip(sums, with_squares(units[part])[1:], strict=True):
+            if limb.any():
+                rows = true[part], predicted[part]
+                total += ConfusionMatrix.from_predictions(*rows, labels=labels, frequency_weight=limb).counts
+        carry(*sums)
+    return sums

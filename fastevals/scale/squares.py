@@ -114,9 +114,8 @@ def squared_points(squares: ThresholdCounts, sums: RowSums, unit: float = 1.0) -
     return SquaredWeights.of(squares.thresholds, tps, fps, sums.rows, (negatives, positives))
 
 
-def check_squares(counts: Ints, sums: RowSums) -> None:
-    """Raise unless there may be rows with weights, squares and cubes such as were stored; counts as of `ScoreCells`."""
-    weights, lower, upper = counts[:, :2], counts[:, 2:4], counts[:, 4:]
+def check_limbs(weights: Ints, lower: Ints, upper: Ints) -> None:
+    """Raise unless there may be rows whose whole weights, and the limbs of their squares, add up to such sums."""
     squares = as_floats(lower, upper)
     floats = weights.astype(np.float64)
     in_range = (lower >> LIMB_BITS == 0) & (upper <= weights)
@@ -124,6 +123,12 @@ def check_squares(counts: Ints, sums: RowSums) -> None:
     least = (upper > weights >> LIMB_BITS) | ((upper == weights >> LIMB_BITS) & (lower >= weights & _ones(LIMB_BITS)))
     if not (in_range & most & least).all():
         raise ValueError("its squares are not those of its weights")
+
+
+def check_squares(counts: Ints, sums: RowSums) -> None:
+    """Raise unless there may be rows with weights, squares and cubes such as were stored; counts as of `ScoreCells`."""
+    weights, lower, upper = counts[:, :2], counts[:, 2:4], counts[:, 4:]
+    check_limbs(weights, lower, upper)
     for k, (n, cubes) in enumerate(zip(sums.rows, sums.cubes, strict=True)):
         weight, square = int(weights[:, k].sum()), (int(upper[:, k].sum()) << LIMB_BITS) + exact_sum(lower[:, k])
         alike = bool(n) == bool(weight) and n <= weight

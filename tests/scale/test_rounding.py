@@ -249,7 +249,7 @@ def test_copies_are_rows_and_weights_have_no_intervals(kind: Any) -> None:
     mixed.update(*ARRAYS[kind])
     for summary in (weighted, kind.from_bytes(weighted.to_bytes()), mixed.merge(weighted), weighted.merge(mixed)):
         assert summary.is_weighted
-        if kind in (RankingSummary, TargetSummary):  # which keep sums of squared weights
+        if kind in (ConfusionSummary, RankingSummary, TargetSummary):  # which keep sums of squared weights
             READ[kind](summary)
             continue
         with pytest.raises(ValueError, match="must count rows, but has weights"):

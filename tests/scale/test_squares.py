@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fastevals import Ranking, bootstrap, delong, delong_test_unpaired, report
+from fastevals import Ranking, bootstrap, delong, delong_test_unpaired, metric, report
 from fastevals.counts import ThresholdCounts
-from fastevals.scale import ProbabilitySummary, RankingSummary, ScoreGrid, TargetSummary, parquet
+from fastevals.scale import ConfusionSummary, ProbabilitySummary, RankingSummary, ScoreGrid, TargetSummary, parquet
 from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.squares import LIMB_BITS, RowSums
 
@@ -316,3 +316,56 @@ def test_targets_whose_weights_are_alike_have_the_errors_of_rows() -> None:
         assert without.metric("mean_squared_error") == pytest.approx(((y - p) ** 2).mean())
         with pytest.raises(ValueError, match=r"has weights: TargetSummary.*squared weights"):
             without.standard_error("r2")
+
+
+@pytest.mark.parametrize("largest", [None, 64.0])
+def test_weighted_predictions_have_the_intervals_of_their_rows(largest: float | None) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 8000)
+    p = np.where(rng.random(y.size) < 0.7, y, rng.integers(0, 3, y.size))
+    weights = rng.integers(1, 30, y.size) if largest is None else rng.lognormal(0, 0.8, y.size).clip(0.01, 60)
+    parts = [ConfusionSummary(largest_weight=largest) for _ in range(3)]
+    for part, rows in zip(parts, (slice(None), slice(0, 2500), slice(2500, None)), strict=True):
+        part.update(y[rows], p[rows], sample_weight=weights[rows])
+    whole, first, second = parts
+    assert second.merge(first).to_bytes() == whole.to_bytes()
+    asked = ["accuracy", metric("f1", average="macro")]
+    found = bootstrap(ConfusionSummary.from_bytes(whole.to_bytes()), asked, n_resamples=1999, rng=1)
+    expected = bootstrap((y, p), asked, sample_weight=weights, n_resamples=1999, rng=1)
+    for name, each in expected.items():
+        assert found[name].value == pytest.approx(each.value, abs=1e-12)
+        assert found[name].standard_error == pytest.approx(each.standard_error, rel=0.07)
+    with pytest.raises(ValueError, match="stratified draws of weighted rows need the rows"):
+        bootstrap(whole, "accuracy", stratified=True, n_resamples=9)
+
+
+def test_squares_of_predictions_are_exact_sums_whatever_comes_first() -> None:
+    rng = np.random.default_rng(1)
+    y, p = rng.integers(0, 2, (2, 500))
+    weights = rng.integers(0, 2**35, 500)
+    weighted, plain = ConfusionSummary(), ConfusionSummary()
+    weighted.update(y, p, sample_weight=weights)
+    plain.update(y, p)
+    plain.update(["0", "1"][:0], ["1"][:0])
+    plain.update([5], [1], frequency_weight=[3])
+    both = plain.merge(weighted)
+    plain.update(y, p, sample_weight=weights)
+    assert both.to_bytes() == plain.to_bytes()
+    lower, upper = (each.astype(object) for each in plain._squares)
+    squares = dict.fromkeys(np.ndindex(lower.shape), 0)
+    for a, b, weight in zip(y.tolist(), p.tolist(), weights.tolist(), strict=True):
+        squares[a, b] += 1 + weight**2
+    squares[2, 1] += 3
+    assert (upper * 2**40 + lower).tolist() == [[squares[a, b] for b in range(3)] for a in range(3)]
+
+
+def test_squares_of_predictions_that_can_not_be_are_refused() -> None:
+    summary = ConfusionSummary()
+    summary.update([0, 1, 1], [0, 1, 0], sample_weight=[2, 3, 1])
+    summary._squares[0, 0, 0] = 5  # of a weight of 2
+    with pytest.raises(ValueError, match="its squares are not those of its weights"):
+        ConfusionSummary.from_bytes(summary.to_bytes())
+    large = ConfusionSummary()
+    large.update([0, 1], [0, 1], sample_weight=[2**41, 1])
+    with pytest.raises(ValueError, match="Intervals and tests need the sums of squared weights"):
+        bootstrap(large, "accuracy", n_resamples=9)

@@ -44,6 +44,7 @@ THRESHOLDS_KEPT = 1 << 11  # of a ranking that is drawn as it is
 STEPS_PER_CLASS = 384  # of a ranking with more
 STEPS_NEAR_PLACE = 128  # about the place of the curve that a metric is read at
 STEPS_NEAR_BEST, STEPS_NEAR_LIMIT = 256, 512  # about a threshold that is the best, or chosen under a constraint
+STRATIFIED_WEIGHTS = "stratified draws of weighted rows need the rows: pass the pair of arrays and sample_weight"
 LOWEST_SCORE = -np.finfo(np.float64).max
 
 
@@ -318,7 +319,7 @@ def make_few_cell_sample(ranking: BaseRanking, specs: MetricSpecs, *, stratified
     """Return the sample of few cells of a ranking's counts."""
     counts, squares = ranking.counts, ranking._squares
     if squares is not None and stratified:
-        raise ValueError("stratified draws of weighted rows need the rows: pass (y_true, y_score) and sample_weight")
+        raise ValueError(STRATIFIED_WEIGHTS)
     values = {label: ranking_metric(spec).of_counts(counts) for label, spec in specs.items()}
     are_needed = any(isinstance(spec, MetricSpec) and not is_of_order(spec) for spec in specs.values())
     probabilities = probability_cells(counts) if are_needed and squares is None else None

@@ -16,7 +16,15 @@ from fastevals._options import show
 from fastevals._validation.labels import Classes, as_class_numbers, as_classes, check_known_labels
 from fastevals.counting.labels import count_label_tuples, fold_codes, number_labels
 from fastevals.infer.bootstrap.row_samples import CellCounter, SamplingUnits, UnitSample
-from fastevals.infer.bootstrap.samples import GROUPS, Sample, Values, draw_tables, leave_out_table, table_size
+from fastevals.infer.bootstrap.samples import (
+    GROUPS,
+    Sample,
+    Values,
+    WeightedDraws,
+    draw_tables,
+    leave_out_table,
+    table_size,
+)
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import LABELS, MatrixMetric
 
@@ -76,6 +84,33 @@ class MatrixSample(Sample):
     def without_group(self, key: Any, number: int, part: slice) -> NDArray[Any]:
         """Return the rows of each cell of a stratum without a random group."""
         return leave_out_table(self.sizes[part], number, key, GROUPS)
+
+
+class WeightedMatrix(NamedTuple):
+    """A confusion matrix of weighted rows, and the sums of their squared weights in each of its cells."""
+
+    matrix: ConfusionMatrix
+    squares: NDArray[np.float64]
+
+
+class WeightedMatrixSample(WeightedDraws):
+    """Cells of the weighted rows of a confusion matrix."""
+
+    def __init__(self, weighted: WeightedMatrix, metrics: Sequence[MatrixMetric]) -> None:
+        self._matrix, self._metrics = weighted.matrix, metrics
+        self.labels, self.pos_label = weighted.matrix._classes
+        self.set_weights(weighted.matrix.counts.ravel(), weighted.squares.ravel())
+
+    def estimates(self) -> Values:
+        """Return each metric of the counts themselves."""
+        return [_checked_values("metrics", metric(self._matrix)) for metric in self._metrics]
+
+    def load(self, key: np.uint64) -> None:
+        """Nothing is compiled."""
+
+    def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
+        """Return each metric of n draws."""
+        return _measure_cells(self._matrix, np.stack(list(draws)), self._metrics, None)
 
 
 class LabelSample(UnitSample):

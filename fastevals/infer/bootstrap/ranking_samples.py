@@ -6,7 +6,6 @@ so are those of which nearly each is a cell: `ModelsSample`. All sweep a draw wi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -24,12 +23,11 @@ from fastevals.infer.bootstrap.jackknife import leave_each_out
 from fastevals.infer.bootstrap.row_samples import CellCounter, SamplingUnits, Times, UnitSample, zero_bytes
 from fastevals.infer.bootstrap.samples import (
     GROUPS,
-    LEAVE_OUT,
     SLOW_PER_TASK,
     CellSampler,
     Sample,
     Values,
-    batch_stream,
+    WeightedDraws,
     draw_tables,
     jackknife_acceleration,
     leave_out_table,
@@ -40,7 +38,6 @@ from fastevals.measure.metric_specs import RankingMetric
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import Detail, ReplicateKernel
 
-DIGITS_OF_DRAWS = 50  # of weights: 3 bits are left for a draw of more than the rows
 FEW_CELLS = 16  # for which it is faster to draw many replicates at once
 PRODUCTS_FIT = 1 << 32  # rows, from which products of two classes' are past 64 bits: replicates are swept in floats
 DRAWS_TOGETHER = (
@@ -141,24 +138,13 @@ class RankingSample(Sample):
         return self._sweep.closed_form_acceleration(metric, stratified=len(self.strata) > 1)
 
 
-class WeightedSample(Sample):
-    """Cells of weighted rows: each row is drawn a Poisson number of times, of mean 1, and keeps its weight.
-
-    A cell of weight W whose squares add up to Q is drawn as a Poisson number of W^2 / Q rows of weight Q / W: right in
-    mean and variance, and exact where its rows weigh the same. That a draw has as many rows as there are only on
-    average is told by no metric of rates or shares.
-    """
+class WeightedSample(WeightedDraws):
+    """Cells of the weighted rows of a ranking."""
 
     def __init__(self, counts: ThresholdCounts, squares: ThresholdCounts, metrics: Sequence[RankingMetric]) -> None:
         self._sweep = RankingSweep(counts, metrics, detail=Detail.THRESHOLDS)
-        self.sizes = self._sweep.steps.sizes.ravel()
-        squared = np.concatenate([np.diff(each.astype(np.float64)) for each in (squares.tps, squares.fps)])
-        units = np.divide(squared, self.sizes, out=np.zeros_like(self.sizes), where=self.sizes > 0)
-        # Multiples of a power of 2, of which draws have exact sums: no class has a rest of rounding for a row.
-        power = 2.0 ** (math.frexp(self.sizes.sum())[1] - DIGITS_OF_DRAWS)
-        self._units = np.ceil(units / power) * power
-        self._rows = np.divide(self.sizes, self._units, out=np.zeros_like(self.sizes), where=self._units > 0)
-        self.strata = [slice(0, self.sizes.size)]
+        squared = [np.diff(each.astype(np.float64)) for each in (squares.tps, squares.fps)]
+        self.set_weights(self._sweep.steps.sizes.ravel(), np.concatenate(squared))
 
     def estimates(self) -> Values:
         """Return each metric of the rows themselves."""
@@ -168,32 +154,12 @@ class WeightedSample(Sample):
         """Return what kernels write to."""
         return self._sweep.workspace(sums=True)
 
-    def task_size(self) -> int:
-        """Return the replicates of one task, by the data alone."""
-        return table_size(self.sizes.size)
-
-    def draws(self, key: np.uint64, numbers: range, space: Any) -> Iterator[NDArray[Any]]:
-        """Return the weight of each cell in each replicate."""
-        stream = batch_stream(key, numbers.start // self.task_size())
-        for _ in numbers:
-            yield stream.poisson(self._rows) * self._units
-
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Return each metric of n draws."""
         raw = np.empty((n, self._sweep.n_raw))
         for drawn, row in zip(draws, raw, strict=True):
             self._sweep.sweep(drawn.reshape(2, -1), space, row)
         return self._sweep.values(raw)
-
-    def accelerations(self, key: np.uint64, metrics: Iterable[int]) -> dict[int, NDArray[np.float64]]:
-        """Return BCa's acceleration of metrics: random groups of rows are left out."""
-        left = self._groups_left_out(np.uint64(stream_key(key, LEAVE_OUT)))
-        return {k: jackknife_acceleration(*left[k]) for k in metrics}
-
-    def without_group(self, key: Any, number: int, part: slice) -> NDArray[Any]:
-        """Return the weight of each cell without a random group."""
-        rows = batch_stream(key, number).poisson(self._rows[part] / GROUPS)
-        return np.asarray(np.maximum(self.sizes[part] - rows * self._units[part], 0.0))
 
 
 class ModelsSample(UnitSample):

@@ -21,6 +21,7 @@ Values = list[Floats]
 GROUPS = 160  # that rows are left out by, where there are more cells: of the acceleration's error it makes 0.0026
 CELLS_PER_TASK = 1 << 22  # cells that one task draws: about 10 ms
 MOST_PER_TASK, SLOW_PER_TASK = 256, 8  # replicates of one task, and of one with a metric that has no kernel
+DIGITS_OF_DRAWS = 50  # of weights: 3 bits are left for a draw of more than the rows
 LEAVE_OUT = np.uint64(2**63)  # a stream that no replicate has
 
 
@@ -158,6 +159,44 @@ class Sample:
 
         parts = run(measured, range(0, len(numbers), size), workspace=self.workspace)
         return [np.concatenate(part) for part in zip(*parts, strict=True)]
+
+
+class WeightedDraws(Sample):
+    """Cells of weighted rows: each row is drawn a Poisson number of times, of mean 1, and keeps its weight.
+
+    A cell of weight W whose squares add up to Q is drawn as a Poisson number of W^2 / Q rows of weight Q / W: right in
+    mean and variance, and exact where its rows weigh the same. That a draw has as many rows as there are only on
+    average is told by no metric of rates or shares.
+    """
+
+    def set_weights(self, weights: Floats, squares: Floats) -> None:
+        """Take the sums of weights, and of their squares, of each cell."""
+        units = np.divide(squares, weights, out=np.zeros_like(weights), where=weights > 0)
+        # Multiples of a power of 2, of which draws have exact sums: no class has a rest of rounding for a row.
+        power = 2.0 ** (math.frexp(weights.sum())[1] - DIGITS_OF_DRAWS)
+        self._units = np.ceil(units / power) * power
+        self._rows = np.divide(weights, self._units, out=np.zeros_like(weights), where=self._units > 0)
+        self.sizes, self.strata = weights, [slice(0, weights.size)]
+
+    def task_size(self) -> int:
+        """Return the replicates of one task, by the data alone."""
+        return table_size(self.sizes.size)
+
+    def draws(self, key: np.uint64, numbers: range, space: Any) -> Iterator[NDArray[Any]]:
+        """Return the weight of each cell in each replicate."""
+        stream = batch_stream(key, numbers.start // self.task_size())
+        for _ in numbers:
+            yield stream.poisson(self._rows) * self._units
+
+    def accelerations(self, key: np.uint64, metrics: Iterable[int]) -> dict[int, NDArray[np.float64]]:
+        """Return BCa's acceleration of metrics: random groups of rows are left out."""
+        left = self._groups_left_out(np.uint64(stream_key(key, LEAVE_OUT)))
+        return {k: jackknife_acceleration(*left[k]) for k in metrics}
+
+    def without_group(self, key: Any, number: int, part: slice) -> NDArray[Any]:
+        """Return the weight of each cell without a random group."""
+        rows = batch_stream(key, number).poisson(self._rows[part] / GROUPS)
+        return np.asarray(np.maximum(self.sizes[part] - rows * self._units[part], 0.0))
 
 
 class Jackknife(NamedTuple):

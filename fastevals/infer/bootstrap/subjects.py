@@ -20,8 +20,15 @@ from fastevals._validation.arrays import (
 )
 from fastevals._validation.labels import as_groups
 from fastevals._validation.text import find_sorted
-from fastevals.infer.bootstrap.few_cells import make_few_cell_sample
-from fastevals.infer.bootstrap.label_samples import LabelSample, MatrixSample, count_joint_cells, number_joint_cells
+from fastevals.infer.bootstrap.few_cells import STRATIFIED_WEIGHTS, make_few_cell_sample
+from fastevals.infer.bootstrap.label_samples import (
+    LabelSample,
+    MatrixSample,
+    WeightedMatrix,
+    WeightedMatrixSample,
+    count_joint_cells,
+    number_joint_cells,
+)
 from fastevals.infer.bootstrap.ranking_samples import ModelsSample, make_ranking_sample
 from fastevals.infer.bootstrap.row_samples import TargetSample
 from fastevals.infer.bootstrap.samples import Sample
@@ -63,6 +70,10 @@ def make_sample(
 
     `coarse` says that few cells are drawn, since the rows are not there, `name` what errors call the subject.
     """
+    if isinstance(subject, WeightedMatrix):
+        if design.stratified:
+            raise ValueError(STRATIFIED_WEIGHTS)
+        return WeightedMatrixSample(subject, LABELS.metrics(specs))
     if isinstance(subject, (BaseRanking, ConfusionMatrix)):
         type_name = "ConfusionMatrix" if isinstance(subject, ConfusionMatrix) else "Ranking"
         for option in ("groups", "sample_weight", "frequency_weight", "pos_label"):
