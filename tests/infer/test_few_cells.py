@@ -42,9 +42,8 @@ def replicates(metrics: list[Any], counts: ThresholdCounts, n: int) -> np.ndarra
     """Draw all cells, and measure each draw twice: as it is, and with the cells drawn that each metric needs."""
     specs = parse_metrics(metrics)
     rng, functions = np.random.default_rng(6), [ranking_metric(each) for each in specs.values()]
-    counts = counts_at_positives(counts)
     cells = FewCells.reduce(counts, specs)
-    kept = [np.searchsorted(-counts.thresholds, -cells.drawn[label].counts.thresholds) for label in specs]
+    kept = [counts.rows_at_least(cells.drawn[label].counts.thresholds) for label in specs]
     both = list(zip(functions, kept, strict=True))
     moved = [each.of_counts(counts) - each.of_counts(counts.take(rows)) for each, rows in both]
     sizes, values = np.stack((np.diff(counts.tps), np.diff(counts.fps))), np.empty((2, n, len(functions)))
@@ -63,15 +62,17 @@ def replicates(metrics: list[Any], counts: ThresholdCounts, n: int) -> np.ndarra
 )
 def test_standard_errors_are_those_of_all_cells(n: int, rate: float, n_draws: int) -> None:
     all_cells, fewer = replicates([*WHOLE, *CHOSEN], counts_of(n, rate), n_draws)
-    np.testing.assert_allclose(fewer.std(axis=0), all_cells.std(axis=0), rtol=0.01)
-    drift = np.abs((fewer - all_cells).mean(axis=0)) / all_cells.std(axis=0)
+    np.testing.assert_allclose(fewer.std(axis=0), all_cells.std(axis=0), rtol=0.02)
+    varies = all_cells.std(axis=0) > 0  # all but a recall of 1, with a precision that all rows have
+    drift = np.abs((fewer - all_cells).mean(axis=0))[varies] / all_cells.std(axis=0)[varies]
     assert drift.max() < 0.06
 
 
 @pytest.mark.parametrize("rate", [0.1, pytest.param(0.4, marks=pytest.mark.slow)])
 def test_replicates_of_few_cells_are_near_those_of_all(rate: float) -> None:
     all_cells, fewer = replicates([*WHOLE, *CHOSEN], counts_of(100_000, rate), 20)
-    off = np.sqrt(np.square(fewer - all_cells).mean(axis=0)) / all_cells.std(axis=0)
+    varies = all_cells.std(axis=0) > 0
+    off = np.sqrt(np.square(fewer - all_cells).mean(axis=0))[varies] / all_cells.std(axis=0)[varies]
     assert off.max() < 0.25
 
 

@@ -229,9 +229,10 @@ def rows_near_quota(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
     """Return the row of counts that a quota of predicted positives ends at, and those about it, of negatives alike."""
     if counts.tps.size <= THRESHOLDS_KEPT:
         return np.arange(counts.tps.size)
-    n = int(counts.n_pos + counts.n_neg)
-    place = row_within(counts, QUOTA, checked_limit(QUOTA, spec.options[QUOTA]))
-    return Shares((counts.tps + counts.fps) / n, n).near(place or 0, STEPS_NEAR_LIMIT)
+    above, quota = counts.tps + counts.fps, min(checked_limit(QUOTA, spec.options[QUOTA]), counts.n_pos + counts.n_neg)
+    near = quota + np.linspace(-8, 8, 2 * STEPS_NEAR_LIMIT) * math.sqrt(quota + 1)  # standard errors
+    found = np.searchsorted(above, np.append(near, quota), side="right") - 1
+    return sorted_unique(np.append(found.clip(0), (0, above.size - 1)))
 
 
 def place_of(counts: ThresholdCounts, spec: MetricSpec) -> int | None:
