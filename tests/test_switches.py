@@ -107,7 +107,8 @@ def switches() -> Iterator[tuple[str, str]]:
                 call = inspect.unwrap(getattr(call, "__func__", call))
                 if inspect.isfunction(call):
                     for each in inspect.signature(call).parameters.values():
-                        if "bool" in str(each.annotation) and "NDArray" not in str(each.annotation):
+                        of_switch = "bool" in str(each.annotation) and "NDArray" not in str(each.annotation)
+                        if of_switch and not each.name.startswith("_"):
                             yield shown, each.name
 
 
