@@ -159,6 +159,7 @@ def test_probabilities_are_drawn_as_their_own_cells() -> None:
         assert found[name].standard_error == pytest.approx(expected[name].standard_error, rel=0.06)
 
 
+@pytest.mark.slow
 def test_replicates_stay_within_the_bounds_of_their_metric() -> None:
     n = 40_000
     y = np.arange(n) >= n // 2
@@ -170,7 +171,8 @@ def test_replicates_stay_within_the_bounds_of_their_metric() -> None:
         assert 0.999 < estimate.bootstrap_distribution.min() <= estimate.bootstrap_distribution.max() <= 1
 
 
-@pytest.mark.parametrize("n_scores", [40, *(pytest.param(n, marks=pytest.mark.slow) for n in (9, 12_000))])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_scores", [9, 40, 12_000])
 def test_any_number_of_rows(n_scores: int) -> None:
     """Past 2**32 rows errors go on falling as the root of their number."""
     scores = np.linspace(-3, 4, n_scores)
@@ -189,7 +191,7 @@ def test_any_number_of_rows(n_scores: int) -> None:
         assert low < many.value < high
 
 
-@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("exact", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_weighted_rows_are_drawn_with_their_weights(exact: bool) -> None:
     rng = np.random.default_rng(2)
     n = 20_000

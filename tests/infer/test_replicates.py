@@ -170,7 +170,7 @@ def test_a_replicate_of_rows_that_are_drawn_one_by_one(asked, weighted, case, ti
     assert_replicate(asked, case, times, case.weights if weighted else None, by_row=True)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weighted", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_replicate_of_many_rows_that_are_drawn_one_by_one(weighted):
     """Bins have many rows, and an infinite loss counts where its row was drawn."""
     rng = np.random.default_rng(3)

@@ -167,7 +167,7 @@ def test_files_of_0_4_are_read() -> None:
         assert path.read_bytes()[9:11] == b"\1\0"
 
 
-@pytest.mark.parametrize("few", [True, False])
+@pytest.mark.parametrize("few", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_reports_of_weighted_summaries_have_intervals(few: bool, monkeypatch: Any) -> None:
     y, s, w = data = rows(11, 2000)
     monkeypatch.setattr("fastevals.show.report.intervals.ROWS_ALWAYS_DRAWN", 20_000 if few else 0)

@@ -92,7 +92,7 @@ def block_of_rows() -> Any:
 
 
 @pytest.mark.parametrize("way", [{"memory": 4000, "budget": 10}, {"budget": 10}, {"approximate": True}])
-@pytest.mark.parametrize("unit", [1, 3])
+@pytest.mark.parametrize("unit", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_weighted_rows_have_intervals_wherever_they_are(
     tmp_path: Path, way: dict[str, Any], unit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
