@@ -57,7 +57,7 @@ def dcg(sums: QuerySums) -> Floats:
 
 
 def ndcg(sums: QuerySums) -> Floats:
-    """Return the DCG, divided by that of the query's documents in the order of their relevance."""
+    """Return the DCG divided by the DCG of the ideal order, by relevance."""
     with np.errstate(invalid="ignore"):
         return np.minimum(sums.dcg / sums.ideal_dcg, 1.0)
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import fastevals
+from fastevals.scale import ConfusionSummary
 from fastevals.show import cli
 from tests.parameters import quick
 
@@ -219,3 +220,20 @@ def test_files_without_squares_say_why_they_have_no_intervals(
     capsys.readouterr()
     assert cli.main(["report", file, "--against", file]) == 2
     assert "--against has no intervals of the data: it was counted with --weight" in capsys.readouterr().err
+
+
+def test_counted_predictions_of_weighted_rows_have_intervals() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 3000)
+    columns = {"y": y, "p": np.where(rng.random(y.size) < 0.7, y, 2 - y), "w": rng.integers(1, 9, y.size)}
+    summary = ConfusionSummary()
+    summary.update(columns["y"], columns["p"], sample_weight=columns["w"])
+    asked: dict[str, Any] = {"n_resamples": 999, "rng": 1}
+    (found,) = fastevals.report(summary, **asked).to_dict()["blocks"]
+    (expected,) = fastevals.report(columns, label="y", pred="p", sample_weight="w", **asked).to_dict()["blocks"]
+    assert found["intervals"]["method"] == "BCa"
+    for name, (low, high) in expected["models"][0]["intervals"].items():
+        assert found["models"][0]["intervals"][name] == pytest.approx([low, high], abs=0.15 * (high - low))
+    summary.update([0], [0], sample_weight=[2**41])
+    notes = fastevals.report(summary).to_dict()["blocks"][0]["intervals"]["notes"]
+    assert "sums of squared weights, which intervals need, are not known" in notes[0]

@@ -196,17 +196,17 @@ def bootstrap(
     (400 rows). So each end is the further one of BCa's and of the interval of a best value: these cover 93 to 96 %,
     and 92 to 95 % with 20 positives. `Estimate.caution` says where a class has fewer than 50 rows.
 
-    Of a summary, or a ranking of files or machines, the rows are not there: few cells are drawn, some 2,400 for metrics
-    of the whole curve where 2,048 thresholds or more have positives, and how far a replicate is from the value of these
-    cells is added to that of all: standard errors are within 2 % of those of drawing all. Metrics at a threshold that a
-    replicate chooses are drawn from cells about it, those at a fixed threshold from four, and metrics of probabilities
-    from 64 cells an octave. So an interval is the same whatever is asked for beside it, and the same of memory and of
-    files; but only metrics that are read at the same threshold, or of the whole curve, are of the same replicates.
-    Where rows were counted with `sample_weight`, a cell of weight W and squared weights Q is drawn as a Poisson number,
-    of mean W^2 / Q, of rows of weight Q / W.
+    A summary, and a ranking of files or machines, has no rows to draw, so a few thousand cells are drawn instead. With
+    more than 2,048 thresholds, metrics of the whole curve share some 2,400 cells; a metric at a threshold that each
+    replicate chooses has cells close to that threshold, one at a fixed threshold has four, and metrics of probabilities
+    have 64 an octave. Replicates are shifted by the difference between the value of all rows and that of the cells.
+    Standard errors are within 2 % of those from all cells. An interval does not depend on which other metrics are asked
+    for, and is the same for memory and files; but only metrics at the same threshold, or of the whole curve, share
+    their replicates. Rows counted with `sample_weight` are drawn a Poisson number of times: a cell of weight W, whose
+    squared weights add up to Q, as a Poisson number (mean W^2 / Q) of rows of weight Q / W.
 
-    Draws are multinomial, of probabilities exact to 2**-48. For AUCs alone `delong` gives intervals without draws, for
-    proportions at a fixed threshold `proportion_interval`.
+    Draws of unweighted rows are multinomial, of probabilities exact to 2**-48. For AUCs alone `delong` gives intervals
+    without draws, for proportions at a fixed threshold `proportion_interval`.
 
     A metric at a threshold fixed beforehand, and a confusion matrix, cost the same however many rows there are. A
     threshold chosen on the data is not fixed: use ``metric("f1", best="f1")`` or a constraint (see `metric`).

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -39,6 +40,7 @@ from fastevals.measure.thresholds import CONSTRAINTS, QUOTA, best_row_by, checke
 from fastevals.results import OperatingPoint
 
 Rows = NDArray[np.intp]
+Rule = tuple[str, Any, tuple[Any, ...]]  # an option, its value, and the options of a metric that it names
 
 THRESHOLDS_KEPT = 1 << 11  # of a ranking that is drawn as it is
 STEPS_PER_CLASS = 384  # of a ranking with more
@@ -73,7 +75,7 @@ class FewCells:
         What is drawn, by what a metric is called: the same object for metrics that are drawn together. Without metrics
         of probabilities, and functions.
     places : dict of str to int
-        The row of the counts at which a metric is read, by what it is called; without those of the whole curve.
+        Row of the counts at which each metric is read; metrics of the whole curve have none.
     probabilities : ThresholdCounts or None
         Rows at the mean probabilities of small cells; None where scores are no probabilities.
     squares, probability_squares : ThresholdCounts or None
@@ -119,8 +121,8 @@ class FewCells:
         every, own, of_counts = _at_positives(counts, list(cuts.values()))
         ends, alone = [0, every.tps.size - 1], every.take(own)  # without the cuts
         is_small = alone.tps.size <= THRESHOLDS_KEPT
-        shares = Shares.of(alone)
-        kept: dict[Any, Rows] = {None: own if is_small else own[rows_of_curve(alone, shares)]}
+        shares, place_of = Shares.of(alone), cache(partial(find_place, alone))
+        kept: dict[Any, Rows] = {None: own if is_small else own[rows_of_curve(alone, shares, place_of)]}
         reads: dict[str, Any] = {}  # which of the kept rows metrics are drawn between
         places: dict[str, int] = {}
         quotas: dict[str, DrawnCells] = {}  # which end anywhere, also among negatives
@@ -139,12 +141,13 @@ class FewCells:
                 continue
             if not counts.n_pos and is_chosen(spec):
                 continue  # there is no telling where
-            place, reads[label] = place_of(alone, spec), None
+            rule = rule_of(spec)
+            place, reads[label] = place_of(rule), None
             if place is None:
                 continue
             places[label] = int(own[place])
             if not is_small and METRICS[spec.name].of == "cells":
-                key = reads[label] = place, rule_of(spec)
+                key = reads[label] = place, rule
                 if key not in kept:
                     n = STEPS_NEAR_BEST if "best" in spec.options else STEPS_NEAR_LIMIT
                     kept[key] = own[rows_near(alone, shares, place, spec, n)]
@@ -206,12 +209,12 @@ def _at_positives(counts: ThresholdCounts, cuts: Sequence[float]) -> tuple[Thres
     return found, np.flatnonzero(own), kept[differs]
 
 
-def rows_of_curve(counts: ThresholdCounts, shares: Shares) -> Rows:
+def rows_of_curve(counts: ThresholdCounts, shares: Shares, place_of: Callable[[Rule], int | None]) -> Rows:
     """Return rows of counts between which a draw moves each class as much as between any others; closer at places."""
     even = np.sin(np.linspace(0, np.pi / 2, STEPS_PER_CLASS + 1)) ** 2
     found = [np.searchsorted(each, even[:-1] * each[-1]) for each in (counts.tps, counts.fps)]
     for spec in (MetricSpec(name, {}) for name, entry in METRICS.items() if entry.of == "ranking"):
-        place = place_of(counts, spec)
+        place = place_of(rule_of(spec))
         if place is not None:
             found.append(rows_near(counts, shares, place, spec, STEPS_NEAR_PLACE))
     return sorted_unique(np.concatenate((*found, [0, counts.tps.size - 1])))
@@ -235,26 +238,25 @@ def rows_near_quota(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
     return sorted_unique(np.append(found.clip(0), (0, above.size - 1)))
 
 
-def place_of(counts: ThresholdCounts, spec: MetricSpec) -> int | None:
-    """Return the row of counts at which a metric is read; None where it is of no single place, or undefined."""
-    entry = METRICS[spec.name]
+def find_place(counts: ThresholdCounts, rule: Rule) -> int | None:
+    """Return the row of counts that a rule finds; None where metrics by it are of no single place, or undefined."""
+    name, value, options = rule
+    if name in CONSTRAINTS:
+        return row_within(counts, name, value)
+    entry = METRICS[value]
     if entry.of == "cells":
-        (name, limit, _) = rule_of(spec)
-        if name in CONSTRAINTS:
-            return row_within(counts, name, checked_limit(name, limit))
-        best = METRICS[limit]
-        return best_row_by(counts, best, best.own_options(spec.options))
+        return best_row_by(counts, entry, dict(options))
     if entry.influence == Influence.LINEAR:
         return None
     point: OperatingPoint = entry.function(counts)
     return None if np.isnan(point.threshold) else int(counts.rows_at_least(np.asarray(point.threshold)))
 
 
-def rule_of(spec: MetricSpec) -> tuple[Any, ...]:
-    """Return the rule by which a metric's threshold is found: its option, that option's value, and more options."""
+def rule_of(spec: MetricSpec) -> Rule:
+    """Return the rule by which the place that a metric is read at is found."""
     for name in CONSTRAINTS:
         if name in spec.options:
-            return name, spec.options[name], ()
+            return name, checked_limit(name, spec.options[name]), ()
     best = spec.options.get("best", spec.name)
     return "best", best, tuple(METRICS[best].own_options(spec.options).items())
 
@@ -368,7 +370,7 @@ class FewCellSample(Sample):
         return self._values
 
     def replicates(self, n_resamples: int, key: np.uint64, *, progress: bool = False) -> Values:
-        """Measure draws of each part's cells, and add how far the value of all rows is from that of the cells."""
+        """Measure draws of each part's cells, shifted by how far the value of all rows is from that of its cells."""
         found: list[Any] = [None] * len(self._values)
         for sample, numbers in self._parts:
             drawn = sample.replicates(n_resamples, key, progress=progress)

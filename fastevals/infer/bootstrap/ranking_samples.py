@@ -61,7 +61,7 @@ class RankingSample(Sample):
     """Rows that are alike: whole rows of a ranking, drawn by the cell, each class by itself if stratified.
 
     A cell is the positives, or the negatives, of a step. Where cells are few, a draw is a binomial for each, of many
-    replicates at once; else a `CellSampler` draws. Steps are as few as metrics need, or those of a `detail`.
+    replicates at once; else a `CellSampler` draws. Steps are as few as the metrics need, unless `detail` says how fine.
     """
 
     def __init__(

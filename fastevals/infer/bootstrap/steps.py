@@ -42,7 +42,7 @@ class Steps:
     """
 
     sizes: NDArray[Any]  # (2, n_steps) positives and negatives, in the least type that holds what may be drawn
-    tied: NDArray[np.bool_]  # whether those of a step share a threshold; otherwise the positives come first
+    tied: NDArray[np.bool_]  # whether a step is one threshold; if not, its positives come first
     cuts: tuple[int, ...]  # steps above each threshold that is fixed beforehand
     thresholds: NDArray[np.float64] | None  # of the steps, where their values count
     step_by_row: NDArray[np.int32]  # of each row of the threshold counts but row 0; empty unless needed

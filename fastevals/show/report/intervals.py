@@ -98,9 +98,7 @@ class IntervalPlan:
 
     confidence_level: float  # level of each interval, and of all differences of a metric at once
     n_resamples: int  # bootstrap replicates
-    budget: (
-        int | None
-    )  # rows x models x replicates that are drawn in all blocks at most; None if `n_resamples` was given
+    budget: int | None  # most rows x models x replicates drawn in all blocks; None if `n_resamples` was given
     seed: int  # of each block's replicates
     most_drawn: int | None = None  # rows above which a block's cells are drawn instead; None without a budget
 

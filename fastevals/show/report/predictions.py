@@ -895,15 +895,17 @@ def _report_counted(
         metrics = class_metrics(classes)
         measured, intervals = _measure_matrix(model, matrix, metrics), None
         is_whole = matrix.counts.dtype.kind == "i"
-        if plan is not None and not is_whole:
+        if plan is not None and isinstance(data, ConfusionSummary) and data._known_squares() is None:
+            intervals = Intervals(why_none=why_unknown_squares())
+        elif plan is not None and isinstance(data, ConfusionMatrix) and not is_whole:
             intervals = Intervals(why_none=why_no_squares())
         elif plan is not None:
             specs = _defined(metrics, [measured])
             each = OF_EACH if measured.classes["f1"].size <= MOST_ESTIMATED else {}
             settings: dict[str, Any] = {"confidence_level": plan.confidence_level, "rng": plan.seed}
-            result = bootstrap(matrix, specs | each, n_resamples=plan.n_resamples, **settings)
+            result = bootstrap(data, specs | each, n_resamples=plan.n_resamples, **settings)
             intervals = read_intervals(result, [model], specs, None)
-            measured = _with_class_intervals(measured, result, each, plan.confidence_level)
+            measured = _with_class_intervals(measured, result, each, plan.confidence_level if is_whole else None)
     n_rows = int(total) if is_whole else 0
     best = dict.fromkeys(metrics, (model,))
     block = PredictionBlock(None, n_rows, None if is_whole else float(total), (measured,), best, intervals)
