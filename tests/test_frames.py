@@ -368,6 +368,7 @@ def test_a_notebook_shows_the_first_rows(name: str) -> None:
 BAD = "<script>alert('$x$')</script>\x1b\u202e"
 
 
+@pytest.mark.slow
 def test_names_do_nothing_in_a_notebook() -> None:
     results = [
         fastevals.delong(Y, {BAD: A, "b": B}),

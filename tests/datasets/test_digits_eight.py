@@ -28,6 +28,7 @@ def test_ties_are_as_described():
     assert np.unique(columns["logistic"]).size == 1797
 
 
+@pytest.mark.slow
 def test_script_makes_the_file(tmp_path):
     pytest.importorskip("sklearn")
     file = tmp_path / "made.csv"
