@@ -13,8 +13,8 @@ from playwright.sync_api import sync_playwright
 
 from fastevals import Ranking, confidence_band, report
 from fastevals.datasets import load_digits_eight
-from fastevals.show.page import page
-from fastevals.show.page.svg import draw
+from fastevals.document.page import page
+from fastevals.document.page.svg import draw
 from fastevals.show.plots import plot_roc
 from fastevals.show.plots.drawing import picture_on
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_union
 from fastevals._execution import run
-from fastevals._frames import Columns, make_columns
 from fastevals._kernels.steps import add_counts, rows_at
 from fastevals._memory import lend
 from fastevals._options import row_at, show
 from fastevals._validation.arrays import EXACT_INTEGER, as_scores, check_finite, check_same_length
+from fastevals.document.frames import Columns, make_columns
 from fastevals.results import Frozen
 
 SMALL_ROWS = 2**31  # rows, below which products of two totals are integers of 64 bits

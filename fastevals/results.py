@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._frames import Columns, Tabular, as_column, make_columns, spread, stack
 from fastevals._options import check_number, plain_name, python_number, show
 from fastevals._text import ROWS_SHOWN, format_column, format_pvalue, printable, wrap_text
+from fastevals.document.frames import Columns, Tabular, as_column, make_columns, spread, stack
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault

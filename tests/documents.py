@@ -31,9 +31,9 @@ from unittest import mock
 
 import fastevals
 from fastevals.chapter import solve
+from fastevals.document.page.page import Table
 from fastevals.measure.metric_specs import THRESHOLD_OPTIONS, legal_options, metric
 from fastevals.measure.registry import METRICS, Metric
-from fastevals.show.page.page import Table
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -20,16 +20,16 @@ PACKAGE = Path(fastevals.__file__).parent
 
 # From the cellar to the roof: a file imports from its own layer and those before it.
 LAYERS = (
-    "_choices _limits _options _row_order",
+    "_choices _files _limits _naming _options _row_order",
     "_compile",
     "_kernels",
     "_execution",
     "_random _memory _text _distinct",
-    "_frames",
     "_validation",
-    "results",
+    "document results",
     "counts",
     "counting",
+    "reading",
     "measure",
     "infer",
     "many",
@@ -84,7 +84,7 @@ def imported_from_above(path: Path) -> list[str]:
 
 
 WRITTEN_BY = {
-    "fastevals.show.text_result": {"fastevals.show.page.page"},
+    "fastevals.show.text_result": {"fastevals.document.page.page"},
     "fastevals.show.report.scores": {
         "fastevals.show.report.json",
         "fastevals.show.report.text",
@@ -139,7 +139,7 @@ TRIPS = {
     "bootstrap of an AUC": (27, "fastevals.bootstrap(fastevals.Ranking(y, s), 'roc_auc', n_resamples=9, rng=0)"),
     "of groups": (29, "fastevals.bootstrap((y, s), 'roc_auc', groups=g, n_resamples=9, rng=0)"),
     "F1 of the drop-in": (9, "metrics.f1_score(y, p)"),
-    "a report": (51, "main(['report', FILE, '--label', 'y', '--score', 's', '--resamples', '19', '--quiet'])"),
+    "a report": (53, "main(['report', FILE, '--label', 'y', '--score', 's', '--resamples', '19', '--quiet'])"),
 }
 TRIP = """
 import contextlib, io, json, sys, tempfile, warnings

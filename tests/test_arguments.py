@@ -14,12 +14,12 @@ import pytest
 
 import fastevals
 from fastevals import plots, scale
+from fastevals._naming import OPTION_NAMES
 from fastevals._options import FORMER_KEYWORDS
 from fastevals.scale import parquet
 from fastevals.scale.engines.engine import Engine, _ByValue
 from fastevals.scale.rounding import LooseCounts, Spare
 from fastevals.show.cli import main
-from fastevals.show.commands import OPTION_NAMES
 from tests.scale.local_frames import LOCAL, LocalFrame
 
 # What other libraries, and earlier versions, call arguments that have one name here.

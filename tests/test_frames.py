@@ -19,8 +19,8 @@ import pytest
 
 import fastevals
 from fastevals import ConfusionMatrix, KFold, UndefinedMetricWarning, metric
-from fastevals._frames import COLUMNS_SHOWN, ROWS_SHOWN, Tabular, as_column, from_rows, stack
 from fastevals.chapter import solve
+from fastevals.document.frames import COLUMNS_SHOWN, ROWS_SHOWN, Tabular, as_column, from_rows, stack
 from fastevals.results import ByMetric
 from fastevals.scale.certified import Certified
 from tests.test_results import CURVES, GROUPS, MAKE, A, B, X, Y, constant

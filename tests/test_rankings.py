@@ -436,8 +436,8 @@ def test_folds_and_ranges_pickled_by_0_3_are_read() -> None:
 
 
 def test_curves_in_doubt_are_read_between_bounds_and_drawn_with_them() -> None:
+    from fastevals.document.picture import Picture, Shade
     from fastevals.show.plots.models import as_models, styled_models
-    from fastevals.show.plots.picture import Picture, Shade
 
     y, _, q = rows()
     doubtful, ranking = summary(q, 64).ranking(), fe.Ranking(y, q)

@@ -286,6 +286,20 @@ def exceeds_floats(array: NDArray[Any]) -> bool:
     return max(int(array.max()), -int(array.min())) > EXACT_INTEGER
 
 
+def exact_floats(name: str, scores: NDArray[Any]) -> NDArray[Any]:
+    """Return scores as they are, or as float64 where that has the same values; raise where it has not."""
+    if exceeds_floats(scores):
+        largest = max(abs(int(scores.min())), abs(int(scores.max())))
+        raise ValueError(f"{name} must be scores that float64 holds exactly, got {largest}")
+    elif scores.dtype.kind == "f" and scores.dtype.itemsize > 8:
+        rounded = scores.astype(np.float64)
+        differs = np.flatnonzero((rounded != scores) & ~np.isnan(scores))
+        if differs.size:
+            raise ValueError(f"{name} must be scores that float64 holds exactly, got {scores[differs[0]]!r}")
+        return rounded
+    return scores
+
+
 def check_exact_integers(name: str, array: NDArray[Any]) -> None:
     """Raise if a float64 would round an integer."""
     if exceeds_floats(array):

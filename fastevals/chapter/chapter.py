@@ -8,13 +8,14 @@ from typing import Any
 
 from fastevals import __version__
 from fastevals._execution import progressed
-from fastevals._frames import Columns, make_columns
 from fastevals.chapter import bias_variance, costs, measures, ranks, splits, tests
 from fastevals.chapter.example import Answer, Example, Solved, examples, find_example
 from fastevals.chapter.pictures import CAPTIONS
+from fastevals.document.frames import Columns, make_columns
+from fastevals.document.page.page import Block, Page, figures
+from fastevals.document.picture import Panel
 from fastevals.results import as_json
-from fastevals.show.output import BlockPictures, Panel
-from fastevals.show.page.page import Block, Page, figures
+from fastevals.show.output import BlockPictures
 from fastevals.show.text_result import TextResult
 
 SECTIONS = splits, measures, costs, tests, ranks, bias_variance  # which register their examples when imported

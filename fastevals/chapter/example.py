@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from fastevals._options import did_you_mean
 from fastevals._text import format_tables, wrap_text
-from fastevals.show.output import Panel
-from fastevals.show.page.page import Cell, Table, TableRow, number
+from fastevals.document.page.page import Cell, Table, TableRow, number
+from fastevals.document.picture import Panel
 
 Pictures = Sequence[tuple[str, Sequence[Panel]]]  # by kind, as pages name them
 HALF_DIGIT = 0.5 * (1 + 1e-9)  # of the last digit

@@ -6,15 +6,14 @@ from collections.abc import Callable, Mapping
 from operator import methodcaller
 from typing import Any, NamedTuple
 
+from fastevals.document.page import page
+from fastevals.document.picture import Panel, Picture
 from fastevals.measure.curves.cost import CostCurve, CostOverPrior
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.roc import RocCurve
-from fastevals.show.output import Panel
-from fastevals.show.page import page
 from fastevals.show.plots import style
 from fastevals.show.plots.cost import draw_cost, draw_cost_over_prior
 from fastevals.show.plots.models import as_models
-from fastevals.show.plots.picture import Picture
 from fastevals.show.plots.precision_recall import draw_precision_recall
 from fastevals.show.plots.roc import draw_roc
 

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._distinct import sorted_unique
-from fastevals._frames import Columns, make_columns
 from fastevals._kernels import tubes as kernels
 from fastevals._options import (
     as_flag,
@@ -28,6 +27,7 @@ from fastevals._random import seed_key
 from fastevals._validation.curves import as_shares
 from fastevals._validation.labels import check_resampled_rows
 from fastevals.counts import ThresholdCounts
+from fastevals.document.frames import Columns, make_columns
 from fastevals.infer.bootstrap.curve_samples import CurveName, CurveSample
 from fastevals.infer.bootstrap.ranking_samples import RankingSample
 from fastevals.infer.bootstrap.samples import Values

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import run
-from fastevals._frames import Columns, Tabular, make_columns
 from fastevals._options import as_flag, check_choice, show, warn_undefined
 from fastevals._text import first_lines
 from fastevals._validation.arrays import read_only
+from fastevals.document.frames import Columns, Tabular, make_columns
 from fastevals.many.class_scores import ClassScores, class_metric, pair_aucs, read_class_scores
 from fastevals.many.columns import batch_rankings
 from fastevals.many.folds import RankingFolds

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._distinct import sorted_unique
-from fastevals._frames import Columns, Tabular, make_columns
 from fastevals._options import check_choice, named_by_base, show
 from fastevals._text import first_lines
 from fastevals._validation.arrays import as_scores, as_weights, check_finite, check_same_length, counts_rows
@@ -17,6 +16,7 @@ from fastevals._validation.labels import as_labels, binary_labels, raise_not_bin
 from fastevals._validation.text import unique_inverse
 from fastevals.counting.labels import rows_by_code
 from fastevals.counts import Cells, ThresholdCounts, rows_at_each
+from fastevals.document.frames import Columns, Tabular, make_columns
 from fastevals.measure import cells
 from fastevals.measure.curves.base import Polyline, limits
 from fastevals.measure.curves.cost import CostCurve

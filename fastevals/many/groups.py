@@ -12,7 +12,6 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._frames import Columns, as_column, make_columns
 from fastevals._kernels.groups_metrics import placement_squares
 from fastevals._options import (
     as_flag,
@@ -35,6 +34,7 @@ from fastevals._validation.arrays import (
 )
 from fastevals._validation.labels import as_group_keys, binary_labels
 from fastevals.counting.ordering import BinaryLabels
+from fastevals.document.frames import Columns, as_column, make_columns
 from fastevals.infer.delong.delong import normal_margins
 from fastevals.many.group_bootstrap import NO_INTERVAL, bootstrap_groups, bootstrap_mean
 from fastevals.many.group_errors import grouped_errors

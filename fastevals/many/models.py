@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._execution import num_threads, run
-from fastevals._frames import Columns, make_columns
 from fastevals._kernels.columns import square_placements
 from fastevals._kernels.sweep import rank_marked
 from fastevals._options import as_flag, check_not_given, check_one_number, listed, show, warn_undefined
@@ -36,6 +35,7 @@ from fastevals._validation.labels import (
 from fastevals._validation.text import TextLabels, share_names
 from fastevals.counting.groups import count_label_pairs, expand_to_labels, spans
 from fastevals.counting.ordering import CLASS_ROWS, BinaryLabels, Keys
+from fastevals.document.frames import Columns, make_columns
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
 from fastevals.many.columns import ROWS_TOGETHER, Flags, ScoreColumns, are_many_and_short, column_metrics, map_columns
 from fastevals.many.group_errors import grouped_errors

@@ -11,7 +11,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._frames import Columns, as_column, make_columns
 from fastevals._kernels.groups_bootstrap import weighted_mean
 from fastevals._kernels.queries import IDEAL
 from fastevals._options import (
@@ -27,6 +26,7 @@ from fastevals._options import (
 from fastevals._random import seed_key
 from fastevals._validation.arrays import as_array, as_scores, check_same_length, named_columns, raise_not_finite
 from fastevals._validation.labels import as_group_keys, check_two_models
+from fastevals.document.frames import Columns, as_column, make_columns
 from fastevals.infer.bootstrap.bootstrap import BootstrapMethod, BootstrapSettings
 from fastevals.infer.bootstrap.row_samples import SamplingUnits, UnitSample
 from fastevals.infer.bootstrap.samples import Values, jackknife_acceleration

@@ -10,7 +10,6 @@ from typing import Any, Generic, Literal, NamedTuple, get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._frames import Columns, Tabular, as_column
 from fastevals._options import as_flag, check_choice, check_number, listed, show, warn_undefined
 from fastevals._text import format_tables, shorten_names
 from fastevals._validation.arrays import (
@@ -35,6 +34,7 @@ from fastevals._validation.labels import (
 )
 from fastevals.counting.groups import count_grouped_pairs, count_label_pairs, expand_to_labels
 from fastevals.counts import Cells
+from fastevals.document.frames import Columns, Tabular, as_column
 from fastevals.measure import cells
 from fastevals.results import V, as_json
 

@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._execution import blocks, chunks, run
-from fastevals._frames import Columns, make_columns
 from fastevals._kernels.compensated import BITS, LIMBS, sum_limbs
 from fastevals._options import check_choice, check_integer
 from fastevals._validation.arrays import EXACT_INTEGER, check_probabilities, power_of_two
 from fastevals.counts import ThresholdCounts, last_row
+from fastevals.document.frames import Columns, make_columns
 from fastevals.measure.cells import ratio
 from fastevals.results import Frozen
 

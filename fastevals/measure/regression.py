@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._execution import blocks, chunks, run
-from fastevals._frames import Columns, make_columns
 from fastevals._kernels.median import find_half
 from fastevals._kernels.regression import STRETCH_ROWS, SUMS, merge_sums, read_rows
 from fastevals._options import check_number, warn_undefined
@@ -34,6 +33,7 @@ from fastevals._validation.arrays import (
 )
 from fastevals.counting.ordering import plain_block
 from fastevals.counting.sweeps import as_pair
+from fastevals.document.frames import Columns, make_columns
 from fastevals.measure.error_metrics import OF_SQUARES, OF_SUMS, RegressionSums, pinball_loss
 from fastevals.results import Frozen, V
 

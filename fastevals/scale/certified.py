@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._distinct import sorted_unique
-from fastevals._frames import Columns, make_columns
 from fastevals._options import as_flag, check_choice, check_costs, check_exactly_one, show, warn_undefined
 from fastevals._validation.arrays import Floats, Places, as_thresholds, check_probabilities
 from fastevals._validation.labels import Classes
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import Cells, ThresholdCounts
+from fastevals.document.frames import Columns, make_columns
 from fastevals.measure import ranking_metrics
 from fastevals.measure import thresholds as at_thresholds
 from fastevals.measure.confusion import ConfusionMatrix

@@ -24,7 +24,7 @@ from fastevals._kernels.cells import (
     sum_in_cells,
 )  # fmt: skip
 from fastevals._options import check_integer
-from fastevals._validation.arrays import as_scores, check_finite, check_same_length, exceeds_floats
+from fastevals._validation.arrays import as_scores, check_finite, check_same_length, exact_floats
 from fastevals._validation.labels import binary_labels
 from fastevals.counting.ordering import FLOATS, BinaryLabels
 from fastevals.scale.cells import HIGHEST, LOWEST, ScoreCells, carried
@@ -223,17 +223,3 @@ def grid_of_cells(cells: ScoreCells) -> ScoreGrid | None:
     if (cells.low[1:] <= cells.high[:-1]).any():
         return None
     return ScoreGrid.from_keys(sorted_union(cells.low, cells.high + np.uint64(1)))
-
-
-def exact_floats(name: str, scores: NDArray[Any]) -> NDArray[Any]:
-    """Return scores as they are, or as float64 where that has the same values; raise where it has not."""
-    if exceeds_floats(scores):
-        largest = max(abs(int(scores.min())), abs(int(scores.max())))
-        raise ValueError(f"{name} must be scores that float64 holds exactly, got {largest}")
-    elif scores.dtype.kind == "f" and scores.dtype.itemsize > 8:
-        rounded = scores.astype(np.float64)
-        differs = np.flatnonzero((rounded != scores) & ~np.isnan(scores))
-        if differs.size:
-            raise ValueError(f"{name} must be scores that float64 holds exactly, got {scores[differs[0]]!r}")
-        return rounded
-    return scores

@@ -13,17 +13,16 @@ from fastevals._choices import OnInvalid
 from fastevals._distinct import sorted_union, sorted_unique
 from fastevals._limits import free_bytes
 from fastevals._options import as_bytes, as_flag, check_integer, names_keywords
-from fastevals._validation.arrays import as_thresholds, check_finite
+from fastevals._validation.arrays import as_thresholds, check_finite, exact_floats
 from fastevals.counting.ordering import FLOATS
 from fastevals.measure.ranking.ranking import Ranking
+from fastevals.reading.files import open_rows
+from fastevals.reading.rows import RankingOptions, RowReader, Weights, check_names, score_names
 from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.exact.atoms import HUNDREDTHS, AtomCounts
 from fastevals.scale.exact.curve import ExactCurve
 from fastevals.scale.exact.ranking import ExactRanking
 from fastevals.scale.exact.scans import BlockRows, ExactScans, NotWholeError
-from fastevals.scale.files import open_rows
-from fastevals.scale.grid import exact_floats
-from fastevals.scale.rows import RankingOptions, RowReader, Weights, check_names, score_names
 from fastevals.scale.scores import count_scores
 from fastevals.scale.summary import MOST_CELLS, RankingSummary
 

@@ -17,13 +17,13 @@ from fastevals._execution import get_num_threads, run
 from fastevals._options import check_integer, did_you_mean, listed, show
 from fastevals.counting.ordering import FLOATS
 from fastevals.measure.ranking.ranking import as_ranking
+from fastevals.reading.files import ROWS_PER_BATCH, Piece
+from fastevals.reading.rows import LeftOut, RowReader, Rows
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.fields import Fields, is_count, is_label
-from fastevals.scale.files import ROWS_PER_BATCH, Piece
 from fastevals.scale.grid import ScoreGrid, atoms_of_rows, even_cuts, fit_grid
 from fastevals.scale.payload import Summary, as_json, from_json
 from fastevals.scale.probabilities import ProbabilitySummary
-from fastevals.scale.rows import LeftOut, RowReader, Rows
 from fastevals.scale.summary import MOST_CELLS, SAMPLED_ROWS, RankingSummary, joint_labels, read_units, whole_units
 
 if TYPE_CHECKING:

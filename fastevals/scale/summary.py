@@ -23,6 +23,7 @@ from fastevals._validation.arrays import (
     check_finite,
     check_one_weight,
     check_same_length,
+    exact_floats,
     plain_text,
 )
 from fastevals._validation.labels import Classes, as_labels, binary_labels, both_classes, distinct_pair
@@ -33,7 +34,7 @@ from fastevals.measure.ranking.ranking import Ranking
 from fastevals.scale.cells import HIGHEST, LOWEST, ScoreCells
 from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.fields import Fields
-from fastevals.scale.grid import Flags, ScoreGrid, atoms_of_rows, exact_floats, exact_grid, fit_grid, grid_of_cells
+from fastevals.scale.grid import Flags, ScoreGrid, atoms_of_rows, exact_grid, fit_grid, grid_of_cells
 from fastevals.scale.payload import SQUARES, Summary
 from fastevals.scale.rounding import PARTS, Spare, parts_lost
 from fastevals.scale.squares import MAX_WEIGHT_IN_LIMBS, RowSums, check_squares, exact_sum, of_ones, with_squares

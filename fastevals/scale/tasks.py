@@ -28,13 +28,13 @@ from fastevals.counts import check_total
 from fastevals.many.group_values import GroupValues, grouped_values
 from fastevals.many.groups import auc_of_groups, counted_by_weight, errors_of_groups, scores_by_group, values_of_groups
 from fastevals.measure.kinds import SCORES, TARGETS, MetricSpecs
+from fastevals.reading.files import Piece, RowFiles
+from fastevals.reading.rows import ColumnReader, RowReader, Rows, joined_checksums, joined_columns
 from fastevals.scale.exact.atoms import AtomCounts, atoms_beside
 from fastevals.scale.exact.curve import ExactCurve
 from fastevals.scale.exact.scans import KEYS_PER_SORT, WaitingKeys, ends, exact_units
-from fastevals.scale.files import Piece, RowFiles
 from fastevals.scale.grouped import GroupSummary
 from fastevals.scale.payload import pack, unpack
-from fastevals.scale.rows import ColumnReader, RowReader, Rows, joined_checksums, joined_columns
 from fastevals.scale.scores import MOST_VALUES, Counting, ScoresSummary
 from fastevals.scale.summary import joint_labels
 

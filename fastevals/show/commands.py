@@ -3,72 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import codecs
 import contextlib
-import errno
 import glob
 import os
 import re
 import shlex
-import stat
 import sys
 import tempfile
-import time
-import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
-from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from contextlib import AbstractContextManager
+from typing import Any, NoReturn
+
+from fastevals._files import check_writable
+from fastevals._naming import ARGUMENTS, OPTION_NAMES, on_command_line, option
+from fastevals.reading.form import CsvForm, encoding_of, separator_of
 
 LONG_STEP = 2.0  # seconds
-SUMMARY = ".fe"  # end of the names of files that `fastevals summarize` writes
-NO_JINJA = "pages need Jinja2: pip install jinja2"
 MOST_PICTURED = 20  # blocks with pictures
-LEFT_SECONDS = 3600  # after which nobody writes a partial file any more
-# What the command line calls arguments that have another name in Python.
-OPTION_NAMES = {
-    "n_resamples": "resamples", "confidence_level": "confidence", "rng": "seed", "groups": "group",
-    "sample_weight": "weight",
-}  # fmt: skip
-ARGUMENTS = {f"--{typed}": name for name, typed in OPTION_NAMES.items()}
 # All other options of a command are arguments of a call, too.
 NOT_CALLED_WITH = ("command", "file", "format", "html", "out", "program", "quiet", "typed")
-
-
-# How messages name options ------------------------------------------------------------------------------------------
-
-_on_command_line: ContextVar[bool] = ContextVar("fastevals_on_command_line", default=False)
-
-
-@contextmanager
-def on_command_line() -> Iterator[None]:
-    """Make messages inside a ``with`` block name options as the command line has them."""
-    token = _on_command_line.set(True)
-    try:
-        yield
-    finally:
-        _on_command_line.reset(token)
-
-
-def option(name: str, value: Any = None, *, placeholder: str | None = None) -> str:
-    """Return what messages call an option, so that a reader can type it: ``--cost-fp``, or the argument ``cost_fp``.
-
-    With a value, or a letter in place of one, it is ``--cost-fp 5`` or ``cost_fp=5``.
-    """
-    if not _on_command_line.get():
-        shown = placeholder if value is None else repr(value)
-        return name if shown is None else f"{name}={shown}"
-    dashed = f"--{'no-' * (value is False)}{OPTION_NAMES.get(name, name).replace('_', '-')}"
-    if isinstance(value, bool):
-        return dashed
-    shown = placeholder if value is None else shlex.quote(str(value))
-    return dashed if shown is None else f"{dashed} {shown}"
-
-
-def dropping() -> str:
-    """Return the end of a message on missing values: which option leaves their rows out."""
-    return f"; {option('on_invalid', 'drop')} leaves such rows out"
 
 
 # Printing -----------------------------------------------------------------------------------------------------------
@@ -112,80 +65,6 @@ def print_text(text: str) -> None:
             raise
 
 
-# Files ------------------------------------------------------------------------------------------------------------
-
-
-def write_file(file: Path, content: bytes) -> None:
-    """Write a file whole or not at all. An error names the file, which OSError does not.
-
-    Of several processes that write a file at the same time the last one wins. What a link names is written, and the
-    link stays; so do the permissions of a file that is replaced.
-    """
-    try:
-        place = _place(file)
-        mode = _mode(place)
-        with _partial_file(place) as partial:
-            with partial.open("xb") if mode is None else open(partial, "xb", opener=_open_private) as part:
-                part.write(content)
-            if mode is not None:
-                partial.chmod(stat.S_IMODE(mode))
-            partial.replace(place)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(file)) from error
-
-
-@contextmanager
-def _partial_file(place: Path) -> Iterator[Path]:
-    """Yield the path of a new file next to a place, which no other process uses; remove it if it is still there.
-
-    Those that killed processes have left of the same place, an hour ago or more, are removed too.
-    """
-    beginning = f".{zlib.crc32(os.fsencode(place.name)):08x}-"
-    for left in place.parent.glob(f"{beginning}*.part"):
-        with contextlib.suppress(OSError):  # another has removed it
-            if left.stat().st_mtime < time.time() - LEFT_SECONDS:
-                left.unlink()
-    partial = place.with_name(f"{beginning}{os.urandom(8).hex()}.part")
-    try:
-        yield partial
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _place(file: str | Path) -> Path:
-    """Return where a file is written: where a link leads."""
-    place = Path(os.path.realpath(file))
-    if place.is_symlink():
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(file))
-    return place
-
-
-def _mode(place: Path) -> int | None:
-    """Return the type and permissions of a file; None if there is none."""
-    try:
-        return place.stat().st_mode
-    except FileNotFoundError:
-        return None
-
-
-def _open_private(path: str, flags: int) -> int:
-    """Open what the user alone can read, until it has the permissions of the file that it replaces."""
-    return os.open(path, flags, 0o600)
-
-
-def check_writable(shown: str, file: str) -> None:
-    """Raise if a file can't be written, before time is spent on what goes into it; `shown` is what messages call it."""
-    try:
-        place = _place(file)
-        mode = _mode(place)
-        if mode is not None and not stat.S_ISREG(mode):  # a device is not replaced
-            raise ValueError(f"{shown} must name a file, got {file!r}")
-        with _partial_file(place) as partial:
-            partial.touch(exist_ok=False)
-    except OSError as error:
-        raise ValueError(f"{shown} {file!r} can't be written: {error.strerror or error}") from None
-
-
 # Before and while a command runs ------------------------------------------------------------------------------------
 
 
@@ -215,6 +94,7 @@ def _files_read(arguments: argparse.Namespace) -> Iterator[str]:
 def _prepare_page(page: str) -> None:
     """Raise if a page can't be written to a file, or Jinja2 is missing."""
     from fastevals._options import import_optional
+    from fastevals.document.page.page import NO_JINJA
 
     import_optional("jinja2", NO_JINJA)
     check_writable(option("html"), page)
@@ -365,42 +245,18 @@ def parse_integer(text: str) -> int:
 # Options that commands share --------------------------------------------------------------------------------------
 
 
-class CsvForm(NamedTuple):
-    """How a CSV file is written; None of what is to be seen from the file."""
-
-    separator: str | None = None
-    encoding: str | None = None
-    header: bool | None = None
-
-    @classmethod
-    def checked(cls, separator: str | None, encoding: str | None, header: bool | None) -> CsvForm:
-        """Return the arguments of a call, checked."""
-        from fastevals._options import as_flag  # imports NumPy
-
-        header = None if header is None else as_flag(option("header"), header)
-        return cls(_checked("separator", separator, _separator), _checked("encoding", encoding, _encoding), header)
-
-    def options(self) -> list[str]:
-        """Return the options that are given, as messages call them."""
-        return [
-            option(name, value if name == "header" else None)
-            for name, value in self._asdict().items()
-            if value is not None
-        ]
-
-
 def add_shared(parser: Parser) -> None:
     """Add the options that all commands have, last in their help."""
     add = parser.add_argument
-    add("--separator", metavar="C", type=_separator, help="what separates a CSV file's columns: a character, or tab")
-    add("--encoding", metavar="E", type=_encoding, help="of a CSV file that is not UTF-8, such as latin-1")
+    add("--separator", metavar="C", type=separator_of, help="what separates a CSV file's columns: a character, or tab")
+    add("--encoding", metavar="E", type=encoding_of, help="of a CSV file that is not UTF-8, such as latin-1")
     first_line = parser.add_mutually_exclusive_group()
-    for option, value, text in (
+    for name, value, text in (
         ("--header", True, "names columns"),
         ("--no-header", False, "is data of columns 1, 2, ..."),
     ):
         help_text = f"a CSV file's first line {text}"
-        first_line.add_argument(option, dest="header", action="store_const", const=value, help=help_text)
+        first_line.add_argument(name, dest="header", action="store_const", const=value, help=help_text)
     add("--quiet", action="store_true", help="no bars of steps that take long, on a terminal either")
     add("--format", choices=("text", "json"), default="text", help="text to read (default), or JSON for programs")
 
@@ -428,29 +284,3 @@ def call_options(arguments: argparse.Namespace) -> dict[str, Any]:
 def csv_form(arguments: argparse.Namespace) -> CsvForm:
     """Return how a CSV file is written, by the options."""
     return CsvForm(arguments.separator, arguments.encoding, arguments.header)
-
-
-def _checked(name: str, value: Any, check: Callable[[str], str]) -> str | None:
-    if value is not None and not isinstance(value, str):
-        raise ValueError(f"{option(name)} must be text, got {value!r}")
-    try:
-        return None if value is None else check(value)
-    except argparse.ArgumentTypeError as error:
-        raise ValueError(f"{option(name)} {error}") from None
-
-
-def _separator(text: str) -> str:
-    character = {"tab": "\t", "\\t": "\t"}.get(text, text)
-    if len(character) != 1 or not character.isascii() or character in "\"'\r\n\0" or character.isalnum():
-        raise argparse.ArgumentTypeError(f"must be one character, such as ; or |, or tab, got {text!r}")
-    return character
-
-
-def _encoding(text: str) -> str:
-    try:
-        "a".encode(text)  # which refuses codecs that are not of text
-        return codecs.lookup(text).name
-    except (LookupError, ValueError):
-        raise argparse.ArgumentTypeError(
-            f"must be an encoding of text that Python knows, such as utf-8, latin-1, cp1252 or utf-16, got {text!r}"
-        ) from None

@@ -13,26 +13,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fastevals._execution import progressed
+from fastevals._files import write_file
 from fastevals._text import format_label, printable
+from fastevals.document.picture import Panel
 from fastevals.results import as_json
-from fastevals.show.commands import MOST_PICTURED, escape_controls, write_file
+from fastevals.show.commands import MOST_PICTURED, escape_controls
 from fastevals.show.plots.drawing import show
-from fastevals.show.plots.picture import Picture
 from fastevals.show.plots.style import legend_label
 from fastevals.show.text_result import TextResult
 
 DOTS_PER_INCH = 125  # 800 pixels wide
 LONGEST_VALUE = 40  # characters of a --by value in a folder's name
-
-
-class Panel(NamedTuple):
-    """A picture, beside others that belong to it or alone."""
-
-    title: str | None
-    picture: Picture
-    size: tuple[float, float]  # inches
-    is_wide: bool = False  # so that others are below it, not beside
-    place: int = -1  # of the model that it is of
 
 
 class BlockPictures(NamedTuple):

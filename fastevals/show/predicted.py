@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
+from fastevals._naming import option
 from fastevals._validation.arrays import as_scores, check_finite
 from fastevals._validation.labels import Classes, as_class_numbers, as_classes, as_predicted_labels, as_true_labels
 from fastevals._validation.text import unique_inverse
 from fastevals.measure.metric_specs import MetricSpec, metric
 from fastevals.measure.registry import columns_of
-from fastevals.scale.values import class_columns
-from fastevals.show.columns import NamedColumns, parse_label
-from fastevals.show.commands import option
+from fastevals.reading.columns import NamedColumns, parse_label
+from fastevals.reading.values import class_columns
 
 # What tables have of predictions, by what their columns are called.
 NUMBER_METRICS = {name: metric(name) for name in columns_of("numbers")}

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from fastevals._choices import OnInvalid
+from fastevals._files import check_writable
+from fastevals._naming import option
+from fastevals.reading.form import SUMMARY
 from fastevals.show.commands import (
-    SUMMARY,
     Parser,
     add_shared,
     check_beforehand,
     check_required_columns,
     check_shared,
-    check_writable,
     csv_form,
-    option,
     parse_integer,
     parse_number,
     print_text,
@@ -128,13 +128,13 @@ def part_of(out: str) -> str:
 
 def summarize(arguments: argparse.Namespace) -> ScoresSummary:
     """Count files, from where an earlier run of the same arguments was stopped, and write what is counted."""
+    from fastevals._files import write_file
     from fastevals._options import check_integer, check_number
+    from fastevals.reading.columns import Reading
     from fastevals.scale.parquet import threshold_keys
     from fastevals.scale.payload import read_file
     from fastevals.scale.scores import ScoresSummary, count_scores
     from fastevals.scale.summary import MOST_CELLS, SMALLEST_WEIGHT
-    from fastevals.show.columns import Reading
-    from fastevals.show.commands import write_file
     from fastevals.show.report.scores import ColumnRoles
     from fastevals.show.report.streams import open_reader
 

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fastevals._frames import Tabular
-from fastevals.show.commands import escape_controls, print_error, print_text, write_file
+from fastevals._files import write_file
+from fastevals.document.frames import Tabular
+from fastevals.show.commands import escape_controls, print_error, print_text
 
 if TYPE_CHECKING:
-    from fastevals.show.page.page import Page
+    from fastevals.document.page.page import Page
 
 
 class TextResult(Tabular):
@@ -45,7 +46,7 @@ class TextResult(Tabular):
         ImportError
             Without Jinja2.
         """
-        from fastevals.show.page.page import write_page
+        from fastevals.document.page.page import write_page
 
         return write_page(self.to_page(), command)
 

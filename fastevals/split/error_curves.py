@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._frames import Columns, make_columns
 from fastevals._options import show
 from fastevals._random import random_order, seed_key
+from fastevals.document.frames import Columns, make_columns
 from fastevals.infer.significance.t_tests import pairwise_t
 from fastevals.results import Frozen, check_confidence_level
 from fastevals.split.checks import (

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._frames import Columns, make_columns, stack
 from fastevals._options import listed, show
+from fastevals.document.frames import Columns, make_columns, stack
 from fastevals.results import Frozen
 from fastevals.split.checks import as_fitted_predictions, n_rows
 from fastevals.split.estimates.results import ErrorEstimate, no_estimate

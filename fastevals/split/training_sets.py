@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._choices import DecompositionName, LossName
 from fastevals._distinct import sorted_unique
-from fastevals._frames import Columns, make_columns
 from fastevals._kernels.random import stream_key
 from fastevals._kernels.splits import draw_units
 from fastevals._options import as_flag, check_choice, check_integer, show
@@ -25,6 +24,7 @@ from fastevals._random import random_order, seed_key
 from fastevals._validation.arrays import as_array, as_scores, check_finite
 from fastevals._validation.labels import as_true_labels, check_comparable_labels
 from fastevals._validation.text import unique_inverse
+from fastevals.document.frames import Columns, make_columns
 from fastevals.measure.bias_variance.bias_variance import BiasVarianceSummary
 from fastevals.measure.bias_variance.decomposition import Decomposition
 from fastevals.results import Frozen

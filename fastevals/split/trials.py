@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._frames import Columns, make_columns
 from fastevals._options import as_direction, as_flag, show, warn_undefined
+from fastevals.document.frames import Columns, make_columns
 from fastevals.measure.kinds import MetricSpecs
 from fastevals.measure.metric_specs import is_greater_better, parse_metric
 from fastevals.results import Frozen, check_confidence_level

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import fastevals
+from fastevals.reading.columns import read_columns
+from fastevals.reading.files import open_rows, read_piece
 from fastevals.scale import parquet
-from fastevals.scale.files import open_rows, read_piece
-from fastevals.show.columns import read_columns
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -89,7 +89,7 @@ def test_bits_flipped_in_a_page_are_an_error(way: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("compression", [None, "lz4", "zstd"])
 def test_arrow_files_of_partitions(compression: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fastevals.scale.files.ROWS_PER_BATCH", 50)
+    monkeypatch.setattr("fastevals.reading.files.ROWS_PER_BATCH", 50)
     table = table_of(300)
     for day in range(3):
         write_arrow(tmp_path / f"day={day}" / "x.feather", table.slice(100 * day, 100), compression)

@@ -19,10 +19,11 @@ import pytest
 
 import fastevals
 from fastevals import Ranking
+from fastevals.reading import csv as csv_files
 from fastevals.scale import RankingSummary, parquet
 from fastevals.scale.certified import Certified, CertifiedRanking
 from fastevals.scale.scores import ScoresSummary
-from fastevals.show import cli, csv_files
+from fastevals.show import cli
 from fastevals.show.report import intervals
 
 pa = pytest.importorskip("pyarrow")
@@ -192,8 +193,8 @@ def csv_rows(n: int) -> list[str]:
 def test_csv_whose_first_block_has_another_type(
     rows: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fastevals.show.csv_files.BYTES_PER_BLOCK", 1000)
-    monkeypatch.setattr("fastevals.show.csv_files.HEAD", 1000)
+    monkeypatch.setattr("fastevals.reading.csv.BYTES_PER_BLOCK", 1000)
+    monkeypatch.setattr("fastevals.reading.csv.HEAD", 1000)
     path = tmp_path / "a.csv"
     path.write_text("\n".join(["y,a", *rows * 300, *csv_rows(500)]) + "\n")
     expected = report(str(path), score="a", on_invalid="drop")
@@ -220,7 +221,7 @@ def test_csv_whose_first_block_has_another_type(
 def test_a_line_that_cannot_be_counted_is_named(
     line: bytes, message: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fastevals.show.csv_files.BYTES_PER_BLOCK", 1000)
+    monkeypatch.setattr("fastevals.reading.csv.BYTES_PER_BLOCK", 1000)
     lines = [each.encode() for each in ["y,a", *csv_rows(900)]]
     lines[401] = line
     path = tmp_path / "a.csv"
@@ -234,7 +235,7 @@ def test_a_line_that_cannot_be_counted_is_named(
 
 @pytest.mark.parametrize(("end", "encoding"), [("\r", "utf-8"), ("\r\n", "utf-8"), ("\n", "utf-16-le")])
 def test_standard_input_of_any_lines(end: str, encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fastevals.show.csv_files.HEAD", 1001)
+    monkeypatch.setattr("fastevals.reading.csv.HEAD", 1001)
     path = tmp_path / "a.csv"
     path.write_bytes((end.join(["y,a", *csv_rows(900)]) + end).encode(encoding))
     with path.open("rb") as pipe:
@@ -811,8 +812,8 @@ def test_summaries_of_days_are_one_report(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_a_summary_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from fastevals.reading.rows import RowReader
     from fastevals.scale import scores
-    from fastevals.scale.rows import RowReader
     from fastevals.show import summarize as command
 
     monkeypatch.setattr(scores, "ROUND", 1)
@@ -843,8 +844,8 @@ def test_a_summary_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.
 
 def test_a_summary_that_two_runs_write_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second goes on from what the first has stored and is done before it: both write the same file."""
+    from fastevals.reading.rows import RowReader
     from fastevals.scale import scores
-    from fastevals.scale.rows import RowReader
     from fastevals.show import summarize as command
 
     monkeypatch.setattr(scores, "ROUND", 1)

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 import fastevals
 from fastevals._kernels.probabilities import CELLS
+from fastevals.reading.rows import LeftOut
 from fastevals.scale import ConfusionSummary, GroupSummary, ProbabilitySummary, RankingSummary, TargetSummary
 from fastevals.scale.fields import Room
 from fastevals.scale.payload import pack, unpack
-from fastevals.scale.rows import LeftOut
 from fastevals.scale.scores import CountedBlock, ScoresSummary
 from fastevals.show import cli
 from tests.scale.test_summaries import KINDS, example

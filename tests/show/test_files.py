@@ -10,9 +10,11 @@ import sys
 import numpy as np
 import pytest
 
-from fastevals.show import cli, columns
-from fastevals.show.columns import SUFFIXES, read_columns
-from fastevals.show.commands import CsvForm, on_command_line
+from fastevals._naming import on_command_line
+from fastevals.reading import columns
+from fastevals.reading.columns import SUFFIXES, read_columns
+from fastevals.reading.form import CsvForm
+from fastevals.show import cli
 
 SLOW = pytest.mark.slow
 

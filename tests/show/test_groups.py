@@ -9,7 +9,7 @@ from fastevals import Ranking, delong, grouped_auc, grouped_metrics
 from fastevals import report as report_of
 from fastevals.counting.labels import rows_by_code
 from fastevals.datasets import load_digits_eight
-from fastevals.show.columns import encode_values
+from fastevals.reading.columns import encode_values
 from fastevals.show.report import intervals, over_values
 from fastevals.show.report import scores as report_module
 from tests.show.test_cli import report, report_json, strict_json, write

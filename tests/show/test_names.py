@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fastevals
-from fastevals.scale.values import NULLS, name_values
+from fastevals.reading.values import NULLS, name_values
 from fastevals.show import cli
 
 pa = pytest.importorskip("pyarrow")

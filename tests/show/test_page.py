@@ -20,15 +20,15 @@ import pytest
 
 import fastevals
 from fastevals import Ranking
+from fastevals._files import check_writable, write_file
 from fastevals.datasets import load_digits_eight
+from fastevals.document.page import svg
+from fastevals.document.page.page import difference
+from fastevals.document.picture import Picture
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.ranking_metrics import hull
 from fastevals.results import Interval
 from fastevals.show import cli
-from fastevals.show.commands import check_writable, write_file
-from fastevals.show.page import svg
-from fastevals.show.page.page import difference
-from fastevals.show.plots.picture import Picture
 from fastevals.show.report.pictures import KINDS
 from fastevals.show.report.points import candidates, chosen
 
@@ -486,7 +486,7 @@ def rows_file(folder: Path, name: Any = "rows.csv") -> Path:
 
 def refused(capsys: Any, monkeypatch: Any, arguments: list[str]) -> str:
     """Return the error of a command that reads nothing."""
-    monkeypatch.setattr("fastevals.show.csv_files.CsvFile.__init__", None)
+    monkeypatch.setattr("fastevals.reading.csv.CsvFile.__init__", None)
     assert cli.main(arguments) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)

@@ -16,11 +16,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 import fastevals
 from fastevals import ConfusionMatrix, Ranking, RankingFolds, UndefinedMetricWarning, confidence_band
 from fastevals.datasets import load_digits_eight
+from fastevals.document import picture
+from fastevals.document.picture import COLORS, GREY, Picture
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.decision import DecisionCurve
 from fastevals.show import plots
-from fastevals.show.plots import picture, style, thinning
-from fastevals.show.plots.picture import COLORS, GREY, Picture
+from fastevals.show.plots import style, thinning
 from tests.parameters import quick
 
 CASE = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text())["fawcett20"]

@@ -246,7 +246,7 @@ def test_weighted_values_have_intervals_of_effective_rows() -> None:
 
 
 def test_the_mean_of_a_picture_is_that_of_all_values() -> None:
-    from fastevals.show.plots.picture import Reference
+    from fastevals.document.picture import Reference
     from fastevals.show.report.prediction_page import _group_panels
 
     columns = class_columns(2000) | {"g": np.minimum(np.arange(2000), 149)}  # one value has nearly all rows

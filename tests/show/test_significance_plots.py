@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 from numpy.testing import assert_allclose
 
+from fastevals.document.picture import DARKEST
 from fastevals.infer.significance.binomial import binomial_error_test
 from fastevals.infer.significance.decision import decide
 from fastevals.infer.significance.mcnemar import mcnemar_test_of_table
@@ -28,7 +29,6 @@ from fastevals.results import Null
 from fastevals.show.plots import style
 from fastevals.show.plots.critical_difference import _stack_spans, plot_critical_difference
 from fastevals.show.plots.null_distribution import REJECTED, plot_null
-from fastevals.show.plots.picture import DARKEST
 from fastevals.show.plots.pvalues import PALEST, plot_pvalues
 from tests.strategies import BOUNDED
 

@@ -13,17 +13,17 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from fastevals.document.page import letters
+from fastevals.document.page.svg import draw
+from fastevals.document.picture import Picture, along, widened
 from fastevals.infer.significance.binomial import binomial_error_test
 from fastevals.infer.significance.rank_comparisons import bonferroni_dunn_test, nemenyi_test, rank_comparison_test
 from fastevals.measure.bias_variance.bias_variance import bias_variance
-from fastevals.show.page import letters
-from fastevals.show.page.svg import draw
 from fastevals.show.plots.bias_variance import draw_bias_variance
 from fastevals.show.plots.confusion import draw_confusion
 from fastevals.show.plots.critical_difference import draw_critical_difference
 from fastevals.show.plots.drawing import show
 from fastevals.show.plots.null_distribution import draw_null
-from fastevals.show.plots.picture import Picture, along, widened
 from fastevals.show.plots.pvalues import draw_pvalues
 from fastevals.split.training_sets import BiasVarianceCurve
 from tests.parameters import quick

@@ -11,9 +11,9 @@ from typing import Any, Generic, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._frames import Columns, spread
 from fastevals._options import as_flag, check_choice, check_integer, warn_degenerate, warn_left_out, warn_undefined
 from fastevals._random import seed_key
+from fastevals.document.frames import Columns, spread
 from fastevals.infer.bootstrap.samples import Sample, Values
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
 from fastevals.measure.kinds import MetricSpecs

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fastevals._frames import Columns, spread
 from fastevals._kernels.random import stream_key
 from fastevals._options import as_flag, show
+from fastevals.document.frames import Columns, spread
 from fastevals.infer.bootstrap.bootstrap import (
     NO_DOUBT,
     BootstrapMethod,

@@ -16,7 +16,6 @@ from typing import Any, Generic, Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._frames import Columns, make_columns
 from fastevals._options import (
     UndefinedMetricWarning,
     check_choice,
@@ -42,6 +41,7 @@ from fastevals._validation.arrays import (
 from fastevals._validation.labels import binary_labels
 from fastevals._validation.tables import as_pair_of_names
 from fastevals.counting.ordering import BinaryLabels
+from fastevals.document.frames import Columns, make_columns
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
 from fastevals.infer.delong.weighted import WeightedMoments, weighted_moments, weighted_ranking_moments
 from fastevals.infer.significance.decision import NO_VARIANCE, build_result, check_alpha

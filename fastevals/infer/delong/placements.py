@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import chunks, run
-from fastevals._frames import Columns, make_columns
 from fastevals._kernels.placements import add_products, place_rows
 from fastevals._validation.labels import check_class_sizes
 from fastevals.counting.ordering import (
@@ -30,6 +29,7 @@ from fastevals.counting.ordering import (
     split_by_class,
 )
 from fastevals.counts import ThresholdCounts
+from fastevals.document.frames import Columns, make_columns
 from fastevals.results import Frozen
 
 Floats = NDArray[np.float64]

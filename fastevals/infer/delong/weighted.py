@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._frames import Columns, make_columns
 from fastevals._validation.arrays import usual_unit
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import ThresholdCounts
+from fastevals.document.frames import Columns, make_columns
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.ranking.squares import SquaredWeights
 from fastevals.measure.ranking_metrics import roc_auc

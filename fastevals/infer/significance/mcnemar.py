@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._choices import McNemarMethod
 from fastevals._execution import run
-from fastevals._frames import Columns
 from fastevals._options import check_choice, show
 from fastevals._validation.arrays import EXACT_INTEGER, as_array
 from fastevals._validation.labels import as_models_labels, as_predicted_labels, as_true_labels
 from fastevals._validation.tables import as_pair_of_names
+from fastevals.document.frames import Columns
 from fastevals.infer.proportions import METHODS
 from fastevals.infer.significance.agreement import Agreement
 from fastevals.infer.significance.binomial import fair_least_kept, fair_null, fair_pvalues

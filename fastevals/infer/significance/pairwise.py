@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import run
-from fastevals._frames import Columns, as_column, make_columns
 from fastevals._options import check_choice, check_options, show, warn_degenerate
 from fastevals._text import format_column, format_pvalue, format_tables, select_pairs, shorten_names, wrap_text
 from fastevals._validation.tables import ResultTable, as_result_table, find_name, test_to_train_ratio, warn_if_dependent
+from fastevals.document.frames import Columns, as_column, make_columns
 from fastevals.infer.permutation.signs import pairwise_permutation, permutation_options
 from fastevals.infer.significance.corrections import Correction, adjust_pvalues
 from fastevals.infer.significance.decision import build_result, check_alpha

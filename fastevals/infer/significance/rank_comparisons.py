@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._frames import Columns
 from fastevals._options import check_choice, show
 from fastevals._validation.tables import as_result_table, warn_if_dependent
+from fastevals.document.frames import Columns
 from fastevals.infer.significance.corrections import PER_TEST_ALPHA, Correction
 from fastevals.infer.significance.decision import check_alpha
 from fastevals.infer.significance.friedman import OF_SPLITS, format_ranks, rank_sums

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from fastevals._choices import DecompositionName, LossName
 from fastevals._execution import run
-from fastevals._frames import Columns, make_columns
 from fastevals._options import listed
 from fastevals._validation.arrays import Floats, as_array, named_columns
 from fastevals.counting.ordering import plain_block
+from fastevals.document.frames import Columns, make_columns
 from fastevals.results import Frozen, V
 
 

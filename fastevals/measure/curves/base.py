@@ -11,13 +11,13 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._frames import Columns, as_column
 from fastevals._kernels.lines import align, overlay
 from fastevals._options import check_exactly_one
 from fastevals._validation.arrays import as_thresholds
 from fastevals._validation.curves import as_shares, check_has_thresholds, check_kind
 from fastevals.counting.sweeps import fill_rows
 from fastevals.counts import ThresholdCounts
+from fastevals.document.frames import Columns, as_column
 from fastevals.measure import ranking_metrics
 from fastevals.results import Frozen, number_or_array
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._frames import Columns, make_columns
 from fastevals.counts import ThresholdCounts
+from fastevals.document.frames import Columns, make_columns
 from fastevals.measure.probability_metrics import Strategy, cut_bins
 from fastevals.results import Frozen
 

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._distinct import sorted_union
-from fastevals._frames import Columns, make_columns
 from fastevals._kernels.areas import excess_of_log
 from fastevals._options import as_flag, check_costs, check_exactly_one, check_number
 from fastevals._validation.arrays import as_thresholds, power_of_two
 from fastevals._validation.curves import as_shares, check_has_thresholds
 from fastevals.counts import ThresholdCounts
+from fastevals.document.frames import Columns, make_columns
 from fastevals.measure import cells, ranking_metrics
 from fastevals.measure.cells import ratio
 from fastevals.measure.curves import rates

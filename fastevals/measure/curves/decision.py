@@ -9,11 +9,11 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastevals._frames import Columns, make_columns
 from fastevals._options import check_number, show
 from fastevals._validation.arrays import Floats, Places, as_thresholds, as_vector
 from fastevals.counting.sweeps import COUNT_ROUNDING
 from fastevals.counts import ThresholdCounts
+from fastevals.document.frames import Columns, make_columns
 from fastevals.measure.cells import ratio
 from fastevals.measure.probability_metrics import require_probabilities
 from fastevals.results import Frozen, Interval, number_or_array

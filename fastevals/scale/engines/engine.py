@@ -14,15 +14,7 @@ from fastevals.many.groups import GroupedMetric, MetricsByGroup, group_results
 from fastevals.measure.kinds import LABELS, SCORES, TARGETS, array_kind, metric_kinds
 from fastevals.measure.metric_specs import parse_metrics
 from fastevals.measure.ranking.ranking import Ranking
-from fastevals.results import check_confidence_level
-from fastevals.scale.certified import CertifiedRanking
-from fastevals.scale.classes import ConfusionSummary
-from fastevals.scale.engines.frame import Frame
-from fastevals.scale.engines.rankings import FrameSample, count_scores, exact_rankings
-from fastevals.scale.grouped import GroupSummary, MergedInterval
-from fastevals.scale.parquet import Models, threshold_keys
-from fastevals.scale.probabilities import ProbabilitySummary
-from fastevals.scale.rows import (
+from fastevals.reading.rows import (
     CountOptions,
     LabelOptions,
     RankingOptions,
@@ -32,6 +24,14 @@ from fastevals.scale.rows import (
     named_classes,
     score_names,
 )
+from fastevals.results import check_confidence_level
+from fastevals.scale.certified import CertifiedRanking
+from fastevals.scale.classes import ConfusionSummary
+from fastevals.scale.engines.frame import Frame
+from fastevals.scale.engines.rankings import FrameSample, count_scores, exact_rankings
+from fastevals.scale.grouped import GroupSummary, MergedInterval
+from fastevals.scale.parquet import Models, threshold_keys
+from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.scores import ScoresSummary
 from fastevals.scale.summary import MOST_CELLS, RankingSummary, as_label
 from fastevals.scale.targets import TargetSummary

@@ -9,7 +9,7 @@ from typing import Any
 
 from fastevals._choices import OnInvalid
 from fastevals._execution import get_num_threads, run
-from fastevals.scale.files import RowFiles
+from fastevals.reading.files import RowFiles
 from fastevals.scale.tasks import OPENED, ArgumentColumns, LargestWeight, Task, opened
 
 MOST_THREADS = 4  # that merge answers here, since each holds some of them opened

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from fastevals._distinct import sorted_union
 from fastevals._validation.labels import Classes
 from fastevals.measure.ranking.ranking import Ranking
+from fastevals.reading.rows import Rows, joined_checksums, named_classes
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.engines.frame import Frame
 from fastevals.scale.exact.atoms import HUNDREDTHS, AtomCounts, Keys, atoms_beside
 from fastevals.scale.exact.curve import ExactCurve
 from fastevals.scale.exact.ranking import ExactRanking
-from fastevals.scale.rows import Rows, joined_checksums, named_classes
 from fastevals.scale.scores import Counting, ScoresSummary, atoms_by_model, fitted_grids
 from fastevals.scale.summary import SAMPLED_ROWS
 from fastevals.scale.tasks import (

@@ -6,7 +6,8 @@ import argparse
 from typing import TYPE_CHECKING, get_args
 
 from fastevals._choices import DecompositionName, LossName
-from fastevals.show.commands import Parser, add_shared, check_beforehand, check_shared, csv_form, option
+from fastevals._naming import option
+from fastevals.show.commands import Parser, add_shared, check_beforehand, check_shared, csv_form
 
 if TYPE_CHECKING:
     from fastevals.show.bias_variance.embedded import DecomposedCurve

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import __version__
-from fastevals._frames import Columns
 from fastevals._text import format_number, printable, wrap_text
 from fastevals.datasets import load_auto
+from fastevals.document.frames import Columns
 from fastevals.results import as_json
 from fastevals.show.text_result import TextResult
 from fastevals.split.training_sets import BiasVarianceCurve, bias_variance_curve
 
 if TYPE_CHECKING:
-    from fastevals.show.page.page import Page
+    from fastevals.document.page.page import Page
 
 EMBEDDED = "auto (embedded)"
 DEGREES = range(1, 9)

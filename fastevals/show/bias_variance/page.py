@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from fastevals._text import LOSSES, format_value, printable
+from fastevals.document.page.page import Block, Cell, Page, Table, TableRow, figures, number
+from fastevals.document.picture import Panel, Picture
 from fastevals.measure.bias_variance.decomposition import Decomposition
 from fastevals.show.bias_variance.embedded import HOW, TRUTH, DecomposedCurve
 from fastevals.show.bias_variance.predictions import (
@@ -18,11 +20,8 @@ from fastevals.show.bias_variance.predictions import (
     list_first,
     what_dominates,
 )
-from fastevals.show.output import Panel
-from fastevals.show.page.page import Block, Cell, Page, Table, TableRow, figures, number
 from fastevals.show.plots import style
 from fastevals.show.plots.bias_variance import SIZE, draw_bias_variance
-from fastevals.show.plots.picture import Picture
 from fastevals.split.training_sets import BiasVarianceCurve
 
 NAME = "bias_variance"

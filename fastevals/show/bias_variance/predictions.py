@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from fastevals import __version__
 from fastevals._distinct import sorted_union
-from fastevals._frames import Columns
 from fastevals._text import (
     LOSSES,
     format_column,
@@ -26,18 +25,19 @@ from fastevals._text import (
 )
 from fastevals._validation.arrays import as_weights, first_text
 from fastevals._validation.labels import as_true_labels, check_class_number, check_comparable_labels
+from fastevals.document.frames import Columns
 from fastevals.measure.bias_variance.bias_variance import decompose, parse_problem
 from fastevals.measure.bias_variance.decomposition import Decomposition
 from fastevals.measure.bias_variance.squared import as_targets
 from fastevals.measure.bias_variance.zero_one import distinct
+from fastevals.reading.columns import SUFFIXES, check_file, columns_by_role, read_columns, read_numbers
+from fastevals.reading.form import CsvForm
+from fastevals.reading.values import class_columns
 from fastevals.results import as_json
-from fastevals.scale.values import class_columns
-from fastevals.show.columns import SUFFIXES, check_file, columns_by_role, read_columns, read_numbers
-from fastevals.show.commands import CsvForm
 from fastevals.show.text_result import TextResult
 
 if TYPE_CHECKING:
-    from fastevals.show.page.page import Page
+    from fastevals.document.page.page import Page
 
 MOST_ROWS = 5  # samples of the largest loss that are shown
 MOST_NAMES = 8

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastevals._choices import McNemarMethod
+from fastevals._naming import option
 from fastevals._options import as_direction, as_flag, check_choice, naming_rows
 from fastevals._validation.tables import as_estimates, warn_if_dependent
 from fastevals.datasets import load_psnr
 from fastevals.infer.significance.friedman import OF_SPLITS
-from fastevals.show.columns import NamedColumns, column_name, column_names, columns_by_role, data_name, read_data
-from fastevals.show.commands import CsvForm, option
+from fastevals.reading.columns import NamedColumns, column_name, column_names, columns_by_role, data_name, read_data
+from fastevals.reading.form import CsvForm
 from fastevals.show.compare.options import PostHoc, check_options
 from fastevals.show.compare.predictions import PredictionsComparison, compare_prediction_columns
 from fastevals.show.compare.results import ComparisonOptions, ResultsComparison, compare_result_columns

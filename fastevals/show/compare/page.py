@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from fastevals._naming import option
 from fastevals._text import format_label, format_number, format_pvalue, printable
+from fastevals.document.page.page import Block, Cell, Page, Table, TableRow, count, figures, number
 from fastevals.infer.significance.mcnemar import MCNEMAR_METHODS
 from fastevals.infer.significance.pairwise import PairwiseResult
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.results import Interval, SignificanceResult
-from fastevals.show.commands import option
 from fastevals.show.compare.pictures import prediction_panels, results_panels
 from fastevals.show.compare.predictions import CORRECTION, PredictionsComparison
 from fastevals.show.compare.results import ResultsBlock, ResultsComparison, block_cautions
-from fastevals.show.page.page import Block, Cell, Page, Table, TableRow, count, difference_rows, figures, number
 from fastevals.show.report.intervals import metric_title
+from fastevals.show.tables import difference_rows
 from fastevals.show.verdict import INDEPENDENT, ComparedModels, best_sentence, level_sentence, listed, next_sentence
 
 # Results on data sets -------------------------------------------------------------------------------------------------

@@ -7,16 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fastevals.document.picture import Panel, Picture
 from fastevals.infer.significance.pairwise import PairwiseResult
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.results import SignificanceResult
 from fastevals.show.compare.predictions import PredictionsComparison
 from fastevals.show.compare.results import ResultsBlock, ResultsComparison
-from fastevals.show.output import BlockPictures, Panel
+from fastevals.show.output import BlockPictures
 from fastevals.show.plots import style
 from fastevals.show.plots.critical_difference import draw_critical_difference
 from fastevals.show.plots.null_distribution import draw_null
-from fastevals.show.plots.picture import Picture
 from fastevals.show.plots.pvalues import draw_pvalues
 from fastevals.show.report.pictures import difference_panels, interval_panels
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastevals import __version__
 from fastevals._choices import McNemarMethod
-from fastevals._frames import Columns
+from fastevals._naming import option
 from fastevals._options import UndefinedMetricWarning, check_integer, check_number
 from fastevals._random import seed_number
 from fastevals._text import (
@@ -24,6 +24,7 @@ from fastevals._text import (
     wrap_text,
 )
 from fastevals._validation.labels import Classes
+from fastevals.document.frames import Columns
 from fastevals.infer.comparison import ModelComparison, compare_predictions
 from fastevals.infer.significance.cochran import CochranResult, cochran_q_test
 from fastevals.infer.significance.corrections import Correction
@@ -34,15 +35,14 @@ from fastevals.infer.significance.mcnemar import (
     mcnemar_test_of_table,
     pairwise_mcnemar_tests,
 )
+from fastevals.reading.columns import NamedColumns, encode_groups
 from fastevals.results import MAX_RESAMPLES, Interval, as_json
-from fastevals.show.columns import NamedColumns, encode_groups
-from fastevals.show.commands import option
 from fastevals.show.predicted import class_metrics, read_classes
 from fastevals.show.report.intervals import Intervals, metric_title, read_intervals
 from fastevals.show.text_result import TextResult
 
 if TYPE_CHECKING:
-    from fastevals.show.page.page import Page
+    from fastevals.document.page.page import Page
 
 CORRECTION: Correction = "holm"
 LONGEST_NAME = 26  # of a model, so that a table has no more than 120 characters

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fastevals import __version__
 from fastevals._distinct import sorted_unique
 from fastevals._execution import progressed
-from fastevals._frames import Columns, make_columns, stack
+from fastevals._naming import OPTION_NAMES, option
 from fastevals._options import UndefinedMetricWarning, check_choice, check_number
 from fastevals._text import (
     format_label,
@@ -39,6 +39,7 @@ from fastevals._validation.wide_tables import (
     tells_rows_apart,
 )
 from fastevals.counting.labels import rows_by_code
+from fastevals.document.frames import Columns, make_columns, stack
 from fastevals.infer.significance.corrections import Correction
 from fastevals.infer.significance.friedman import FriedmanResult, friedman_test
 from fastevals.infer.significance.pairwise import PairwiseResult, pairwise_tests
@@ -49,14 +50,13 @@ from fastevals.infer.significance.rank_comparisons import (
     rank_comparison_test,
 )
 from fastevals.infer.significance.signed_ranks import sign_test, wilcoxon_test
+from fastevals.reading.columns import NamedColumns, check_columns, columns_by_role
 from fastevals.results import SignificanceResult, as_json
-from fastevals.show.columns import NamedColumns, check_columns, columns_by_role
-from fastevals.show.commands import OPTION_NAMES, option
 from fastevals.show.compare.options import PostHoc
 from fastevals.show.text_result import TextResult
 
 if TYPE_CHECKING:
-    from fastevals.show.page.page import Page
+    from fastevals.document.page.page import Page
 
 MOST_BLOCKS = 1000
 MOST_COMPARED = 500_000  # of algorithms: 1,000 of them in each block's text and JSON

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from fastevals._text import LOSSES, format_value
 from fastevals._validation.curves import check_kind
+from fastevals.document.picture import COLORS, GREY, AxisScale, Box, Look, Picture, Text, ThinLines
 from fastevals.measure.bias_variance.decomposition import Decomposition
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import show
 from fastevals.show.plots.models import label_of
 from fastevals.show.plots.parameters import name_sides, place_values
-from fastevals.show.plots.picture import COLORS, GREY, AxisScale, Box, Look, Picture, Text, ThinLines
 from fastevals.split.training_sets import BiasVarianceCurve
 
 if TYPE_CHECKING:

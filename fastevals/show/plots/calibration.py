@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastevals.document.picture import AxisScale, Outline, Picture
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import picture_on, show
 from fastevals.show.plots.models import Drawn, Models, as_models, label_of, number, styled_models
-from fastevals.show.plots.picture import AxisScale, Outline, Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

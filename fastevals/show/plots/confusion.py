@@ -8,11 +8,11 @@ import numpy as np
 
 from fastevals._text import format_label
 from fastevals._validation.curves import check_kind
+from fastevals.document.picture import AxisScale, Picture, Squares
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import picture_on, show
 from fastevals.show.plots.models import label_of
-from fastevals.show.plots.picture import AxisScale, Picture, Squares
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

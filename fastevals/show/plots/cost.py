@@ -13,6 +13,7 @@ from fastevals._distinct import sorted_unique
 from fastevals._options import as_flag, check_integer, listed
 from fastevals._validation.curves import as_named
 from fastevals.counts import ThresholdCounts
+from fastevals.document.picture import AxisScale, Look, Picture, Shade, ThinLines
 from fastevals.measure.curves.cost import CostCurve, CostDifference, CostOverPrior, compute_probability_cost, worst_cost
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.show.plots import style, thinning
@@ -27,7 +28,6 @@ from fastevals.show.plots.models import (
     number,
     styled_models,
 )
-from fastevals.show.plots.picture import AxisScale, Look, Picture, Shade, ThinLines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

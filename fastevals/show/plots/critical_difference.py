@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from fastevals._options import check_choice
 from fastevals._validation.curves import check_kind
 from fastevals._validation.tables import find_name
+from fastevals.document.picture import COLORS, AxisScale, Box, Look, Picture, Range, Span, Text, ThinLines, widened
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import show
 from fastevals.show.plots.models import label_of
-from fastevals.show.plots.picture import COLORS, AxisScale, Box, Look, Picture, Range, Span, Text, ThinLines, widened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

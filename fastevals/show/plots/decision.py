@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals.document.picture import AxisScale, Picture
 from fastevals.measure.curves.decision import DecisionCurve
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import picture_on, show
 from fastevals.show.plots.models import Drawn, Models, as_models, common_value, label_of, styled_models
-from fastevals.show.plots.picture import AxisScale, Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

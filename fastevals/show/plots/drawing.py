@@ -11,8 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from fastevals._text import shorten_names
-from fastevals.show.plots import style
-from fastevals.show.plots.picture import (
+from fastevals.document.picture import (
     COLORS,
     DARKEST,
     MIDDLE,
@@ -36,6 +35,7 @@ from fastevals.show.plots.picture import (
     as_deviate,
     as_rate,
 )
+from fastevals.show.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,6 +8,7 @@ import numpy as np
 
 from fastevals._text import format_value
 from fastevals._validation.curves import check_kind
+from fastevals.document.picture import COLORS, DASHES, GREY, Look
 from fastevals.show.plots import style
 from fastevals.show.plots.parameters import (
     SHIFT,
@@ -21,7 +22,6 @@ from fastevals.show.plots.parameters import (
     set_y_limits,
     tint_sides,
 )
-from fastevals.show.plots.picture import COLORS, DASHES, GREY, Look
 from fastevals.split.error_curves import ErrorCurve
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._options import check_choice, show
 from fastevals._validation.arrays import as_array
+from fastevals.document.picture import COLORS
 from fastevals.results import Interval
 from fastevals.show.plots import style
-from fastevals.show.plots.picture import COLORS
 from fastevals.split.estimates.results import ErrorEstimate
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastevals._options import show as shown
+from fastevals.document.picture import COLORS, AxisScale, Look, Picture, Span
 from fastevals.infer.bootstrap.bootstrap import Estimate
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import picture_on, show
 from fastevals.show.plots.models import label_of
-from fastevals.show.plots.picture import COLORS, AxisScale, Look, Picture, Span
 from fastevals.split.estimates.results import ErrorEstimate
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
+from fastevals.document.picture import AxisScale, Picture
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.show.plots import style, thinning
 from fastevals.show.plots.drawing import picture_on, show
@@ -18,7 +19,6 @@ from fastevals.show.plots.models import (
     share_of_positives,
     styled_models,
 )
-from fastevals.show.plots.picture import AxisScale, Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

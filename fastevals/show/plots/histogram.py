@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from fastevals._options import check_integer, check_number, names_keywords
 from fastevals._validation.curves import check_kind
 from fastevals.counts import ThresholdCounts, last_row
+from fastevals.document.picture import COLORS, AxisScale, Look, Outline, Picture
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import as_ranking
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import picture_on, show
-from fastevals.show.plots.picture import COLORS, AxisScale, Look, Outline, Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,11 +13,11 @@ from fastevals._options import check_choice, show
 from fastevals._text import printable, shorten_name
 from fastevals._validation.curves import as_named
 from fastevals.counts import ThresholdCounts
+from fastevals.document.picture import Look, Picture, Shade, as_rate
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import as_ranking
 from fastevals.scale.certified import CertifiedCurve
-from fastevals.show.plots.picture import Look, Picture, Shade, as_rate
 from fastevals.show.plots.thinning import thinned
 
 BAND_METHODS = {"kolmogorov": "Kolmogorov"}  # as legends write them, where not as they are

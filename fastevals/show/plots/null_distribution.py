@@ -9,11 +9,11 @@ import numpy as np
 
 from fastevals._distinct import sorted_union, sorted_unique
 from fastevals._validation.curves import check_kind
+from fastevals.document.picture import COLORS, DASHES, Arrow, AxisScale, Box, Look, Outline, Picture, Shade, ThinLines
 from fastevals.infer.significance.decision import SYMMETRIC
 from fastevals.results import Interval, Null, SignificanceResult
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import show
-from fastevals.show.plots.picture import COLORS, DASHES, Arrow, AxisScale, Box, Look, Outline, Picture, Shade, ThinLines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._text import format_value, shorten_names
+from fastevals.document.picture import COLORS, GREY, AxisScale, Look, Range, Side, widened
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import draw_mark, set_axis
 from fastevals.show.plots.models import LONGEST_NAME, label_of
-from fastevals.show.plots.picture import COLORS, GREY, AxisScale, Look, Range, Side, widened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from fastevals._options import as_flag
+from fastevals.document.picture import AxisScale, Picture
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure import ranking_metrics
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
@@ -26,7 +27,6 @@ from fastevals.show.plots.models import (
     number,
     styled_models,
 )
-from fastevals.show.plots.picture import AxisScale, Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastevals._validation.curves import check_kind
+from fastevals.document.picture import COLORS, AxisScale, Picture, Squares
 from fastevals.infer.significance.pairwise import PairwiseResult
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import show
 from fastevals.show.plots.models import label_of
-from fastevals.show.plots.picture import COLORS, AxisScale, Picture, Squares
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fastevals._options import as_flag
 from fastevals.counts import ThresholdCounts
+from fastevals.document.picture import AxisScale, Look, Picture, ThinLines, as_deviate, as_rate
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure import ranking_metrics
 from fastevals.measure.curves.roc import DetCurve, RocCurve
@@ -30,7 +31,6 @@ from fastevals.show.plots.models import (
     number,
     styled_models,
 )
-from fastevals.show.plots.picture import AxisScale, Look, Picture, ThinLines, as_deviate, as_rate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

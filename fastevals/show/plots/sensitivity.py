@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fastevals._text import format_value
 from fastevals._validation.curves import check_kind
+from fastevals.document.picture import COLORS, DASHES, Look
 from fastevals.show.plots import style
 from fastevals.show.plots.parameters import (
     SHIFT,
@@ -17,7 +18,6 @@ from fastevals.show.plots.parameters import (
     set_parameter_axis,
     set_y_limits,
 )
-from fastevals.show.plots.picture import COLORS, DASHES, Look
 from fastevals.split.selection_results import Sensitivity
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from fastevals._options import import_optional, show
 from fastevals._text import printable
 from fastevals._validation.curves import _kind
+from fastevals.document.picture import COLUMNS, GREY, Look
 from fastevals.show.plots.models import label_of
-from fastevals.show.plots.picture import COLUMNS, GREY, Look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

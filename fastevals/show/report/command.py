@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, get_args
 
 from fastevals._choices import OnInvalid
 from fastevals._compile.ahead import compiled_ahead
+from fastevals.reading.form import SUMMARY
 from fastevals.show.commands import (
     MOST_PICTURED,
-    SUMMARY,
     Parser,
     add_shared,
     call_options,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
+from fastevals._naming import option
 from fastevals._options import UndefinedMetricWarning, check_integer, check_number
 from fastevals._random import seed_number
 from fastevals.counts import ThresholdCounts
@@ -28,7 +29,6 @@ from fastevals.results import MAX_RESAMPLES, Interval, check_confidence_level
 from fastevals.scale.paired import PARTS_PER_MEAN_WEIGHT, JointSums, differences
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.summary import Units
-from fastevals.show.commands import option
 
 # The metrics that tables show, and that have intervals.
 RANKING_COLUMNS = columns_of("scores", of="ranking")

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import __version__
+from fastevals._naming import OPTION_NAMES
 from fastevals.many.groups import GroupedMetric
+from fastevals.reading.rows import LeftOut
 from fastevals.results import Interval, as_json
-from fastevals.scale.rows import LeftOut
-from fastevals.show.commands import OPTION_NAMES
 from fastevals.show.report.intervals import (
     BCA,
     CELLS,

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import progressed
+from fastevals._naming import option
 from fastevals._options import UndefinedMetricWarning
 from fastevals._random import seed_key
 from fastevals.many.group_bootstrap import bootstrap_mean
 from fastevals.many.group_values import GroupValues
 from fastevals.many.groups import GroupedMetric, group_results, grouped_auc, grouped_metrics
+from fastevals.reading.rows import RowReader
 from fastevals.results import check_confidence_level
-from fastevals.scale.rows import RowReader
-from fastevals.show.commands import option
 from fastevals.show.report.intervals import AUC, RANKING_COLUMNS, IntervalPlan, ScoredRows
 
 MOST_BLOCKS = 100  # values with a block each: 300 take 5,000 lines, which nobody reads, and a minute of bootstraps

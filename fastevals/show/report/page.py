@@ -11,23 +11,21 @@ from numpy.typing import NDArray
 
 from fastevals._text import describe_block, format_label, format_number, printable, shorten_names
 from fastevals.counts import ThresholdCounts
-from fastevals.measure.ranking_metrics import hull
-from fastevals.measure.registry import SCORE_METRICS
-from fastevals.results import Interval
-from fastevals.show.page.page import (
+from fastevals.document.page.page import (
     Block,
     Cell,
     Page,
     Table,
     TableRow,
     count,
-    difference_rows,
     extremes,
     figures,
-    metric_rows,
     number,
     values_title,
 )
+from fastevals.measure.ranking_metrics import hull
+from fastevals.measure.registry import SCORE_METRICS
+from fastevals.results import Interval
 from fastevals.show.report.intervals import AUC, PROBABILITY_COLUMNS, RANKING_COLUMNS, cells_columns
 from fastevals.show.report.over_values import OverValues
 from fastevals.show.report.pictures import block_panels, group_panels
@@ -35,6 +33,7 @@ from fastevals.show.report.points import chosen
 from fastevals.show.report.scores import ModelNumbers, Report, ReportBlock
 from fastevals.show.report.text import block_cautions, describe, describe_means, over_cautions
 from fastevals.show.report.verdict import cautions, verdict, verdict_over
+from fastevals.show.tables import difference_rows, metric_rows
 
 Floats = NDArray[np.float64]
 

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from fastevals._text import MOST_PAIRS, format_label, printable
 from fastevals.counts import Cells, ThresholdCounts
+from fastevals.document.picture import Look, Panel, Picture, ThinLines
 from fastevals.measure.curves.cost import CostCurve, CostOverPrior, compute_probability_cost
 from fastevals.measure.curves.decision import DecisionCurve, net_benefit
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.roc import DetCurve, RocCurve
 from fastevals.results import NOWHERE
-from fastevals.show.output import BlockPictures, Panel
+from fastevals.show.output import BlockPictures
 from fastevals.show.plots import style
 from fastevals.show.plots.calibration import draw_calibration
 from fastevals.show.plots.confusion import draw_confusion
@@ -26,7 +27,6 @@ from fastevals.show.plots.decision import draw_decision
 from fastevals.show.plots.forest import Row, draw_forest, forest_size
 from fastevals.show.plots.gain import draw_gain, draw_lift
 from fastevals.show.plots.histogram import draw_score_histogram
-from fastevals.show.plots.picture import Look, Picture, ThinLines
 from fastevals.show.plots.precision_recall import draw_precision_recall
 from fastevals.show.plots.roc import draw_det, draw_roc
 from fastevals.show.report.intervals import AUC, is_greater_better, metric_title

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_union, sorted_unique
 from fastevals.counts import ThresholdCounts, last_row
+from fastevals.document.page.paths import kept_within
+from fastevals.document.picture import Picture, as_deviate, as_rate
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.show.plots.histogram import histogram_edges
-from fastevals.show.plots.picture import Picture, as_deviate, as_rate
 from fastevals.show.plots.roc import LOWEST, det_limits
-from fastevals.show.plots.thinning import first_at_least, kept_within, rows_to_draw
+from fastevals.show.plots.thinning import first_at_least, rows_to_draw
 
 Rows = NDArray[np.intp]
 Floats = NDArray[np.float64]

@@ -8,28 +8,26 @@ from typing import Any
 
 import numpy as np
 
+from fastevals._naming import option
 from fastevals._text import describe_block, format_label, printable, shorten_name, shorten_names
-from fastevals.results import Interval
-from fastevals.show.commands import option
-from fastevals.show.output import BlockPictures, Panel
-from fastevals.show.page.page import (
+from fastevals.document.page.page import (
     Block,
     Cell,
     Page,
     Table,
     TableRow,
     count,
-    difference_rows,
     extremes,
     figures,
-    metric_rows,
     number,
     values_title,
 )
+from fastevals.document.picture import AxisScale, Outline, Panel, Picture
+from fastevals.results import Interval
+from fastevals.show.output import BlockPictures
 from fastevals.show.plots import style
 from fastevals.show.plots.confusion import MOST_CLASSES, draw_confusion
 from fastevals.show.plots.models import label_of
-from fastevals.show.plots.picture import AxisScale, Outline, Picture
 from fastevals.show.predicted import EACH_CLASS
 from fastevals.show.report.intervals import metric_title
 from fastevals.show.report.pictures import difference_panels, interval_panels, value_panel
@@ -46,6 +44,7 @@ from fastevals.show.report.predictions import (
     flat_classes,
     wilson_note,
 )
+from fastevals.show.tables import difference_rows, metric_rows
 from fastevals.show.verdict import INDEPENDENT, ComparedModels, best_sentence, level_sentence, next_sentence
 
 # Metrics with pictures of intervals and differences, of those that a report has: no table leaves room for all.

@@ -21,12 +21,13 @@ from fastevals import __version__
 from fastevals._choices import OnInvalid
 from fastevals._distinct import sorted_unique
 from fastevals._execution import progressed
-from fastevals._frames import Columns
+from fastevals._naming import dropping, option
 from fastevals._options import UndefinedMetricWarning, check_choice, naming_rows, show
 from fastevals._text import WIDTH, format_label, format_number, format_tables, printable, shorten_name
 from fastevals._validation.arrays import as_frequencies, as_weights, check_one_weight
 from fastevals._validation.labels import Classes
 from fastevals.counting.labels import rows_by_code
+from fastevals.document.frames import Columns
 from fastevals.infer.bootstrap.bootstrap import BootstrapResult, bootstrap
 from fastevals.infer.comparison import ModelComparison, compare_predictions
 from fastevals.infer.proportions import proportion_interval, share_interval
@@ -34,12 +35,13 @@ from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.error_metrics import MEDIAN
 from fastevals.measure.kinds import LABELS, TARGETS
 from fastevals.measure.metric_specs import MetricSpec
+from fastevals.reading.columns import STDIN, column_name, column_names, columns_by_role, data_name, is_path, read_data
+from fastevals.reading.form import CsvForm
+from fastevals.reading.rows import LeftOut
 from fastevals.results import Interval, as_json, check_confidence_level
 from fastevals.scale.classes import ConfusionSummary
-from fastevals.scale.rows import LeftOut
 from fastevals.scale.targets import TargetSummary
-from fastevals.show.columns import STDIN, column_name, column_names, columns_by_role, data_name, is_path, read_data
-from fastevals.show.commands import MOST_PICTURED, CsvForm, dropping, option
+from fastevals.show.commands import MOST_PICTURED
 from fastevals.show.predicted import EACH_CLASS, NUMBER_METRICS, class_metrics, read_classes, read_targets
 from fastevals.show.report.intervals import (
     BCA,
@@ -69,7 +71,7 @@ from fastevals.show.report.text import (
 from fastevals.show.text_result import TextResult
 
 if TYPE_CHECKING:
-    from fastevals.show.page.page import Page
+    from fastevals.document.page.page import Page
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastevals._choices import OnInvalid
-from fastevals.show.commands import MOST_PICTURED, option
+from fastevals._naming import option
+from fastevals.show.commands import MOST_PICTURED
 from fastevals.show.report.scores import Report, report_scores
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fastevals._frames import Columns, as_column, from_rows, make_columns, stack
+from fastevals.document.frames import Columns, as_column, from_rows, make_columns, stack
 from fastevals.results import Interval
 from fastevals.show.report.intervals import Intervals, ModelPair
 from fastevals.show.report.over_values import OverValues

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from fastevals._choices import OnInvalid
 from fastevals._execution import progressed
-from fastevals._frames import Columns
+from fastevals._naming import dropping, option
 from fastevals._options import UndefinedMetricWarning, check_costs, check_number, naming_rows, show
 from fastevals._text import printable
 from fastevals._validation.arrays import (
@@ -38,6 +38,7 @@ from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.datasets import load_digits_eight
+from fastevals.document.frames import Columns
 from fastevals.infer.bootstrap.few_cells import FewCells
 from fastevals.infer.delong.placements import PlacementMoments, sum_placements
 from fastevals.measure.curves.calibration import CalibrationCurve
@@ -48,12 +49,7 @@ from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import OF_PAIRS, SCORE_METRICS, find_metric
-from fastevals.results import Interval
-from fastevals.scale.certified import Certified
-from fastevals.scale.exact.scans import NotWholeError
-from fastevals.scale.rows import LeftOut, RowReader
-from fastevals.scale.scores import ScoresSummary
-from fastevals.show.columns import (
+from fastevals.reading.columns import (
     NamedColumns,
     Reading,
     are_summaries,
@@ -67,7 +63,13 @@ from fastevals.show.columns import (
     parse_label,
     read_data,
 )
-from fastevals.show.commands import MOST_PICTURED, CsvForm, check_required_columns, dropping, option
+from fastevals.reading.form import CsvForm
+from fastevals.reading.rows import LeftOut, RowReader
+from fastevals.results import Interval
+from fastevals.scale.certified import Certified
+from fastevals.scale.exact.scans import NotWholeError
+from fastevals.scale.scores import ScoresSummary
+from fastevals.show.commands import MOST_PICTURED, check_required_columns
 from fastevals.show.report.intervals import (
     IntervalPlan,
     Intervals,
@@ -107,7 +109,7 @@ from fastevals.show.report.streams import (
 from fastevals.show.text_result import TextResult
 
 if TYPE_CHECKING:
-    from fastevals.show.page.page import Page
+    from fastevals.document.page.page import Page
 
 EMBEDDED = "digits_eight (embedded)"
 DIGIT_SCORES = ("logistic", "naive_bayes", "random_forest")

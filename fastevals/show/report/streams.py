@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._execution import run
+from fastevals._naming import dropping, option
 from fastevals._options import UndefinedMetricWarning, listed
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import ThresholdCounts
@@ -33,22 +34,22 @@ from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.measure.thresholds import best_row_by
+from fastevals.reading.columns import STDIN, NamedColumns, Reading, encode_groups, is_path, parse_label
+from fastevals.reading.csv import CsvFile, open_stdin
+from fastevals.reading.files import RowFiles, open_rows
+from fastevals.reading.form import CsvForm
+from fastevals.reading.rows import ColumnReader, LeftOut, RowReader, Rows, joined_columns
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
 from fastevals.scale.exact.atoms import AtomCounts
 from fastevals.scale.exact.curve import ExactCurve
 from fastevals.scale.exact.scans import BlockRows, ExactScans, Place
-from fastevals.scale.files import RowFiles, open_rows
 from fastevals.scale.paired import JointSums
 from fastevals.scale.parquet import threshold_keys
 from fastevals.scale.payload import read_file
 from fastevals.scale.probabilities import ProbabilitySummary
-from fastevals.scale.rows import ColumnReader, LeftOut, RowReader, Rows, joined_columns
 from fastevals.scale.scores import CountedBlock, ScoresSummary, count_scores, has_both_types
 from fastevals.scale.summary import Units, joint_labels
-from fastevals.show.columns import STDIN, NamedColumns, Reading, encode_groups, is_path, parse_label
-from fastevals.show.commands import CsvForm, dropping, option
-from fastevals.show.csv_files import CsvFile, open_stdin
 from fastevals.show.report.intervals import (
     PROBABILITY_COLUMNS,
     IntervalPlan,

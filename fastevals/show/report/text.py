@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
+from fastevals._naming import option
 from fastevals._text import (
     LONGEST_NAME,
     WIDTH,
@@ -27,9 +28,8 @@ from fastevals._text import (
 from fastevals.infer.bootstrap.bootstrap import methods_in_place_of_bca
 from fastevals.many.groups import GroupedMetric
 from fastevals.measure.registry import SCORE_METRICS
+from fastevals.reading.rows import LeftOut
 from fastevals.results import Interval
-from fastevals.scale.rows import LeftOut
-from fastevals.show.commands import option
 from fastevals.show.output import LONGEST_VALUE
 from fastevals.show.report.intervals import (
     AUC,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from fastevals._naming import option
 from fastevals._text import printable
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import Interval
-from fastevals.show.commands import option
 from fastevals.show.plots.style import is_drawable
 from fastevals.show.report.intervals import AUC
 from fastevals.show.report.over_values import OverValues

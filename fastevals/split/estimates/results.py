@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._frames import Columns, make_columns
 from fastevals._options import _warn, warn_undefined
+from fastevals.document.frames import Columns, make_columns
 from fastevals.infer.proportions import share_interval
 from fastevals.infer.significance.decision import critical_value
 from fastevals.infer.significance.paired import scale_to_unit

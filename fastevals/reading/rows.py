@@ -15,14 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._choices import OnInvalid
 from fastevals._kernels.checksums import mix_column, sum_hashes
 from fastevals._options import check_choice, listed, show
-from fastevals._validation.arrays import check_one_weight, first_text, holds_numbers
+from fastevals._validation.arrays import check_one_weight, exact_floats, first_text, holds_numbers
 from fastevals._validation.labels import Classes, binary_labels, both_classes, distinct_pair
 from fastevals._validation.text import TextLabels, encode_column, is_text, share_names, unique_inverse
 from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import BinaryLabels
-from fastevals.scale.files import Piece, RowFiles, read_piece
-from fastevals.scale.grid import exact_floats
-from fastevals.scale.values import hint_on_number, name_values, nearest_floats, numbers_of
+from fastevals.reading.files import Piece, RowFiles, read_piece
+from fastevals.reading.values import hint_on_number, name_values, nearest_floats, numbers_of
 
 DROPPING = "; on_invalid='drop' leaves such rows out"
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from fastevals._choices import OnInvalid
 from fastevals._execution import progress_bar
 from fastevals._limits import available_memory, free_bytes
+from fastevals._naming import option
 from fastevals._options import as_bytes, as_flag, check_choice, check_name, did_you_mean, import_optional, row_at, show
 from fastevals._text import printable
 from fastevals._validation.arrays import (
@@ -34,10 +35,10 @@ from fastevals._validation.arrays import (
 from fastevals._validation.labels import as_groups, as_labels, check_several_groups
 from fastevals._validation.text import encode_column, encode_text, unique_inverse
 from fastevals.counting.labels import code_labels
-from fastevals.scale.files import MISSING, arrow_batches, column_named, open_parquet
-from fastevals.scale.values import hint_on_number, name_values, nearest_floats, numbers_of
-from fastevals.show.commands import SUMMARY, CsvForm, option
-from fastevals.show.csv_files import CsvFile
+from fastevals.reading.csv import CsvFile
+from fastevals.reading.files import MISSING, arrow_batches, column_named, open_parquet
+from fastevals.reading.form import SUMMARY, CsvForm
+from fastevals.reading.values import hint_on_number, name_values, nearest_floats, numbers_of
 
 Names = Mapping[str, str]  # of columns, with what messages call each
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals.show.plots.thinning import kept_within
-
 Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
 
 UNITS_PER_PIXEL = 10  # a path's numbers are whole, of a tenth of a pixel
 TOLERANCE = 0.08  # pixels that a path may be off
@@ -59,3 +58,36 @@ def simplified(points: Floats, tolerance: float = TOLERANCE) -> NDArray[np.intp]
         return np.hypot(*(moved - np.clip(along, 0, 1)[:, np.newaxis] * step).T)  # type: ignore[no-any-return]
 
     return kept_within(kept, distance, tolerance)
+
+
+def kept_within(
+    kept: NDArray[np.bool_], distance: Callable[[Rows, Rows, Rows], NDArray[np.float64]], tolerance: float
+) -> Rows:
+    """Keep more rows until none of the others is far from what is drawn between those on both sides of it.
+
+    Parameters
+    ----------
+    kept : ndarray of bool of shape (n_rows,)
+        Rows that are kept in any case, the first and the last among them; it is changed.
+    distance : callable
+        Gives how far each of some rows is from what is drawn between two others: ``distance(rows, before, after)``.
+    tolerance : float
+        The largest distance that is left.
+    """
+    while True:
+        ends = np.flatnonzero(kept)
+        inner = np.flatnonzero(np.diff(ends) > 1)
+        if not inner.size:
+            return ends
+        before, after = ends[inner], ends[inner + 1]
+        sizes = after - before - 1
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        rows = np.arange(starts[-1]) - np.repeat(starts[:-1] - before - 1, sizes)
+        far = distance(rows, np.repeat(before, sizes), np.repeat(after, sizes))
+        most = np.maximum.reduceat(far, starts[:-1])
+        farthest = np.flatnonzero(far == np.repeat(most, sizes))
+        piece, one_each = np.unique(np.searchsorted(starts, farthest, side="right") - 1, return_index=True)
+        more = rows[farthest[one_each][most[piece] > tolerance]]
+        if not more.size:
+            return ends
+        kept[more] = True

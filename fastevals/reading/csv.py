@@ -17,11 +17,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fastevals._naming import option
 from fastevals._options import import_optional
 from fastevals._validation.arrays import EXACT_INTEGER, is_number
-from fastevals.scale.files import MISSING, Piece, RowFiles, explained, open_stream
-from fastevals.scale.values import MISSING_WORDS, NULLS, are_missing
-from fastevals.show.commands import CsvForm, option
+from fastevals.reading.files import MISSING, Piece, RowFiles, explained, open_stream
+from fastevals.reading.form import CsvForm
+from fastevals.reading.values import MISSING_WORDS, NULLS, are_missing
 
 HEAD = 1 << 20  # bytes that are looked at
 BYTES_PER_BLOCK = 1 << 24  # bytes that are read at once, batch by batch

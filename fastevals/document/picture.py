@@ -402,3 +402,13 @@ def as_rate(deviate: Any) -> Floats:
     from scipy.special import ndtr
 
     return ndtr(deviate)  # type: ignore[no-any-return]
+
+
+class Panel(NamedTuple):
+    """A picture, beside others that belong to it or alone."""
+
+    title: str | None
+    picture: Picture
+    size: tuple[float, float]  # inches
+    is_wide: bool = False  # so that others are below it, not beside
+    place: int = -1  # of the model that it is of

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals.show.page.canvas import (
+from fastevals.document.page.canvas import (
     BOLD,
     EDGE,
     GAP,
@@ -26,9 +26,9 @@ from fastevals.show.page.canvas import (
     position,
     ticks_of,
 )
-from fastevals.show.page.letters import SIZE, cut, titled, width, wrapped
-from fastevals.show.page.paths import path
-from fastevals.show.plots.picture import (
+from fastevals.document.page.letters import SIZE, cut, titled, width, wrapped
+from fastevals.document.page.paths import path
+from fastevals.document.picture import (
     COLORS,
     DARKEST,
     DASHES,

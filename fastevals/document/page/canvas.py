@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals.show.page.letters import SIZE, width
-from fastevals.show.plots.picture import AxisScale, Picture, Side, Squares, Text, along
+from fastevals.document.page.letters import SIZE, width
+from fastevals.document.picture import AxisScale, Picture, Side, Squares, Text, along
 
 Floats = NDArray[np.float64]
 

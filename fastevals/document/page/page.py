@@ -16,13 +16,11 @@ from numpy.typing import NDArray
 from fastevals import __version__
 from fastevals._options import import_optional
 from fastevals._text import format_number, format_pvalue, printable
+from fastevals.document.page.svg import draw
+from fastevals.document.picture import COLORS, DASHES, Panel
 from fastevals.results import Interval
-from fastevals.show.commands import NO_JINJA
-from fastevals.show.output import Panel
-from fastevals.show.page.svg import draw
-from fastevals.show.plots.picture import COLORS, DASHES
-from fastevals.show.report.intervals import ModelPair
 
+NO_JINJA = "pages need Jinja2: pip install jinja2"
 FOLDER = Path(__file__).parent
 SMALL_PVALUE = 0.001
 MOST_VALUES = 2000  # of --by, in a table
@@ -201,28 +199,6 @@ def difference(value: float, interval: Interval, pvalue: float) -> Cell:
         (*ends(interval), *p),
         "shown" if is_shown else "",
     )
-
-
-def metric_rows(block: Any, metrics: Sequence[str]) -> list[TableRow]:
-    """Return a row a model of a block of any report, the best of each column marked."""
-    made = {} if block.intervals is None else block.intervals.models
-    rows = []
-    for place, model in enumerate(block.models):
-        intervals, several = made.get(model.name, {}), len(block.models) > 1
-        marks = {name: "best" for name in metrics if several and model.name in block.best[name]}
-        cells = [number(model.metrics[name], intervals.get(name), marks.get(name, "")) for name in metrics]
-        rows.append(TableRow(model.name, cells, place))
-    return rows
-
-
-def difference_rows(pairs: Iterable[ModelPair], metrics: Sequence[str]) -> list[TableRow]:
-    """Return a row for each two models."""
-    rows = []
-    for model, reference, of_metrics in pairs:
-        found = [of_metrics.get(name) for name in metrics]
-        cells = [Cell("") if each is None else difference(*each) for each in found]
-        rows.append(TableRow(f"{model} - {reference}", cells))
-    return rows
 
 
 def extremes(values: NDArray[np.float64]) -> list[int]:

@@ -1,0 +1,48 @@
+"""What messages call an argument: as Python has it, or as the command line does."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+# What the command line calls arguments that have another name in Python.
+OPTION_NAMES = {
+    "n_resamples": "resamples", "confidence_level": "confidence", "rng": "seed", "groups": "group",
+    "sample_weight": "weight",
+}  # fmt: skip
+ARGUMENTS = {f"--{typed}": name for name, typed in OPTION_NAMES.items()}
+
+_on_command_line: ContextVar[bool] = ContextVar("fastevals_on_command_line", default=False)
+
+
+@contextmanager
+def on_command_line() -> Iterator[None]:
+    """Make messages inside a ``with`` block name options as the command line has them."""
+    token = _on_command_line.set(True)
+    try:
+        yield
+    finally:
+        _on_command_line.reset(token)
+
+
+def option(name: str, value: Any = None, *, placeholder: str | None = None) -> str:
+    """Return what messages call an option, so that a reader can type it: ``--cost-fp``, or the argument ``cost_fp``.
+
+    With a value, or a letter in place of one, it is ``--cost-fp 5`` or ``cost_fp=5``.
+    """
+    if not _on_command_line.get():
+        shown = placeholder if value is None else repr(value)
+        return name if shown is None else f"{name}={shown}"
+    dashed = f"--{'no-' * (value is False)}{OPTION_NAMES.get(name, name).replace('_', '-')}"
+    if isinstance(value, bool):
+        return dashed
+    shown = placeholder if value is None else shlex.quote(str(value))
+    return dashed if shown is None else f"{dashed} {shown}"
+
+
+def dropping() -> str:
+    """Return the end of a message on missing values: which option leaves their rows out."""
+    return f"; {option('on_invalid', 'drop')} leaves such rows out"

@@ -1,0 +1,1 @@
+"""Documents out: what results say, as plain data, and how it is written."""

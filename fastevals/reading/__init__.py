@@ -1,0 +1,1 @@
+"""Rows in: files, frames, streams and arrays as pieces of checked rows."""
