@@ -195,7 +195,7 @@ def read_damaged(kind: str, n: int, seed: int, folder: Path) -> None:
 )
 def test_any_bit_may_be_damaged(n: int, kinds: list[str], tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from tests.scale.test_damage import read_damaged\n"
+        "import sys; from pathlib import Path; from tests.reading.test_damage import read_damaged\n"
         "for kind in sys.argv[3:]: read_damaged(kind, int(sys.argv[1]), 0, Path(sys.argv[2], kind))"
     )
     done = subprocess.run(
