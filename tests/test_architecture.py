@@ -85,13 +85,6 @@ def imported_from_above(path: Path) -> list[str]:
 
 WRITTEN_BY = {
     "fastevals.show.text_result": {"fastevals.document.page.page"},
-    "fastevals.show.report.scores": {
-        "fastevals.show.report.json",
-        "fastevals.show.report.text",
-        "fastevals.show.report.page",
-        "fastevals.show.report.rows",
-    },
-    "fastevals.show.report.predictions": {"fastevals.show.report.prediction_page", "fastevals.show.report.rows"},
     "fastevals.show.compare.results": {"fastevals.show.compare.page"},
     "fastevals.show.compare.predictions": {"fastevals.show.compare.page"},
     "fastevals.show.bias_variance.predictions": {"fastevals.show.bias_variance.page"},

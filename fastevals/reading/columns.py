@@ -9,6 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
@@ -25,6 +26,7 @@ from fastevals._text import printable
 from fastevals._validation.arrays import (
     as_array,
     as_scores,
+    check_one_weight,
     check_same_length,
     first_text,
     holds_numbers,
@@ -239,6 +241,58 @@ def columns_by_role(roles: Iterable[tuple[str, str | None]]) -> dict[str, str]:
         if name is not None:
             called[name] = f"{role} {name!r}"
     return called
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRoles:
+    """Which column is what."""
+
+    label: str  # the true class
+    scores: tuple[str, ...]  # a model each
+    weight: str | None = None  # of rows, or numbers of their copies
+    by: str | None = None  # its values make the blocks
+    groups: str | None = None  # a bootstrap draws rows that share its value together
+    are_copies: bool = False  # whether weights are numbers of copies of rows
+
+    @classmethod
+    def checked(
+        cls, label: str, scores: Sequence[str], sample_weight: str | None, frequency_weight: str | None, **others: Any
+    ) -> ColumnRoles:
+        """Return the columns; raise where rows have both weights and numbers of copies."""
+        check_one_weight(sample_weight, frequency_weight, names=(option("sample_weight"), option("frequency_weight")))
+        column = sample_weight if frequency_weight is None else frequency_weight
+        return cls(label, tuple(scores), column, are_copies=frequency_weight is not None, **others)
+
+    @property
+    def weights(self) -> dict[str, str | None]:
+        """The column of weights by its role; None for the other."""
+        name = self.weight
+        return {
+            "sample_weight": None if self.are_copies else name,
+            "frequency_weight": name if self.are_copies else None,
+        }
+
+    def message_names(self) -> dict[str, str]:
+        """Return each column as messages call it, by option and name; raise if one has two roles."""
+        others = [*self.weights.items(), ("by", self.by), ("groups", self.groups)]
+        roles = [("label", self.label), *(("score", score) for score in self.scores), *others]
+        return columns_by_role((option(role), name) for role, name in roles)
+
+    @property
+    def lacking(self) -> dict[str, str]:
+        """What rows lack that have no value in a column, in words."""
+        found = {self.label: "a label"} | {name: f"a finite score of {printable(name)}" for name in self.scores}
+        return found if self.weight is None else found | {self.weight: "a finite weight"}
+
+    @property
+    def naming(self) -> tuple[str, ...]:
+        """Columns that name groups of rows."""
+        return tuple(name for name in (self.by, self.groups) if name is not None)
+
+    @property
+    def numeric(self) -> tuple[str, ...]:
+        """Columns that must hold numbers."""
+        return self.scores if self.weight is None else (*self.scores, self.weight)
 
 
 def check_columns(data: str, names: list[str], wanted: Names, hint: str = "") -> None:

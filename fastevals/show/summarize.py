@@ -92,8 +92,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Count, write, and print what was counted."""
     import json
 
+    from fastevals.reading.columns import ColumnRoles
     from fastevals.show.report.json import left_out_values
-    from fastevals.show.report.scores import ColumnRoles
     from fastevals.show.report.text import describe_left_out
 
     check_beforehand(argparse.Namespace(out=None, progress=arguments.progress))
@@ -130,12 +130,11 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
     """Count files, from where an earlier run of the same arguments was stopped, and write what is counted."""
     from fastevals._files import write_file
     from fastevals._options import check_integer, check_number
-    from fastevals.reading.columns import Reading
+    from fastevals.reading.columns import ColumnRoles, Reading
     from fastevals.scale.parquet import threshold_keys
     from fastevals.scale.payload import read_file
     from fastevals.scale.scores import ScoresSummary, count_scores
     from fastevals.scale.summary import MOST_CELLS, SMALLEST_WEIGHT
-    from fastevals.show.report.scores import ColumnRoles
     from fastevals.show.report.streams import open_reader
 
     weights = arguments.sample_weight, arguments.frequency_weight

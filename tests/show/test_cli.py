@@ -789,7 +789,7 @@ def test_what_reaches_a_terminal_is_printable(capsys, tmp_path):
 
 def test_pictures_are_of_few_thresholds_of_the_first_blocks():
     import fastevals
-    from fastevals.show.report.report import build_report
+    from fastevals.show.report.source import build_report
 
     for kept in (0, 2):
         made = build_report(load_digits_eight(), label="label", score=["logistic"], by="fold", n_pictured=kept)

@@ -11,7 +11,7 @@ from fastevals.counting.labels import rows_by_code
 from fastevals.datasets import load_digits_eight
 from fastevals.reading.columns import encode_values
 from fastevals.show.report import intervals, over_values
-from fastevals.show.report import scores as report_module
+from fastevals.show.report import measure as report_module
 from tests.show.test_cli import report, report_json, strict_json, write
 from tests.show.test_intervals import quietly, table
 

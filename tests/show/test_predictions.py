@@ -157,7 +157,8 @@ def test_few_groups_are_said_once() -> None:
 
 
 def test_the_median_of_many_rows_has_an_interval_of_order_statistics() -> None:
-    from fastevals.show.report.predictions import MOST_SORTED, median_interval
+    from fastevals.infer.means import median_interval
+    from fastevals.show.report.measure_predictions import MOST_SORTED
 
     rng, covered, n = np.random.default_rng(0), 0, 201
     for _ in range(400):
@@ -176,7 +177,7 @@ def test_the_median_of_many_rows_has_an_interval_of_order_statistics() -> None:
 @pytest.mark.parametrize("n", [1, 2, 5, 6, 9, 10, 40, 101, 1000])
 @pytest.mark.parametrize("level", [Fraction(1, 2), Fraction(9, 10), Fraction(95, 100)])
 def test_the_interval_of_a_median_is_the_shortest_of_its_order_statistics(n: int, level: Fraction) -> None:
-    from fastevals.show.report.predictions import median_interval
+    from fastevals.infer.means import median_interval
 
     rng = np.random.default_rng(n)
     targets, errors = rng.permutation(n).astype(float), rng.permutation(n) + 1.0  # the r-th smallest error is r

@@ -154,8 +154,7 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Report, print and write."""
     check_beforehand(arguments)
-    from fastevals.show.report.report import build_report
-    from fastevals.show.report.scores import Report
+    from fastevals.show.report.source import Report, build_report
     from fastevals.show.text_result import show_result
 
     n_pictured = 0 if arguments.out is None and arguments.html is None else MOST_PICTURED

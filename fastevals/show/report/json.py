@@ -14,6 +14,7 @@ from fastevals._naming import OPTION_NAMES
 from fastevals.many.groups import GroupedMetric
 from fastevals.reading.rows import LeftOut
 from fastevals.results import Interval, as_json
+from fastevals.show.report.data import ModelNumbers, ReportBlock, ReportData
 from fastevals.show.report.intervals import (
     BCA,
     CELLS,
@@ -25,11 +26,10 @@ from fastevals.show.report.intervals import (
     cells_columns,
 )
 from fastevals.show.report.over_values import OverValues, find_extreme
-from fastevals.show.report.scores import ModelNumbers, Report, ReportBlock
 from fastevals.show.report.text import block_cautions, describe_undrawn, methods_in_place, over_cautions
 
 
-def report_values(report: Report) -> dict[str, Any]:
+def report_values(report: ReportData) -> dict[str, Any]:
     """Return a report as strict JSON: NaN is None, an infinite threshold "Infinity"."""
     point = {"best": report.best} if report.best is not None else {"threshold": report.threshold}
     values: dict[str, Any] = as_json(
@@ -40,7 +40,7 @@ def report_values(report: Report) -> dict[str, Any]:
             "pos_label": report.pos_label,
             **{OPTION_NAMES.get(role, role): column for role, column in report.roles.weights.items()},
             "by": report.roles.by,
-            "n_dropped": report.n_dropped,
+            "n_dropped": report.left_out.n_rows,
             "dropped": left_out_values(report.left_out),
             "operating_point": point,
             "costs": report.costs,
@@ -61,7 +61,7 @@ def left_out_values(left_out: LeftOut) -> dict[str, dict[str, int]]:
     }
 
 
-def _plan(report: Report) -> dict[str, Any] | None:
+def _plan(report: ReportData) -> dict[str, Any] | None:
     """Return how intervals are made, by the method of the block with most metrics."""
     plan = report.plan
     if plan is None:
@@ -81,7 +81,7 @@ def _plan(report: Report) -> dict[str, Any] | None:
     }
 
 
-def _over(report: Report, over: OverValues) -> dict[str, Any]:
+def _over(report: ReportData, over: OverValues) -> dict[str, Any]:
     """Return metrics over the values of --by: those of each value as arrays, in the order of the values."""
     n_samples, n_positives, weights = over.counts
     method = DELONG if over.why_none is None else None
@@ -129,7 +129,7 @@ def _interval_rows(pairs: NDArray[np.float64]) -> list[list[float] | None]:
     return [None if pair[0] is None else pair for pair in as_json(pairs)]
 
 
-def _block(report: Report, block: ReportBlock) -> dict[str, Any]:
+def _block(report: ReportData, block: ReportBlock) -> dict[str, Any]:
     columns = (*RANKING_COLUMNS, *PROBABILITY_COLUMNS, *cells_columns(report.best, report.costs))
     return {
         "value": block.value,
@@ -145,7 +145,7 @@ def _block(report: Report, block: ReportBlock) -> dict[str, Any]:
     }
 
 
-def _interval_details(report: Report, block: ReportBlock, intervals: Intervals) -> dict[str, Any]:
+def _interval_details(report: ReportData, block: ReportBlock, intervals: Intervals) -> dict[str, Any]:
     """Return how a block's intervals were made."""
     return {
         "method": intervals.method,

@@ -26,11 +26,12 @@ from fastevals.document.page.page import (
 from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import Interval
+from fastevals.show.report.data import ModelNumbers, ReportBlock, ReportData
 from fastevals.show.report.intervals import AUC, PROBABILITY_COLUMNS, RANKING_COLUMNS, cells_columns
+from fastevals.show.report.json import report_values
 from fastevals.show.report.over_values import OverValues
 from fastevals.show.report.pictures import block_panels, group_panels
 from fastevals.show.report.points import chosen
-from fastevals.show.report.scores import ModelNumbers, Report, ReportBlock
 from fastevals.show.report.text import block_cautions, describe, describe_means, over_cautions
 from fastevals.show.report.verdict import cautions, verdict, verdict_over
 from fastevals.show.tables import difference_rows, metric_rows
@@ -42,7 +43,7 @@ DIGITS = range(3, 17)  # of a threshold
 LIVE = ("recall", "precision", "false_positive_rate", "specificity", "accuracy", "f1", "matthews")
 
 
-def report_page(report: Report) -> Page:
+def report_page(report: ReportData) -> Page:
     """Return what the page of a report shows."""
     facts = {name: text for name, text in describe(report).items() if name != "*"}
     over = report.over
@@ -55,7 +56,7 @@ def report_page(report: Report) -> Page:
         facts,
         report.roles.scores,
         [_block(report, block, k) for k, block in enumerate(report.blocks)],
-        report.to_dict(),
+        report_values(report),
         before=None if over is None else _before(report, over),
         after=None if over is None else _after(report, over),
         points={
@@ -68,7 +69,7 @@ def report_page(report: Report) -> Page:
 # A block --------------------------------------------------------------------------------------------------------------
 
 
-def _block(report: Report, block: ReportBlock, k: int) -> Block:
+def _block(report: ReportData, block: ReportBlock, k: int) -> Block:
     names = [*RANKING_COLUMNS, *PROBABILITY_COLUMNS, *cells_columns(report.best, report.costs)]
     names = [name for name in names if not all(math.isnan(model.metrics[name]) for model in block.models)]
     titles = [SCORE_METRICS[name].title for name in names]
@@ -163,7 +164,7 @@ def _shortened(values: Floats, below: Floats, exact: float) -> Floats:
 # Over the values of --by ----------------------------------------------------------------------------------------------
 
 
-def _before(report: Report, over: OverValues) -> Block:
+def _before(report: ReportData, over: OverValues) -> Block:
     """Return the means over the values."""
     rows = []
     for name, metrics in over.metrics.items():
@@ -179,7 +180,7 @@ def _before(report: Report, over: OverValues) -> Block:
     )
 
 
-def _after(report: Report, over: OverValues) -> Block:
+def _after(report: ReportData, over: OverValues) -> Block:
     """Return the values, in a table and in pictures."""
     n_samples, n_positives, _ = over.counts
     rows = []

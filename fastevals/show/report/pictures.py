@@ -29,9 +29,9 @@ from fastevals.show.plots.gain import draw_gain, draw_lift
 from fastevals.show.plots.histogram import draw_score_histogram
 from fastevals.show.plots.precision_recall import draw_precision_recall
 from fastevals.show.plots.roc import draw_det, draw_roc
+from fastevals.show.report.data import ModelNumbers, ReportBlock, ReportData
 from fastevals.show.report.intervals import AUC, is_greater_better, metric_title
 from fastevals.show.report.over_values import OverValues
-from fastevals.show.report.scores import ModelNumbers, Report, ReportBlock
 
 Floats = NDArray[np.float64]
 Costs = dict[str, float]
@@ -139,7 +139,7 @@ KINDS = {
 NAMES = (*KINDS, "scores", "confusion", "intervals", "differences", "groups")
 
 
-def report_pictures(report: Report) -> BlockPictures:
+def report_pictures(report: ReportData) -> BlockPictures:
     """Return what `--out` draws of a report, whose first `MOST_PICTURED` blocks have the counts of their models."""
     by, blocks = report.roles.by, report.blocks
     reason = "" if blocks else f"more values of {printable(str(by))} than have a block each"
@@ -151,7 +151,7 @@ def report_pictures(report: Report) -> BlockPictures:
 # Panels ---------------------------------------------------------------------------------------------------------------
 
 
-def block_panels(report: Report, block: ReportBlock) -> Iterator[tuple[str, list[Panel]]]:
+def block_panels(report: ReportData, block: ReportBlock) -> Iterator[tuple[str, list[Panel]]]:
     """Yield the pictures of a block by name, the chosen thresholds marked."""
     yield from _curve_panels(block, report.costs)
     counted = [(k, model, model.counts) for k, model in enumerate(block.models) if model.counts is not None]

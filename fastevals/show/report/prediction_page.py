@@ -29,19 +29,22 @@ from fastevals.show.plots import style
 from fastevals.show.plots.confusion import MOST_CLASSES, draw_confusion
 from fastevals.show.plots.models import label_of
 from fastevals.show.predicted import EACH_CLASS
-from fastevals.show.report.intervals import metric_title
-from fastevals.show.report.pictures import difference_panels, interval_panels, value_panel
-from fastevals.show.report.predictions import (
+from fastevals.show.report.data import (
     CLASSES,
     ErrorShape,
     PredictedModel,
     PredictionBlock,
-    PredictionReport,
+    PredictionReportData,
     ValueTable,
+)
+from fastevals.show.report.intervals import metric_title
+from fastevals.show.report.pictures import difference_panels, interval_panels, value_panel
+from fastevals.show.report.predictions import (
     cautions,
     describe,
     describe_rows,
     flat_classes,
+    prediction_values,
     wilson_note,
 )
 from fastevals.show.tables import difference_rows, metric_rows
@@ -52,15 +55,15 @@ FORESTS = ("accuracy", "f1", "F1 (macro)", "root_mean_squared_error", "mean_abso
 NAMES = ("confusion", "errors", "within", "means", "intervals", "differences", "groups")
 
 
-def prediction_page(report: PredictionReport) -> Page:
+def prediction_page(report: PredictionReportData) -> Page:
     """Return what the page of a report shows."""
     facts = {name: text for name, text in describe(report).items() if name != "*"}
     blocks = [_block(report, block, k) for k, block in enumerate(report.blocks)]
     after = None if report.over is None else _after(report, report.over)
-    return Page("report", report.data, facts, report.roles.models, blocks, report.to_dict(), after=after)
+    return Page("report", report.data, facts, report.roles.models, blocks, prediction_values(report), after=after)
 
 
-def prediction_pictures(report: PredictionReport) -> BlockPictures:
+def prediction_pictures(report: PredictionReportData) -> BlockPictures:
     """Return what `--out` draws of a report."""
     by, blocks = report.roles.by, report.blocks
     reason = "" if blocks else f"more values of {printable(str(by))} than have a block each"
@@ -69,7 +72,7 @@ def prediction_pictures(report: PredictionReport) -> BlockPictures:
     return BlockPictures(NAMES, by, values, lambda k: _panels(report, blocks[k]), reason, of_all)
 
 
-def _block(report: PredictionReport, block: PredictionBlock, k: int) -> Block:
+def _block(report: PredictionReportData, block: PredictionBlock, k: int) -> Block:
     metrics = [name for name in report.metrics if not all(math.isnan(model.metrics[name]) for model in block.models)]
     titles = list(map(metric_title, metrics))
     tables = [Table("metrics", "Metrics", ["Model", *titles], metric_rows(block, metrics))]
@@ -91,7 +94,7 @@ def _block(report: PredictionReport, block: PredictionBlock, k: int) -> Block:
     )
 
 
-def _verdict(report: PredictionReport, block: PredictionBlock) -> list[str]:
+def _verdict(report: PredictionReportData, block: PredictionBlock) -> list[str]:
     models = ComparedModels({model.name: model.metrics for model in block.models}, block.intervals)
     ranked_by = next(
         (name for name in ("f1", "F1 (macro)", *FORESTS) if name in report.metrics and models.best(name)), None
@@ -141,7 +144,7 @@ def _class_cell(model: PredictedModel, name: str, k: int) -> Cell:
     return cell._replace(notes=(*cell.notes, wilson_note(model, name, k) or "no width"))
 
 
-def _after(report: PredictionReport, over: ValueTable) -> Block:
+def _after(report: PredictionReportData, over: ValueTable) -> Block:
     """Return the values of the --by column, in a table and in pictures."""
     rows = []
     shown = extremes(next(iter(over.of_models.values()))[0])
@@ -160,7 +163,7 @@ def _after(report: PredictionReport, over: ValueTable) -> Block:
 # Pictures -------------------------------------------------------------------------------------------------------------
 
 
-def _panels(report: PredictionReport, block: PredictionBlock) -> Iterator[tuple[str, list[Panel]]]:
+def _panels(report: PredictionReportData, block: PredictionBlock) -> Iterator[tuple[str, list[Panel]]]:
     """Yield the pictures of a block by name."""
     matrices = [(place, model) for place, model in enumerate(block.models) if model.matrix is not None]
     if matrices and matrices[0][1].matrix is not None and matrices[0][1].matrix.labels.size <= MOST_CLASSES:

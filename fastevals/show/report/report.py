@@ -1,18 +1,12 @@
-"""`fastevals.report`: of scores (scores.py), or of predicted classes or numbers (predictions.py)."""
+"""`fastevals.report`: of scores, or of predicted classes or numbers; source.py reads and measures both."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastevals._choices import OnInvalid
-from fastevals._naming import option
-from fastevals.show.commands import MOST_PICTURED
-from fastevals.show.report.scores import Report, report_scores
-
-if TYPE_CHECKING:
-    from fastevals.show.report.predictions import PredictionReport
+from fastevals.show.report.source import PredictionReport, Report, build_report
 
 
 def report(
@@ -129,28 +123,3 @@ def report(
     (0.75, [[2, 0, 0], [0, 1, 0], [1, 0, 0]])
     """
     return build_report(**locals())  # the arguments: nothing else is local here
-
-
-def build_report(
-    data: Any, *, n_pictured: int = MOST_PICTURED, pred: Any = None, target: str | None = None, **options: Any
-) -> Report | PredictionReport:
-    """Make a report; arguments as `report`. The first `n_pictured` blocks keep what pictures are made of."""
-    if pred is None and target is None and not counts_predictions(data):
-        return report_scores(data, n_pictured=n_pictured, **options)
-    from fastevals.show.report.predictions import report_predictions
-
-    if options.get("score") is not None and (pred is not None or target is not None):
-        other = "pred" if pred is not None else "target"
-        raise ValueError(f"{option('score')} and {option(other)} exclude each other: scores, or what models predict")
-    taken, defaults = inspect.signature(report_predictions).parameters, inspect.signature(report).parameters
-    for name, value in options.items():
-        default = defaults[name].default
-        if name not in taken and not (value is default or value == default):
-            raise ValueError(f"{option(name)} goes with scores; this is a report of predictions")
-    options = {name: value for name, value in options.items() if name in taken}
-    return report_predictions(data, pred=pred, target=target, n_pictured=n_pictured, **options)
-
-
-def counts_predictions(data: Any) -> bool:
-    """Return whether data is what was counted of predicted classes or numbers."""
-    return type(data).__name__ in ("ConfusionMatrix", "ConfusionSummary", "TargetSummary")

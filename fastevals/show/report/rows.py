@@ -9,17 +9,16 @@ import numpy as np
 
 from fastevals.document.frames import Columns, as_column, from_rows, make_columns, stack
 from fastevals.results import Interval
+from fastevals.show.report.data import PredictionReportData, ReportData, ValueTable
 from fastevals.show.report.intervals import Intervals, ModelPair
 from fastevals.show.report.over_values import OverValues
-from fastevals.show.report.predictions import PredictionReport, ValueTable
-from fastevals.show.report.scores import Report
 
 Row = dict[str, Any]
 
 ORDER = ("by", "model", "reference", "metric", "label", "value", "low", "high", "bound_low", "bound_high", "pvalue")
 
 
-def report_columns(report: Report) -> Columns:
+def report_columns(report: ReportData) -> Columns:
     """Return a row for each number of a report of scores; without blocks, for each value of the --by column."""
     if not report.blocks and report.over is not None:
         return _columns_over_values(report.over)
@@ -35,7 +34,7 @@ def report_columns(report: Report) -> Columns:
     return _in_order(from_rows(rows))
 
 
-def prediction_report_columns(report: PredictionReport) -> Columns:
+def prediction_report_columns(report: PredictionReportData) -> Columns:
     """Return a row for each number of a report of predicted classes or numbers, those of classes with their label."""
     if not report.blocks and report.over is not None:
         return _columns_of_table(report.over)

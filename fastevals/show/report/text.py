@@ -31,6 +31,7 @@ from fastevals.measure.registry import SCORE_METRICS
 from fastevals.reading.rows import LeftOut
 from fastevals.results import Interval
 from fastevals.show.output import LONGEST_VALUE
+from fastevals.show.report.data import ReportBlock, ReportData
 from fastevals.show.report.intervals import (
     AUC,
     BCA,
@@ -46,7 +47,6 @@ from fastevals.show.report.intervals import (
     metric_title,
 )
 from fastevals.show.report.over_values import MOST_BLOCKS, ExtremeValue, OverValues, find_extreme
-from fastevals.show.report.scores import Report, ReportBlock
 
 Table = list[list[str]]  # rows of cells, the heading first; none where there is nothing to show
 
@@ -57,7 +57,7 @@ LOG_LOSS = "log_loss"
 LISTED = 10  # values with the lowest, and with the highest AUC
 
 
-def report_text(report: Report) -> str:
+def report_text(report: ReportData) -> str:
     """Return a report as text: how it was made, means over values, then for each block a table with a row a model.
 
     Lines have at most 120 characters for ordinary names (a few more with costs).
@@ -89,7 +89,7 @@ def report_text(report: Report) -> str:
 # Head -------------------------------------------------------------------------------------------------------------
 
 
-def _head(report: Report) -> list[str]:
+def _head(report: ReportData) -> list[str]:
     """Return the lines on columns, rows, thresholds and intervals."""
     lines = []
     for name, text in describe(report).items():
@@ -102,7 +102,7 @@ def block_title(by: str, value: Any) -> str:
     return f"{shorten_name(printable(by), LONGEST_NAME)} = {shorten_name(format_label(value), LONGEST_NAME)}"
 
 
-def describe(report: Report) -> dict[str, str]:
+def describe(report: ReportData) -> dict[str, str]:
     """Return what is said of columns, rows, thresholds and intervals, by name."""
     entries = {"label": f"{printable(report.roles.label)}, positive class {format_label(report.pos_label)}"}
     if report.roles.weight is not None:
@@ -159,7 +159,7 @@ def left_out_cautions(left_out: LeftOut, models: Sequence[str], what: str) -> li
     ]
 
 
-def _widest_bounds(report: Report, metric: str) -> float:
+def _widest_bounds(report: ReportData, metric: str) -> float:
     """Return the width of a metric's bounds at most; 0 if nothing is in doubt."""
     models = [model for block in report.blocks for model in block.models]
     return max(
@@ -174,7 +174,7 @@ def _describe_rows(block: ReportBlock) -> str:
     return f"{rows} {share}" if block.total_weight is None else f"{rows}; weight {block.total_weight:.6g} {share}"
 
 
-def _describe_thresholds(report: Report) -> dict[str, str]:
+def _describe_thresholds(report: ReportData) -> dict[str, str]:
     entries = {}
     if report.costs is not None:
         entries["costs"] = f"{report.costs['cost_fp']:g} a false positive, {report.costs['cost_fn']:g} a false negative"
@@ -192,7 +192,7 @@ def _describe_thresholds(report: Report) -> dict[str, str]:
     return entries
 
 
-def _describe_intervals(report: Report) -> str:
+def _describe_intervals(report: ReportData) -> str:
     """Return how intervals were made, by all methods that a block has; nothing where there are none."""
     if report.plan is None:
         return ""
@@ -225,7 +225,7 @@ def _describe_intervals(report: Report) -> str:
     return ". ".join([*sentences, *([undrawn] if undrawn else [])])
 
 
-def methods_in_place(report: Report) -> dict[str, str]:
+def methods_in_place(report: ReportData) -> dict[str, str]:
     """Return what metrics that have intervals have in place of BCa."""
     intervals = [block.intervals.models for block in report.blocks if block.intervals is not None]
     defined = {name for models in intervals for by_metric in models.values() for name in by_metric}
@@ -233,7 +233,7 @@ def methods_in_place(report: Report) -> dict[str, str]:
     return methods_in_place_of_bca({name: spec for name, spec in metrics.items() if name in defined})
 
 
-def describe_undrawn(report: Report) -> str:
+def describe_undrawn(report: ReportData) -> str:
     """Return what the budget of replicates was not enough for, and what it is; nothing where all is drawn."""
     plan = report.plan
     if plan is None:
@@ -254,7 +254,7 @@ def describe_undrawn(report: Report) -> str:
 # Tables of a block ------------------------------------------------------------------------------------------------
 
 
-def _model_table(report: Report, block: ReportBlock, columns: Sequence[str]) -> Table:
+def _model_table(report: ReportData, block: ReportBlock, columns: Sequence[str]) -> Table:
     """Return a row a model, its intervals below; each number has a place for its mark."""
     table = [["model", *map(heading, RANKING_COLUMNS), "|", "threshold", *map(heading, columns)]]
     for model in block.models:
@@ -264,7 +264,7 @@ def _model_table(report: Report, block: ReportBlock, columns: Sequence[str]) -> 
     return table
 
 
-def _probability_table(report: Report, block: ReportBlock) -> Table:
+def _probability_table(report: ReportData, block: ReportBlock) -> Table:
     """Return the same of metrics of probabilities, for the models whose scores are some."""
     rows = []
     for model in block.models:
@@ -287,12 +287,12 @@ def _differences(block: ReportBlock) -> tuple[ModelPair, ...]:
     return () if block.intervals is None else block.intervals.differences
 
 
-def _difference_columns(report: Report, columns: Collection[str]) -> list[str]:
+def _difference_columns(report: ReportData, columns: Collection[str]) -> list[str]:
     """Return the columns of tables of differences: those of rankings, and behind a bar these, if there are any."""
     return _present_columns((pair for block in report.blocks for pair in _differences(block)), columns)
 
 
-def _compared(report: Report, columns: Collection[str]) -> list[str]:
+def _compared(report: ReportData, columns: Collection[str]) -> list[str]:
     """Return the same of differences from other rows."""
     return _present_columns((pair for block in report.blocks for pair in block.against), columns)
 
@@ -384,7 +384,7 @@ def note_lines(mark: str, notes: Iterable[str]) -> list[str]:
     ]
 
 
-def _undefined_notes(report: Report, block: ReportBlock, columns: Iterable[str]) -> list[str]:
+def _undefined_notes(report: ReportData, block: ReportBlock, columns: Iterable[str]) -> list[str]:
     """Return why there are dashes."""
     subject = describe_block(report.roles.by, block.value)
     undefined: dict[str, list[str]] = {}
@@ -406,7 +406,7 @@ def _undefined_notes(report: Report, block: ReportBlock, columns: Iterable[str])
     return notes
 
 
-def block_cautions(report: Report, block: ReportBlock) -> list[str]:
+def block_cautions(report: ReportData, block: ReportBlock) -> list[str]:
     """Return why a block has no intervals, or what is to be thought of those it has; JSON has them, too."""
     counts = [("positive", "s", block.n_positives), ("negative", "s", block.n_negatives)]
     taken = (
@@ -498,7 +498,7 @@ def _is_flat(value: float, interval: Interval) -> bool:
 # Over the values of --by ------------------------------------------------------------------------------------------
 
 
-def describe_means(report: Report, over: OverValues) -> str:
+def describe_means(report: ReportData, over: OverValues) -> str:
     """Return what weighs means over the values, and of what their intervals are."""
     weight = report.roles.weights["sample_weight"]
     text = f"weighted by {'rows' if weight is None else printable(weight)}"
@@ -511,7 +511,7 @@ def describe_means(report: Report, over: OverValues) -> str:
     return text
 
 
-def _over_lines(report: Report) -> list[str]:
+def _over_lines(report: ReportData) -> list[str]:
     """Return the section's lines, an empty one first; none where there are less than two values."""
     over = report.over
     if over is None:
@@ -528,7 +528,7 @@ def _over_lines(report: Report) -> list[str]:
     return lines
 
 
-def _mean_table(report: Report, over: OverValues) -> Table:
+def _mean_table(report: ReportData, over: OverValues) -> Table:
     """Return a row a model with its means, the best marked, and the ends of the interval of that of AUC."""
     names = list(next(iter(over.metrics.values())))
     means = {name: [metrics[name].mean for metrics in over.metrics.values()] for name in names}
@@ -551,7 +551,7 @@ def _best_mean(name: str, means: list[float]) -> float:
     return (max if SCORE_METRICS[name].greater_is_better else min)(defined, default=math.nan)
 
 
-def _range_table(report: Report, over: OverValues) -> Table:
+def _range_table(report: ReportData, over: OverValues) -> Table:
     """Return a row a model with how far its AUCs are apart."""
     by = f"of {shorten_name(printable(str(report.roles.by)))}"
     table = [[metric_title(AUC), "plain mean", "undefined", "lowest", by, "highest", by]]
@@ -569,7 +569,7 @@ def _format_extreme(over: OverValues, extreme: ExtremeValue) -> str:
     return shorten_name(format_label(over.values[extreme.place]), LONGEST_CELL - len(more)) + more
 
 
-def _extreme_tables(report: Report, over: OverValues) -> list[list[str]]:
+def _extreme_tables(report: ReportData, over: OverValues) -> list[list[str]]:
     """Return the lines of tables of the lowest and the highest AUCs of the first model, beside those of the others."""
     auc, *others = (metrics[AUC] for metrics in over.metrics.values())
     low, high = _extreme_places(auc)
@@ -638,7 +638,7 @@ def _most_undefined(over: OverValues, name: str) -> int:
     return max(metrics[name].n_undefined for metrics in over.metrics.values())
 
 
-def over_cautions(report: Report) -> list[str]:
+def over_cautions(report: ReportData) -> list[str]:
     """Return why means have no intervals, or what is to be thought of those they have; JSON has them, too."""
     over = report.over
     if report.plan is None or over is None:

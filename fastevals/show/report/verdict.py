@@ -9,9 +9,9 @@ from fastevals._text import printable
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import Interval
 from fastevals.show.plots.style import is_drawable
+from fastevals.show.report.data import ReportBlock, ReportData
 from fastevals.show.report.intervals import AUC
 from fastevals.show.report.over_values import OverValues
-from fastevals.show.report.scores import Report, ReportBlock
 from fastevals.show.verdict import (
     INDEPENDENT,
     ComparedModels,
@@ -27,7 +27,7 @@ BADLY_CALIBRATED = 0.05  # expected calibration error
 REVERSED = 0.3  # AUC below which scores surely rank the other way
 
 
-def verdict(report: Report, block: ReportBlock) -> list[str]:
+def verdict(report: ReportData, block: ReportBlock) -> list[str]:
     """Return sentences on a block's models, the first on the ranking, the second on chosen thresholds."""
     models = ComparedModels({model.name: model.metrics for model in block.models}, block.intervals)
     if not models.best(AUC):
@@ -54,7 +54,7 @@ def verdict_over(over: OverValues) -> str:
     return f"{said}; {listed(others)}." if others else f"{said}."
 
 
-def cautions(report: Report, block: ReportBlock) -> list[str]:
+def cautions(report: ReportData, block: ReportBlock) -> list[str]:
     """Return what may mislead, beyond what is said of intervals."""
     notes = []
     if report.best is not None:

@@ -1,0 +1,69 @@
+"""Accuracies, and means and medians of errors, with intervals: of all rows, or of parts of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals.infer.proportions import share_interval
+from fastevals.results import Interval, check_confidence_level
+
+Floats = NDArray[np.float64]
+
+
+def median_interval(targets: NDArray[Any], values: NDArray[Any], level: float) -> Interval:
+    """Return the interval of the median absolute error between two of the errors, whatever their distribution.
+
+    Source: David and Nagaraja (2003), *Order Statistics*, section 7.1.
+    """
+    from scipy.stats import binom
+
+    errors = np.abs(np.subtract(values, targets, dtype=np.float64))
+    below = max(int(binom.ppf(check_confidence_level(level)[1] / 2, errors.size, 0.5)), 1)
+    errors.partition([below - 1, errors.size - below])
+    return Interval(float(errors[below - 1]), float(errors[errors.size - below]))
+
+
+def accuracies(
+    true: NDArray[Any], predicted: NDArray[Any], codes: NDArray[np.intp], weights: Floats | None, n: int, level: float
+) -> tuple[Floats, Floats]:
+    """Return the accuracy of each of n parts, with Wilson's interval of as many rows as weigh as unevenly as one each.
+
+    Source: Kish (1965), *Survey Sampling*, section 8.2: (sum of weights)**2 / (sum of their squares) rows.
+    """
+    weights = np.ones(codes.size) if weights is None else weights / weights.max()
+    is_right = true == predicted
+    right, wrong = (np.bincount(codes, np.where(each, weights, 0.0), n) for each in (is_right, ~is_right))
+    total = np.bincount(codes, weights, n)
+    rows = total / np.bincount(codes, np.square(weights), n)  # for each unit of weight
+    ends = share_interval(rows * right, rows * wrong, "wilson", check_confidence_level(level)[1], "two-sided")
+    return right / total, np.stack(ends, axis=1)
+
+
+def root_mean_squares(
+    true: NDArray[Any], predicted: NDArray[Any], codes: NDArray[np.intp], weights: Floats | None, n: int, level: float
+) -> tuple[Floats, Floats]:
+    """Return the root mean squared error of each part, with roots of the ends of the mean's interval."""
+    errors = np.abs(np.subtract(true, predicted, dtype=np.float64))
+    unit = float(errors.max()) or 1.0  # so that squares neither over- nor underflow
+    means, ends = _means(np.square(errors / unit), codes, weights, n, level, (0.0, math.inf))
+    return unit * np.sqrt(means), unit * np.sqrt(ends)
+
+
+def _means(
+    values: Floats, codes: NDArray[np.intp], weights: Floats | None, n: int, level: float, bounds: tuple[float, float]
+) -> tuple[Floats, Floats]:
+    """Return means of parts, and their intervals by standard errors: NaN where there is a single row."""
+    from scipy.stats import t
+
+    weights = np.ones(values.size) if weights is None else weights / weights.max()
+    rows, total = np.bincount(codes, minlength=n), np.bincount(codes, weights, n)
+    means = np.bincount(codes, weights * values, n) / total
+    squares = np.bincount(codes, np.square(weights * (values - means[codes])), n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = np.sqrt(squares * rows / (rows - 1)) / total
+        margin = t.isf(check_confidence_level(level)[1] / 2, rows - 1) * errors
+    return means, np.clip(np.stack([means - margin, means + margin], axis=1), *bounds)

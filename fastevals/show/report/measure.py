@@ -1,0 +1,343 @@
+"""Measure models' scores: each model in each block, with the block's intervals, and all values of the --by column."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._execution import progressed
+from fastevals._naming import option
+from fastevals._options import UndefinedMetricWarning
+from fastevals.counting.labels import rows_by_code
+from fastevals.counts import Cells, ThresholdCounts
+from fastevals.infer.bootstrap.few_cells import FewCells
+from fastevals.infer.delong.placements import PlacementMoments, sum_placements
+from fastevals.measure.curves.calibration import CalibrationCurve
+from fastevals.measure.curves.cost import CostCurve
+from fastevals.measure.metric_specs import MetricSpec
+from fastevals.measure.probability_metrics import are_probabilities
+from fastevals.measure.ranking.base import BaseRanking
+from fastevals.measure.ranking.ranking import Ranking
+from fastevals.measure.ranking_metrics import hull
+from fastevals.measure.registry import OF_PAIRS, SCORE_METRICS
+from fastevals.reading.columns import ColumnRoles, Reading
+from fastevals.reading.rows import RowReader
+from fastevals.results import Interval
+from fastevals.scale.certified import Certified
+from fastevals.scale.scores import ScoresSummary
+from fastevals.show.report.data import ModelNumbers, ReportBlock, ThresholdRule
+from fastevals.show.report.intervals import (
+    IntervalPlan,
+    Intervals,
+    ScoredRows,
+    Subjects,
+    best_models,
+    column_metrics,
+    few_cells_of_rows,
+    make_intervals,
+    takes_cells,
+)
+from fastevals.show.report.over_values import (
+    OverValues,
+    gather_over_blocks,
+    have_blocks,
+    measure_over_values,
+    why_no_delong,
+)
+from fastevals.show.report.streams import (
+    CertifiedBlock,
+    ExactStream,
+    StreamedBlock,
+    differences_from,
+    streamed_intervals,
+    summarize_rows,
+    summary_intervals,
+    summary_name,
+)
+
+MOST_POINTS = 2560  # thresholds of a model that are all kept for pictures
+PICTURED_PROBABILITIES = [k / 1000 for k in range(1001)]  # at which counts are exact, for pictures
+
+
+class Measure(NamedTuple):
+    """How blocks are measured."""
+
+    roles: ColumnRoles
+    rule: ThresholdRule
+    plan: IntervalPlan | None
+    n_pictured: int
+    progress: bool
+
+    def rows(self, rows: ScoredRows, values: list[Any], codes: NDArray[np.intp] | None) -> Measured:
+        """Measure rows in memory."""
+        metrics, plan = column_metrics(*self.rule), self.plan
+        blocks: list[ReportBlock] = []
+        parts = _blocks_of_rows(values, codes, rows) if codes is None or have_blocks(values) else []
+        if plan is not None:
+            plan = plan.for_blocks([n_samples for _, n_samples, _ in parts], len(rows.scores))
+        why_none = "" if plan is None or codes is None else why_no_delong(rows)
+        for value, _, places in progressed(parts, "measuring"):
+            block_rows = rows if places is None else rows.take(places)
+            blocks.append(self.block(value, block_rows, metrics, plan, len(blocks), why_none is None))
+        over = None
+        if codes is not None and len(values) > 1:
+            over = (
+                gather_over_blocks(blocks, plan, why_none) if blocks else measure_over_values(values, codes, rows, plan)
+            )
+        return Measured(blocks, plan, over)
+
+    def stream(self, reader: RowReader, reading: Reading) -> Measured:
+        """Measure files in scans."""
+        metrics, plan = column_metrics(*self.rule), self.plan
+        thresholds = [] if self.rule.threshold is None else [self.rule.threshold]
+        if self.n_pictured:
+            thresholds += PICTURED_PROBABILITIES
+        stream = ExactStream(reader, self.rule.best, self.rule.costs or {}, thresholds, reading.memory, self.progress)
+        sizes = [block.n_samples for block in stream.blocks]
+        plan = None if plan is None else plan.for_blocks(sizes, len(reader.scores))
+        why_none = "" if plan is None else why_no_delong(reader)
+        streamed = stream.count(plan, metrics)
+        values = reader.value_names(block.totals.value for block in streamed)
+        streamed.sort(key=lambda block: values[block.totals.value])
+        models = [
+            self.streamed_models(block, reader, k < self.n_pictured, why_none) for k, block in enumerate(streamed)
+        ]
+        defined = [_defined(metrics, each) for each in models]
+        joint = {} if plan is None else stream.joint_sums(zip(streamed, defined, strict=True))
+        blocks: list[ReportBlock] = []
+        for block, measured, specs in zip(streamed, models, defined, strict=True):
+            value = values[block.totals.value]
+            if block.rows is not None:
+                blocks.append(self.block(value, block.rows, metrics, plan, len(blocks), why_none is None))
+                continue
+            numbers = {model.name: {label: model.metrics[label] for label in specs} for model in measured}
+            intervals = None
+            if plan is not None:
+                intervals = streamed_intervals(plan, specs, block, numbers, joint.get(block.totals.value))
+            blocks.append(_report_block(value, _block_totals(block.ranking(0)), measured, intervals))
+        over = gather_over_blocks(blocks, plan, why_none) if len(blocks) > 1 else None
+        return Measured(blocks, plan, over)
+
+    def streamed_models(
+        self, block: StreamedBlock, reader: RowReader, is_pictured: bool, why_none: str | None
+    ) -> list[ModelNumbers]:
+        """Measure each model of a block whose rows are not in memory."""
+        models = []
+        for k, curve in enumerate(block.curves):
+            model = _measure_model(reader.scores[k], block.ranking(k), self.rule, is_pictured, block.known(k))
+            if reader.by is not None and why_none is None:
+                model = replace(model, auc_variance=_variance(curve.moments))
+            models.append(model)
+        return models
+
+    def in_one_scan(self, reader: RowReader) -> Measured:
+        """Measure files in one scan."""
+        thresholds = [] if self.rule.threshold is None else [self.rule.threshold]
+        return self.summary(summarize_rows(reader, thresholds, self.progress))
+
+    def summary(self, summary: ScoresSummary, reference: ScoresSummary | None = None, other: Any = None) -> Measured:
+        """Measure what was counted in ranges of scores; also against other rows, where these are called so."""
+        blocks: list[ReportBlock] = []
+        metrics, plan = column_metrics(*self.rule), self.plan
+        if reference is not None and plan is None:
+            raise ValueError(
+                f"{option('against')} needs replicates: {option('n_resamples', 0)} leaves nothing to compare"
+            )
+        if len(summary.blocks) > 1 and not have_blocks(list(summary.blocks)):
+            raise ValueError(
+                f"{option('by')} {summary.by!r} has {len(summary.blocks)} values, of which 100 are measured"
+            )
+        for value, counted in summary.blocks.items():
+            block = CertifiedBlock(counted)
+            models = []
+            for name in summary.models:
+                certified = block.certified(name)
+                known = {metric: float(number) for metric, number in certified.items()} | block.losses(name)
+                model = _measure_model(name, block.ranking(name), self.rule, len(blocks) < self.n_pictured, known)
+                bounds = {
+                    metric: Interval(number.low, number.high)
+                    for metric, number in certified.items()
+                    if isinstance(number, Certified)
+                }
+                bounds |= block.bounds_at(name, model.threshold, self.rule.costs or {})
+                models.append(replace(model, bounds=bounds))
+            defined = _defined(metrics, models)
+            numbers = {model.name: {label: model.metrics[label] for label in defined} for model in models}
+            doubts = {model.name: model.bounds for model in models}
+            intervals = None if plan is None else summary_intervals(plan, defined, block, numbers, doubts)
+            measured = _report_block(value, _block_totals(block.ranking(summary.models[0])), models, intervals)
+            if reference is not None and plan is not None and value in reference.blocks:
+                past = CertifiedBlock(reference.blocks[value])
+                pairs = differences_from(plan, defined, block, past, summary.models, summary_name(other))
+                measured = replace(measured, against=pairs)
+            blocks.append(measured)
+        return Measured(blocks, plan, gather_over_blocks(blocks, None, "") if len(blocks) > 1 else None)
+
+    def block(
+        self,
+        value: Any,
+        rows: ScoredRows,
+        metrics: dict[str, MetricSpec],
+        plan: IntervalPlan | None,
+        number: int,
+        wants_variance: bool,
+    ) -> ReportBlock:
+        """Measure each model on a block's rows, and make intervals of the metrics that one of them has."""
+        totals, models = None, []
+        cells: dict[str, FewCells] = {}
+        by_cells = takes_cells(plan, rows)
+        for name in progressed(rows.scores, "measuring models"):
+            ranking = rows.ranking_of(name)  # and gone before the next: each has up to 32 bytes a row
+            totals = totals or _block_totals(ranking)
+            model = _measure_model(name, ranking, self.rule, number < self.n_pictured, _won_pairs(ranking))
+            if wants_variance:
+                model = replace(model, auc_variance=_variance(_moments(ranking.counts)))
+            models.append(model)
+            if by_cells:
+                cells[name] = few_cells_of_rows(ranking, rows, name, metrics)
+            del ranking
+        intervals = None
+        if plan is not None:
+            defined = _defined(metrics, models)
+            values = {model.name: {label: model.metrics[label] for label in defined} for model in models}
+            intervals = make_intervals(plan, defined, rows, Subjects(values, cells), progress=self.progress)
+        assert totals is not None
+        return _report_block(value, totals, models, intervals)
+
+
+class Measured(NamedTuple):
+    """What a report is made of."""
+
+    blocks: list[ReportBlock]
+    plan: IntervalPlan | None
+    over: OverValues | None
+
+
+def _blocks_of_rows(
+    values: list[Any], codes: NDArray[np.intp] | None, rows: ScoredRows
+) -> list[tuple[Any, int, NDArray[np.intp] | None]]:
+    """Return each block's value, how many rows it has, and which; None for all."""
+    if codes is None:
+        return [(values[0], rows.n_samples, None)]
+    places = rows_by_code(codes, len(values))
+    sizes = [part.size for part in places]
+    if rows.are_copies and rows.weights is not None:
+        sizes = np.bincount(codes, rows.weights, len(values)).astype(np.int64).tolist()
+    return list(zip(values, sizes, places, strict=True))
+
+
+# Numbers ----------------------------------------------------------------------------------------------------------
+
+
+def _defined(metrics: dict[str, MetricSpec], models: Sequence[ModelNumbers]) -> dict[str, MetricSpec]:
+    """Return the metrics that one of the models has."""
+    return {
+        name: spec for name, spec in metrics.items() if not all(math.isnan(model.metrics[name]) for model in models)
+    }
+
+
+Totals = tuple[int, int, int, float | None, float]
+
+
+def _report_block(value: Any, totals: Totals, models: list[ModelNumbers], intervals: Intervals | None) -> ReportBlock:
+    best = {name: best_models(name, models) for name in SCORE_METRICS}
+    return ReportBlock(value, *totals, tuple(models), best, intervals)
+
+
+def _block_totals(ranking: BaseRanking) -> Totals:
+    """Return the rows, positives and negatives of a block, its weight and the share of positives."""
+    counts = ranking.counts
+    total = counts.n_pos + counts.n_neg
+    weight = float(total) if counts.tps.dtype.kind == "f" else None
+    return ranking.n_samples, ranking.n_positives, ranking.n_negatives, weight, counts.n_pos / total
+
+
+def _won_pairs(ranking: Ranking) -> dict[str, float]:
+    """Return the metrics that are known without a sweep of the counts."""
+    exact = ranking._doubled_u_and_pairs()
+    if exact is None:
+        return {}
+    doubled_u, pairs = exact
+    return {name: won(doubled_u, 2 * pairs) / (2 * pairs) for name, won in OF_PAIRS.items()}
+
+
+def _moments(counts: ThresholdCounts) -> PlacementMoments:
+    whole = counts.tps.dtype.kind == "i"
+    tps, fps = (each if whole else each.astype(np.int64) for each in (counts.tps, counts.fps))
+    n_pos, n_neg = int(counts.n_pos), int(counts.n_neg)
+    return PlacementMoments.from_placements(n_pos, n_neg, sum_placements(tps, fps, n_pos, n_neg))
+
+
+def _variance(moments: PlacementMoments) -> float:
+    return float(moments.covariance()[0, 0])
+
+
+def _measure_model(
+    name: str, ranking: BaseRanking, rule: ThresholdRule, is_pictured: bool, known: Mapping[str, float]
+) -> ModelNumbers:
+    """Compute every metric of the registry, those of a confusion matrix at the rule's threshold.
+
+    `known` has metrics that are known without the counts.
+    """
+    best, threshold, costs = rule.best, rule.threshold, rule.costs or {}
+    if best is not None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            options: dict[str, Any] = {name: costs[name] for name in SCORE_METRICS[best].options if name in costs}
+            threshold = ranking.best_threshold(best, **options).threshold
+    assert threshold is not None
+    counts = ranking.counts
+    cells = None if math.isnan(threshold) else counts.cells(counts.rows_at_least(np.asarray(threshold)))
+    metrics = {}
+    vertices = hull(counts)
+    for metric in SCORE_METRICS.values():
+        if metric.name in known:
+            metrics[metric.name] = known[metric.name]
+        elif metric.of != "cells":
+            metrics[metric.name] = metric(vertices if metric.on_hull else counts)
+        elif cells is None:
+            metrics[metric.name] = math.nan
+        else:
+            metrics[metric.name] = float(metric(cells, **costs))
+    plain = None if cells is None else Cells(*(np.asarray(cell).item() for cell in cells))
+    holds = operating_range = None
+    if best == "expected_cost":
+        over = CostCurve(counts).over_prior(cost_fp=costs["cost_fp"], cost_fn=costs["cost_fn"])
+        holds = over._where_best(threshold, costs.get("prior", counts.n_pos / (counts.n_pos + counts.n_neg)))
+        operating_range = over.operating_range()
+    shown = _format_threshold(threshold, counts)
+    numbers = ModelNumbers(name, threshold, shown, plain, metrics, holds, operating_range)
+    return replace(numbers, **_pictured(counts, vertices, threshold)) if is_pictured else numbers
+
+
+def _pictured(counts: ThresholdCounts, vertices: ThresholdCounts, threshold: float) -> dict[str, Any]:
+    """Return what pictures of a model are made of."""
+    is_calibrated = counts._has_each_score and are_probabilities(counts)
+    calibration = CalibrationCurve.from_counts(counts) if is_calibrated else None
+    rows = np.arange(counts.thresholds.size)
+    if rows.size > MOST_POINTS:
+        from fastevals.show.report.points import candidates
+
+        rows = candidates(counts, vertices, [threshold])
+    below = np.append(counts.thresholds[1:], -math.inf)[rows]
+    return {"counts": counts.take(rows), "below": below, "calibration": calibration}
+
+
+def _format_threshold(threshold: float, counts: ThresholdCounts) -> str:
+    """Write a threshold so that what is read from paper predicts the same rows: it is a score, so mustn't round up."""
+    if math.isnan(threshold):
+        return "-"
+    row = counts.rows_at_least(np.asarray(threshold))
+    for digits in range(6, 18):
+        text = f"{threshold:.{digits}g}"
+        with contextlib.suppress(ValueError):  # between scores that are known
+            if counts.rows_at_least(np.asarray(float(text))) == row:
+                return text
+    return str(threshold)

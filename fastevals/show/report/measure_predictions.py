@@ -1,0 +1,272 @@
+"""Measure models' predictions: classes, of two or many, and numbers, with intervals from one bootstrap a block."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._distinct import sorted_unique
+from fastevals._options import UndefinedMetricWarning
+from fastevals._validation.labels import Classes
+from fastevals.infer.bootstrap.bootstrap import BootstrapResult, bootstrap
+from fastevals.infer.comparison import ModelComparison, compare_predictions
+from fastevals.infer.means import accuracies, median_interval, root_mean_squares
+from fastevals.infer.proportions import share_interval
+from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.error_metrics import MEDIAN
+from fastevals.measure.kinds import LABELS, TARGETS
+from fastevals.measure.metric_specs import MetricSpec
+from fastevals.results import Interval, check_confidence_level
+from fastevals.show.predicted import EACH_CLASS, NUMBER_METRICS, class_metrics
+from fastevals.show.report.data import (
+    CLASSES,
+    NUMBERS,
+    ErrorShape,
+    PredictedModel,
+    PredictionBlock,
+    ValueTable,
+)
+from fastevals.show.report.intervals import (
+    BCA,
+    IntervalPlan,
+    Intervals,
+    best_models,
+    read_intervals,
+)
+
+Floats = NDArray[np.float64]
+
+OF_EACH = {f"{name} of each class": spec for name, spec in EACH_CLASS.items()}  # as a bootstrap calls them
+SHARES = {"precision": 0, "recall": 1}  # metrics of a class that are successes over trials: the axis that is summed
+MOST_ESTIMATED = 100  # classes, of more there are no intervals of each
+MAPE = "mean_absolute_percentage_error"
+NORMAL = "normal"
+FEWEST_REPLICATES = 199  # replicates, however many rows there are
+MOST_SORTED = 20_000  # rows whose median error is drawn: of more its interval is between two of the errors
+NOT_MEASURED = {
+    CLASSES: "Predicted classes have no ranking, no threshold and no calibration: these need scores.",
+    NUMBERS: "Predicted numbers have errors, and no classes: what costs or thresholds make of them is not measured.",
+}
+
+
+class PredictedRows(NamedTuple):
+    """Rows of the data, or of a block: arrays of shape (n_rows,)."""
+
+    true: NDArray[Any]
+    predicted: dict[str, NDArray[Any]]
+    weights: Floats | None
+    groups: NDArray[np.intp] | None
+
+    def take(self, rows: Any) -> PredictedRows:
+        """Return some of the rows, by index or mask."""
+        weights, groups = (None if column is None else column[rows] for column in (self.weights, self.groups))
+        return PredictedRows(
+            self.true[rows], {name: each[rows] for name, each in self.predicted.items()}, weights, groups
+        )
+
+
+class MeasurePredictions(NamedTuple):
+    """How blocks are measured."""
+
+    kind: str
+    classes: Classes | None
+    plan: IntervalPlan | None
+    progress: bool
+
+    def metrics(self, rows: PredictedRows) -> dict[str, MetricSpec]:
+        """Return what is measured: relative errors only where no target is zero."""
+        if self.classes is not None:
+            return class_metrics(self.classes)
+        return {name: spec for name, spec in NUMBER_METRICS.items() if name != MAPE or (rows.true != 0).all()}
+
+    def block(
+        self, value: Any, rows: PredictedRows, metrics: Mapping[str, MetricSpec], *, is_pictured: bool
+    ) -> PredictionBlock:
+        """Measure each model, and make intervals."""
+        total = None if rows.weights is None else float(rows.weights.sum())
+        n_groups = None if rows.groups is None else int(sorted_unique(rows.groups).size)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)  # notes say it
+            if self.classes is not None:
+                models = self._measure_classes(rows, metrics)
+            else:
+                models = _measure_numbers(rows, metrics, is_pictured)
+            intervals, models = self._intervals(rows, metrics, models, n_groups)
+        best = {name: best_models(name, models) for name in metrics}
+        drawn = self._n_resamples(rows) if intervals is not None and intervals.method == BCA else None
+        return PredictionBlock(value, rows.true.size, total, tuple(models), best, intervals, drawn)
+
+    def _measure_classes(self, rows: PredictedRows, metrics: Mapping[str, MetricSpec]) -> list[PredictedModel]:
+        """Measure predicted classes by their matrices: of many classes those of the truth and the model's own."""
+        assert self.classes is not None
+        labels = None if self.classes.pos_label is None else self.classes.labels
+        matrices = {
+            name: ConfusionMatrix.from_predictions(rows.true, each, labels=labels, sample_weight=rows.weights)
+            for name, each in rows.predicted.items()
+        }
+        return [measure_matrix(name, matrix, metrics) for name, matrix in matrices.items()]
+
+    def _intervals(
+        self,
+        rows: PredictedRows,
+        metrics: Mapping[str, MetricSpec],
+        models: list[PredictedModel],
+        n_groups: int | None,
+    ) -> tuple[Intervals | None, list[PredictedModel]]:
+        """Return intervals of what is defined, and the models with those of each class."""
+        if self.plan is None:
+            return None, models
+        if n_groups == 1:
+            return Intervals(why_none="all its rows are of one group", n_groups=1), models
+        specs, each = defined_metrics(metrics, models), {}
+        is_sorted = self.kind == NUMBERS and rows.true.size > MOST_SORTED
+        if is_sorted:
+            specs.pop(MEDIAN, None)
+        if self.classes is not None and self.classes.labels.size <= MOST_ESTIMATED:
+            each = {
+                label: spec
+                for label, spec in OF_EACH.items()
+                if any(np.isfinite(model.classes[spec.name]).any() for model in models)
+            }
+        if not specs:
+            return Intervals(n_groups=n_groups), models
+        result = self._resample(rows, specs | each)
+        made = read_intervals(result, list(rows.predicted), specs, n_groups)
+        if is_sorted and rows.weights is None and rows.groups is None:
+            for name, predicted in rows.predicted.items():
+                made.models[name][MEDIAN] = median_interval(rows.true, predicted, self.plan.confidence_level)
+        are_independent = rows.weights is None and rows.groups is None
+        return made, [
+            with_class_intervals(model, result, each, self.plan.confidence_level if are_independent else None)
+            for model in models
+        ]
+
+    def _n_resamples(self, rows: PredictedRows) -> int | None:
+        """Return how many replicates the budget is enough for: all, where a number of them is asked for."""
+        plan = self.plan
+        is_counted = self.kind == CLASSES and rows.weights is None and rows.groups is None  # at no cost of rows
+        if plan is None or plan.budget is None or is_counted:
+            return None if plan is None else plan.n_resamples
+        least = max(FEWEST_REPLICATES, math.ceil(1 / check_confidence_level(plan.confidence_level)[1]) - 1)
+        return min(plan.n_resamples, max(least, plan.budget // (rows.true.size * len(rows.predicted))))
+
+    def _resample(self, rows: PredictedRows, specs: Mapping[str, MetricSpec]) -> BootstrapResult | ModelComparison:
+        """Return one bootstrap of all models, or of the only one."""
+        assert self.plan is not None
+        settings: dict[str, Any] = {
+            "n_resamples": self._n_resamples(rows), "confidence_level": self.plan.confidence_level,
+            "rng": self.plan.seed, "groups": rows.groups, "sample_weight": rows.weights, "progress": self.progress,
+        }  # fmt: skip
+        if self.classes is not None and self.classes.pos_label is not None:
+            settings["pos_label"] = self.classes.pos_label
+        if len(rows.predicted) > 1:
+            return compare_predictions(rows.true, rows.predicted, metrics=specs, **settings)
+        (only,) = rows.predicted.values()
+        return bootstrap((rows.true, only), specs, **settings)
+
+    def over(self, values: list[Any], codes: NDArray[np.intp], rows: PredictedRows) -> ValueTable:
+        """Measure one metric of each value: accuracy, with Wilson's interval, or the root mean squared error."""
+        n = np.bincount(codes, minlength=len(values))
+        has_intervals = self.plan is not None and rows.groups is None
+        level = self.plan.confidence_level if self.plan is not None else 0.95
+        measure = accuracies if self.classes is not None else root_mean_squares
+        name = "accuracy" if self.classes is not None else "root_mean_squared_error"
+        found = {}
+        for model, predicted in rows.predicted.items():
+            numbers, ends = measure(rows.true, predicted, codes, rows.weights, len(values), level)
+            found[model] = numbers, ends if has_intervals else np.full((len(values), 2), np.nan)
+        return ValueTable(values, n, name, found)
+
+
+def measure_matrix(name: str, matrix: ConfusionMatrix, metrics: Mapping[str, MetricSpec]) -> PredictedModel:
+    """Measure the predicted classes that a matrix counts."""
+    specs = [*metrics.values(), *EACH_CLASS.values()]
+    found = LABELS.evaluate(matrix.counts[np.newaxis], matrix._classes, [LABELS.metric(spec) for spec in specs])
+    values = dict(zip(metrics, (float(each[0]) for each in found), strict=False))
+    classes = dict(zip(EACH_CLASS, (each[0] for each in found[len(metrics) :]), strict=True))
+    return PredictedModel(name, values, matrix, classes)
+
+
+def _measure_numbers(rows: PredictedRows, metrics: Mapping[str, MetricSpec], is_pictured: bool) -> list[PredictedModel]:
+    """Measure predicted numbers, all models in one sweep."""
+    specs = [TARGETS.metric(spec) for spec in metrics.values()]
+    targets, arrays = TARGETS.read(rows.true, rows.predicted)
+    found = TARGETS.evaluate_rows(targets, list(arrays.values()), rows.weights, specs)
+    shapes: list[ErrorShape | None] = [None] * len(arrays)
+    if is_pictured:
+        shapes = list(error_shapes(targets, list(arrays.values()), rows.weights))
+    return [
+        PredictedModel(name, dict(zip(metrics, (float(each[k]) for each in found), strict=True)), errors=shape)
+        for k, (name, shape) in enumerate(zip(arrays, shapes, strict=True))
+    ]
+
+
+def defined_metrics(metrics: Mapping[str, MetricSpec], models: Sequence[PredictedModel]) -> dict[str, MetricSpec]:
+    """Return the metrics that one of the models has."""
+    return {name: spec for name, spec in metrics.items() if any(math.isfinite(model.metrics[name]) for model in models)}
+
+
+def with_class_intervals(
+    model: PredictedModel,
+    result: BootstrapResult | ModelComparison,
+    each: Mapping[str, MetricSpec],
+    confidence_level: float | None,
+) -> PredictedModel:
+    """Return a model with intervals of each of its classes; the result's are of those of all models.
+
+    With the confidence level of whole rows that are independent, shares without width have Wilson's interval too.
+    """
+    matrix = model.matrix
+    if matrix is None or result.labels is None:
+        return model
+    found: dict[str, Interval] = {}
+    order = np.argsort(result.labels, kind="stable")  # the positive one of two is last
+    places = order[np.searchsorted(result.labels[order], matrix.labels)]
+    for label, spec in each.items():
+        estimate = result[label].estimates[model.name] if isinstance(result, ModelComparison) else result[label]
+        ends: Any = estimate.confidence_interval  # of each class
+        low, high = ends
+        found[spec.name] = Interval(low[places], high[places])
+    wilson: dict[str, Interval] = {}
+    if confidence_level is not None:
+        right, alpha = np.diag(matrix.counts), check_confidence_level(confidence_level)[1]
+        for name in SHARES.keys() & {name for name, each in found.items() if np.equal(*each).any()}:
+            ends = share_interval(right, matrix.counts.sum(axis=SHARES[name]) - right, "wilson", alpha, "two-sided")
+            ends[0][~np.equal(*found[name])] = math.nan
+            wilson[name] = Interval(*ends)
+    return replace(model, class_intervals=found, wilson=wilson)
+
+
+# Errors, for pictures -------------------------------------------------------------------------------------------------
+
+N_BINS, N_SIZES, N_PARTS = 60, 256, 10
+TAIL = 0.005  # share of errors on each side that is not drawn to scale
+
+
+def error_shapes(targets: NDArray[Any], predictions: Sequence[NDArray[Any]], weights: Floats | None) -> Iterable[Any]:
+    """Yield how each model's errors are spread, in bins that all models have."""
+    errors = [np.subtract(values, targets, dtype=np.float64) for values in predictions]
+    quantiles = [np.quantile(each, [TAIL, 1 - TAIL]) for each in errors]
+    low, high = min(each[0] for each in quantiles), max(each[1] for each in quantiles)
+    if not low < high:
+        low, high = low - 0.5 * (abs(low) or 1.0), high + 0.5 * (abs(high) or 1.0)
+    edges = np.linspace(low, high, N_BINS + 1)
+    for values, each in zip(predictions, errors, strict=True):
+        shares = np.histogram(np.clip(each, low, high), edges, weights=weights)[0].astype(np.float64)
+        order = np.argsort(np.abs(each), kind="stable")
+        rows = np.ones(each.size) if weights is None else weights
+        below = np.cumsum(rows[order]) / rows.sum()
+        kept = sorted_unique(np.searchsorted(below, np.linspace(0, 1, N_SIZES)).clip(max=each.size - 1))
+        by_value = np.argsort(values, kind="stable")
+        parts = [part for part in np.array_split(by_value, N_PARTS) if part.size]
+        means = [
+            [float(np.average(column[part], weights=None if weights is None else weights[part])) for part in parts]
+            for column in (values, targets)
+        ]
+        yield ErrorShape(edges, shares / shares.sum(), np.abs(each)[order][kept], below[kept], *map(np.array, means))

@@ -1,0 +1,640 @@
+"""Make reports: read columns, check options, and measure the rows in blocks."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._choices import OnInvalid
+from fastevals._execution import progressed
+from fastevals._naming import dropping, option
+from fastevals._options import UndefinedMetricWarning, check_choice, check_costs, check_number, naming_rows, show
+from fastevals._validation.arrays import (
+    as_frequencies,
+    as_scores,
+    as_weights,
+    check_finite,
+    check_one_weight,
+    raise_not_finite,
+)
+from fastevals._validation.labels import binary_labels, distinct_pair
+from fastevals.counting.labels import rows_by_code
+from fastevals.counting.ordering import BinaryLabels
+from fastevals.counts import ThresholdCounts
+from fastevals.datasets import load_digits_eight
+from fastevals.document.frames import Columns
+from fastevals.infer.bootstrap.bootstrap import bootstrap
+from fastevals.measure.confusion import ConfusionMatrix
+from fastevals.measure.error_metrics import MEDIAN
+from fastevals.measure.ranking.base import BaseRanking
+from fastevals.measure.ranking.ranking import Ranking, as_ranking
+from fastevals.measure.registry import find_metric
+from fastevals.reading.columns import (
+    STDIN,
+    ColumnRoles,
+    NamedColumns,
+    Reading,
+    are_summaries,
+    check_columns,
+    column_name,
+    column_names,
+    columns_by_role,
+    data_name,
+    encode_values,
+    is_path,
+    parse_label,
+    read_data,
+)
+from fastevals.reading.form import CsvForm
+from fastevals.reading.rows import LeftOut
+from fastevals.scale.classes import ConfusionSummary
+from fastevals.scale.exact.scans import NotWholeError
+from fastevals.scale.targets import TargetSummary
+from fastevals.show.commands import MOST_PICTURED, check_required_columns
+from fastevals.show.predicted import NUMBER_METRICS, class_metrics, read_classes, read_targets
+from fastevals.show.report.data import (
+    CLASSES,
+    NUMBERS,
+    PredictedModel,
+    PredictionBlock,
+    PredictionReportData,
+    PredictionRoles,
+    ReportData,
+    ThresholdRule,
+)
+from fastevals.show.report.intervals import (
+    IntervalPlan,
+    Intervals,
+    ScoredRows,
+    as_plan,
+    metric_title,
+    read_intervals,
+    why_no_squares,
+    why_unknown_squares,
+)
+from fastevals.show.report.json import report_values
+from fastevals.show.report.measure import Measure
+from fastevals.show.report.measure_predictions import (
+    MAPE,
+    MOST_ESTIMATED,
+    MOST_SORTED,
+    NORMAL,
+    NOT_MEASURED,
+    OF_EACH,
+    MeasurePredictions,
+    PredictedRows,
+    defined_metrics,
+    measure_matrix,
+    with_class_intervals,
+)
+from fastevals.show.report.over_values import MOST_BLOCKS
+from fastevals.show.report.predictions import prediction_text, prediction_values
+from fastevals.show.report.rows import prediction_report_columns, report_columns
+from fastevals.show.report.streams import (
+    open_reader,
+    read_complete_rows,
+    read_reference,
+    read_rows,
+    read_summaries,
+    scored_rows,
+    summary_name,
+    summary_of_ranking,
+)
+from fastevals.show.report.text import report_text
+from fastevals.show.text_result import TextResult
+
+if TYPE_CHECKING:
+    from fastevals.document.page.page import Page
+
+EMBEDDED = "digits_eight (embedded)"
+DIGIT_SCORES = ("logistic", "naive_bayes", "random_forest")
+
+
+class Report(ReportData, TextResult):
+    """A report, which prints itself as text.
+
+    Attributes
+    ----------
+    data : str
+        Where the columns are from.
+    roles : ColumnRoles
+        The columns.
+    pos_label : int, float, bool or str
+        The positive class.
+    best : str or None
+        The metric by which each model's threshold is chosen in each block; None where `threshold` is given.
+    threshold : float or None
+        The threshold of all.
+    costs : dict of str to float, or None
+        ``cost_fp`` and ``cost_fn``, where given or used, and ``prior`` where given.
+    n_weightless : int
+        Rows of weight zero, left out.
+    blocks : tuple of ReportBlock
+        By ascending value; none where there are too many.
+    plan : IntervalPlan or None
+        How intervals were made; None where none are wanted.
+    over : OverValues or None
+        Metrics over the values of the --by column, where it has two or more.
+    left_out : LeftOut
+        Rows without a value that they need, such as a label or a finite score, by the columns that lack it.
+    """
+
+    __slots__ = ()
+
+    @property
+    def n_dropped(self) -> int:
+        """Number of rows left out because they can't be counted."""
+        return self.left_out.n_rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as strict JSON: NaN is None, an infinite threshold "Infinity"."""
+        return report_values(self)
+
+    def to_text(self) -> str:
+        """Return the report as text to read: lines of at most 120 characters for ordinary names."""
+        return report_text(self)
+
+    def _columns(self) -> Columns:
+        return report_columns(self)
+
+    def to_page(self) -> Page:
+        """Return what the report's page shows."""
+        from fastevals.show.report.page import report_page
+
+        return report_page(self)
+
+    def to_json(self) -> str:
+        """Return the report as the command prints it with --format json: one line without blocks."""
+        indent = 2 if self.blocks else None  # with it a million numbers take seconds, and a line each
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False) + "\n"
+
+
+class PredictionReport(PredictionReportData, TextResult):
+    """A report of predicted classes or numbers, which prints itself as text.
+
+    Attributes
+    ----------
+    data : str
+        Where the columns are from.
+    kind : "classes" or "numbers"
+    roles : PredictionRoles
+    classes : Classes or None
+        Those that occur, the positive one of two last; None of numbers.
+    metrics : tuple of str
+        What columns of tables are called.
+    blocks : tuple of PredictionBlock
+        By ascending value of the --by column; none where there are more than 100.
+    plan : IntervalPlan or None
+        How intervals were made; None where none are wanted.
+    over : ValueTable or None
+        Of the --by column's values, where there are two or more.
+    n_weightless : int
+        Rows of weight zero, left out.
+    not_measured : tuple of str
+        What is not, and why.
+    left_out : LeftOut
+        Rows without a value that they need, by the columns that lack it.
+    """
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as strict JSON: NaN is None, what is infinite "Infinity"."""
+        return prediction_values(self)
+
+    def to_text(self) -> str:
+        """Return the report as text to read, the last line with a line end."""
+        return prediction_text(self)
+
+    def _columns(self) -> Columns:
+        return prediction_report_columns(self)
+
+    def to_page(self) -> Page:
+        """Return what the report's page shows."""
+        from fastevals.show.report.prediction_page import prediction_page
+
+        return prediction_page(self)
+
+
+def build_report(
+    data: Any, *, n_pictured: int = MOST_PICTURED, pred: Any = None, target: str | None = None, **options: Any
+) -> Report | PredictionReport:
+    """Make a report; arguments as `report`. The first `n_pictured` blocks keep what pictures are made of."""
+    if pred is None and target is None and not counts_predictions(data):
+        return report_scores(data, n_pictured=n_pictured, **options)
+    if options.get("score") is not None and (pred is not None or target is not None):
+        other = "pred" if pred is not None else "target"
+        raise ValueError(f"{option('score')} and {option(other)} exclude each other: scores, or what models predict")
+    taken, defaults = inspect.signature(report_predictions).parameters, inspect.signature(report_scores).parameters
+    for name, value in options.items():
+        default = defaults[name].default
+        if name not in taken and not (value is default or value == default):
+            raise ValueError(f"{option(name)} goes with scores; this is a report of predictions")
+    options = {name: value for name, value in options.items() if name in taken}
+    return report_predictions(data, pred=pred, target=target, n_pictured=n_pictured, **options)
+
+
+def counts_predictions(data: Any) -> bool:
+    """Return whether data is what was counted of predicted classes or numbers."""
+    return type(data).__name__ in ("ConfusionMatrix", "ConfusionSummary", "TargetSummary")
+
+
+def report_scores(
+    data: Any,
+    *,
+    label: str | None = None,
+    score: str | Sequence[str] | None = None,
+    sample_weight: str | None = None,
+    frequency_weight: str | None = None,
+    by: str | None = None,
+    pos_label: Any = None,
+    threshold: float | None = None,
+    best: str | None = None,
+    cost_fp: float | None = None,
+    cost_fn: float | None = None,
+    prior: float | None = None,
+    n_resamples: int | None = None,
+    confidence_level: float = 0.95,
+    rng: Any = 0,
+    groups: str | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    memory: int | str | None = None,
+    approximate: bool = False,
+    on_invalid: OnInvalid = "raise",
+    against: Any = None,
+    progress: bool = False,
+    n_pictured: int = MOST_PICTURED,
+) -> Report:
+    """Measure each model in each block, and over all values of the `by` column; arguments as `report`.
+
+    The first `n_pictured` blocks keep what pictures of their models are made of.
+    """
+    form = CsvForm.checked(separator, encoding, header)
+    others = {"sample_weight": sample_weight, "frequency_weight": frequency_weight, "by": by, "groups": groups}
+    label, sample_weight, frequency_weight, by, groups = (
+        column_name(role, name) for role, name in {"label": label, **others}.items()
+    )
+    others |= {"pos_label": pos_label}
+    scores = column_names("score", score)
+    ranking = as_ranking("data", data)
+    is_counted = isinstance(ranking, BaseRanking)
+    if is_counted:
+        _check_no_columns(data, form, others, scores)
+    if is_counted or data is None:
+        label, scores = label or "label", scores or (("score",) if is_counted else DIGIT_SCORES)
+    summary = read_summaries(data) if are_summaries(data) else None
+    if is_counted and not ranking.n_samples:
+        raise ValueError("data has no rows")
+    if is_counted and type(ranking) is not Ranking:  # of which not each score is known
+        summary, is_counted = summary_of_ranking(str(label), scores[0], ranking), False
+    if summary is not None:
+        _check_no_columns(data, form, others, ())
+        label, scores = label or summary.label, scores or summary.models
+        by = summary.by
+        sample_weight, frequency_weight = (None, summary.weight) if summary.are_copies else (summary.weight, None)
+    check_required_columns(data_name(data), label, scores)
+    if against is not None and (summary is None or not are_summaries(against)):
+        raise ValueError(f"{option('against')} goes with files of fastevals summarize, in its place and as the data")
+    roles = ColumnRoles.checked(str(label), scores, sample_weight, frequency_weight, by=by, groups=groups)
+    reading = Reading.checked(memory, approximate, on_invalid)
+    reader = None
+    if not (is_counted or summary is not None or reading.takes_whole(data, len(scores))):
+        reader = open_reader(data, roles, form, pos_label, reading)
+    is_read = is_counted or reader is not None or summary is not None
+    columns = NamedColumns({}) if is_read else _read_columns(data, roles, form)
+    with naming_rows(columns.line, dropping() if is_path(data) else ""):
+        plan = as_plan(n_resamples, confidence_level, rng)
+        rule = _threshold_rule(threshold, best, _costs(cost_fp, cost_fn, prior))
+        measure = Measure(roles, rule, plan, n_pictured, progress)
+        left_out = LeftOut()
+        if summary is not None:
+            summary = summary.of_models(roles.label, scores)
+            reference = None if against is None else read_reference(against, summary)
+            measured = measure.summary(summary, reference, against)
+            positive, n_weightless, left_out = summary.labels[0], summary.n_weightless, summary.left_out
+        elif reader is not None and not reading.fits(reader.files, len(scores)):
+            one_scan = reading.approximate or not reader.files.can_repeat
+            try:
+                measured = measure.in_one_scan(reader) if one_scan else measure.stream(reader, reading)
+            except NotWholeError:  # of weights that are not whole numbers there are bounds
+                measured = measure.in_one_scan(reader)
+            positive, n_weightless = reader.positive, reader.n_weightless
+        elif reader is not None:
+            read = read_rows(reader)
+            values, codes = _parted(roles, read.values, as_written=reader.files.is_csv)
+            measured = measure.rows(scored_rows(read, reader), values, codes)
+            positive, n_weightless = reader.positive, reader.n_weightless
+        else:
+            rows, positive = (
+                _counted_rows(data, ranking, roles.scores[0]) if is_counted else _scored_rows(columns, roles, pos_label)
+            )
+            by_column = None if roles.by is None else columns[roles.by]
+            values, codes = _parted(roles, by_column, as_written=roles.by in columns.as_written)
+            n_weightless = 0 if rows.weights is None else int(np.count_nonzero(rows.weights == 0))
+            if n_weightless:
+                kept = rows.weights != 0
+                rows = rows.take(kept)
+                if codes is not None:
+                    present, codes = np.unique(codes[kept], return_inverse=True)
+                    values = [values[k] for k in present.tolist()]
+            measured = measure.rows(rows, values, codes)
+        if reader is not None:
+            left_out = reader.left_out
+    title = EMBEDDED if data is None else data_name(data) if reader is None else reader.files.name
+    title = title if summary is None else summary_name(data)
+    blocks, plan, over = measured
+    return Report(title, roles, positive, *rule, n_weightless, tuple(blocks), plan, over, left_out)
+
+
+def _parted(
+    roles: ColumnRoles, column: NDArray[Any] | None, *, as_written: bool
+) -> tuple[list[Any], NDArray[np.intp] | None]:
+    """Return the values of the blocks, and the place of each row's among them."""
+    if column is None:
+        return [None], None
+    return encode_values(roles.message_names()[str(roles.by)], column, as_written=as_written)
+
+
+# Columns and rows -------------------------------------------------------------------------------------------------
+
+
+def _read_columns(data: Any, roles: ColumnRoles, form: CsvForm) -> NamedColumns:
+    """Return the columns of the data, or of the embedded scores."""
+    names = roles.message_names()
+    if data is not None:
+        return read_data(data, names, numeric=roles.numeric, names=roles.naming, form=form, hint=dropping())
+    columns = load_digits_eight()
+    check_columns(EMBEDDED, list(columns), names)
+    return NamedColumns(columns)
+
+
+def _scored_rows(columns: NamedColumns, roles: ColumnRoles, pos_label: Any) -> tuple[ScoredRows, Any]:
+    """Return the rows that columns hold, checked, and the positive label; the labels are taken out of the columns."""
+    names = roles.message_names()
+    positive, positive_label = _positives(names[roles.label], columns.pop(roles.label), pos_label)
+    scores = {}
+    for name in roles.scores:
+        scores[name] = as_scores(names[name], columns[name])
+        check_finite(names[name], scores[name])
+    read_weights = as_frequencies if roles.are_copies else as_weights
+    weights = None if roles.weight is None else read_weights(names[roles.weight], columns[roles.weight])
+    groups = None if roles.groups is None else columns.encode_groups(names[roles.groups], roles.groups)
+    return ScoredRows(positive, scores, weights, groups, are_copies=roles.are_copies), positive_label
+
+
+def _positives(name: str, labels: NDArray[Any], pos_label: Any) -> tuple[NDArray[np.bool_], Any]:
+    """Return which rows are positive, and the positive label."""
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise_not_finite(name, labels)
+    distinct = sorted(distinct_pair(labels))
+    wanted = parse_label(pos_label, distinct) if isinstance(pos_label, str) else pos_label
+    coded = BinaryLabels(*binary_labels(name, labels, wanted, option=option("pos_label")))
+    return coded.flags(name).view(bool), type(distinct[0])(coded.positive)
+
+
+def _check_no_columns(data: Any, form: CsvForm, others: dict[str, Any], score: Sequence[str]) -> None:
+    """Raise if options that need columns come with a ranking or counts."""
+    kind = type(data).__name__
+    for name, value in others.items():
+        if value is not None:
+            raise ValueError(f"{option(name)} goes with columns of rows, but data is a {kind}")
+    if options := form.options():
+        raise ValueError(f"{options[0]} goes with a CSV file, but data is a {kind}")
+    if len(score) > 1:
+        raise ValueError(f"{option('score')} must be one name, of the model that a {kind} is of, got {list(score)}")
+
+
+def _counted_rows(data: Any, ranking: Ranking, name: str) -> tuple[ScoredRows, Any]:
+    """Return a row for each distinct score and class, weighted by how often it occurs, and the positive label."""
+    counts = ranking.counts
+    if isinstance(data, ThresholdCounts) and counts.tps.dtype.kind == "f":
+        raise ValueError("data must count rows, but these ThresholdCounts are sums of weights: pass the Ranking")
+    sizes = np.concatenate([np.diff(counts.tps), np.diff(counts.fps)])
+    positive, scores = np.repeat([True, False], counts.tps.size - 1), np.tile(counts.thresholds[1:], 2)
+    kept, are_copies = sizes > 0, counts.tps.dtype.kind == "i"
+    return ScoredRows(positive[kept], {name: scores[kept]}, sizes[kept], None, ranking, are_copies), ranking.pos_label
+
+
+# Options ----------------------------------------------------------------------------------------------------------
+
+
+def _threshold_rule(threshold: float | None, best: str | None, costs: dict[str, float] | None) -> ThresholdRule:
+    """Return the options checked: by default the best F1, or the least expected cost where costs are given."""
+    if threshold is None:
+        best = ("f1" if costs is None else "expected_cost") if best is None else best
+        best = find_metric(option("best"), best, of="cells").name
+        if best == "expected_cost":
+            costs = costs or _costs(1.0, 1.0)
+    elif best is not None:
+        raise ValueError(f"{option('best')} and {option('threshold')} exclude each other")
+    elif isinstance(threshold, bool) or not isinstance(threshold, Real) or threshold != threshold:
+        raise ValueError(f"{option('threshold')} must be a number, got {show(threshold)}")
+    else:
+        check_number(option("threshold"), threshold)
+    return ThresholdRule(best, threshold, costs)
+
+
+def _costs(cost_fp: float | None, cost_fn: float | None, prior: float | None = None) -> dict[str, float] | None:
+    if cost_fp is None and cost_fn is None and prior is None:
+        return None
+    names = (option("cost_fp"), option("cost_fn"))
+    fp, fn, _ = check_costs(*(1.0 if cost is None else cost for cost in (cost_fp, cost_fn)), names=names)
+    costs = {"cost_fp": fp, "cost_fn": fn}
+    return costs if prior is None else costs | {"prior": check_number(option("prior"), prior, low=0, high=1)}
+
+
+# Predictions ----------------------------------------------------------------------------------------------------------
+
+
+def report_predictions(
+    data: Any,
+    *,
+    label: str | None = None,
+    target: str | None = None,
+    pred: str | Sequence[str] | None = None,
+    sample_weight: str | None = None,
+    frequency_weight: str | None = None,
+    by: str | None = None,
+    pos_label: Any = None,
+    n_resamples: int | None = None,
+    confidence_level: float = 0.95,
+    rng: Any = 0,
+    groups: str | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    on_invalid: OnInvalid = "raise",
+    progress: bool = False,
+    n_pictured: int = MOST_PICTURED,
+) -> PredictionReport:
+    """Measure models' predictions in each block; arguments as `report`."""
+    form = CsvForm.checked(separator, encoding, header)
+    others = {"sample_weight": sample_weight, "frequency_weight": frequency_weight, "by": by, "groups": groups}
+    label, target, sample_weight, frequency_weight, by, groups = (
+        column_name(role, name) for role, name in {"label": label, "target": target, **others}.items()
+    )
+    check_one_weight(sample_weight, frequency_weight, (option("sample_weight"), option("frequency_weight")))
+    models = column_names("pred", pred)
+    plan = as_plan(n_resamples, confidence_level, rng)
+    if isinstance(data, (ConfusionMatrix, ConfusionSummary, TargetSummary)):
+        return report_counted(data, target or label, models, plan, others | {"pos_label": pos_label})
+    if label is not None and target is not None:
+        raise ValueError(
+            f"{option('target')} is a column of numbers, {option('label')} one of classes: give one of them"
+        )
+    if target is not None and pos_label is not None:
+        raise ValueError(
+            f"{option('pos_label')} goes with {option('label')}; {option('target')} is a column of numbers"
+        )
+    for name, value in (("label", label or target), ("pred", models)):
+        if not value:
+            other = f" (or {option('target')}, of numbers)" if name == "label" else ""
+            what = "true classes" if name == "label" else "a model's predictions"
+            raise ValueError(f"{option(name)}{other} is missing: it names the column of {what} in {data_name(data)}")
+    if isinstance(data, (list, tuple)) or (isinstance(data, str) and data == STDIN):
+        raise ValueError(f"{option('pred')} goes with one file or a frame, not with several or standard input")
+    truth = str(label or target)
+    kind = NUMBERS if target is not None else CLASSES
+    roles = PredictionRoles(truth, models, sample_weight, by, groups, frequency_weight)
+    role = "label" if kind == CLASSES else "target"
+    named = [(option(role), truth), *((option("pred"), name) for name in models)]
+    called = columns_by_role([*named, *((option(name), value) for name, value in _beside(roles).items())])
+    numeric = [] if kind == CLASSES else [truth, *models]
+    numeric += [name for name in (sample_weight, frequency_weight) if name is not None]
+    check_choice(option("on_invalid"), on_invalid, OnInvalid)
+    left_out = LeftOut()
+    if on_invalid == "raise":
+        names = set(called) - set(numeric)
+        columns = read_data(data, called, numeric=numeric, names=names, form=form, hint=dropping())
+    else:
+        columns, left_out = read_complete_rows(data, called, numeric, form)
+    with naming_rows(columns.line, dropping() if is_path(data) else ""):
+        classes = None
+        if kind == CLASSES:
+            read = read_classes(columns, truth, models, pos_label)
+            true, predicted, classes = read.true, read.predicted, read.classes
+        else:
+            true, predicted = read_targets(columns, truth, models)
+        weights = None if sample_weight is None else as_weights(called[sample_weight], columns[sample_weight])
+        copies = None
+        if frequency_weight is not None:
+            copies = as_frequencies(called[frequency_weight], columns[frequency_weight])
+        drawn_together = None if groups is None else columns.encode_groups(called[groups], groups)
+        values, codes = ([None], None) if by is None else columns.encode_values(called[by], by)
+    rows, n_weightless = PredictedRows(true, predicted, weights, drawn_together), 0
+    times: Any = weights if copies is None else copies
+    if times is not None and not (copies is None and times.all()):
+        kept = np.flatnonzero(times) if copies is None else np.repeat(np.arange(copies.size), copies)
+        rows, n_weightless = rows.take(kept), int(np.count_nonzero(times == 0))
+        if codes is not None:
+            present, codes = np.unique(codes[kept], return_inverse=True)
+            values = [values[k] for k in present.tolist()]
+    measure = MeasurePredictions(kind, classes, plan, progress)
+    metrics, not_measured = measure.metrics(rows), [NOT_MEASURED[kind]]
+    if classes is not None and classes.labels.size > MOST_ESTIMATED:
+        not_measured.append(f"Classes have no intervals of their own where there are more than {MOST_ESTIMATED}.")
+    if kind == NUMBERS and MAPE not in metrics:
+        n = int(np.count_nonzero(rows.true == 0))
+        not_measured.append(f"{metric_title(MAPE)} is not measured: {n} target{'s are' if n > 1 else ' is'} zero.")
+    if kind == NUMBERS and rows.true.size > MOST_SORTED and plan is not None:
+        what = "no differences" if rows.weights is None and rows.groups is None else "no intervals"
+        not_measured.append(f"{metric_title(MEDIAN)} has {what} where there are more than {MOST_SORTED:,} rows.")
+    places = [None] if codes is None else rows_by_code(codes, len(values)) if len(values) <= MOST_BLOCKS else []
+    parts = list(zip(values if places else [], places, strict=True))
+    blocks = [
+        measure.block(value, rows if part is None else rows.take(part), metrics, is_pictured=k < n_pictured)
+        for k, (value, part) in enumerate(progressed(parts, "measuring"))
+    ]
+    over = None if codes is None or len(values) < 2 else measure.over(values, codes, rows)
+    return PredictionReport(
+        data_name(data), kind, roles, classes, tuple(metrics), tuple(blocks), plan, over, n_weightless,
+        tuple(not_measured), left_out,
+    )  # fmt: skip
+
+
+def _beside(roles: PredictionRoles) -> dict[str, str | None]:
+    others = {"by": roles.by, "groups": roles.groups}
+    return {"sample_weight": roles.sample_weight, "frequency_weight": roles.frequency_weight, **others}
+
+
+# What was counted -----------------------------------------------------------------------------------------------------
+
+
+def report_counted(
+    data: ConfusionMatrix | ConfusionSummary | TargetSummary,
+    truth: str | None,
+    models: tuple[str, ...],
+    plan: IntervalPlan | None,
+    beside: Mapping[str, Any],
+) -> PredictionReport:
+    """Report on what was counted of one model."""
+    kind = type(data).__name__
+    for name, value in beside.items():
+        if value is not None:
+            raise ValueError(f"{option(name)} goes with columns of rows, but data is a {kind}")
+    if len(models) > 1:
+        raise ValueError(f"{option('pred')} must be one name, of the model that a {kind} is of, got {list(models)}")
+    model = models[0] if models else "pred"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        if isinstance(data, TargetSummary):
+            return _report_sums(data, truth or "target", model, plan)
+        matrix = data.matrix() if isinstance(data, ConfusionSummary) else data
+        if matrix.counts.ndim != 2:
+            raise ValueError(f"data must be one matrix, not a stack of them, got counts of shape {matrix.counts.shape}")
+        total = matrix.counts.sum()
+        if not total > 0:
+            raise ValueError(f"data must count rows, got {show(data)}")
+        classes = matrix._classes
+        metrics = class_metrics(classes)
+        measured, intervals = measure_matrix(model, matrix, metrics), None
+        is_whole = matrix.counts.dtype.kind == "i"
+        if plan is not None and isinstance(data, ConfusionSummary) and data._known_squares() is None:
+            intervals = Intervals(why_none=why_unknown_squares())
+        elif plan is not None and isinstance(data, ConfusionMatrix) and not is_whole:
+            intervals = Intervals(why_none=why_no_squares())
+        elif plan is not None:
+            specs = defined_metrics(metrics, [measured])
+            each = OF_EACH if measured.classes["f1"].size <= MOST_ESTIMATED else {}
+            settings: dict[str, Any] = {"confidence_level": plan.confidence_level, "rng": plan.seed}
+            result = bootstrap(data, specs | each, n_resamples=plan.n_resamples, **settings)
+            intervals = read_intervals(result, [model], specs, None)
+            measured = with_class_intervals(measured, result, each, plan.confidence_level if is_whole else None)
+    n_rows = int(total) if is_whole else 0
+    best = dict.fromkeys(metrics, (model,))
+    block = PredictionBlock(None, n_rows, None if is_whole else float(total), (measured,), best, intervals)
+    roles = PredictionRoles(truth or "label", (model,), None, None, None)
+    said = (NOT_MEASURED[CLASSES],)
+    return PredictionReport(kind, CLASSES, roles, classes, tuple(metrics), (block,), plan, not_measured=said)
+
+
+def _report_sums(data: TargetSummary, target: str, model: str, plan: IntervalPlan | None) -> PredictionReport:
+    """Report on sums of one model's errors, with intervals by standard errors."""
+    if not data.n_samples:
+        raise ValueError(f"data must count rows, got {show(data)}")
+    median = "median_absolute_error"
+    names = [name for name in NUMBER_METRICS if name not in (median, MAPE)]
+    values = {name: float(data.metric(name)) for name in names}
+    intervals = None
+    if plan is not None and data._known_squares() is None:
+        intervals = Intervals(why_none=why_unknown_squares())
+    elif plan is not None:
+        found = {name: data.confidence_interval(name, plan.confidence_level) for name in names}
+        intervals = Intervals(NORMAL, models={model: found})
+    measured, best = PredictedModel(model, values), dict.fromkeys(names, (model,))
+    block = PredictionBlock(None, data.n_samples, None, (measured,), best, intervals)
+    said = (
+        NOT_MEASURED[NUMBERS],
+        f"{metric_title(median)} and {metric_title(MAPE)} are not measured: sums don't tell these.",
+    )
+    roles = PredictionRoles(target, (model,), None, None, None)
+    return PredictionReport(type(data).__name__, NUMBERS, roles, None, tuple(names), (block,), plan, not_measured=said)
