@@ -38,8 +38,9 @@ from fastevals._validation.labels import as_groups, as_labels, check_several_gro
 from fastevals._validation.text import encode_column, encode_text, unique_inverse
 from fastevals.counting.labels import code_labels
 from fastevals.reading.csv import CsvFile
-from fastevals.reading.files import MISSING, arrow_batches, column_named, open_parquet
+from fastevals.reading.files import arrow_batches, column_named, open_parquet
 from fastevals.reading.form import SUMMARY, CsvForm
+from fastevals.reading.pieces import MISSING
 from fastevals.reading.values import hint_on_number, name_values, nearest_floats, numbers_of
 
 Names = Mapping[str, str]  # of columns, with what messages call each

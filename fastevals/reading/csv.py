@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 from fastevals._naming import option
 from fastevals._options import import_optional
 from fastevals._validation.arrays import EXACT_INTEGER, is_number
-from fastevals.reading.files import MISSING, Piece, RowFiles, explained, open_stream
+from fastevals.reading.files import open_stream
 from fastevals.reading.form import CsvForm
+from fastevals.reading.pieces import MISSING, Piece, Source, explained
 from fastevals.reading.values import MISSING_WORDS, NULLS, are_missing
 
 HEAD = 1 << 20  # bytes that are looked at
@@ -394,7 +395,7 @@ class _Chained(io.RawIOBase):
 
 def open_stdin(
     form: CsvForm, wanted: Collection[str] | None, as_written: Collection[str] = (), *, drops: bool = False
-) -> RowFiles:
+) -> Source:
     """Open standard input: CSV, or a stream of Arrow."""
     pa = import_optional("pyarrow", MISSING)
     if sys.stdin is None:
@@ -414,7 +415,7 @@ def open_stdin(
     with explained(STDIN, quoted=True):
         file = CsvStream(stream, STDIN, form, wanted, as_written, drops=drops)
     piece = Piece(STDIN, None, 0, file.stream, file.line, file.decimal)
-    return RowFiles(STDIN, file.names, [piece], can_repeat=False, hint=file.hint, is_csv=True)
+    return Source(STDIN, file.names, [piece], can_repeat=False, hint=file.hint, is_csv=True)
 
 
 STDIN = "standard input"

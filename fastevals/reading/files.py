@@ -9,108 +9,27 @@ from __future__ import annotations
 import glob
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from fastevals._options import check_name, did_you_mean, import_optional, listed, show
+from fastevals._options import check_name, import_optional, listed, show
 from fastevals._validation.arrays import refuse_engines
+from fastevals.reading.pieces import MISSING, ROWS_PER_BATCH, Piece, Source, explained, state_of
 
-MISSING = "reading files needs pyarrow: pip install pyarrow"
 FORMATS = {
     ".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".arrows": "ipc", ".feather": "ipc", ".ipc": "ipc",
     ".csv": "csv", ".csv.gz": "csv", ".tsv": "csv", ".tsv.gz": "csv",
 }  # fmt: skip
 GROUP = 1 << 21  # rows of a row group that are read at once; of larger ones batches are
-ROWS_PER_BATCH = 1 << 19  # of so many rows
-
-
-class Piece(NamedTuple):
-    """Rows that one thread reads."""
-
-    name: str  # as messages call it
-    n_rows: int | None  # where it is known beforehand
-    n_bytes: int
-    read: Callable[[list[str]], Iterator[Any]]  # of columns, their record batches
-    place: Callable[[int], str] = "row {}".format  # what messages call a row
-    decimal: str = "."  # of numbers in text
-    span: Callable[[str], tuple[float, float] | None] = lambda name: None  # the least and greatest value of a column
-
-
-@dataclass
-class RowFiles:
-    """Rows in pieces.
-
-    Attributes
-    ----------
-    title : str
-        As messages and reports call the data.
-    names : list of str
-        Columns.
-    pieces : list of Piece
-    can_repeat : bool
-        Whether they can be read again.
-    """
-
-    title: str
-    names: list[str]
-    pieces: list[Piece]
-    can_repeat: bool = True
-    hint: str = ""  # the end of a message on a column that is not there
-    is_csv: bool = False
-    _states: dict[str, Any] = field(default_factory=dict)  # size and time of change of each file
-    _filesystem: Any = None
-
-    @property
-    def name(self) -> str:
-        """What texts call the data: as messages, but without quotes."""
-        return self.title.replace("'", "") if self.title[:1] == "'" else self.title
-
-    @property
-    def n_rows(self) -> int | None:
-        """Rows in all, where they are known."""
-        rows = [piece.n_rows for piece in self.pieces]
-        return None if None in rows else sum(map(int, rows))  # type: ignore[arg-type]
-
-    @property
-    def n_bytes(self) -> int:
-        """Bytes in all, as they are stored; 0 of a stream."""
-        return sum(piece.n_bytes for piece in self.pieces)
-
-    @property
-    def identity(self) -> list[Any]:
-        """The files, with their sizes and when they were changed last."""
-        return [[path, *(state or ())] for path, state in sorted(self._states.items())]
-
-    def check_columns(self, wanted: Mapping[str, str]) -> None:
-        """Raise unless each column is there, once; `wanted` says what messages call it."""
-        for name, shown in wanted.items():
-            count = self.names.count(name)
-            if not count:
-                columns = listed(self.names) if self.names else "none"
-                near = did_you_mean(name, self.names)
-                raise ValueError(
-                    f"{shown}: {self.title} has no such column{near}; its columns are {columns}{self.hint}"
-                )
-            if count > 1:
-                raise ValueError(f"{shown}: {self.title} has {count} columns of this name")
-
-    def check_unchanged(self) -> None:
-        """Raise if a file is another than when it was opened."""
-        for path, state in self._states.items():
-            now = _state(self._filesystem, path)
-            if now != state:
-                what = "is gone" if now is None else "has changed"
-                raise ValueError(f"{path!r} {what} since it was first read: its rows can't be counted again")
 
 
 # Opening --------------------------------------------------------------------------------------------------------------
 
 
-def open_rows(data: Any, *, filesystem: Any = None, csv: Callable[[Path], Any] | None = None) -> RowFiles:
+def open_rows(data: Any, *, filesystem: Any = None, csv: Callable[[Path], Any] | None = None) -> Source:
     """Open data that pyarrow reads.
 
     Parameters
@@ -125,7 +44,7 @@ def open_rows(data: Any, *, filesystem: Any = None, csv: Callable[[Path], Any] |
 
     Returns
     -------
-    RowFiles
+    Source
 
     Raises
     ------
@@ -141,9 +60,7 @@ def open_rows(data: Any, *, filesystem: Any = None, csv: Callable[[Path], Any] |
         return _open_dataset("the data set", data, filesystem)
     if isinstance(data, (pa.Table, pa.RecordBatch)):
         batches = data.to_batches() if isinstance(data, pa.Table) else [data]
-        return RowFiles(
-            "the table", list(data.schema.names), [_batch_piece(k, batch) for k, batch in enumerate(batches)]
-        )
+        return Source("the table", list(data.schema.names), [_batch_piece(k, batch) for k, batch in enumerate(batches)])
     if isinstance(data, pa.RecordBatchReader) or hasattr(data, "__arrow_c_stream__"):
         reader = data if isinstance(data, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(data)
         return open_stream(reader)
@@ -161,7 +78,7 @@ def open_rows(data: Any, *, filesystem: Any = None, csv: Callable[[Path], Any] |
     other = next((path for path, kind in kinds.items() if kind != first), None)
     if other is not None:
         raise ValueError(f"files must be of one format, got {paths[0]!r} and {other!r}")
-    states = {path: _state(filesystem, path) for path in paths}
+    states = {path: state_of(filesystem, path) for path in paths}
     if first == "csv":
         return _open_csv_files(title, paths, states, filesystem, csv)
     for path in paths:
@@ -196,7 +113,7 @@ def _as_dataset(paths: list[str], kind: str, filesystem: Any) -> tuple[Any, list
     return factory.finish(unify_schemas(schemas)), repeated
 
 
-def open_stream(reader: Any, title: str = "the stream") -> RowFiles:
+def open_stream(reader: Any, title: str = "the stream") -> Source:
     """Open a stream of record batches: it is read once."""
     taken = iter([reader])
 
@@ -207,7 +124,7 @@ def open_stream(reader: Any, title: str = "the stream") -> RowFiles:
         for batch in stream:
             yield batch.select(columns)
 
-    return RowFiles(title, list(reader.schema.names), [Piece(title, None, 0, read)], can_repeat=False)
+    return Source(title, list(reader.schema.names), [Piece(title, None, 0, read)], can_repeat=False)
 
 
 def _expand(paths: list[str], filesystem: Any) -> tuple[list[str], Any]:
@@ -278,12 +195,6 @@ def _format(path: str) -> str:
     return kind
 
 
-def _state(filesystem: Any, path: str) -> Any:
-    """Return the size and the time of the last change of a file; None where there is none."""
-    info = filesystem.get_file_info(path)
-    return (info.size, info.mtime_ns) if info.is_file else None
-
-
 # Pieces ---------------------------------------------------------------------------------------------------------------
 
 
@@ -305,7 +216,7 @@ def _finite_span(low: Any, high: Any) -> tuple[float, float] | None:
     return (float(low), float(high)) if are_numbers else None
 
 
-def _open_dataset(title: str, dataset: Any, filesystem: Any) -> RowFiles:
+def _open_dataset(title: str, dataset: Any, filesystem: Any) -> Source:
     """Open a pyarrow data set: a piece for each row group, or fragment of another kind."""
     from pyarrow import dataset as datasets
 
@@ -322,9 +233,9 @@ def _open_dataset(title: str, dataset: Any, filesystem: Any) -> RowFiles:
             else:
                 pieces.append(_fragment_piece(name, fragment, dataset.schema))
         if path is not None and fragment.filesystem is not None:
-            states[path] = _state(fragment.filesystem, path)
+            states[path] = state_of(fragment.filesystem, path)
             filesystem = filesystem or fragment.filesystem
-    return RowFiles(title, list(dataset.schema.names), pieces, _states=states, _filesystem=filesystem)
+    return Source(title, list(dataset.schema.names), pieces, _states=states, _filesystem=filesystem)
 
 
 class _Stored:
@@ -471,7 +382,7 @@ def _row_groups(fragment: Any) -> Iterator[Piece]:
 
 def _open_csv_files(
     title: str, paths: list[str], states: dict[str, Any], filesystem: Any, csv: Callable[[Path], Any] | None
-) -> RowFiles:
+) -> Source:
     """Open CSV files: a piece each."""
     from pyarrow import fs
 
@@ -490,41 +401,6 @@ def _open_csv_files(
         Piece(repr(path), None, states[path][0], file.stream, file.line, file.decimal)
         for path, file in zip(paths, files, strict=True)
     ]
-    return RowFiles(
+    return Source(
         title, list(files[0].names), pieces, hint=files[0].hint, is_csv=True, _states=states, _filesystem=filesystem
     )
-
-
-# Reading --------------------------------------------------------------------------------------------------------------
-
-
-def read_piece(piece: Piece, columns: list[str]) -> Iterator[tuple[int, Any]]:
-    """Yield a piece's record batches, each with the number of its first row; name the piece where it can't be read."""
-    start = 0
-    batches = piece.read(columns)
-    while True:
-        with explained(piece.name, quoted=True):
-            batch = next(batches, None)
-            if batch is None:
-                break
-            batch.validate(full=True)
-        yield start, batch
-        start += batch.num_rows
-    if piece.n_rows not in (None, start):
-        raise ValueError(f"{piece.name} can't be read: it has {start} rows, but says that it has {piece.n_rows}")
-
-
-@contextmanager
-def explained(name: str, *, quoted: bool = False) -> Iterator[None]:
-    """Name the file in errors about what can't be read of it."""
-    from pyarrow import ArrowException
-
-    shown = name if quoted or name[:1] in "'\"" else repr(name)
-    try:
-        yield
-    except (ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
-        if isinstance(error, MemoryError):  # Arrow's
-            raise MemoryError(f"{shown} takes more memory than there is, or is damaged: {error}") from error
-        reason = " ".join(str(error).split())
-        reason = reason if len(reason) <= 200 else reason[:200] + "..."
-        raise ValueError(f"{shown} can't be read: {reason}") from error

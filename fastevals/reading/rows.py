@@ -20,7 +20,7 @@ from fastevals._validation.labels import Classes, binary_labels, both_classes, d
 from fastevals._validation.text import TextLabels, encode_column, is_text, share_names, unique_inverse
 from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import BinaryLabels
-from fastevals.reading.files import Piece, RowFiles, read_piece
+from fastevals.reading.pieces import Piece, Source, read_piece
 from fastevals.reading.values import hint_on_number, name_values, nearest_floats, numbers_of
 
 DROPPING = "; on_invalid='drop' leaves such rows out"
@@ -108,7 +108,7 @@ class ColumnReader:
 
     Parameters
     ----------
-    files : RowFiles
+    files : Source
     keys, numbers : sequence of str
         Columns of labels, classes or groups, and of finite numbers.
     on_invalid : {"raise", "drop"}
@@ -121,7 +121,7 @@ class ColumnReader:
 
     def __init__(
         self,
-        files: RowFiles,
+        files: Source,
         keys: Sequence[str],
         numbers: Sequence[str],
         *,
@@ -232,7 +232,7 @@ class RowReader(ColumnReader):
 
     Parameters
     ----------
-    files : RowFiles
+    files : Source
     label : str
         Column of the true class.
     scores : sequence of str
@@ -259,7 +259,7 @@ class RowReader(ColumnReader):
 
     def __init__(
         self,
-        files: RowFiles,
+        files: Source,
         label: str,
         scores: Sequence[str],
         *,

@@ -28,7 +28,7 @@ from fastevals.counts import check_total
 from fastevals.many.group_values import GroupValues, grouped_values
 from fastevals.many.groups import auc_of_groups, counted_by_weight, errors_of_groups, scores_by_group, values_of_groups
 from fastevals.measure.kinds import SCORES, TARGETS, MetricSpecs
-from fastevals.reading.files import Piece, RowFiles
+from fastevals.reading.pieces import Piece, Source
 from fastevals.reading.rows import ColumnReader, RowReader, Rows, joined_checksums, joined_columns
 from fastevals.scale.exact.atoms import AtomCounts, atoms_beside
 from fastevals.scale.exact.curve import ExactCurve
@@ -70,14 +70,14 @@ def task_of(sent: bytes) -> Task:
     return pickle.loads(sent)  # type: ignore[no-any-return]
 
 
-def _partition(name: str, columns: list[str], batches: Iterator[Any]) -> RowFiles:
+def _partition(name: str, columns: list[str], batches: Iterator[Any]) -> Source:
     """Return the rows of a partition, which can be read once."""
 
     def selected(wanted: list[str]) -> Iterator[Any]:
         for batch in batches:
             yield batch if batch.schema.names == wanted else batch.select(wanted)
 
-    return RowFiles(name, columns, [Piece(name, None, 0, selected)], can_repeat=False)
+    return Source(name, columns, [Piece(name, None, 0, selected)], can_repeat=False)
 
 
 def opened(answers: Iterable[Any]) -> Iterator[Any]:

@@ -13,7 +13,8 @@ import pytest
 
 import fastevals
 from fastevals.reading.columns import read_columns
-from fastevals.reading.files import open_rows, read_piece
+from fastevals.reading.files import open_rows
+from fastevals.reading.pieces import read_piece
 from fastevals.scale import parquet
 
 pa = pytest.importorskip("pyarrow")

@@ -9,7 +9,7 @@ from typing import Any
 
 from fastevals._choices import OnInvalid
 from fastevals._execution import get_num_threads, run
-from fastevals.reading.files import RowFiles
+from fastevals.reading.pieces import Source
 from fastevals.scale.tasks import OPENED, ArgumentColumns, LargestWeight, Task, opened
 
 MOST_THREADS = 4  # that merge answers here, since each holds some of them opened
@@ -127,4 +127,4 @@ class Frame(ABC):
 
     def check_columns(self, columns: Sequence[str]) -> None:
         """Raise unless there are such columns."""
-        RowFiles(self.title, self.names, []).check_columns({name: f"column {name!r}" for name in columns})
+        Source(self.title, self.names, []).check_columns({name: f"column {name!r}" for name in columns})

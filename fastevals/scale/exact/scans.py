@@ -16,7 +16,7 @@ from fastevals._options import show
 from fastevals._validation.arrays import EXACT_INTEGER
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import MOST_ROWS, check_total
-from fastevals.reading.files import Piece
+from fastevals.reading.pieces import Piece
 from fastevals.reading.rows import RowReader, Rows
 from fastevals.scale.cells import HIGHEST, LOWEST
 from fastevals.scale.exact.atoms import AtomCounts, Ints, KeyRange, Keys, atoms_beside, joined

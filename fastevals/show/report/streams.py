@@ -36,8 +36,9 @@ from fastevals.measure.registry import SCORE_METRICS
 from fastevals.measure.thresholds import best_row_by
 from fastevals.reading.columns import STDIN, NamedColumns, Reading, encode_groups, is_path, parse_label
 from fastevals.reading.csv import CsvFile, open_stdin
-from fastevals.reading.files import RowFiles, open_rows
+from fastevals.reading.files import open_rows
 from fastevals.reading.form import CsvForm
+from fastevals.reading.pieces import Source
 from fastevals.reading.rows import ColumnReader, LeftOut, RowReader, Rows, joined_columns
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
@@ -131,7 +132,7 @@ def read_complete_rows(
 
 def _open_files(
     data: Any, form: CsvForm, names: Collection[str], as_written: Collection[str], *, drops: bool
-) -> RowFiles:
+) -> Source:
     files = open_rows(data, csv=lambda path: CsvFile(path, form, names, as_written, drops=drops))
     if not files.is_csv and (options := form.options()):
         raise ValueError(f"{options[0]} goes with a CSV file, but {files.title} is none")
