@@ -13,7 +13,6 @@ OPTION_NAMES = {
     "n_resamples": "resamples", "confidence_level": "confidence", "rng": "seed", "groups": "group",
     "sample_weight": "weight",
 }  # fmt: skip
-ARGUMENTS = {f"--{typed}": name for name, typed in OPTION_NAMES.items()}
 
 _on_command_line: ContextVar[bool] = ContextVar("fastevals_on_command_line", default=False)
 
@@ -28,6 +27,11 @@ def on_command_line() -> Iterator[None]:
         _on_command_line.reset(token)
 
 
+def typed_name(name: str) -> str:
+    """Return what the command line calls an argument."""
+    return f"--{OPTION_NAMES.get(name, name).replace('_', '-')}"
+
+
 def option(name: str, value: Any = None, *, placeholder: str | None = None) -> str:
     """Return what messages call an option, so that a reader can type it: ``--cost-fp``, or the argument ``cost_fp``.
 
@@ -36,7 +40,7 @@ def option(name: str, value: Any = None, *, placeholder: str | None = None) -> s
     if not _on_command_line.get():
         shown = placeholder if value is None else repr(value)
         return name if shown is None else f"{name}={shown}"
-    dashed = f"--{'no-' * (value is False)}{OPTION_NAMES.get(name, name).replace('_', '-')}"
+    dashed = typed_name(f"no_{name}" if value is False else name)
     if isinstance(value, bool):
         return dashed
     shown = placeholder if value is None else shlex.quote(str(value))

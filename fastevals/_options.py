@@ -427,15 +427,15 @@ def names_keywords(public: T, look_at: Callable[[Mapping[str, Any]], None] | Non
                 as_flag(name, given[name])
         try:
             return public(*args, **given)
-        except TypeError as error:
+        except TypeError:
             legal = keyword_parameters(public)
             unknown = next((each for each in given if each not in legal), None)
             if unknown is None:
                 raise
             hint = did_you_mean(unknown, legal, _other_keywords(legal))
             listing = "" if hint else f"; it takes {', '.join(legal)}"
-            message = str(error).partition(". Did you mean")[0]  # as Python 3.13 asks, of fewer names
-            raise TypeError(f"{message}{hint}{listing}") from None
+            said = f"{public.__qualname__}() got an unexpected keyword argument {unknown!r}"
+            raise TypeError(f"{said}{hint}{listing}") from None
 
     return cast("T", call)
 

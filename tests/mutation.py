@@ -37,6 +37,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import fastevals
+
 ROOT = Path(__file__).parents[1]
 EQUIVALENTS = Path(__file__).with_name("mutation_equivalents.toml")
 PACKAGE = "fastevals"
@@ -252,7 +254,7 @@ class Suite:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.files = sorted(str(path.relative_to(root)) for path in (root / "tests").rglob("test_*.py"))
-        homes = _public_names(root)
+        homes = fastevals._HOMES
         self.importers: dict[str, set[str]] = {}
         for path in [*(root / PACKAGE).rglob("*.py"), *(root / "tests").rglob("*.py")]:
             name = str(path.relative_to(root))
@@ -297,16 +299,6 @@ class Suite:
             each for each in others if re.search(rf"\b({names})\b", (self.root / each).read_text())
         ]
         return [user for user in users if distance[user] == min(distance[each] for each in users)]
-
-
-def _public_names(root: Path) -> dict[str, str]:
-    """Read in which module each public name is."""
-    imports = [
-        node
-        for node in ast.parse((root / PACKAGE / "__init__.pyi").read_text()).body
-        if isinstance(node, ast.ImportFrom)
-    ]
-    return {alias.name: str(node.module) for node in imports for alias in node.names}
 
 
 def _imports(root: Path, path: Path, homes: dict[str, str]) -> set[str]:

@@ -10,6 +10,7 @@ beside them: elsewhere numbers agree to 1e-9.
 from __future__ import annotations
 
 import argparse
+import ast
 import inspect
 import json
 import math
@@ -18,6 +19,7 @@ import platform
 import re
 import sys
 import tempfile
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
@@ -456,12 +458,42 @@ def _shortened(value: Any) -> Any:
 
 
 def stub() -> str:
-    """Return what type checkers read of the package: an import of each public name."""
+    """Return what type checkers read of the package: an import of each public name, and calls made of options."""
     places = {name: ".".join(["fastevals", *place.split(".")[:-1]]) for name, place in fastevals._MODULES.items()}
     modules = "".join(f"from {place} import {name} as {name}\n" for name, place in places.items())
-    names = "".join(f"from {fastevals._HOMES[name]} import {name} as {name}\n" for name in fastevals.__all__)
-    head = "# Made of the names in __init__.py by `python -m tests.snapshots --write`.\n\n"
-    return f"{head}{modules}{names}\n__version__: str\n__all__: list[str]\n"
+    calls = {name: inspect.unwrap(getattr(fastevals, name)) for name in fastevals.__all__}
+    made = {name: value for name, value in calls.items() if "__signature__" in vars(value)}
+    names = "".join(
+        f"from {fastevals._HOMES[name]} import {name} as {name}\n" for name in fastevals.__all__ if name not in made
+    )
+    head = "# Made of the names in __init__.py, and of options, by `python -m tests.snapshots --write`.\n\n"
+    imports = "".join(sorted({line for call in made.values() for line in _imports_of(call)}))
+    written = "\n".join(map(_as_stub, made.values()))
+    return f"{head}{imports}{modules}{names}\n__version__: str\n__all__: list[str]\n\n{written}"
+
+
+def _as_stub(call: Any) -> str:
+    """Return a call as a stub has it: a parameter a line, and the docstring."""
+    signature, lines = inspect.signature(call), []
+    for each in signature.parameters.values():
+        if each.kind is each.KEYWORD_ONLY and "*" not in lines:
+            lines.append("*")
+        default = json.dumps(each.default) if isinstance(each.default, str) else repr(each.default)
+        lines.append(f"{each.name}: {each.annotation} = {default}")
+    head = "".join(f"    {line},\n" for line in lines)
+    doc = textwrap.indent(f'"""{call.__doc__}\n"""', "    ")
+    return f"def {call.__name__}(\n{head}) -> {signature.return_annotation}:\n{doc}\n    ...\n"
+
+
+def _imports_of(call: Any) -> Iterator[str]:
+    """Yield the imports of the names that a call's signature has, as its file and that of its options have them."""
+    file, known = Path(inspect.getfile(call)), set(re.findall(r"\w+", str(inspect.signature(call))))
+    for node in (
+        node for each in (file, file.with_name("options.py")) for node in ast.walk(ast.parse(each.read_text()))
+    ):
+        for alias in node.names if isinstance(node, ast.ImportFrom) else ():
+            if alias.name in known:
+                yield f"from {node.module} import {alias.name}\n"
 
 
 def public_names() -> dict[str, Any]:

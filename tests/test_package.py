@@ -87,11 +87,24 @@ def test_results_and_splitters_are_frozen_slotted_dataclasses() -> None:
 
 
 def test_the_stub_is_the_list_of_public_names() -> None:
-    """What type checkers read of it is what is imported: a line a name, in order, and the public modules."""
+    """What type checkers read of it is what is imported: a line a name, in order, and the public modules.
+
+    Calls that are made of options are there themselves, as users call them.
+    """
     tree = ast.parse((PACKAGE / "__init__.pyi").read_text())
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
-    assert all(len(node.names) == 1 and node.names[0].asname == node.names[0].name for node in imports)
-    imported = {node.names[0].name: node.module for node in imports}
+    assert all(len(node.names) == 1 and node.names[0].asname in (None, node.names[0].name) for node in imports)
+    imported = {node.names[0].name: node.module for node in imports if node.names[0].asname}
+    calls = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    assert [call.name for call in calls] == ["compare", "report"]
+    for call in calls:
+        public = getattr(fastevals, call.name)
+        keywords = inspect.signature(public).parameters
+        assert [each.arg for each in (*call.args.args, *call.args.kwonlyargs)] == [*keywords]
+        defaults = [ast.literal_eval(each) for each in (*call.args.defaults, *call.args.kw_defaults) if each]
+        assert defaults == [each.default for each in keywords.values()]
+        assert ast.get_docstring(call) == inspect.getdoc(public)
+        imported[call.name] = fastevals._HOMES[call.name]
     modules = {name: f"{imported[name]}.{name}".removeprefix("fastevals.") for name in fastevals._MODULES}
     assert modules == fastevals._MODULES
     assert {name: module for name, module in imported.items() if name not in modules} == fastevals._HOMES

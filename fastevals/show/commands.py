@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import glob
 import os
 import re
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, get_args
 
 from fastevals._files import check_writable
-from fastevals._naming import ARGUMENTS, OPTION_NAMES, on_command_line, option
+from fastevals._naming import on_command_line, option, typed_name
 from fastevals.reading.form import CsvForm, encoding_of, separator_of
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 LONG_STEP = 2.0  # seconds
 MOST_PICTURED = 20  # blocks with pictures
-# All other options of a command are arguments of a call, too.
-NOT_CALLED_WITH = ("command", "file", "format", "html", "out", "program", "quiet", "typed")
+
+T = TypeVar("T", bound="DataclassInstance")
 
 
 # Printing -----------------------------------------------------------------------------------------------------------
@@ -195,12 +199,6 @@ class Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
         self.register("action", None, _Once)
 
-    def add_argument(self, *names: Any, **options: Any) -> argparse.Action:
-        """Add an option, whose value has the name that the argument has in Python."""
-        if names and names[0] in ARGUMENTS:
-            options["dest"] = ARGUMENTS[names[0]]
-        return super().add_argument(*names, **options)
-
     def print_help(self, file: Any = None) -> None:
         """Print the help as a report is printed."""
         print_text(self.format_help())
@@ -218,7 +216,7 @@ class Parser(argparse.ArgumentParser):
         from fastevals._options import nearest  # imports NumPy
 
         typed = argument.split("=")[0]
-        of_python = f"--{OPTION_NAMES.get(typed[2:].replace('-', '_'))}"
+        of_python = typed_name(typed[2:].replace("-", "_"))
         known = self._option_string_actions
         near = of_python if of_python in known else nearest(typed, known)
         self.error(f"unknown option {argument!r}" + (f", did you mean {near}?" if near else ""))
@@ -242,12 +240,58 @@ def parse_integer(text: str) -> int:
         raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}") from None
 
 
-# Options that commands share --------------------------------------------------------------------------------------
+# Options --------------------------------------------------------------------------------------------------------------
 
 
-def add_shared(parser: Parser) -> None:
-    """Add the options that all commands have, last in their help."""
+class Option(NamedTuple):
+    """How an option is shown, what it goes with, and how its text is read."""
+
+    help: str = ""  # on the command line
+    doc: str = ""  # of the call, "type: text"; where there is none, that of the next option speaks of this one, too
+    metavar: str | None = None  # None of a switch, and of a choice
+    parse: Callable[[str], Any] | None = None  # from text, where it isn't text
+    choices: Any = None  # the Literal of a choice
+    repeats: bool = False
+    is_column: bool = False  # whether it names a column, or several
+    goes_with: str | None = None  # the only kind of data, report or comparison that it goes with; None of any
+
+    def field(self, default: Any = None, **changes: Any) -> Any:
+        """Return the field of a class of options, shown with some changes."""
+        return dataclasses.field(default=default, metadata={"option": self._replace(**changes)})
+
+
+def fields_of(
+    options: DataclassInstance | type[DataclassInstance],
+) -> Iterator[tuple[str, Option, dataclasses.Field[Any]]]:
+    """Yield the name of each option, how it is shown, and its field."""
+    for each in dataclasses.fields(options):
+        yield each.name, each.metadata["option"], each
+
+
+def add_options_of(parser: Parser, options: type[DataclassInstance], *names: str) -> None:
+    """Add options, or those named alone, in the order of their fields; not those of `add_shared`, which have no help.
+
+    The value of each has the name that the argument has in Python.
+    """
+    for name, shown, field in fields_of(options):
+        settings: dict[str, Any] = {"dest": name, "default": field.default, "help": shown.help}
+        if shown.choices is not None:
+            settings["choices"] = get_args(shown.choices)
+        elif shown.metavar is None:
+            settings["action"] = "store_true"
+        else:
+            settings |= {"metavar": shown.metavar, "type": shown.parse, "action": "append" if shown.repeats else None}
+        if shown.help and (not names or name in names):
+            parser.add_argument(typed_name(name), **settings)
+
+
+def add_shared(parser: Parser, *, page: str = "", drawn: str = "") -> None:
+    """Add the options that all commands have, last in their help; with what its page has and what is drawn."""
     add = parser.add_argument
+    if page:
+        name = parser.prog.rpartition(" ")[2]
+        add("--html", metavar="FILE", help=f"also write a page to this file: {page}")
+        add("--out", metavar="DIR", help=f"also write {name}.json, {name}.txt and {drawn} to this folder")
     add("--separator", metavar="C", type=separator_of, help="what separates a CSV file's columns: a character, or tab")
     add("--encoding", metavar="E", type=encoding_of, help="of a CSV file that is not UTF-8, such as latin-1")
     first_line = parser.add_mutually_exclusive_group()
@@ -259,6 +303,35 @@ def add_shared(parser: Parser) -> None:
         first_line.add_argument(name, dest="header", action="store_const", const=value, help=help_text)
     add("--quiet", action="store_true", help="no bars of steps that take long, on a terminal either")
     add("--format", choices=("text", "json"), default="text", help="text to read (default), or JSON for programs")
+
+
+def chosen(options: type[T], arguments: Mapping[str, Any]) -> T:
+    """Return the options that arguments hold, beside others."""
+    return options(**{name: arguments[name] for name, *_ in fields_of(options)})
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def refuse(options: DataclassInstance, kind: str, why: str) -> None:
+    """Raise if an option is given that goes with one kind alone: `why` says what there is instead."""
+    for name, shown, field in fields_of(options):
+        value = getattr(options, name)
+        is_default = value is field.default or (field.default is False and value == field.default)
+        if shown.goes_with == kind and not is_default:
+            raise ValueError(f"{option(name)} goes with {kind}{why}")
+
+
+def with_columns(options: T) -> T:
+    """Return options with the names of columns as text, several as a tuple; raise where one can't be such a name."""
+    from fastevals.reading.columns import column_name, column_names  # imports NumPy
+
+    named = {
+        name: (column_names(name, value) or None) if shown.repeats else column_name(name, value)
+        for name, shown, _ in fields_of(options)
+        if shown.is_column and (value := getattr(options, name)) is not None
+    }
+    return dataclasses.replace(options, **named)
 
 
 def check_shared(arguments: argparse.Namespace, parser: Parser) -> None:
@@ -274,11 +347,6 @@ def check_required_columns(data: str, label: str | None, score: Sequence[str] | 
     for name, value in (("label", label), ("score", score)):
         if not value:
             raise ValueError(f"{option(name)} is missing: it names the column of {name}s in {data}")
-
-
-def call_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the options that are arguments of a command's function: all but where and how its result goes."""
-    return {name: value for name, value in vars(arguments).items() if name not in NOT_CALLED_WITH}
 
 
 def csv_form(arguments: argparse.Namespace) -> CsvForm:

@@ -15,6 +15,7 @@ from fastevals._naming import option
 from fastevals.reading.form import SUMMARY
 from fastevals.show.commands import (
     Parser,
+    add_options_of,
     add_shared,
     check_beforehand,
     check_required_columns,
@@ -24,6 +25,7 @@ from fastevals.show.commands import (
     parse_number,
     print_text,
 )
+from fastevals.show.report.options import ReportOptions
 
 if TYPE_CHECKING:
     from fastevals.scale.scores import ScoresSummary
@@ -60,10 +62,7 @@ def add_options(parser: Parser) -> None:
     add = parser.add_argument
     add("file", nargs="+", metavar="FILE", help="scores to count")
     add("--out", metavar="FILE", help="that is written; its name ends with .fe")
-    add("--label", metavar="L", help="column of the true class")
-    add("--score", metavar="S", action="append", help="column of a model's scores; repeat for more models")
-    add("--weight", metavar="W", help="column of row weights")
-    add("--frequency-weight", metavar="N", help="column of how many copies of each row there are")
+    add_options_of(parser, ReportOptions, "label", "score", "sample_weight", "frequency_weight")
     add(
         "--largest-weight",
         metavar="W",
@@ -71,12 +70,12 @@ def add_options(parser: Parser) -> None:
         help="that a row of any file can have, where weights are not whole numbers: summaries merge if it is the same",
     )
     add("--by", metavar="COLUMN", help="count the rows of each of this column's values by themselves")
-    add("--pos-label", metavar="P", help="the positive class; by default 1 among 0/1, -1/1 and booleans")
+    add_options_of(parser, ReportOptions, "pos_label")
     add("--cells", metavar="N", type=parse_integer, default=2**18, help="ranges of scores, about; 262144 by default")
     add("--at", metavar="T", type=parse_number, action="append", help="threshold at which counts are exact; repeat")
     choices = get_args(OnInvalid)
     add("--on-invalid", choices=choices, default="raise", help="what rows without label or finite score are")
-    add("--progress", action="store_true", help="show a bar on stderr")
+    add_options_of(parser, ReportOptions, "progress")
     add_shared(parser)
 
 

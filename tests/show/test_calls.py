@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,9 @@ from pyarrow import parquet
 import fastevals
 from fastevals.datasets import load_digits_eight, load_psnr
 from fastevals.show.cli import COMMANDS, main
-from fastevals.show.commands import NOT_CALLED_WITH, Parser
+from fastevals.show.commands import Parser, fields_of
+from fastevals.show.compare.options import CompareOptions
+from fastevals.show.report.options import ReportOptions
 
 DIGITS = load_digits_eight()
 REPORT = {"label": "label", "score": ["logistic", "random_forest"], "by": "fold", "n_resamples": 99, "cost_fn": 5.0}
@@ -39,11 +42,23 @@ def printed(capsys, *arguments):
 @pytest.mark.parametrize("name", ["report", "compare"])
 def test_options_are_arguments(name):
     """Each option of the command is an argument of the call, of the same default, and the other way round."""
-    parser = Parser()
+    parser = Parser(prog=name)
     COMMANDS[name].add_options(parser)
-    options = {key: value for key, value in vars(parser.parse_args([])).items() if key not in NOT_CALLED_WITH}
+    options = vars(parser.parse_args([]))
+    of_printing = {"file", "format", "html", "out", "quiet"}
     parameters = inspect.signature(getattr(fastevals, name)).parameters
-    assert options == {key: parameter.default for key, parameter in parameters.items() if key != "data"}
+    wanted = {key: parameter.default for key, parameter in parameters.items() if key != "data"}
+    assert {key: value for key, value in options.items() if key not in of_printing} == wanted
+
+
+@pytest.mark.parametrize("kind", [ReportOptions, CompareOptions])
+def test_each_option_has_help_and_a_paragraph(kind):
+    """Tests say what a new option lacks: its help, what the docstring says of it, and its type."""
+    shown = {name: option for name, option, _ in fields_of(kind)}
+    assert [name for name, option in shown.items() if not option.help] == ["separator", "encoding", "header"]
+    of_two = {"cost_fp", "separator", "encoding"}  # of which the next one's paragraph speaks
+    assert {name for name, option in shown.items() if not option.doc} <= of_two
+    assert [name for name, option in shown.items() if option.doc and not re.match("[^ ].*?: [A-Z]", option.doc)] == []
 
 
 def test_report_is_the_commands(tmp_path, capsys):

@@ -789,10 +789,13 @@ def test_what_reaches_a_terminal_is_printable(capsys, tmp_path):
 
 def test_pictures_are_of_few_thresholds_of_the_first_blocks():
     import fastevals
+    from fastevals.show.report.options import ReportOptions
     from fastevals.show.report.source import build_report
 
+    options = ReportOptions(label="label", score=["logistic"], by="fold")
+
     for kept in (0, 2):
-        made = build_report(load_digits_eight(), label="label", score=["logistic"], by="fold", n_pictured=kept)
+        made = build_report(load_digits_eight(), options, n_pictured=kept)
         assert [block.models[0].counts is not None for block in made.blocks] == [k < kept for k in range(5)]
     rng = np.random.default_rng(1)
     large = fastevals.report(

@@ -66,13 +66,11 @@ def add_options(parser: Parser) -> None:
     add("--truth", metavar="T", help="file or column of what is true")
     add("--pred", metavar="P", action="append", help="column of a model's predictions; by default all others")
     add("--observed", metavar="O", help="file or column of labels that were observed, with noise")
-    add("--weight", metavar="W", help="file or column of the samples' weights")
+    add("--weight", dest="sample_weight", metavar="W", help="file or column of the samples' weights")
     add("--models-are", choices=("rows", "columns"), help="axis of a .npy array that the models are, rows by default")
     add("--loss", choices=LOSSES, help="squared (default), of numbers; or zero-one, of classes")
     add("--decomposition", choices=get_args(DecompositionName), help="whose parts of the 0-1 loss, domingos by default")
-    add("--html", metavar="FILE", help="also write a page to this file: the parts in words, tables, a picture")
-    add("--out", metavar="DIR", help="also write bias-variance.json, bias-variance.txt and a picture to this folder")
-    add_shared(parser)
+    add_shared(parser, page="the parts in words, tables, a picture", drawn="a picture")
     parser.set_defaults(progress=False)
 
 

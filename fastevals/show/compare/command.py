@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
-from fastevals._choices import McNemarMethod
-from fastevals.show.commands import (
-    Parser,
-    add_shared,
-    call_options,
-    check_beforehand,
-    check_shared,
-    parse_integer,
-    parse_number,
-)
-from fastevals.show.compare.options import PostHoc, check_options
+from fastevals.show.commands import Parser, add_options_of, add_shared, check_beforehand, check_shared, chosen
+from fastevals.show.compare.options import CompareOptions, check_options
 
 if TYPE_CHECKING:
     from fastevals.show.output import BlockPictures
@@ -72,47 +63,26 @@ exit status: 0, whatever is shown or not; 2 with a line on stderr that says what
 def add_options(parser: Parser) -> None:
     """Add the command's options."""
     parser.repeated = "repeat --pred for each column"
-    add = parser.add_argument
-    add("file", nargs="?", metavar="FILE", help="results or predictions; by default the embedded results")
-    add("--dataset", metavar="D", action="append", help="column that names data sets, no algorithm; may be repeated")
-    add("--algorithm", metavar="A", action="append", help="column of an algorithm's results; by default all others")
-    add("--by", metavar="COLUMN", help="a comparison of results for each value of this column")
-    add("--lower-is-better", action="store_true", help="results are errors or losses")
-    add("--control", metavar="A", help="compare each other algorithm with this one")
-    add("--posthoc", choices=get_args(PostHoc), help="nemenyi by default, with --control bonferroni-dunn")
-    add("--label", metavar="L", help="column of the true class")
-    add("--pred", metavar="P", action="append", help="column of a model's predicted class; repeat for more models")
-    add("--pos-label", metavar="L", help="positive one of two classes; 1 among 0/1, -1/1 and booleans")
-    add("--method", choices=get_args(McNemarMethod), help="of McNemar's test, exact by default")
-    add("--group", metavar="COLUMN", help="draw rows that share a value of this column together, such as patient")
-    add("--resamples", metavar="N", type=parse_integer, help="bootstrap replicates, 1999 by default")
-    add("--seed", metavar="N", type=parse_integer, help="of the replicates, 0 by default")
-    add(
-        "--confidence",
-        metavar="C",
-        type=parse_number,
-        default=0.95,
-        help="level, 0.95 by default: tests are at 1 less it",
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE", help="results or predictions; by default the embedded results"
     )
-    add("--progress", action="store_true", help="show a bar on stderr")
-    add("--html", metavar="FILE", help="also write a page to this file: what is shown in words, tables, pictures")
-    add("--out", metavar="DIR", help="also write compare.json, compare.txt and pictures to this folder")
-    add_shared(parser)
+    add_options_of(parser, CompareOptions)
+    add_shared(parser, page="what is shown in words, tables, pictures", drawn="pictures")
 
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
     """Raise unless the options go together."""
     check_shared(arguments, parser)
-    check_options(arguments.file, vars(arguments))
+    check_options(arguments.file, chosen(CompareOptions, vars(arguments)))
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Compare, print and write."""
     check_beforehand(arguments)
-    from fastevals.show.compare.compare import compare
+    from fastevals.show.compare.compare import compare_data
     from fastevals.show.text_result import show_result
 
-    comparison = compare(arguments.file, **call_options(arguments))
+    comparison = compare_data(arguments.file, chosen(CompareOptions, vars(arguments)))
 
     def pictures() -> BlockPictures:
         from fastevals.show.compare.pictures import comparison_pictures

@@ -1,31 +1,133 @@
-"""What goes together among a comparison's options: asked by its command, before NumPy is imported, and by its call."""
+"""The options of a comparison, and what goes together: asked by its command, before NumPy is imported, and its call."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
+from fastevals._choices import McNemarMethod
 from fastevals._naming import option
+from fastevals.show.commands import refuse
+from fastevals.show.options import (
+    CONFIDENCE,
+    ENCODING,
+    GROUP,
+    HEADER,
+    LABEL,
+    POS_LABEL,
+    PROGRESS,
+    RESAMPLES,
+    SEED,
+    SEPARATOR,
+    own,
+)
 
 PostHoc = Literal["nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon"]
-RESULTS_OPTIONS = ("dataset", "algorithm", "by", "lower_is_better", "control", "posthoc")
-PREDICTIONS_OPTIONS: tuple[str, ...] = ("pred", "method", "n_resamples", "rng", "groups", "pos_label", "progress")
+RESULTS, PREDICTIONS = "results", "predictions"
 
 
-def check_options(data: Any, options: Mapping[str, Any]) -> None:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CompareOptions:
+    """What a comparison is asked for: a field is an option of the command and an argument of the call."""
+
+    dataset: str | Sequence[str] | None = own(
+        "column that names data sets, no algorithm; may be repeated",
+        "str or sequence of str, optional: Columns that name data sets, beside those of text, and are no algorithms.",
+        "D",
+        repeats=True,
+        is_column=True,
+        goes_with=RESULTS,
+    )
+    algorithm: str | Sequence[str] | None = own(
+        "column of an algorithm's results; by default all others",
+        "str or sequence of str, optional: Columns of algorithms' results; by default all others.",
+        "A",
+        repeats=True,
+        is_column=True,
+        goes_with=RESULTS,
+    )
+    by: str | None = own(
+        "a comparison of results for each value of this column",
+        "str, optional: A comparison of results for each value of this column.",
+        "COLUMN",
+        is_column=True,
+        goes_with=RESULTS,
+    )
+    lower_is_better: bool = own(
+        "results are errors or losses",
+        "bool: Results are errors or losses; estimates know it of their metric.",
+        default=False,
+        goes_with=RESULTS,
+    )
+    control: str | None = own(
+        "compare each other algorithm with this one",
+        "str, optional: Compare each other algorithm with this one.",
+        "A",
+        is_column=True,
+        goes_with=RESULTS,
+    )
+    posthoc: PostHoc | None = own(
+        "nemenyi by default, with --control bonferroni-dunn",
+        """{"nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon"}, optional: The test of
+        pairs: "nemenyi" by default, with `control` "bonferroni-dunn".""",
+        choices=PostHoc,
+        goes_with=RESULTS,
+    )
+    label: str | None = LABEL.field(doc="str, optional: Column of the true class; then `data` holds predictions.")
+    pred: Sequence[str] | None = own(
+        "column of a model's predicted class; repeat for more models",
+        "sequence of str: Columns of two models' predicted classes or more.",
+        "P",
+        repeats=True,
+        is_column=True,
+        goes_with=PREDICTIONS,
+    )
+    pos_label: Any = POS_LABEL.field(
+        help="positive one of two classes; 1 among 0/1, -1/1 and booleans",
+        doc="label, optional: The positive one of two classes; 1 among 0/1, -1/1 and booleans.",
+        metavar="L",
+        goes_with=PREDICTIONS,
+    )
+    method: McNemarMethod | None = own(
+        "of McNemar's test, exact by default",
+        """{"exact", "mid-p", "corrected", "uncorrected"}, optional: Of McNemar's test, "exact" by default.""",
+        choices=McNemarMethod,
+        goes_with=PREDICTIONS,
+    )
+    groups: str | None = GROUP.field(goes_with=PREDICTIONS)
+    n_resamples: int | None = RESAMPLES.field(
+        help="bootstrap replicates, 1999 by default",
+        doc="int, optional: Bootstrap replicates, 1999 by default.",
+        goes_with=PREDICTIONS,
+    )
+    rng: Any = SEED.field(
+        doc="int or numpy.random.Generator, optional: Of the replicates, 0 by default.", goes_with=PREDICTIONS
+    )
+    confidence_level: float = CONFIDENCE.field(
+        0.95,
+        help="level, 0.95 by default: tests are at 1 less it",
+        doc="float in (0, 1): Level of intervals; tests are at 1 less it.",
+    )
+    separator: str | None = SEPARATOR.field()
+    encoding: str | None = ENCODING.field()
+    header: bool | None = HEADER.field()
+    progress: bool = PROGRESS.field(
+        False, doc="bool: Show a bar for the bootstrap (needs tqdm).", goes_with=PREDICTIONS
+    )
+
+
+def check_options(data: Any, options: CompareOptions) -> None:
     """Raise unless options go with what is compared, results or predictions, and with each other."""
-    label, control, posthoc = (options[name] for name in ("label", "control", "posthoc"))
-    if label is None:
-        kind, others, instead = f"predictions, which need {option('label')}", PREDICTIONS_OPTIONS, "results"
+    control, posthoc = options.control, options.posthoc
+    if options.label is None:
+        refuse(options, PREDICTIONS, f", which need {option('label')}; this is a comparison of results")
     else:
-        kind, others, instead = "results", RESULTS_OPTIONS, "predictions"
-    for name in others:
-        if options[name] is not None and options[name] is not False:
-            raise ValueError(f"{option(name)} goes with {kind}; this is a comparison of {instead}")
-    if label is not None:
+        refuse(options, RESULTS, "; this is a comparison of predictions")
+    if options.label is not None:
         if data is None:
             raise ValueError(f"{option('label')} goes with a FILE of predictions")
-        if len(options["pred"] or []) < 2:
+        if len(options.pred or []) < 2:
             raise ValueError(
                 f"{option('pred')} must be given twice or more: it names the column of a model's predictions"
             )

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
-from fastevals._choices import OnInvalid
 from fastevals._compile.ahead import compiled_ahead
 from fastevals.reading.form import SUMMARY
 from fastevals.show.commands import (
     MOST_PICTURED,
     Parser,
+    add_options_of,
     add_shared,
-    call_options,
     check_beforehand,
     check_required_columns,
     check_shared,
-    parse_integer,
-    parse_number,
+    chosen,
 )
+from fastevals.show.report.options import ReportOptions
 
 if TYPE_CHECKING:
     from fastevals.show.output import BlockPictures
@@ -104,38 +103,9 @@ exit status: 0; 2 with a line on stderr that says what is wrong; 130 when stoppe
 def add_options(parser: Parser) -> None:
     """Add the command's options."""
     parser.repeated = "repeat --score for each column"
-    add = parser.add_argument
-    add("file", nargs="*", metavar="FILE", help="scores to report on; by default the embedded data")
-    add("--label", metavar="L", help="column of the true class")
-    add("--score", metavar="S", action="append", help="column of a model's scores; repeat for more models")
-    add("--pred", metavar="P", action="append", help="instead of scores, column of a model's predictions; repeat")
-    add("--target", metavar="T", help="column of the true number that --pred predict")
-    add("--weight", metavar="W", help="column of row weights")
-    add("--frequency-weight", metavar="N", help="column of how many copies of each row there are")
-    add("--by", metavar="COLUMN", help="means over this column's values, and a block each up to 100 of them")
-    add("--pos-label", metavar="P", help="the positive class; by default 1 among 0/1, -1/1 and booleans")
-    add("--threshold", metavar="T", type=parse_number, help="predict positive where score >= T")
-    add("--best", metavar="METRIC", help="or at each model's best threshold by f1, matthews, informedness, ...")
-    add("--cost-fp", metavar="C", type=parse_number, help="cost of a false positive; 1 if only --cost-fn is given")
-    add("--cost-fn", metavar="C", type=parse_number, help="cost of a false negative; 1 if only --cost-fp is given")
-    add("--prior", metavar="P", type=parse_number, help="share of positives where the models are used, for costs")
-    add("--resamples", metavar="N", type=parse_integer, help="bootstrap replicates, 1999 by default; 0: no intervals")
-    add("--confidence", metavar="C", type=parse_number, default=0.95, help="level of the intervals, 0.95 by default")
-    add("--seed", metavar="N", type=parse_integer, default=0, help="of the replicates, 0 by default")
-    add("--group", metavar="COLUMN", help="draw rows that share a value of this column together, such as patient")
-    add("--memory", metavar="BYTES", help="that files may take in memory, such as 2GB; half of what is free by default")
-    add("--approximate", action="store_true", help="read files once, and give numbers with bounds")
-    add(
-        "--on-invalid",
-        choices=get_args(OnInvalid),
-        default="raise",
-        help="rows without a value that they need, such as a label: raise, drop",
-    )
-    add("--against", metavar="FILE.fe", help="compare with other rows, which `fastevals summarize` has counted")
-    add("--progress", action="store_true", help="show a bar on stderr")
-    add("--html", metavar="FILE", help="also write a page to this file: verdict, pictures, a threshold to move")
-    add("--out", metavar="DIR", help="also write report.json, report.txt and pictures of the curves to this folder")
-    add_shared(parser)
+    parser.add_argument("file", nargs="*", metavar="FILE", help="scores to report on; by default the embedded data")
+    add_options_of(parser, ReportOptions)
+    add_shared(parser, page="verdict, pictures, a threshold to move", drawn="pictures of the curves")
 
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
@@ -160,7 +130,7 @@ def run(arguments: argparse.Namespace) -> None:
     n_pictured = 0 if arguments.out is None and arguments.html is None else MOST_PICTURED
     later = compiled_ahead("fastevals.show.warm_up", "report_intervals")
     with later if arguments.n_resamples != 0 else contextlib.nullcontext():
-        report = build_report(arguments.file, n_pictured=n_pictured, **call_options(arguments))
+        report = build_report(arguments.file, chosen(ReportOptions, vars(arguments)), n_pictured=n_pictured)
 
     def pictures() -> BlockPictures:
         if isinstance(report, Report):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +42,6 @@ from fastevals.reading.columns import (
     Reading,
     are_summaries,
     check_columns,
-    column_name,
-    column_names,
     columns_by_role,
     data_name,
     encode_values,
@@ -57,7 +54,7 @@ from fastevals.reading.rows import LeftOut
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.exact.scans import NotWholeError
 from fastevals.scale.targets import TargetSummary
-from fastevals.show.commands import MOST_PICTURED, check_required_columns
+from fastevals.show.commands import MOST_PICTURED, check_required_columns, refuse, with_columns
 from fastevals.show.predicted import NUMBER_METRICS, class_metrics, read_classes, read_targets
 from fastevals.show.report.data import (
     CLASSES,
@@ -94,6 +91,7 @@ from fastevals.show.report.measure_predictions import (
     measure_matrix,
     with_class_intervals,
 )
+from fastevals.show.report.options import ROWS, SCORES, ReportOptions
 from fastevals.show.report.over_values import MOST_BLOCKS
 from fastevals.show.report.predictions import prediction_text, prediction_values
 from fastevals.show.report.rows import prediction_report_columns, report_columns
@@ -223,22 +221,18 @@ class PredictionReport(PredictionReportData, TextResult):
         return prediction_page(self)
 
 
-def build_report(
-    data: Any, *, n_pictured: int = MOST_PICTURED, pred: Any = None, target: str | None = None, **options: Any
-) -> Report | PredictionReport:
-    """Make a report; arguments as `report`. The first `n_pictured` blocks keep what pictures are made of."""
-    if pred is None and target is None and not counts_predictions(data):
-        return report_scores(data, n_pictured=n_pictured, **options)
-    if options.get("score") is not None and (pred is not None or target is not None):
-        other = "pred" if pred is not None else "target"
+def build_report(data: Any, options: ReportOptions, *, n_pictured: int = MOST_PICTURED) -> Report | PredictionReport:
+    """Make a report as it is asked for. The first `n_pictured` blocks keep what pictures are made of."""
+    is_predicted = options.pred is not None or options.target is not None
+    if options.score is not None and is_predicted:
+        other = "pred" if options.pred is not None else "target"
         raise ValueError(f"{option('score')} and {option(other)} exclude each other: scores, or what models predict")
-    taken, defaults = inspect.signature(report_predictions).parameters, inspect.signature(report_scores).parameters
-    for name, value in options.items():
-        default = defaults[name].default
-        if name not in taken and not (value is default or value == default):
-            raise ValueError(f"{option(name)} goes with scores; this is a report of predictions")
-    options = {name: value for name, value in options.items() if name in taken}
-    return report_predictions(data, pred=pred, target=target, n_pictured=n_pictured, **options)
+    form = CsvForm.checked(options.separator, options.encoding, options.header)
+    options = with_columns(options)
+    if not (is_predicted or counts_predictions(data)):
+        return report_scores(data, options, form, n_pictured)
+    refuse(options, SCORES, "; this is a report of predictions")
+    return report_predictions(data, options, form, n_pictured)
 
 
 def counts_predictions(data: Any) -> bool:
@@ -246,49 +240,14 @@ def counts_predictions(data: Any) -> bool:
     return type(data).__name__ in ("ConfusionMatrix", "ConfusionSummary", "TargetSummary")
 
 
-def report_scores(
-    data: Any,
-    *,
-    label: str | None = None,
-    score: str | Sequence[str] | None = None,
-    sample_weight: str | None = None,
-    frequency_weight: str | None = None,
-    by: str | None = None,
-    pos_label: Any = None,
-    threshold: float | None = None,
-    best: str | None = None,
-    cost_fp: float | None = None,
-    cost_fn: float | None = None,
-    prior: float | None = None,
-    n_resamples: int | None = None,
-    confidence_level: float = 0.95,
-    rng: Any = 0,
-    groups: str | None = None,
-    separator: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-    memory: int | str | None = None,
-    approximate: bool = False,
-    on_invalid: OnInvalid = "raise",
-    against: Any = None,
-    progress: bool = False,
-    n_pictured: int = MOST_PICTURED,
-) -> Report:
-    """Measure each model in each block, and over all values of the `by` column; arguments as `report`.
-
-    The first `n_pictured` blocks keep what pictures of their models are made of.
-    """
-    form = CsvForm.checked(separator, encoding, header)
-    others = {"sample_weight": sample_weight, "frequency_weight": frequency_weight, "by": by, "groups": groups}
-    label, sample_weight, frequency_weight, by, groups = (
-        column_name(role, name) for role, name in {"label": label, **others}.items()
-    )
-    others |= {"pos_label": pos_label}
-    scores = column_names("score", score)
+def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: int) -> Report:
+    """Measure each model in each block, and over all values of the --by column."""
+    label, scores, by = options.label, tuple(options.score or ()), options.by
+    weights = options.sample_weight, options.frequency_weight
     ranking = as_ranking("data", data)
     is_counted = isinstance(ranking, BaseRanking)
     if is_counted:
-        _check_no_columns(data, form, others, scores)
+        _check_no_columns(data, form, options, scores)
     if is_counted or data is None:
         label, scores = label or "label", scores or (("score",) if is_counted else DIGIT_SCORES)
     summary = read_summaries(data) if are_summaries(data) else None
@@ -297,29 +256,29 @@ def report_scores(
     if is_counted and type(ranking) is not Ranking:  # of which not each score is known
         summary, is_counted = summary_of_ranking(str(label), scores[0], ranking), False
     if summary is not None:
-        _check_no_columns(data, form, others, ())
+        _check_no_columns(data, form, options, ())
         label, scores = label or summary.label, scores or summary.models
         by = summary.by
-        sample_weight, frequency_weight = (None, summary.weight) if summary.are_copies else (summary.weight, None)
+        weights = (None, summary.weight) if summary.are_copies else (summary.weight, None)
     check_required_columns(data_name(data), label, scores)
-    if against is not None and (summary is None or not are_summaries(against)):
+    if options.against is not None and (summary is None or not are_summaries(options.against)):
         raise ValueError(f"{option('against')} goes with files of fastevals summarize, in its place and as the data")
-    roles = ColumnRoles.checked(str(label), scores, sample_weight, frequency_weight, by=by, groups=groups)
-    reading = Reading.checked(memory, approximate, on_invalid)
+    roles = ColumnRoles.checked(str(label), scores, *weights, by=by, groups=options.groups)
+    reading = Reading.checked(options.memory, options.approximate, options.on_invalid)
     reader = None
     if not (is_counted or summary is not None or reading.takes_whole(data, len(scores))):
-        reader = open_reader(data, roles, form, pos_label, reading)
+        reader = open_reader(data, roles, form, options.pos_label, reading)
     is_read = is_counted or reader is not None or summary is not None
     columns = NamedColumns({}) if is_read else _read_columns(data, roles, form)
     with naming_rows(columns.line, dropping() if is_path(data) else ""):
-        plan = as_plan(n_resamples, confidence_level, rng)
-        rule = _threshold_rule(threshold, best, _costs(cost_fp, cost_fn, prior))
-        measure = Measure(roles, rule, plan, n_pictured, progress)
+        plan = as_plan(options.n_resamples, options.confidence_level, options.rng)
+        rule = _threshold_rule(options)
+        measure = Measure(roles, rule, plan, n_pictured, options.progress)
         left_out = LeftOut()
         if summary is not None:
             summary = summary.of_models(roles.label, scores)
-            reference = None if against is None else read_reference(against, summary)
-            measured = measure.summary(summary, reference, against)
+            reference = None if options.against is None else read_reference(options.against, summary)
+            measured = measure.summary(summary, reference, options.against)
             positive, n_weightless, left_out = summary.labels[0], summary.n_weightless, summary.left_out
         elif reader is not None and not reading.fits(reader.files, len(scores)):
             one_scan = reading.approximate or not reader.files.can_repeat
@@ -335,7 +294,9 @@ def report_scores(
             positive, n_weightless = reader.positive, reader.n_weightless
         else:
             rows, positive = (
-                _counted_rows(data, ranking, roles.scores[0]) if is_counted else _scored_rows(columns, roles, pos_label)
+                _counted_rows(data, ranking, roles.scores[0])
+                if is_counted
+                else _scored_rows(columns, roles, options.pos_label)
             )
             by_column = None if roles.by is None else columns[roles.by]
             values, codes = _parted(roles, by_column, as_written=roles.by in columns.as_written)
@@ -401,14 +362,12 @@ def _positives(name: str, labels: NDArray[Any], pos_label: Any) -> tuple[NDArray
     return coded.flags(name).view(bool), type(distinct[0])(coded.positive)
 
 
-def _check_no_columns(data: Any, form: CsvForm, others: dict[str, Any], score: Sequence[str]) -> None:
+def _check_no_columns(data: Any, form: CsvForm, options: ReportOptions, score: Sequence[str]) -> None:
     """Raise if options that need columns come with a ranking or counts."""
     kind = type(data).__name__
-    for name, value in others.items():
-        if value is not None:
-            raise ValueError(f"{option(name)} goes with columns of rows, but data is a {kind}")
-    if options := form.options():
-        raise ValueError(f"{options[0]} goes with a CSV file, but data is a {kind}")
+    refuse(options, ROWS, f", but data is a {kind}")
+    if given := form.options():
+        raise ValueError(f"{given[0]} goes with a CSV file, but data is a {kind}")
     if len(score) > 1:
         raise ValueError(f"{option('score')} must be one name, of the model that a {kind} is of, got {list(score)}")
 
@@ -427,8 +386,10 @@ def _counted_rows(data: Any, ranking: Ranking, name: str) -> tuple[ScoredRows, A
 # Options ----------------------------------------------------------------------------------------------------------
 
 
-def _threshold_rule(threshold: float | None, best: str | None, costs: dict[str, float] | None) -> ThresholdRule:
-    """Return the options checked: by default the best F1, or the least expected cost where costs are given."""
+def _threshold_rule(options: ReportOptions) -> ThresholdRule:
+    """Return where rows are positive: by default at the best F1, or the least expected cost where costs are given."""
+    threshold, best = options.threshold, options.best
+    costs = _costs(options.cost_fp, options.cost_fn, options.prior)
     if threshold is None:
         best = ("f1" if costs is None else "expected_cost") if best is None else best
         best = find_metric(option("best"), best, of="cells").name
@@ -455,43 +416,20 @@ def _costs(cost_fp: float | None, cost_fn: float | None, prior: float | None = N
 # Predictions ----------------------------------------------------------------------------------------------------------
 
 
-def report_predictions(
-    data: Any,
-    *,
-    label: str | None = None,
-    target: str | None = None,
-    pred: str | Sequence[str] | None = None,
-    sample_weight: str | None = None,
-    frequency_weight: str | None = None,
-    by: str | None = None,
-    pos_label: Any = None,
-    n_resamples: int | None = None,
-    confidence_level: float = 0.95,
-    rng: Any = 0,
-    groups: str | None = None,
-    separator: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-    on_invalid: OnInvalid = "raise",
-    progress: bool = False,
-    n_pictured: int = MOST_PICTURED,
-) -> PredictionReport:
-    """Measure models' predictions in each block; arguments as `report`."""
-    form = CsvForm.checked(separator, encoding, header)
-    others = {"sample_weight": sample_weight, "frequency_weight": frequency_weight, "by": by, "groups": groups}
-    label, target, sample_weight, frequency_weight, by, groups = (
-        column_name(role, name) for role, name in {"label": label, "target": target, **others}.items()
-    )
+def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictured: int) -> PredictionReport:
+    """Measure models' predictions in each block."""
+    label, target, by, groups = options.label, options.target, options.by, options.groups
+    sample_weight, frequency_weight = options.sample_weight, options.frequency_weight
     check_one_weight(sample_weight, frequency_weight, (option("sample_weight"), option("frequency_weight")))
-    models = column_names("pred", pred)
-    plan = as_plan(n_resamples, confidence_level, rng)
+    models = tuple(options.pred or ())
+    plan = as_plan(options.n_resamples, options.confidence_level, options.rng)
     if isinstance(data, (ConfusionMatrix, ConfusionSummary, TargetSummary)):
-        return report_counted(data, target or label, models, plan, others | {"pos_label": pos_label})
+        return report_counted(data, models, plan, options)
     if label is not None and target is not None:
         raise ValueError(
             f"{option('target')} is a column of numbers, {option('label')} one of classes: give one of them"
         )
-    if target is not None and pos_label is not None:
+    if target is not None and options.pos_label is not None:
         raise ValueError(
             f"{option('pos_label')} goes with {option('label')}; {option('target')} is a column of numbers"
         )
@@ -510,9 +448,9 @@ def report_predictions(
     called = columns_by_role([*named, *((option(name), value) for name, value in _beside(roles).items())])
     numeric = [] if kind == CLASSES else [truth, *models]
     numeric += [name for name in (sample_weight, frequency_weight) if name is not None]
-    check_choice(option("on_invalid"), on_invalid, OnInvalid)
+    check_choice(option("on_invalid"), options.on_invalid, OnInvalid)
     left_out = LeftOut()
-    if on_invalid == "raise":
+    if options.on_invalid == "raise":
         names = set(called) - set(numeric)
         columns = read_data(data, called, numeric=numeric, names=names, form=form, hint=dropping())
     else:
@@ -520,7 +458,7 @@ def report_predictions(
     with naming_rows(columns.line, dropping() if is_path(data) else ""):
         classes = None
         if kind == CLASSES:
-            read = read_classes(columns, truth, models, pos_label)
+            read = read_classes(columns, truth, models, options.pos_label)
             true, predicted, classes = read.true, read.predicted, read.classes
         else:
             true, predicted = read_targets(columns, truth, models)
@@ -538,7 +476,7 @@ def report_predictions(
         if codes is not None:
             present, codes = np.unique(codes[kept], return_inverse=True)
             values = [values[k] for k in present.tolist()]
-    measure = MeasurePredictions(kind, classes, plan, progress)
+    measure = MeasurePredictions(kind, classes, plan, options.progress)
     metrics, not_measured = measure.metrics(rows), [NOT_MEASURED[kind]]
     if classes is not None and classes.labels.size > MOST_ESTIMATED:
         not_measured.append(f"Classes have no intervals of their own where there are more than {MOST_ESTIMATED}.")
@@ -571,16 +509,13 @@ def _beside(roles: PredictionRoles) -> dict[str, str | None]:
 
 def report_counted(
     data: ConfusionMatrix | ConfusionSummary | TargetSummary,
-    truth: str | None,
     models: tuple[str, ...],
     plan: IntervalPlan | None,
-    beside: Mapping[str, Any],
+    options: ReportOptions,
 ) -> PredictionReport:
     """Report on what was counted of one model."""
-    kind = type(data).__name__
-    for name, value in beside.items():
-        if value is not None:
-            raise ValueError(f"{option(name)} goes with columns of rows, but data is a {kind}")
+    kind, truth = type(data).__name__, options.target or options.label
+    refuse(options, ROWS, f", but data is a {kind}")
     if len(models) > 1:
         raise ValueError(f"{option('pred')} must be one name, of the model that a {kind} is of, got {list(models)}")
     model = models[0] if models else "pred"
