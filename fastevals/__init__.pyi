@@ -6,7 +6,6 @@ from fastevals._choices import OnInvalid
 from fastevals.show.compare.options import PostHoc
 from fastevals.show.compare.predictions import PredictionsComparison
 from fastevals.show.compare.results import ResultsComparison
-from fastevals.show.report.source import PredictionReport
 from fastevals.show.report.source import Report
 from typing import Any
 from fastevals import datasets as datasets
@@ -247,7 +246,7 @@ def report(
     on_invalid: OnInvalid = "raise",
     against: Any = None,
     progress: bool = False,
-) -> Report | PredictionReport:
+) -> Report:
     """Report how good models are, how sure that is, and how they differ, as ``fastevals report`` does.
 
     Parameters
@@ -309,7 +308,7 @@ def report(
 
     Returns
     -------
-    Report or PredictionReport
+    Report
         It prints itself; ``to_dict()`` is the JSON of the command, ``to_text()`` its text, ``to_html()`` a page. Of the
         data it holds what pictures of the first 20 blocks are drawn from.
 

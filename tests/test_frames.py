@@ -274,11 +274,36 @@ def test_a_report_of_classes_has_theirs() -> None:
     frame = report.to_frame("pandas")
     of_classes = frame[frame["label"].notna()]
     model = report.blocks[0].models[0]
-    for name, values in model.classes.items():
+    for name, values in model.classes.metrics.items():
         rows = of_classes[(of_classes["model"] == model.name) & (of_classes["metric"] == name)]
         assert rows["value"].tolist() == values.tolist()
-        assert rows["label"].tolist() == model.matrix.labels.tolist()
-        assert rows["low"].tolist() == model.class_intervals[name].low.tolist()
+        assert rows["label"].tolist() == model.classes.matrix.labels.tolist()
+        assert rows["low"].tolist() == model.classes.intervals[name].low.tolist()
+
+
+def test_all_reports_have_the_same_columns() -> None:
+    many = {"y": [0, 1] * 101, "s": np.linspace(0, 1, 202), "day": [k for k in range(101) for _ in range(2)]}
+    names = [name for name in MORE if name.startswith("report")]
+    found = [made(name) for name in names] + [fastevals.report(many, label="y", score="s", by="day", n_resamples=0)]
+    frames = [report.to_frame("polars") for report in found]
+    expected = [
+        "by",
+        "model",
+        "reference",
+        "metric",
+        "label",
+        "value",
+        "low",
+        "high",
+        "bound_low",
+        "bound_high",
+        "pvalue",
+        "n_samples",
+    ]
+    assert [frame.columns for frame in frames] == [expected] * len(frames)
+    assert pl.concat(frames[1:4:2])["by"].dtype == pl.String  # of a column that none of them has
+    assert frames[1]["n_samples"].unique().to_list() == [8]
+    assert "bound_low" not in found[1]._repr_html_()
 
 
 def test_compared_results_have_a_row_for_each_algorithm() -> None:

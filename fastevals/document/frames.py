@@ -128,11 +128,17 @@ class Tabular:
         columns = self._columns()
         if library == "pandas":
             return frames.DataFrame(columns)
-        return frames.DataFrame([frames.Series(name, _of_one_type(column)) for name, column in columns.items()])
+        types = {name: frames.String if says_nothing(column) else None for name, column in columns.items()}
+        return frames.DataFrame(
+            [frames.Series(name, _of_one_type(column), types[name]) for name, column in columns.items()]
+        )
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         pa = import_optional("pyarrow", NO_ARROW)
-        columns = {name: pa.array(_of_one_type(column)) for name, column in self._columns().items()}
+        columns = {
+            name: pa.array(_of_one_type(column), pa.string() if says_nothing(column) else None)
+            for name, column in self._columns().items()
+        }
         return pa.table(columns).__arrow_c_stream__(requested_schema)
 
     def _repr_html_(self) -> str:
@@ -255,6 +261,11 @@ def _join(parts: Sequence[Array | None], lengths: Sequence[int]) -> Array:
         [None] * n if part is None else part for part, n in zip(parts, lengths, strict=True)
     ]
     return as_column(list(chain.from_iterable(lists)))
+
+
+def says_nothing(column: Array) -> bool:
+    """Return whether a column of objects has none: its type is text, as that of names would be."""
+    return column.dtype == object and column.size > 0 and all(value is None for value in column)
 
 
 def spread(**numbers: ArrayLike) -> Columns:

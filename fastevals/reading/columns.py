@@ -244,25 +244,29 @@ def columns_by_role(roles: Iterable[tuple[str, str | None]]) -> dict[str, str]:
     return called
 
 
+ROLES = {"scores": ("label", "score"), "labels": ("label", "pred"), "targets": ("target", "pred")}  # truth, models
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnRoles:
     """Which column is what."""
 
-    label: str  # the true class
-    scores: tuple[str, ...]  # a model each
+    truth: str  # the true class or number
+    models: tuple[str, ...]  # a column of scores or predictions each
     weight: str | None = None  # of rows, or numbers of their copies
     by: str | None = None  # its values make the blocks
     groups: str | None = None  # a bootstrap draws rows that share its value together
     are_copies: bool = False  # whether weights are numbers of copies of rows
+    kind: str = "scores"  # of models: "scores", "labels" or "targets"
 
     @classmethod
     def checked(
-        cls, label: str, scores: Sequence[str], sample_weight: str | None, frequency_weight: str | None, **others: Any
+        cls, truth: str, models: Sequence[str], sample_weight: str | None, frequency_weight: str | None, **others: Any
     ) -> ColumnRoles:
         """Return the columns; raise where rows have both weights and numbers of copies."""
         check_one_weight(sample_weight, frequency_weight, names=(option("sample_weight"), option("frequency_weight")))
         column = sample_weight if frequency_weight is None else frequency_weight
-        return cls(label, tuple(scores), column, are_copies=frequency_weight is not None, **others)
+        return cls(truth, tuple(models), column, are_copies=frequency_weight is not None, **others)
 
     @property
     def weights(self) -> dict[str, str | None]:
@@ -275,25 +279,30 @@ class ColumnRoles:
 
     def message_names(self) -> dict[str, str]:
         """Return each column as messages call it, by option and name; raise if one has two roles."""
+        truth, model = ROLES[self.kind]
         others = [*self.weights.items(), ("by", self.by), ("groups", self.groups)]
-        roles = [("label", self.label), *(("score", score) for score in self.scores), *others]
+        roles = [(truth, self.truth), *((model, name) for name in self.models), *others]
         return columns_by_role((option(role), name) for role, name in roles)
 
     @property
     def lacking(self) -> dict[str, str]:
         """What rows lack that have no value in a column, in words."""
-        found = {self.label: "a label"} | {name: f"a finite score of {printable(name)}" for name in self.scores}
+        what = "a finite score" if self.kind == "scores" else "a prediction"
+        found = {self.truth: "a label"} if self.kind == "scores" else {}
+        found |= {name: f"{what} of {printable(name)}" for name in self.models}
         return found if self.weight is None else found | {self.weight: "a finite weight"}
 
     @property
     def naming(self) -> tuple[str, ...]:
-        """Columns that name groups of rows."""
-        return tuple(name for name in (self.by, self.groups) if name is not None)
+        """Columns of names: of classes, and of groups of rows."""
+        classes = (self.truth, *self.models) if self.kind == "labels" else ()
+        return tuple(name for name in (*classes, self.by, self.groups) if name is not None)
 
     @property
     def numeric(self) -> tuple[str, ...]:
         """Columns that must hold numbers."""
-        return self.scores if self.weight is None else (*self.scores, self.weight)
+        numbers = {"scores": self.models, "labels": (), "targets": (self.truth, *self.models)}[self.kind]
+        return numbers if self.weight is None else (*numbers, self.weight)
 
 
 def check_columns(data: str, names: list[str], wanted: Names, hint: str = "") -> None:

@@ -248,11 +248,11 @@ def test_weighted_values_have_intervals_of_effective_rows() -> None:
 
 def test_the_mean_of_a_picture_is_that_of_all_values() -> None:
     from fastevals.document.picture import Reference
-    from fastevals.show.report.prediction_page import _group_panels
+    from fastevals.show.report.pictures import group_panels
 
     columns = class_columns(2000) | {"g": np.minimum(np.arange(2000), 149)}  # one value has nearly all rows
     over = quiet_report(columns, label="y", pred="old", by="g").over
-    (panel,) = _group_panels(over)
+    (panel,) = group_panels(over)
     (mean,) = (mark.x[0] for mark in panel.picture.marks if isinstance(mark, Reference))
     assert mean == pytest.approx(np.mean(columns["old"] == columns["y"]))
 

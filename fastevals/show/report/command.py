@@ -124,7 +124,7 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Report, print and write."""
     check_beforehand(arguments)
-    from fastevals.show.report.source import Report, build_report
+    from fastevals.show.report.source import build_report
     from fastevals.show.text_result import show_result
 
     n_pictured = 0 if arguments.out is None and arguments.html is None else MOST_PICTURED
@@ -133,7 +133,7 @@ def run(arguments: argparse.Namespace) -> None:
         report = build_report(arguments.file, chosen(ReportOptions, vars(arguments)), n_pictured=n_pictured)
 
     def pictures() -> BlockPictures:
-        if isinstance(report, Report):
+        if report.roles.kind == "scores":
             from fastevals.show.report.pictures import report_pictures
 
             return report_pictures(report)

@@ -1,9 +1,9 @@
-"""A report as JSON."""
+"""A report as JSON. What it has of scores, and what of predictions, follows from the kind of its models."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,45 +12,45 @@ from numpy.typing import NDArray
 from fastevals import __version__
 from fastevals._naming import OPTION_NAMES
 from fastevals.many.groups import GroupedMetric
+from fastevals.reading.columns import ROLES
 from fastevals.reading.rows import LeftOut
 from fastevals.results import Interval, as_json
-from fastevals.show.report.data import ModelNumbers, ReportBlock, ReportData
-from fastevals.show.report.intervals import (
-    BCA,
-    CELLS,
-    DELONG,
-    PROBABILITY_COLUMNS,
-    RANKING_COLUMNS,
-    Intervals,
-    ModelPair,
-    cells_columns,
-)
+from fastevals.show.report.data import ModelNumbers, OfClasses, ReportBlock, ReportData
+from fastevals.show.report.intervals import BCA, CELLS, DELONG, ModelPair
 from fastevals.show.report.over_values import OverValues, find_extreme
+from fastevals.show.report.predictions import cautions
 from fastevals.show.report.text import block_cautions, describe_undrawn, methods_in_place, over_cautions
+
+PREDICTED = {"labels": "classes", "targets": "numbers"}
+MOST_CELLS = 200  # classes whose matrix is written
 
 
 def report_values(report: ReportData) -> dict[str, Any]:
-    """Return a report as strict JSON: NaN is None, an infinite threshold "Infinity"."""
+    """Return a report as strict JSON: NaN is None, what is infinite "Infinity"."""
+    roles, kind = report.roles, report.roles.kind
+    has_scores = kind == "scores"
     point = {"best": report.best} if report.best is not None else {"threshold": report.threshold}
+    of_kind = {"operating_point": point, "costs": report.costs} if has_scores else {"not_measured": report.not_measured}
     values: dict[str, Any] = as_json(
         {
             "fastevals": __version__,
             "data": report.data,
-            "label": report.roles.label,
+            **({} if has_scores else {"predicted": PREDICTED[kind]}),
+            ROLES[kind][0]: roles.truth,
+            **({} if has_scores else {"classes": report.labels}),
             "pos_label": report.pos_label,
-            **{OPTION_NAMES.get(role, role): column for role, column in report.roles.weights.items()},
-            "by": report.roles.by,
+            **{OPTION_NAMES.get(role, role): column for role, column in roles.weights.items()},
+            "by": roles.by,
             "n_dropped": report.left_out.n_rows,
             "dropped": left_out_values(report.left_out),
-            "operating_point": point,
-            "costs": report.costs,
+            **of_kind,
             "intervals": _plan(report),
             "over": None,
             "blocks": [_block(report, block) for block in report.blocks],
         }
     )
     if report.over is not None:
-        values["over"] = _over(report, report.over)
+        values["over"] = (_over_scores if has_scores else _over_predictions)(report, report.over)
     return values
 
 
@@ -66,14 +66,19 @@ def _plan(report: ReportData) -> dict[str, Any] | None:
     plan = report.plan
     if plan is None:
         return None
-    methods = {block.intervals.method for block in report.blocks if block.intervals is not None}
-    return {
-        "method": next((method for method in (BCA, CELLS) if method in methods), None),
-        "in_place_of_bca": methods_in_place(report),
+    settings = {
         "confidence": plan.confidence_level,
         "resamples": plan.n_resamples,
         "seed": plan.seed,
         "group": report.roles.groups,
+    }
+    if report.roles.kind != "scores":
+        return settings
+    methods = {block.intervals.method for block in report.blocks if block.intervals is not None}
+    return {
+        "method": next((method for method in (BCA, CELLS) if method in methods), None),
+        "in_place_of_bca": methods_in_place(report),
+        **settings,
         "cells_above": plan.most_drawn,
         "budget": plan.budget,
         "blocks_drawn": sum(plan.draws(block.n_samples) for block in report.blocks),
@@ -81,7 +86,10 @@ def _plan(report: ReportData) -> dict[str, Any] | None:
     }
 
 
-def _over(report: ReportData, over: OverValues) -> dict[str, Any]:
+# Over the values of --by ----------------------------------------------------------------------------------------------
+
+
+def _over_scores(report: ReportData, over: OverValues) -> dict[str, Any]:
     """Return metrics over the values of --by: those of each value as arrays, in the order of the values."""
     n_samples, n_positives, weights = over.counts
     method = DELONG if over.why_none is None else None
@@ -104,6 +112,23 @@ def _over(report: ReportData, over: OverValues) -> dict[str, Any]:
             if metric.confidence_intervals is not None:
                 model["metrics"][name]["intervals"] = _interval_rows(metric.confidence_intervals)
     return section
+
+
+def _over_predictions(_: ReportData, over: OverValues) -> dict[str, Any]:
+    """Return one metric of each value of --by."""
+    found = {model: metrics[over.metric] for model, metrics in over.metrics.items()}
+    models = [
+        {
+            "name": model,
+            "values": as_json(metric.values),
+            "intervals": [None] * len(metric)
+            if metric.confidence_intervals is None
+            else _interval_rows(metric.confidence_intervals),
+        }
+        for model, metric in found.items()
+    ]
+    n_samples = next(iter(found.values())).n_samples
+    return {**as_json({"values": over.values, "n_samples": n_samples, "metric": over.metric}), "models": models}
 
 
 def _over_metric(metric: GroupedMetric, over: OverValues) -> dict[str, Any]:
@@ -129,38 +154,72 @@ def _interval_rows(pairs: NDArray[np.float64]) -> list[list[float] | None]:
     return [None if pair[0] is None else pair for pair in as_json(pairs)]
 
 
+# A block --------------------------------------------------------------------------------------------------------------
+
+
 def _block(report: ReportData, block: ReportBlock) -> dict[str, Any]:
-    columns = (*RANKING_COLUMNS, *PROBABILITY_COLUMNS, *cells_columns(report.best, report.costs))
+    intervals, has_scores = block.intervals, report.roles.kind == "scores"
+    of_classes = {"n_positives": block.n_positives, "n_negatives": block.n_negatives} if has_scores else {}
+    details = None
+    if intervals is not None:
+        details = {
+            "method": intervals.method,
+            **({} if has_scores else {"resamples": block.n_resamples}),
+            "n_groups": intervals.n_groups,
+            "n_undefined": intervals.n_undefined,
+            "notes": (block_cautions if has_scores else cautions)(report, block),
+        }
     return {
         "value": block.value,
         "n_samples": block.n_samples,
-        "n_positives": block.n_positives,
-        "n_negatives": block.n_negatives,
+        **of_classes,
         "total_weight": block.total_weight,
-        "models": [_model(model, _model_intervals(block, model, columns)) for model in block.models],
+        "models": [_model(report, block, model) for model in block.models],
         "best": {name: list(models) for name, models in block.best.items()},
         **({"against": [pair_values(pair) for pair in block.against]} if block.against else {}),
-        "differences": [] if block.intervals is None else [pair_values(pair) for pair in block.intervals.differences],
-        "intervals": None if block.intervals is None else _interval_details(report, block, block.intervals),
+        "differences": [] if intervals is None else [pair_values(pair) for pair in intervals.differences],
+        "intervals": details,
     }
 
 
-def _interval_details(report: ReportData, block: ReportBlock, intervals: Intervals) -> dict[str, Any]:
-    """Return how a block's intervals were made."""
+def _model(report: ReportData, block: ReportBlock, model: ModelNumbers) -> dict[str, Any]:
+    intervals = None
+    if block.intervals is not None:
+        made = block.intervals.models.get(model.name, {})
+        intervals = {name: interval_values(made.get(name)) for name in report.metrics}
+    if report.roles.kind != "scores":
+        of_classes = {} if model.classes is None else _class_values(model.classes)
+        return {"name": model.name, "metrics": model.metrics, "intervals": intervals, **of_classes}
+    bounds = {"bounds": {name: list(pair) for name, pair in model.bounds.items()}} if model.bounds else {}
     return {
-        "method": intervals.method,
-        "n_groups": intervals.n_groups,
-        "n_undefined": intervals.n_undefined,
-        "notes": block_cautions(report, block),
+        "name": model.name,
+        "threshold": model.threshold,
+        "confusion": None if model.cells is None else model.cells._asdict(),
+        "metrics": model.metrics,
+        "holds": interval_values(model.holds),
+        "operating_range": interval_values(model.operating_range),
+        "intervals": intervals,
+        **bounds,
     }
 
 
-def _model_intervals(block: ReportBlock, model: ModelNumbers, columns: Iterable[str]) -> dict[str, Any] | None:
-    """Return the intervals of all that tables show, null where there is none."""
-    if block.intervals is None:
-        return None
-    intervals = block.intervals.models.get(model.name, {})
-    return {name: interval_values(intervals.get(name)) for name in columns}
+def _class_values(classes: OfClasses) -> dict[str, Any]:
+    """Return the matrix of predicted classes, unless there are many, and the metrics of each class."""
+    labels = classes.matrix.labels
+    of_each = {
+        name: {
+            "values": values,
+            "intervals": _of_each(classes.intervals, name),
+            "wilson": _of_each(classes.wilson, name),
+        }
+        for name, values in classes.metrics.items()
+    }
+    counts = classes.matrix.counts if labels.size <= MOST_CELLS else None
+    return {"confusion": counts, "labels": labels, "classes": of_each}
+
+
+def _of_each(intervals: Mapping[str, Interval], name: str) -> list[list[float] | None] | None:
+    return _interval_rows(np.stack(intervals[name], axis=1)) if name in intervals else None
 
 
 def pair_values(pair: ModelPair) -> dict[str, Any]:
@@ -170,20 +229,6 @@ def pair_values(pair: ModelPair) -> dict[str, Any]:
         for name, each in pair.metrics.items()
     }
     return {"model": pair.model, "reference": pair.reference, "metrics": metrics}
-
-
-def _model(model: ModelNumbers, intervals: dict[str, Any] | None) -> dict[str, Any]:
-    bounds = {"bounds": {name: list(pair) for name, pair in model.bounds.items()}} if model.bounds else {}
-    return {
-        "name": model.name,
-        "threshold": model.threshold,
-        "confusion": None if model.cells is None else model.cells._asdict(),
-        "metrics": dict(model.metrics),
-        "holds": interval_values(model.holds),
-        "operating_range": interval_values(model.operating_range),
-        "intervals": intervals,
-        **bounds,
-    }
 
 
 def interval_values(interval: Interval | None) -> list[Any] | None:

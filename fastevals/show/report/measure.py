@@ -243,20 +243,25 @@ def _defined(metrics: dict[str, MetricSpec], models: Sequence[ModelNumbers]) -> 
     }
 
 
-Totals = tuple[int, int, int, float | None, float]
-
-
-def _report_block(value: Any, totals: Totals, models: list[ModelNumbers], intervals: Intervals | None) -> ReportBlock:
+def _report_block(
+    value: Any, totals: dict[str, Any], models: list[ModelNumbers], intervals: Intervals | None
+) -> ReportBlock:
     best = {name: best_models(name, models) for name in SCORE_METRICS}
-    return ReportBlock(value, *totals, tuple(models), best, intervals)
+    return ReportBlock(value=value, models=tuple(models), best=best, intervals=intervals, **totals)
 
 
-def _block_totals(ranking: BaseRanking) -> Totals:
+def _block_totals(ranking: BaseRanking) -> dict[str, Any]:
     """Return the rows, positives and negatives of a block, its weight and the share of positives."""
     counts = ranking.counts
     total = counts.n_pos + counts.n_neg
     weight = float(total) if counts.tps.dtype.kind == "f" else None
-    return ranking.n_samples, ranking.n_positives, ranking.n_negatives, weight, counts.n_pos / total
+    return {
+        "n_samples": ranking.n_samples,
+        "n_positives": ranking.n_positives,
+        "n_negatives": ranking.n_negatives,
+        "total_weight": weight,
+        "positive_share": counts.n_pos / total,
+    }
 
 
 def _won_pairs(ranking: Ranking) -> dict[str, float]:
@@ -312,9 +317,10 @@ def _measure_model(
         over = CostCurve(counts).over_prior(cost_fp=costs["cost_fp"], cost_fn=costs["cost_fn"])
         holds = over._where_best(threshold, costs.get("prior", counts.n_pos / (counts.n_pos + counts.n_neg)))
         operating_range = over.operating_range()
-    shown = _format_threshold(threshold, counts)
-    numbers = ModelNumbers(name, threshold, shown, plain, metrics, holds, operating_range)
-    return replace(numbers, **_pictured(counts, vertices, threshold)) if is_pictured else numbers
+    return ModelNumbers(
+        name, metrics, threshold=threshold, threshold_shown=_format_threshold(threshold, counts), cells=plain,
+        holds=holds, operating_range=operating_range, **(_pictured(counts, vertices, threshold) if is_pictured else {}),
+    )  # fmt: skip
 
 
 def _pictured(counts: ThresholdCounts, vertices: ThresholdCounts, threshold: float) -> dict[str, Any]:

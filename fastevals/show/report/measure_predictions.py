@@ -18,20 +18,15 @@ from fastevals.infer.bootstrap.bootstrap import BootstrapResult, bootstrap
 from fastevals.infer.comparison import ModelComparison, compare_predictions
 from fastevals.infer.means import accuracies, median_interval, root_mean_squares
 from fastevals.infer.proportions import share_interval
+from fastevals.many.group_values import GroupValues
+from fastevals.many.groups import group_results
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.error_metrics import MEDIAN
 from fastevals.measure.kinds import LABELS, TARGETS
 from fastevals.measure.metric_specs import MetricSpec
 from fastevals.results import Interval, check_confidence_level
 from fastevals.show.predicted import EACH_CLASS, NUMBER_METRICS, class_metrics
-from fastevals.show.report.data import (
-    CLASSES,
-    NUMBERS,
-    ErrorShape,
-    PredictedModel,
-    PredictionBlock,
-    ValueTable,
-)
+from fastevals.show.report.data import ErrorShape, ModelNumbers, OfClasses, ReportBlock
 from fastevals.show.report.intervals import (
     BCA,
     IntervalPlan,
@@ -39,6 +34,7 @@ from fastevals.show.report.intervals import (
     best_models,
     read_intervals,
 )
+from fastevals.show.report.over_values import OverValues, have_blocks
 
 Floats = NDArray[np.float64]
 
@@ -50,8 +46,8 @@ NORMAL = "normal"
 FEWEST_REPLICATES = 199  # replicates, however many rows there are
 MOST_SORTED = 20_000  # rows whose median error is drawn: of more its interval is between two of the errors
 NOT_MEASURED = {
-    CLASSES: "Predicted classes have no ranking, no threshold and no calibration: these need scores.",
-    NUMBERS: "Predicted numbers have errors, and no classes: what costs or thresholds make of them is not measured.",
+    "labels": "Predicted classes have no ranking, no threshold and no calibration: these need scores.",
+    "targets": "Predicted numbers have errors, and no classes: what costs or thresholds make of them is not measured.",
 }
 
 
@@ -87,7 +83,7 @@ class MeasurePredictions(NamedTuple):
 
     def block(
         self, value: Any, rows: PredictedRows, metrics: Mapping[str, MetricSpec], *, is_pictured: bool
-    ) -> PredictionBlock:
+    ) -> ReportBlock:
         """Measure each model, and make intervals."""
         total = None if rows.weights is None else float(rows.weights.sum())
         n_groups = None if rows.groups is None else int(sorted_unique(rows.groups).size)
@@ -100,9 +96,9 @@ class MeasurePredictions(NamedTuple):
             intervals, models = self._intervals(rows, metrics, models, n_groups)
         best = {name: best_models(name, models) for name in metrics}
         drawn = self._n_resamples(rows) if intervals is not None and intervals.method == BCA else None
-        return PredictionBlock(value, rows.true.size, total, tuple(models), best, intervals, drawn)
+        return ReportBlock(value, rows.true.size, total, tuple(models), best, intervals, n_resamples=drawn)
 
-    def _measure_classes(self, rows: PredictedRows, metrics: Mapping[str, MetricSpec]) -> list[PredictedModel]:
+    def _measure_classes(self, rows: PredictedRows, metrics: Mapping[str, MetricSpec]) -> list[ModelNumbers]:
         """Measure predicted classes by their matrices: of many classes those of the truth and the model's own."""
         assert self.classes is not None
         labels = None if self.classes.pos_label is None else self.classes.labels
@@ -116,23 +112,23 @@ class MeasurePredictions(NamedTuple):
         self,
         rows: PredictedRows,
         metrics: Mapping[str, MetricSpec],
-        models: list[PredictedModel],
+        models: list[ModelNumbers],
         n_groups: int | None,
-    ) -> tuple[Intervals | None, list[PredictedModel]]:
+    ) -> tuple[Intervals | None, list[ModelNumbers]]:
         """Return intervals of what is defined, and the models with those of each class."""
         if self.plan is None:
             return None, models
         if n_groups == 1:
             return Intervals(why_none="all its rows are of one group", n_groups=1), models
         specs, each = defined_metrics(metrics, models), {}
-        is_sorted = self.kind == NUMBERS and rows.true.size > MOST_SORTED
+        is_sorted = self.kind == "targets" and rows.true.size > MOST_SORTED
         if is_sorted:
             specs.pop(MEDIAN, None)
         if self.classes is not None and self.classes.labels.size <= MOST_ESTIMATED:
             each = {
                 label: spec
                 for label, spec in OF_EACH.items()
-                if any(np.isfinite(model.classes[spec.name]).any() for model in models)
+                if any(np.isfinite(model.classes.metrics[spec.name]).any() for model in models if model.classes)
             }
         if not specs:
             return Intervals(n_groups=n_groups), models
@@ -150,7 +146,7 @@ class MeasurePredictions(NamedTuple):
     def _n_resamples(self, rows: PredictedRows) -> int | None:
         """Return how many replicates the budget is enough for: all, where a number of them is asked for."""
         plan = self.plan
-        is_counted = self.kind == CLASSES and rows.weights is None and rows.groups is None  # at no cost of rows
+        is_counted = self.kind == "labels" and rows.weights is None and rows.groups is None  # at no cost of rows
         if plan is None or plan.budget is None or is_counted:
             return None if plan is None else plan.n_resamples
         least = max(FEWEST_REPLICATES, math.ceil(1 / check_confidence_level(plan.confidence_level)[1]) - 1)
@@ -170,30 +166,32 @@ class MeasurePredictions(NamedTuple):
         (only,) = rows.predicted.values()
         return bootstrap((rows.true, only), specs, **settings)
 
-    def over(self, values: list[Any], codes: NDArray[np.intp], rows: PredictedRows) -> ValueTable:
+    def over(self, values: list[Any], codes: NDArray[np.intp], rows: PredictedRows) -> OverValues:
         """Measure one metric of each value: accuracy, with Wilson's interval, or the root mean squared error."""
-        n = np.bincount(codes, minlength=len(values))
+        n, n_samples = len(values), np.bincount(codes, minlength=len(values))
         has_intervals = self.plan is not None and rows.groups is None
         level = self.plan.confidence_level if self.plan is not None else 0.95
         measure = accuracies if self.classes is not None else root_mean_squares
         name = "accuracy" if self.classes is not None else "root_mean_squared_error"
-        found = {}
+        metrics = {}
         for model, predicted in rows.predicted.items():
-            numbers, ends = measure(rows.true, predicted, codes, rows.weights, len(values), level)
-            found[model] = numbers, ends if has_intervals else np.full((len(values), 2), np.nan)
-        return ValueTable(values, n, name, found)
+            numbers, ends = measure(rows.true, predicted, codes, rows.weights, n, level)
+            found = GroupValues(np.arange(n), [numbers], n_samples, n_samples.astype(np.float64))
+            of_values = group_results([name], found, warns=False)[name]
+            metrics[model] = {name: replace(of_values, confidence_intervals=ends if has_intervals else None)}
+        return OverValues(values, metrics, have_blocks(values), "")
 
 
-def measure_matrix(name: str, matrix: ConfusionMatrix, metrics: Mapping[str, MetricSpec]) -> PredictedModel:
+def measure_matrix(name: str, matrix: ConfusionMatrix, metrics: Mapping[str, MetricSpec]) -> ModelNumbers:
     """Measure the predicted classes that a matrix counts."""
     specs = [*metrics.values(), *EACH_CLASS.values()]
     found = LABELS.evaluate(matrix.counts[np.newaxis], matrix._classes, [LABELS.metric(spec) for spec in specs])
     values = dict(zip(metrics, (float(each[0]) for each in found), strict=False))
     classes = dict(zip(EACH_CLASS, (each[0] for each in found[len(metrics) :]), strict=True))
-    return PredictedModel(name, values, matrix, classes)
+    return ModelNumbers(name, values, classes=OfClasses(matrix, classes))
 
 
-def _measure_numbers(rows: PredictedRows, metrics: Mapping[str, MetricSpec], is_pictured: bool) -> list[PredictedModel]:
+def _measure_numbers(rows: PredictedRows, metrics: Mapping[str, MetricSpec], is_pictured: bool) -> list[ModelNumbers]:
     """Measure predicted numbers, all models in one sweep."""
     specs = [TARGETS.metric(spec) for spec in metrics.values()]
     targets, arrays = TARGETS.read(rows.true, rows.predicted)
@@ -202,29 +200,29 @@ def _measure_numbers(rows: PredictedRows, metrics: Mapping[str, MetricSpec], is_
     if is_pictured:
         shapes = list(error_shapes(targets, list(arrays.values()), rows.weights))
     return [
-        PredictedModel(name, dict(zip(metrics, (float(each[k]) for each in found), strict=True)), errors=shape)
+        ModelNumbers(name, dict(zip(metrics, (float(each[k]) for each in found), strict=True)), errors=shape)
         for k, (name, shape) in enumerate(zip(arrays, shapes, strict=True))
     ]
 
 
-def defined_metrics(metrics: Mapping[str, MetricSpec], models: Sequence[PredictedModel]) -> dict[str, MetricSpec]:
+def defined_metrics(metrics: Mapping[str, MetricSpec], models: Sequence[ModelNumbers]) -> dict[str, MetricSpec]:
     """Return the metrics that one of the models has."""
     return {name: spec for name, spec in metrics.items() if any(math.isfinite(model.metrics[name]) for model in models)}
 
 
 def with_class_intervals(
-    model: PredictedModel,
+    model: ModelNumbers,
     result: BootstrapResult | ModelComparison,
     each: Mapping[str, MetricSpec],
     confidence_level: float | None,
-) -> PredictedModel:
+) -> ModelNumbers:
     """Return a model with intervals of each of its classes; the result's are of those of all models.
 
     With the confidence level of whole rows that are independent, shares without width have Wilson's interval too.
     """
-    matrix = model.matrix
-    if matrix is None or result.labels is None:
+    if model.classes is None or result.labels is None:
         return model
+    matrix = model.classes.matrix
     found: dict[str, Interval] = {}
     order = np.argsort(result.labels, kind="stable")  # the positive one of two is last
     places = order[np.searchsorted(result.labels[order], matrix.labels)]
@@ -240,7 +238,7 @@ def with_class_intervals(
             ends = share_interval(right, matrix.counts.sum(axis=SHARES[name]) - right, "wilson", alpha, "two-sided")
             ends[0][~np.equal(*found[name])] = math.nan
             wilson[name] = Interval(*ends)
-    return replace(model, class_intervals=found, wilson=wilson)
+    return replace(model, classes=replace(model.classes, intervals=found, wilson=wilson))
 
 
 # Errors, for pictures -------------------------------------------------------------------------------------------------

@@ -34,8 +34,15 @@ class OverValues:
     # values, since of many some seldom lack what DeLong's needs.
     metrics: dict[str, dict[str, GroupedMetric]]
     has_blocks: bool  # whether each value has a block too
-    why_none: str | None  # why there are no intervals of DeLong's; None where there are, empty where none are wanted
-    n_replicates: int | None  # of the bootstrap of whole values, where there is one
+    why_none: str | None = (
+        None  # why there are no intervals of DeLong's; None where there are, empty where none are wanted
+    )
+    n_replicates: int | None = None  # of the bootstrap of whole values, where there is one
+
+    @property
+    def metric(self) -> str:
+        """What the values are ranked by."""
+        return next(iter(next(iter(self.metrics.values()))))
 
     @property
     def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
@@ -110,7 +117,7 @@ def gather_over_blocks(blocks: Sequence[Any], plan: IntervalPlan | None, why_non
             found = found._replace(values=[metrics[model.name][AUC].values], variances=variances)
             tail = check_confidence_level(plan.confidence_level)[1]
             metrics[model.name] |= group_results([AUC], found, alpha=tail, warns=False)
-    return OverValues([block.value for block in blocks], metrics, True, why_none, None)
+    return OverValues([block.value for block in blocks], metrics, True, why_none)
 
 
 def _bootstrap_values(auc: GroupedMetric, plan: IntervalPlan) -> GroupedMetric:

@@ -54,7 +54,7 @@ def report_page(report: ReportData) -> Page:
         "report",
         report.data,
         facts,
-        report.roles.scores,
+        report.roles.models,
         [_block(report, block, k) for k, block in enumerate(report.blocks)],
         report_values(report),
         before=None if over is None else _before(report, over),

@@ -248,17 +248,17 @@ def _difference_panel(pairs: Sequence[Any], metric: str) -> Panel:
 
 
 def group_panels(over: OverValues) -> list[Panel]:
-    """Return a panel a model with the AUC of each --by value."""
+    """Return a panel a model with the metric of each --by value."""
     panels = []
     for place, (name, metrics) in enumerate(over.metrics.items()):
-        auc = metrics[AUC]
-        intervals = auc.confidence_intervals
+        metric = metrics[over.metric]
+        intervals = metric.confidence_intervals
         ends = np.full((len(over.values), 2), np.nan) if intervals is None else intervals
-        panels.append(value_panel(place, name, AUC, over.values, auc.values, ends, float(auc.mean)))
+        panels.append(_value_panel(place, name, over.metric, over.values, metric.values, ends, float(metric.mean)))
     return panels
 
 
-def value_panel(
+def _value_panel(
     place: int, model: str, metric: str, values: Sequence[Any], numbers: Floats, ends: Floats, mean: float
 ) -> Panel:
     """Return a model's metric of each --by value, ascending; of many the lowest and the highest. NaN is left out."""

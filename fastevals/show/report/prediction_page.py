@@ -23,28 +23,23 @@ from fastevals.document.page.page import (
     values_title,
 )
 from fastevals.document.picture import AxisScale, Outline, Panel, Picture
+from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.results import Interval
 from fastevals.show.output import BlockPictures
 from fastevals.show.plots import style
 from fastevals.show.plots.confusion import MOST_CLASSES, draw_confusion
 from fastevals.show.plots.models import label_of
 from fastevals.show.predicted import EACH_CLASS
-from fastevals.show.report.data import (
-    CLASSES,
-    ErrorShape,
-    PredictedModel,
-    PredictionBlock,
-    PredictionReportData,
-    ValueTable,
-)
+from fastevals.show.report.data import ErrorShape, ModelNumbers, OfClasses, ReportBlock, ReportData
 from fastevals.show.report.intervals import metric_title
-from fastevals.show.report.pictures import difference_panels, interval_panels, value_panel
+from fastevals.show.report.json import report_values
+from fastevals.show.report.over_values import OverValues
+from fastevals.show.report.pictures import difference_panels, group_panels, interval_panels
 from fastevals.show.report.predictions import (
     cautions,
     describe,
     describe_rows,
     flat_classes,
-    prediction_values,
     wilson_note,
 )
 from fastevals.show.tables import difference_rows, metric_rows
@@ -55,28 +50,28 @@ FORESTS = ("accuracy", "f1", "F1 (macro)", "root_mean_squared_error", "mean_abso
 NAMES = ("confusion", "errors", "within", "means", "intervals", "differences", "groups")
 
 
-def prediction_page(report: PredictionReportData) -> Page:
+def prediction_page(report: ReportData) -> Page:
     """Return what the page of a report shows."""
     facts = {name: text for name, text in describe(report).items() if name != "*"}
     blocks = [_block(report, block, k) for k, block in enumerate(report.blocks)]
     after = None if report.over is None else _after(report, report.over)
-    return Page("report", report.data, facts, report.roles.models, blocks, prediction_values(report), after=after)
+    return Page("report", report.data, facts, report.roles.models, blocks, report_values(report), after=after)
 
 
-def prediction_pictures(report: PredictionReportData) -> BlockPictures:
+def prediction_pictures(report: ReportData) -> BlockPictures:
     """Return what `--out` draws of a report."""
     by, blocks = report.roles.by, report.blocks
     reason = "" if blocks else f"more values of {printable(str(by))} than have a block each"
-    of_all = [] if report.over is None else [("groups", _group_panels(report.over))]
+    of_all = [] if report.over is None else [("groups", group_panels(report.over))]
     values = [block.value for block in blocks]
     return BlockPictures(NAMES, by, values, lambda k: _panels(report, blocks[k]), reason, of_all)
 
 
-def _block(report: PredictionReportData, block: PredictionBlock, k: int) -> Block:
+def _block(report: ReportData, block: ReportBlock, k: int) -> Block:
     metrics = [name for name in report.metrics if not all(math.isnan(model.metrics[name]) for model in block.models)]
     titles = list(map(metric_title, metrics))
     tables = [Table("metrics", "Metrics", ["Model", *titles], metric_rows(block, metrics))]
-    if report.kind == CLASSES:
+    if report.roles.kind == "labels":
         tables.append(_class_table(block))
     if block.intervals is not None and block.intervals.differences:
         rows = difference_rows(block.intervals.differences, metrics)
@@ -94,7 +89,7 @@ def _block(report: PredictionReportData, block: PredictionBlock, k: int) -> Bloc
     )
 
 
-def _verdict(report: PredictionReportData, block: PredictionBlock) -> list[str]:
+def _verdict(report: ReportData, block: ReportBlock) -> list[str]:
     models = ComparedModels({model.name: model.metrics for model in block.models}, block.intervals)
     ranked_by = next(
         (name for name in ("f1", "F1 (macro)", *FORESTS) if name in report.metrics and models.best(name)), None
@@ -109,65 +104,67 @@ def _verdict(report: PredictionReportData, block: PredictionBlock) -> list[str]:
     return list(filter(None, said))
 
 
-def _class_table(block: PredictionBlock) -> Table:
+def _class_table(block: ReportBlock) -> Table:
     """Return a row a class, with the metrics of each model: nothing of one that neither the truth nor a model has."""
-    matrices = [(model, model.matrix) for model in block.models if model.matrix is not None]
-    several = len(matrices) > 1
+    models = [(model, model.classes) for model in block.models if model.classes is not None]
+    several = len(models) > 1
     rows_of: dict[Any, float] = {}
     rank: dict[str, dict[Any, int]] = {}  # of a label, by model
     columns, places = ["Class", "rows"], [-1]
-    for place, (model, matrix) in enumerate(matrices):
+    for place, (model, classes) in enumerate(models):
         for name in EACH_CLASS:
             of_model = f" of {shorten_name(printable(model.name))}" if several else ""
             columns.append(f"{metric_title(name)}{of_model}")
             places.append(place if several else -1)
-        sizes = matrix.counts.sum(axis=1).tolist()
-        rows_of |= dict(zip(matrix.labels.tolist(), sizes, strict=True))
-        rank[model.name] = {label: k for k, label in enumerate(matrix.labels.tolist())}
+        labels, sizes = classes.matrix.labels.tolist(), classes.matrix.counts.sum(axis=1).tolist()
+        rows_of |= dict(zip(labels, sizes, strict=True))
+        rank[model.name] = {label: k for k, label in enumerate(labels)}
     rows = []
     for label in sorted(rows_of) if several else rows_of:
         cells = [count(rows_of[label])]
-        for model, _ in matrices:
+        for model, classes in models:
             k = rank[model.name].get(label)
-            cells += [Cell("") if k is None else _class_cell(model, name, k) for name in EACH_CLASS]
+            cells += [Cell("") if k is None else _class_cell(classes, name, k) for name in EACH_CLASS]
         rows.append(TableRow(format_label(label), cells))
     return Table("classes", "Classes", columns, rows, places)
 
 
-def _class_cell(model: PredictedModel, name: str, k: int) -> Cell:
-    ends: Any = model.class_intervals.get(name)
-    cell = number(
-        float(model.classes[name][k]), None if ends is None else Interval(float(ends.low[k]), float(ends.high[k]))
-    )
-    if name not in flat_classes(model).get(k, ()):
+def _class_cell(classes: OfClasses, name: str, k: int) -> Cell:
+    ends: Any = classes.intervals.get(name)
+    interval = None if ends is None else Interval(float(ends.low[k]), float(ends.high[k]))
+    cell = number(float(classes.metrics[name][k]), interval)
+    if name not in flat_classes(classes).get(k, ()):
         return cell
-    return cell._replace(notes=(*cell.notes, wilson_note(model, name, k) or "no width"))
+    return cell._replace(notes=(*cell.notes, wilson_note(classes, name, k) or "no width"))
 
 
-def _after(report: PredictionReportData, over: ValueTable) -> Block:
+def _after(report: ReportData, over: OverValues) -> Block:
     """Return the values of the --by column, in a table and in pictures."""
     rows = []
-    shown = extremes(next(iter(over.of_models.values()))[0])
+    metrics = [each[over.metric] for each in over.metrics.values()]
+    shown = extremes(metrics[0].values)
     for k in shown:
-        value, cells = over.values[k], [count(int(over.n_samples[k]))]
-        cells += [number(float(numbers[k]), Interval(*ends[k].tolist())) for numbers, ends in over.of_models.values()]
+        value, cells = over.values[k], [count(int(metrics[0].n_samples[k]))]
+        for metric in metrics:
+            ends = metric.confidence_intervals
+            cells.append(number(float(metric.values[k]), None if ends is None else Interval(*ends[k].tolist())))
         rows.append(TableRow(format_label(value), cells))
     by, title = str(report.roles.by), metric_title(over.metric)
-    columns = [by, "rows", *(f"{title} of {name}" for name in shorten_names(over.of_models))]
-    places = [-1, *range(len(over.of_models))]
+    columns = [by, "rows", *(f"{title} of {name}" for name in shorten_names(over.metrics))]
+    places = [-1, *range(len(metrics))]
     table = Table("values", values_title(len(shown), len(over.values)), columns, rows, places)
-    pictures = list(figures([("groups", _group_panels(over))], "over"))
+    pictures = list(figures([("groups", group_panels(over))], "over"))
     return Block(f"Values of {printable(by)}", figures=pictures, tables=[table])
 
 
 # Pictures -------------------------------------------------------------------------------------------------------------
 
 
-def _panels(report: PredictionReportData, block: PredictionBlock) -> Iterator[tuple[str, list[Panel]]]:
+def _panels(report: ReportData, block: ReportBlock) -> Iterator[tuple[str, list[Panel]]]:
     """Yield the pictures of a block by name."""
-    matrices = [(place, model) for place, model in enumerate(block.models) if model.matrix is not None]
-    if matrices and matrices[0][1].matrix is not None and matrices[0][1].matrix.labels.size <= MOST_CLASSES:
-        yield "confusion", [_confusion_panel(place, model) for place, model in matrices]
+    matrices = [(k, model.name, model.classes.matrix) for k, model in enumerate(block.models) if model.classes]
+    if matrices and matrices[0][2].labels.size <= MOST_CLASSES:
+        yield "confusion", [_confusion_panel(*each) for each in matrices]
     shaped = [(model, model.errors) for model in block.models if model.errors is not None]
     if shaped and all(style.is_drawable([*shape.edges, *shape.predicted, *shape.observed]) for _, shape in shaped):
         draw: dict[str, Callable[..., None]] = {"errors": _draw_errors, "within": _draw_within, "means": _draw_means}
@@ -181,15 +178,14 @@ def _panels(report: PredictionReportData, block: PredictionBlock) -> Iterator[tu
     yield from difference_panels(block, metrics)
 
 
-def _confusion_panel(place: int, model: PredictedModel) -> Panel:
-    picture, matrix = Picture(), model.matrix
-    assert matrix is not None
+def _confusion_panel(place: int, model: str, matrix: ConfusionMatrix) -> Panel:
+    picture = Picture()
     draw_confusion(picture, matrix.counts, [format_label(label) for label in matrix.labels.tolist()])
     side = max(4.2, min(1.5 + 0.45 * matrix.labels.size, 12.0))
-    return Panel(model.name, picture, (side, side), place=place)
+    return Panel(model, picture, (side, side), place=place)
 
 
-def _draw_errors(picture: Picture, models: Sequence[tuple[PredictedModel, ErrorShape]]) -> None:
+def _draw_errors(picture: Picture, models: Sequence[tuple[ModelNumbers, ErrorShape]]) -> None:
     """Add a histogram of each model's errors."""
     for model, shape in models:
         look = picture.next_look()
@@ -202,7 +198,7 @@ def _draw_errors(picture: Picture, models: Sequence[tuple[PredictedModel, ErrorS
     picture.y = AxisScale("Share of rows", 0.0, 1.08 * top)
 
 
-def _draw_within(picture: Picture, models: Sequence[tuple[PredictedModel, ErrorShape]]) -> None:
+def _draw_within(picture: Picture, models: Sequence[tuple[ModelNumbers, ErrorShape]]) -> None:
     """Add each model's share of rows with errors of at most a size: its regression error characteristic.
 
     Source: Bi and Bennett (2003), Regression Error Characteristic Curves, ICML, 43-50.
@@ -215,7 +211,7 @@ def _draw_within(picture: Picture, models: Sequence[tuple[PredictedModel, ErrorS
     picture.legend = "lower right"
 
 
-def _draw_means(picture: Picture, models: Sequence[tuple[PredictedModel, ErrorShape]]) -> None:
+def _draw_means(picture: Picture, models: Sequence[tuple[ModelNumbers, ErrorShape]]) -> None:
     """Add the mean target over the mean prediction of each tenth of the rows."""
     every = np.concatenate([np.append(shape.predicted, shape.observed) for _, shape in models])
     low, high = float(every.min()), float(every.max())
@@ -227,13 +223,3 @@ def _draw_means(picture: Picture, models: Sequence[tuple[PredictedModel, ErrorSh
     picture.x = AxisScale("Mean prediction of each tenth of the rows", low, high)
     picture.y = AxisScale("Mean target", low, high)
     picture.equal, picture.legend = True, "upper left"
-
-
-def _group_panels(over: ValueTable) -> list[Panel]:
-    """Return a panel a model with the metric of each --by value."""
-    panels = []
-    for place, (name, (numbers, ends)) in enumerate(over.of_models.items()):
-        known = np.isfinite(numbers)
-        mean = float(np.average(numbers[known], weights=over.n_samples[known])) if known.any() else math.nan
-        panels.append(value_panel(place, name, over.metric, over.values, numbers, ends, mean))
-    return panels

@@ -10,18 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import __version__
 from fastevals._naming import option
 from fastevals._text import WIDTH, format_label, format_number, format_tables, printable, shorten_name
-from fastevals.results import Interval, as_json
 from fastevals.show.predicted import EACH_CLASS
-from fastevals.show.report.data import CLASSES, PredictedModel, PredictionBlock, PredictionReportData, ValueTable
+from fastevals.show.report.data import OfClasses, ReportBlock, ReportData
 from fastevals.show.report.intervals import (
     BCA,
     metric_title,
 )
-from fastevals.show.report.json import interval_values, left_out_values, pair_values
-from fastevals.show.report.over_values import MOST_BLOCKS
+from fastevals.show.report.over_values import MOST_BLOCKS, OverValues
 from fastevals.show.report.text import (
     block_title,
     describe_left_out,
@@ -38,82 +35,9 @@ Floats = NDArray[np.float64]
 
 MOST_NAMED = 5  # classes in a note
 MOST_WRITTEN = 20  # classes in the text
-MOST_CELLS = 200  # classes whose matrix is in the JSON
 
 
-def prediction_values(report: PredictionReportData) -> dict[str, Any]:
-    """Return the report as strict JSON: NaN is None, what is infinite "Infinity"."""
-    roles, plan = report.roles, report.plan
-    values: dict[str, Any] = {
-        "fastevals": __version__,
-        "data": report.data,
-        "predicted": report.kind,
-        "label" if report.kind == CLASSES else "target": roles.truth,
-        "classes": None if report.classes is None else report.classes.labels,
-        "pos_label": None if report.classes is None else report.classes.pos_label,
-        "weight": roles.sample_weight,
-        "frequency_weight": roles.frequency_weight,
-        "by": roles.by,
-        "n_dropped": report.left_out.n_rows,
-        "dropped": left_out_values(report.left_out),
-        "not_measured": report.not_measured,
-        "intervals": None
-        if plan is None
-        else {
-            "confidence": plan.confidence_level,
-            "resamples": plan.n_resamples,
-            "seed": plan.seed,
-            "group": roles.groups,
-        },
-        "over": None if report.over is None else _over_values(report.over),
-        "blocks": [_block_values(report, block) for block in report.blocks],
-    }
-    return {name: as_json(value) for name, value in values.items()}
-
-
-def _block_values(report: PredictionReportData, block: PredictionBlock) -> dict[str, Any]:
-    intervals = block.intervals
-    return {
-        "value": block.value,
-        "n_samples": block.n_samples,
-        "total_weight": block.total_weight,
-        "models": [_model_values(report, block, model) for model in block.models],
-        "best": {name: list(models) for name, models in block.best.items()},
-        "differences": [] if intervals is None else [pair_values(pair) for pair in intervals.differences],
-        "intervals": None
-        if intervals is None
-        else {
-            "method": intervals.method,
-            "resamples": block.n_resamples,
-            "n_groups": intervals.n_groups,
-            "n_undefined": intervals.n_undefined,
-            "notes": cautions(report, block),
-        },
-    }
-
-
-def _model_values(report: PredictionReportData, block: PredictionBlock, model: PredictedModel) -> dict[str, Any]:
-    intervals = None
-    if block.intervals is not None:
-        made = block.intervals.models.get(model.name, {})
-        intervals = {name: interval_values(made.get(name)) for name in report.metrics}
-    values: dict[str, Any] = {"name": model.name, "metrics": model.metrics, "intervals": intervals}
-    if model.matrix is not None:
-        classes = {
-            name: {
-                "values": each,
-                "intervals": _end_rows(model.class_intervals.get(name)),
-                "wilson": _end_rows(model.wilson.get(name)),
-            }
-            for name, each in model.classes.items()
-        }
-        labels = model.matrix.labels
-        counts = model.matrix.counts if labels.size <= MOST_CELLS else None
-        values |= {"confusion": counts, "labels": labels, "classes": classes}
-    return values
-
-
-def prediction_text(report: PredictionReportData) -> str:
+def prediction_text(report: ReportData) -> str:
     """Return the report as text to read, the last line with a line end."""
     lines = [f"fastevals report: {printable(report.data)}"]
     for name, text in describe(report).items():
@@ -138,7 +62,7 @@ def prediction_text(report: PredictionReportData) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _model_table(report: PredictionReportData, block: PredictionBlock) -> list[list[str]]:
+def _model_table(report: ReportData, block: ReportBlock) -> list[list[str]]:
     table = [["model", *map(heading, report.metrics)]]
     for model in block.models:
         table.append([printable(model.name), *(marked_number(block, model, name) for name in report.metrics)])
@@ -146,20 +70,19 @@ def _model_table(report: PredictionReportData, block: PredictionBlock) -> list[l
     return table
 
 
-def describe(report: PredictionReportData) -> dict[str, str]:
+def describe(report: ReportData) -> dict[str, str]:
     """Return what is said of columns, rows and intervals, by name."""
     roles, truth = report.roles, printable(report.roles.truth)
     entries = {"target": truth}
-    if report.classes is not None:
-        labels, positive = report.classes
+    labels, positive = report.labels, report.pos_label
+    if labels is not None:
         known = f", positive class {format_label(positive)}" if positive is not None else ""
-        if labels.size == 2 and positive is None:
+        if len(labels) == 2 and positive is None:
             known = f"; {option('pos_label')} gives precision, recall and F1 of one"
-        entries = {"label": f"{truth}, {labels.size} class{'es' * (labels.size != 1)}{known}"}
-    weight = roles.sample_weight if roles.frequency_weight is None else roles.frequency_weight
-    if weight is not None:
+        entries = {"label": f"{truth}, {len(labels)} class{'es' * (len(labels) != 1)}{known}"}
+    if roles.weight is not None:
         left_out = f", {report.n_weightless} of weight zero left out" if report.n_weightless else ""
-        entries["weight" if roles.frequency_weight is None else "copies"] = printable(weight) + left_out
+        entries["copies" if roles.are_copies else "weight"] = printable(roles.weight) + left_out
     if report.left_out.n_rows:
         entries["dropped"] = describe_left_out(report.left_out, roles.lacking)
     if roles.by is None:
@@ -185,56 +108,55 @@ def describe(report: PredictionReportData) -> dict[str, str]:
     return entries | {"not here": " ".join(report.not_measured)}
 
 
-def describe_rows(block: PredictionBlock) -> str:
+def describe_rows(block: ReportBlock) -> str:
     """Return how many rows a block has."""
     rows = f"{block.n_samples:,} row{'s' * (block.n_samples != 1)}"
     return rows if block.total_weight is None else f"{rows}; weight {block.total_weight:.6g}"
 
 
-def cautions(report: PredictionReportData, block: PredictionBlock) -> list[str]:
+def cautions(report: ReportData, block: ReportBlock) -> list[str]:
     """Return why a block has no intervals, or what is to be thought of those it has."""
     first = block is report.blocks[0]
     taken = left_out_cautions(report.left_out, report.roles.models, "a prediction") if first else []
     notes = taken + interval_cautions(report, block, [("row", "s", block.n_samples)])
-    return notes + [_on_flat_classes(model) for model in block.models if flat_classes(model)]
+    flat = [(model.name, model.classes) for model in block.models if model.classes and flat_classes(model.classes)]
+    return notes + [_on_flat_classes(*each) for each in flat]
 
 
-def flat_classes(model: PredictedModel) -> dict[int, list[str]]:
+def flat_classes(classes: OfClasses) -> dict[int, list[str]]:
     """Return the metrics of each class, by its place, whose intervals have no width."""
     found: dict[int, list[str]] = {}
-    for name, (low, high) in model.class_intervals.items():
+    for name, (low, high) in classes.intervals.items():
         for k in np.flatnonzero(np.equal(low, high)).tolist():
             found.setdefault(k, []).append(name)
     return dict(sorted(found.items()))
 
 
-def _on_flat_classes(model: PredictedModel) -> str:
-    assert model.matrix is not None
-    flat, said = flat_classes(model), []
+def _on_flat_classes(model: str, classes: OfClasses) -> str:
+    flat, said = flat_classes(classes), []
     for k in list(flat)[:MOST_NAMED]:
-        names = [f"{metric_title(name)}{_wilson_of(model, name, k)}" for name in flat[k]]
-        said.append(f"{format_label(model.matrix.labels[k].item())}: {', '.join(names)}")
+        wilson = [wilson_note(classes, name, k) for name in flat[k]]
+        names = [
+            f"{metric_title(name)} ({note})" if note else metric_title(name)
+            for name, note in zip(flat[k], wilson, strict=True)
+        ]
+        said.append(f"{format_label(classes.matrix.labels[k].item())}: {', '.join(names)}")
     more = [f"{len(flat) - MOST_NAMED} more"] if len(flat) > MOST_NAMED else []
     return (
-        f"intervals without width for classes of {printable(model.name)}, {'; '.join(said + more)}. All their "
+        f"intervals without width for classes of {printable(model)}, {'; '.join(said + more)}. All their "
         "replicates are equal, which says nothing about how sure these values are"
     )
 
 
-def _wilson_of(model: PredictedModel, name: str, k: int) -> str:
-    note = wilson_note(model, name, k)
-    return f" ({note})" if note else ""
-
-
-def wilson_note(model: PredictedModel, name: str, k: int) -> str:
+def wilson_note(classes: OfClasses, name: str, k: int) -> str:
     """Return Wilson's interval of a class in words, where it stands in for one without width."""
-    interval: Any = model.wilson.get(name)
+    interval: Any = classes.wilson.get(name)
     if interval is None or np.isnan(interval.low[k]):
         return ""
     return f"Wilson {format_number(interval.low[k])} to {format_number(interval.high[k])}"
 
 
-def _undefined(block: PredictionBlock, metrics: Iterable[str]) -> list[str]:
+def _undefined(block: ReportBlock, metrics: Iterable[str]) -> list[str]:
     notes = []
     for name in metrics:
         models = [printable(model.name) for model in block.models if math.isnan(model.metrics[name])]
@@ -244,52 +166,39 @@ def _undefined(block: PredictionBlock, metrics: Iterable[str]) -> list[str]:
     return notes
 
 
-def _class_tables(block: PredictionBlock) -> list[list[list[str]]]:
+def _class_tables(block: ReportBlock) -> list[list[list[str]]]:
     """Return for each model a row a class; of many those with the lowest F1."""
     tables = []
     for model in block.models:
-        if model.matrix is None:
+        if model.classes is None:
             continue
-        sizes = model.matrix.counts.sum(axis=1)
+        sizes = model.classes.matrix.counts.sum(axis=1)
         order, more = np.arange(sizes.size), ""
         if sizes.size > MOST_WRITTEN:
-            order = np.argsort(model.classes["f1"], kind="stable")[:MOST_WRITTEN]
+            order = np.argsort(model.classes.metrics["f1"], kind="stable")[:MOST_WRITTEN]
             more = f", the lowest {MOST_WRITTEN} of {sizes.size}"
         name = shorten_name(printable(model.name))
         table = [[f"{name}, class{more}", "rows", *map(metric_title, EACH_CLASS)]]
         for k in order.tolist():
-            numbers = [format_number(model.classes[name][k]) for name in EACH_CLASS]
-            table.append([format_label(model.matrix.labels[k].item()), f"{sizes[k]:g}", *numbers])
+            numbers = [format_number(model.classes.metrics[name][k]) for name in EACH_CLASS]
+            table.append([format_label(model.classes.matrix.labels[k].item()), f"{sizes[k]:g}", *numbers])
         tables.append(table)
     return tables
 
 
-def _over_lines(report: PredictionReportData, over: ValueTable) -> list[str]:
+def _over_lines(report: ReportData, over: OverValues) -> list[str]:
     """Return the lowest and the highest values of the --by column."""
     title, by = metric_title(over.metric), printable(str(report.roles.by))
     lines = []
-    for name, (numbers, _) in over.of_models.items():
+    for name, metrics in over.metrics.items():
+        metric = metrics[over.metric]
+        numbers = metric.values
         defined = np.flatnonzero(~np.isnan(numbers))
         text = f"{title} of {printable(name)} over {len(over.values):,} values of {by}: undefined"
         if defined.size:
             low, high = (defined[at(numbers[defined])] for at in (np.argmin, np.argmax))
             ends = [f"{format_number(numbers[k])} ({format_label(over.values[k])})" for k in (low, high)]
-            mean = np.average(numbers[defined], weights=over.n_samples[defined])
             text = f"{title} of {printable(name)} over {len(over.values):,} values of {by}: "
-            text += f"mean by rows {format_number(mean)}, from {ends[0]} to {ends[1]}"
+            text += f"mean by rows {format_number(metric.mean)}, from {ends[0]} to {ends[1]}"
         lines += textwrap.wrap(text, WIDTH, subsequent_indent="    ")
     return lines
-
-
-def _over_values(over: ValueTable) -> dict[str, Any]:
-    models = [
-        {"name": name, "values": numbers, "intervals": [None if math.isnan(low) else [low, high] for low, high in ends]}
-        for name, (numbers, ends) in over.of_models.items()
-    ]
-    return {"values": over.values, "n_samples": over.n_samples, "metric": over.metric, "models": models}
-
-
-def _end_rows(interval: Any) -> list[list[float] | None] | None:
-    if interval is None:
-        return None
-    return [interval_values(Interval(*ends)) for ends in np.stack(interval, axis=1).tolist()]

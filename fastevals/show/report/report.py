@@ -6,11 +6,11 @@ from typing import Any
 
 from fastevals.show.options import takes
 from fastevals.show.report.options import ReportOptions
-from fastevals.show.report.source import PredictionReport, Report, build_report
+from fastevals.show.report.source import Report, build_report
 
 
 @takes(ReportOptions)
-def report(data: Any = None, **options: Any) -> Report | PredictionReport:
+def report(data: Any = None, **options: Any) -> Report:
     """Report how good models are, how sure that is, and how they differ, as ``fastevals report`` does.
 
     Parameters
@@ -24,7 +24,7 @@ def report(data: Any = None, **options: Any) -> Report | PredictionReport:
 
     Returns
     -------
-    Report or PredictionReport
+    Report
         It prints itself; ``to_dict()`` is the JSON of the command, ``to_text()`` its text, ``to_html()`` a page. Of the
         data it holds what pictures of the first 20 blocks are drawn from.
 

@@ -23,7 +23,7 @@ from fastevals._validation.arrays import (
     check_one_weight,
     raise_not_finite,
 )
-from fastevals._validation.labels import binary_labels, distinct_pair
+from fastevals._validation.labels import Classes, binary_labels, distinct_pair
 from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import ThresholdCounts
@@ -42,7 +42,6 @@ from fastevals.reading.columns import (
     Reading,
     are_summaries,
     check_columns,
-    columns_by_role,
     data_name,
     encode_values,
     is_path,
@@ -56,21 +55,13 @@ from fastevals.scale.exact.scans import NotWholeError
 from fastevals.scale.targets import TargetSummary
 from fastevals.show.commands import MOST_PICTURED, check_required_columns, refuse, with_columns
 from fastevals.show.predicted import NUMBER_METRICS, class_metrics, read_classes, read_targets
-from fastevals.show.report.data import (
-    CLASSES,
-    NUMBERS,
-    PredictedModel,
-    PredictionBlock,
-    PredictionReportData,
-    PredictionRoles,
-    ReportData,
-    ThresholdRule,
-)
+from fastevals.show.report.data import ModelNumbers, ReportBlock, ReportData, ThresholdRule
 from fastevals.show.report.intervals import (
     IntervalPlan,
     Intervals,
     ScoredRows,
     as_plan,
+    column_metrics,
     metric_title,
     read_intervals,
     why_no_squares,
@@ -93,8 +84,8 @@ from fastevals.show.report.measure_predictions import (
 )
 from fastevals.show.report.options import ROWS, SCORES, ReportOptions
 from fastevals.show.report.over_values import MOST_BLOCKS
-from fastevals.show.report.predictions import prediction_text, prediction_values
-from fastevals.show.report.rows import prediction_report_columns, report_columns
+from fastevals.show.report.predictions import prediction_text
+from fastevals.show.report.rows import report_columns, shown_columns
 from fastevals.show.report.streams import (
     open_reader,
     read_complete_rows,
@@ -124,24 +115,30 @@ class Report(ReportData, TextResult):
         Where the columns are from.
     roles : ColumnRoles
         The columns.
-    pos_label : int, float, bool or str
-        The positive class.
+    metrics : tuple of str
+        What columns of tables are called.
+    blocks : tuple of ReportBlock
+        By ascending value of the --by column; none where there are more than 100.
+    plan : IntervalPlan or None
+        How intervals were made; None where none are wanted.
+    over : OverValues or None
+        Metrics over the values of the --by column, where it has two or more.
+    n_weightless : int
+        Rows of weight zero, left out.
+    left_out : LeftOut
+        Rows without a value that they need, such as a label or a finite score, by the columns that lack it.
+    pos_label : int, float, bool, str or None
+        The positive class; None where there is none.
     best : str or None
         The metric by which each model's threshold is chosen in each block; None where `threshold` is given.
     threshold : float or None
         The threshold of all.
     costs : dict of str to float, or None
         ``cost_fp`` and ``cost_fn``, where given or used, and ``prior`` where given.
-    n_weightless : int
-        Rows of weight zero, left out.
-    blocks : tuple of ReportBlock
-        By ascending value; none where there are too many.
-    plan : IntervalPlan or None
-        How intervals were made; None where none are wanted.
-    over : OverValues or None
-        Metrics over the values of the --by column, where it has two or more.
-    left_out : LeftOut
-        Rows without a value that they need, such as a label or a finite score, by the columns that lack it.
+    labels : list or None
+        Of predicted classes those that occur, the positive one of two last.
+    not_measured : tuple of str
+        What is not, and why.
     """
 
     __slots__ = ()
@@ -152,76 +149,36 @@ class Report(ReportData, TextResult):
         return self.left_out.n_rows
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as strict JSON: NaN is None, an infinite threshold "Infinity"."""
+        """Return the report as strict JSON: NaN is None, what is infinite "Infinity"."""
         return report_values(self)
 
     def to_text(self) -> str:
         """Return the report as text to read: lines of at most 120 characters for ordinary names."""
-        return report_text(self)
+        return report_text(self) if self.roles.kind == "scores" else prediction_text(self)
 
     def _columns(self) -> Columns:
         return report_columns(self)
 
+    def _shown_columns(self) -> Columns:
+        return shown_columns(self._columns())
+
     def to_page(self) -> Page:
         """Return what the report's page shows."""
+        if self.roles.kind != "scores":
+            from fastevals.show.report.prediction_page import prediction_page
+
+            return prediction_page(self)
         from fastevals.show.report.page import report_page
 
         return report_page(self)
 
     def to_json(self) -> str:
         """Return the report as the command prints it with --format json: one line without blocks."""
-        indent = 2 if self.blocks else None  # with it a million numbers take seconds, and a line each
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False) + "\n"
+        is_read = self.blocks or self.roles.kind != "scores"  # else a million numbers take seconds, and a line each
+        return json.dumps(self.to_dict(), indent=2 if is_read else None, allow_nan=False) + "\n"
 
 
-class PredictionReport(PredictionReportData, TextResult):
-    """A report of predicted classes or numbers, which prints itself as text.
-
-    Attributes
-    ----------
-    data : str
-        Where the columns are from.
-    kind : "classes" or "numbers"
-    roles : PredictionRoles
-    classes : Classes or None
-        Those that occur, the positive one of two last; None of numbers.
-    metrics : tuple of str
-        What columns of tables are called.
-    blocks : tuple of PredictionBlock
-        By ascending value of the --by column; none where there are more than 100.
-    plan : IntervalPlan or None
-        How intervals were made; None where none are wanted.
-    over : ValueTable or None
-        Of the --by column's values, where there are two or more.
-    n_weightless : int
-        Rows of weight zero, left out.
-    not_measured : tuple of str
-        What is not, and why.
-    left_out : LeftOut
-        Rows without a value that they need, by the columns that lack it.
-    """
-
-    __slots__ = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as strict JSON: NaN is None, what is infinite "Infinity"."""
-        return prediction_values(self)
-
-    def to_text(self) -> str:
-        """Return the report as text to read, the last line with a line end."""
-        return prediction_text(self)
-
-    def _columns(self) -> Columns:
-        return prediction_report_columns(self)
-
-    def to_page(self) -> Page:
-        """Return what the report's page shows."""
-        from fastevals.show.report.prediction_page import prediction_page
-
-        return prediction_page(self)
-
-
-def build_report(data: Any, options: ReportOptions, *, n_pictured: int = MOST_PICTURED) -> Report | PredictionReport:
+def build_report(data: Any, options: ReportOptions, *, n_pictured: int = MOST_PICTURED) -> Report:
     """Make a report as it is asked for. The first `n_pictured` blocks keep what pictures are made of."""
     is_predicted = options.pred is not None or options.target is not None
     if options.score is not None and is_predicted:
@@ -276,7 +233,7 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
         measure = Measure(roles, rule, plan, n_pictured, options.progress)
         left_out = LeftOut()
         if summary is not None:
-            summary = summary.of_models(roles.label, scores)
+            summary = summary.of_models(roles.truth, scores)
             reference = None if options.against is None else read_reference(options.against, summary)
             measured = measure.summary(summary, reference, options.against)
             positive, n_weightless, left_out = summary.labels[0], summary.n_weightless, summary.left_out
@@ -294,7 +251,7 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
             positive, n_weightless = reader.positive, reader.n_weightless
         else:
             rows, positive = (
-                _counted_rows(data, ranking, roles.scores[0])
+                _counted_rows(data, ranking, roles.models[0])
                 if is_counted
                 else _scored_rows(columns, roles, options.pos_label)
             )
@@ -313,7 +270,8 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
     title = EMBEDDED if data is None else data_name(data) if reader is None else reader.files.name
     title = title if summary is None else summary_name(data)
     blocks, plan, over = measured
-    return Report(title, roles, positive, *rule, n_weightless, tuple(blocks), plan, over, left_out)
+    metrics = tuple(column_metrics(*rule))
+    return Report(title, roles, metrics, tuple(blocks), plan, over, n_weightless, left_out, positive, *rule)
 
 
 def _parted(
@@ -341,9 +299,9 @@ def _read_columns(data: Any, roles: ColumnRoles, form: CsvForm) -> NamedColumns:
 def _scored_rows(columns: NamedColumns, roles: ColumnRoles, pos_label: Any) -> tuple[ScoredRows, Any]:
     """Return the rows that columns hold, checked, and the positive label; the labels are taken out of the columns."""
     names = roles.message_names()
-    positive, positive_label = _positives(names[roles.label], columns.pop(roles.label), pos_label)
+    positive, positive_label = _positives(names[roles.truth], columns.pop(roles.truth), pos_label)
     scores = {}
-    for name in roles.scores:
+    for name in roles.models:
         scores[name] = as_scores(names[name], columns[name])
         check_finite(names[name], scores[name])
     read_weights = as_frequencies if roles.are_copies else as_weights
@@ -416,7 +374,7 @@ def _costs(cost_fp: float | None, cost_fn: float | None, prior: float | None = N
 # Predictions ----------------------------------------------------------------------------------------------------------
 
 
-def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictured: int) -> PredictionReport:
+def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictured: int) -> Report:
     """Measure models' predictions in each block."""
     label, target, by, groups = options.label, options.target, options.by, options.groups
     sample_weight, frequency_weight = options.sample_weight, options.frequency_weight
@@ -440,28 +398,22 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
             raise ValueError(f"{option(name)}{other} is missing: it names the column of {what} in {data_name(data)}")
     if isinstance(data, (list, tuple)) or (isinstance(data, str) and data == STDIN):
         raise ValueError(f"{option('pred')} goes with one file or a frame, not with several or standard input")
-    truth = str(label or target)
-    kind = NUMBERS if target is not None else CLASSES
-    roles = PredictionRoles(truth, models, sample_weight, by, groups, frequency_weight)
-    role = "label" if kind == CLASSES else "target"
-    named = [(option(role), truth), *((option("pred"), name) for name in models)]
-    called = columns_by_role([*named, *((option(name), value) for name, value in _beside(roles).items())])
-    numeric = [] if kind == CLASSES else [truth, *models]
-    numeric += [name for name in (sample_weight, frequency_weight) if name is not None]
+    others = {"by": by, "groups": groups, "kind": "labels" if target is None else "targets"}
+    roles = ColumnRoles.checked(str(label or target), models, sample_weight, frequency_weight, **others)
+    called, kind = roles.message_names(), roles.kind
     check_choice(option("on_invalid"), options.on_invalid, OnInvalid)
     left_out = LeftOut()
     if options.on_invalid == "raise":
-        names = set(called) - set(numeric)
-        columns = read_data(data, called, numeric=numeric, names=names, form=form, hint=dropping())
+        columns = read_data(data, called, numeric=roles.numeric, names=roles.naming, form=form, hint=dropping())
     else:
-        columns, left_out = read_complete_rows(data, called, numeric, form)
+        columns, left_out = read_complete_rows(data, called, roles.numeric, form)
     with naming_rows(columns.line, dropping() if is_path(data) else ""):
         classes = None
-        if kind == CLASSES:
-            read = read_classes(columns, truth, models, options.pos_label)
+        if kind == "labels":
+            read = read_classes(columns, roles.truth, models, options.pos_label)
             true, predicted, classes = read.true, read.predicted, read.classes
         else:
-            true, predicted = read_targets(columns, truth, models)
+            true, predicted = read_targets(columns, roles.truth, models)
         weights = None if sample_weight is None else as_weights(called[sample_weight], columns[sample_weight])
         copies = None
         if frequency_weight is not None:
@@ -480,10 +432,10 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
     metrics, not_measured = measure.metrics(rows), [NOT_MEASURED[kind]]
     if classes is not None and classes.labels.size > MOST_ESTIMATED:
         not_measured.append(f"Classes have no intervals of their own where there are more than {MOST_ESTIMATED}.")
-    if kind == NUMBERS and MAPE not in metrics:
+    if kind == "targets" and MAPE not in metrics:
         n = int(np.count_nonzero(rows.true == 0))
         not_measured.append(f"{metric_title(MAPE)} is not measured: {n} target{'s are' if n > 1 else ' is'} zero.")
-    if kind == NUMBERS and rows.true.size > MOST_SORTED and plan is not None:
+    if kind == "targets" and rows.true.size > MOST_SORTED and plan is not None:
         what = "no differences" if rows.weights is None and rows.groups is None else "no intervals"
         not_measured.append(f"{metric_title(MEDIAN)} has {what} where there are more than {MOST_SORTED:,} rows.")
     places = [None] if codes is None else rows_by_code(codes, len(values)) if len(values) <= MOST_BLOCKS else []
@@ -493,15 +445,15 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
         for k, (value, part) in enumerate(progressed(parts, "measuring"))
     ]
     over = None if codes is None or len(values) < 2 else measure.over(values, codes, rows)
-    return PredictionReport(
-        data_name(data), kind, roles, classes, tuple(metrics), tuple(blocks), plan, over, n_weightless,
-        tuple(not_measured), left_out,
+    return Report(
+        data_name(data), roles, tuple(metrics), tuple(blocks), plan, over, n_weightless, left_out,
+        not_measured=tuple(not_measured), **_classes(classes),
     )  # fmt: skip
 
 
-def _beside(roles: PredictionRoles) -> dict[str, str | None]:
-    others = {"by": roles.by, "groups": roles.groups}
-    return {"sample_weight": roles.sample_weight, "frequency_weight": roles.frequency_weight, **others}
+def _classes(classes: Classes | None) -> dict[str, Any]:
+    """Return what a report says of predicted classes."""
+    return {} if classes is None else {"labels": classes.labels.tolist(), "pos_label": classes.pos_label}
 
 
 # What was counted -----------------------------------------------------------------------------------------------------
@@ -512,7 +464,7 @@ def report_counted(
     models: tuple[str, ...],
     plan: IntervalPlan | None,
     options: ReportOptions,
-) -> PredictionReport:
+) -> Report:
     """Report on what was counted of one model."""
     kind, truth = type(data).__name__, options.target or options.label
     refuse(options, ROWS, f", but data is a {kind}")
@@ -539,20 +491,20 @@ def report_counted(
             intervals = Intervals(why_none=why_no_squares())
         elif plan is not None:
             specs = defined_metrics(metrics, [measured])
-            each = OF_EACH if measured.classes["f1"].size <= MOST_ESTIMATED else {}
+            each = OF_EACH if classes.labels.size <= MOST_ESTIMATED else {}
             settings: dict[str, Any] = {"confidence_level": plan.confidence_level, "rng": plan.seed}
             result = bootstrap(data, specs | each, n_resamples=plan.n_resamples, **settings)
             intervals = read_intervals(result, [model], specs, None)
             measured = with_class_intervals(measured, result, each, plan.confidence_level if is_whole else None)
     n_rows = int(total) if is_whole else 0
     best = dict.fromkeys(metrics, (model,))
-    block = PredictionBlock(None, n_rows, None if is_whole else float(total), (measured,), best, intervals)
-    roles = PredictionRoles(truth or "label", (model,), None, None, None)
-    said = (NOT_MEASURED[CLASSES],)
-    return PredictionReport(kind, CLASSES, roles, classes, tuple(metrics), (block,), plan, not_measured=said)
+    block = ReportBlock(None, n_rows, None if is_whole else float(total), (measured,), best, intervals)
+    roles = ColumnRoles(truth or "label", (model,), kind="labels")
+    said = (NOT_MEASURED["labels"],)
+    return Report(kind, roles, tuple(metrics), (block,), plan, not_measured=said, **_classes(classes))
 
 
-def _report_sums(data: TargetSummary, target: str, model: str, plan: IntervalPlan | None) -> PredictionReport:
+def _report_sums(data: TargetSummary, target: str, model: str, plan: IntervalPlan | None) -> Report:
     """Report on sums of one model's errors, with intervals by standard errors."""
     if not data.n_samples:
         raise ValueError(f"data must count rows, got {show(data)}")
@@ -565,11 +517,11 @@ def _report_sums(data: TargetSummary, target: str, model: str, plan: IntervalPla
     elif plan is not None:
         found = {name: data.confidence_interval(name, plan.confidence_level) for name in names}
         intervals = Intervals(NORMAL, models={model: found})
-    measured, best = PredictedModel(model, values), dict.fromkeys(names, (model,))
-    block = PredictionBlock(None, data.n_samples, None, (measured,), best, intervals)
+    measured, best = ModelNumbers(model, values), dict.fromkeys(names, (model,))
+    block = ReportBlock(None, data.n_samples, None, (measured,), best, intervals)
     said = (
-        NOT_MEASURED[NUMBERS],
+        NOT_MEASURED["targets"],
         f"{metric_title(median)} and {metric_title(MAPE)} are not measured: sums don't tell these.",
     )
-    roles = PredictionRoles(target, (model,), None, None, None)
-    return PredictionReport(type(data).__name__, NUMBERS, roles, None, tuple(names), (block,), plan, not_measured=said)
+    roles = ColumnRoles(target, (model,), kind="targets")
+    return Report(type(data).__name__, roles, tuple(names), (block,), plan, not_measured=said)

@@ -83,7 +83,7 @@ def open_reader(data: Any, roles: Any, form: CsvForm, pos_label: Any, reading: R
     open_files = open_stdin if is_path(data) and data == STDIN else partial(_open_files, data)
     files = open_files(form, names, roles.naming, drops=reading.on_invalid == "drop")
     return RowReader(
-        files, roles.label, roles.scores, weight=roles.weight, by=roles.by, groups=roles.groups, pos_label=pos_label,
+        files, roles.truth, roles.models, weight=roles.weight, by=roles.by, groups=roles.groups, pos_label=pos_label,
         are_copies=roles.are_copies,
         on_invalid=reading.on_invalid, names=names, option=option("pos_label"),
         hint=dropping(),

@@ -104,7 +104,7 @@ def block_title(by: str, value: Any) -> str:
 
 def describe(report: ReportData) -> dict[str, str]:
     """Return what is said of columns, rows, thresholds and intervals, by name."""
-    entries = {"label": f"{printable(report.roles.label)}, positive class {format_label(report.pos_label)}"}
+    entries = {"label": f"{printable(report.roles.truth)}, positive class {format_label(report.pos_label)}"}
     if report.roles.weight is not None:
         rows = "1 row" if report.n_weightless == 1 else f"{report.n_weightless} rows"
         left_out = f", {rows} of weight zero left out" if report.n_weightless else ""
@@ -134,7 +134,7 @@ def describe(report: ReportData) -> dict[str, str]:
     intervals = _describe_intervals(report)
     if intervals:
         entries["intervals"] = intervals
-    if len(report.roles.scores) > 1:
+    if len(report.roles.models) > 1:
         entries["*"] = "the best of its column"
     return entries
 
@@ -241,7 +241,7 @@ def describe_undrawn(report: ReportData) -> str:
     sizes = [block.n_samples for block in report.blocks if not plan.draws(block.n_samples)]
     if not sizes:
         return ""
-    n_blocks, n_models = len(report.blocks), len(report.roles.scores)
+    n_blocks, n_models = len(report.blocks), len(report.roles.models)
     where = "" if report.roles.by is None else f" in {len(sizes)} of {n_blocks} blocks"
     models = f"{n_models} model{'s' * (n_models != 1)}"
     left = "the" if len(sizes) == n_blocks else "what the others leave of the"
@@ -410,7 +410,7 @@ def block_cautions(report: ReportData, block: ReportBlock) -> list[str]:
     """Return why a block has no intervals, or what is to be thought of those it has; JSON has them, too."""
     counts = [("positive", "s", block.n_positives), ("negative", "s", block.n_negatives)]
     taken = (
-        left_out_cautions(report.left_out, report.roles.scores, "a finite score") if block is report.blocks[0] else []
+        left_out_cautions(report.left_out, report.roles.models, "a finite score") if block is report.blocks[0] else []
     )
     return taken + _loss_cautions(block) + interval_cautions(report, block, counts)
 
