@@ -6,6 +6,7 @@ import ast
 import contextlib
 import inspect
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -138,11 +139,13 @@ def choices() -> Iterator[tuple[str, str, set[Any], str]]:
     """List calls, their arguments that are one of a set, that set, and what the docstring says."""
     for shown, call, text in public():
         annotated = [each for each in inspect.signature(call).parameters.values() if isinstance(each.annotation, str)]
+        of_options = sys.modules.get(f"{call.__module__.rpartition('.')[0]}.options", call)  # of which some are made
+        names = {**vars(of_options), **call.__globals__}
         for each in annotated:
             said = re.search(rf"^(?:\w+, )*{each.name}(?:, \w+)* : (\{{.*?\}})", text, re.MULTILINE)
             told: set[Any] = set()
             with contextlib.suppress(NameError):  # of names that type checkers alone import
-                told = literals(eval(each.annotation, call.__globals__))
+                told = literals(eval(each.annotation, names))
             if said or told:
                 yield shown, each.name, told, said[1] if said else ""
 

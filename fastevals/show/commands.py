@@ -246,9 +246,9 @@ def parse_integer(text: str) -> int:
 class Option(NamedTuple):
     """How an option is shown, what it goes with, and how its text is read."""
 
+    metavar: str = ""  # of its value; none of a switch or a choice
     help: str = ""  # on the command line
     doc: str = ""  # of the call, "type: text"; where there is none, that of the next option speaks of this one, too
-    metavar: str | None = None  # None of a switch, and of a choice
     parse: Callable[[str], Any] | None = None  # from text, where it isn't text
     choices: Any = None  # the Literal of a choice
     repeats: bool = False
@@ -277,7 +277,7 @@ def add_options_of(parser: Parser, options: type[DataclassInstance], *names: str
         settings: dict[str, Any] = {"dest": name, "default": field.default, "help": shown.help}
         if shown.choices is not None:
             settings["choices"] = get_args(shown.choices)
-        elif shown.metavar is None:
+        elif not shown.metavar:
             settings["action"] = "store_true"
         else:
             settings |= {"metavar": shown.metavar, "type": shown.parse, "action": "append" if shown.repeats else None}
@@ -322,15 +322,22 @@ def refuse(options: DataclassInstance, kind: str, why: str) -> None:
             raise ValueError(f"{option(name)} goes with {kind}{why}")
 
 
-def with_columns(options: T) -> T:
-    """Return options with the names of columns as text, several as a tuple; raise where one can't be such a name."""
-    from fastevals.reading.columns import column_name, column_names  # imports NumPy
+def checked(options: T) -> T:
+    """Return options, each checked by itself: names of columns as text, several as a tuple; choices and switches."""
+    from fastevals._options import as_flag, check_choice  # imports NumPy
+    from fastevals.reading.columns import column_name, column_names
 
-    named = {
-        name: (column_names(name, value) or None) if shown.repeats else column_name(name, value)
-        for name, shown, _ in fields_of(options)
-        if shown.is_column and (value := getattr(options, name)) is not None
-    }
+    named: dict[str, Any] = {}
+    for name, shown, field in fields_of(options):
+        value = getattr(options, name)
+        if value is None and field.default is None:
+            continue
+        if shown.is_column:
+            named[name] = (column_names(name, value) or None) if shown.repeats else column_name(name, value)
+        elif shown.choices is not None:
+            check_choice(option(name), value, shown.choices)
+        elif isinstance(field.default, bool):
+            named[name] = as_flag(option(name), value)
     return dataclasses.replace(options, **named)
 
 

@@ -22,18 +22,18 @@ def own(*shown: Any, default: Any = None, **more: Any) -> Any:
     return Option(*shown, **more).field(default)
 
 
-LABEL = Option("column of the true class", metavar="L", is_column=True)
-POS_LABEL = Option("the positive class; by default 1 among 0/1, -1/1 and booleans", metavar="P")
+LABEL = Option("L", "column of the true class", is_column=True)
+POS_LABEL = Option("P", "the positive class; by default 1 among 0/1, -1/1 and booleans")
 GROUP = Option(
+    "COLUMN",
     "draw rows that share a value of this column together, such as patient",
     "str, optional: Column of which rows are drawn together, such as a patient.",
-    "COLUMN",
     is_column=True,
 )
-RESAMPLES = Option(metavar="N", parse=parse_integer)
-CONFIDENCE = Option(metavar="C", parse=parse_number)
-SEED = Option("of the replicates, 0 by default", metavar="N", parse=parse_integer)
-PROGRESS = Option("show a bar on stderr")
+RESAMPLES = Option("N", parse=parse_integer)
+CONFIDENCE = Option("C", parse=parse_number)
+SEED = Option("N", "of the replicates, 0 by default", parse=parse_integer)
+PROGRESS = Option("", "show a bar on stderr")
 SEPARATOR = ENCODING = Option()  # which `add_shared` adds
 HEADER = Option(doc="str, str and bool, optional: Of a CSV file, where they are not to be seen from it.")
 

@@ -55,6 +55,7 @@ def test_options_are_arguments(name):
 def test_each_option_has_help_and_a_paragraph(kind):
     """Tests say what a new option lacks: its help, what the docstring says of it, and its type."""
     shown = {name: option for name, option, _ in fields_of(kind)}
+    assert {field.default for *_, field in fields_of(kind) if field.type == "bool"} == {False}
     assert [name for name, option in shown.items() if not option.help] == ["separator", "encoding", "header"]
     of_two = {"cost_fp", "separator", "encoding"}  # of which the next one's paragraph speaks
     assert {name for name, option in shown.items() if not option.doc} <= of_two

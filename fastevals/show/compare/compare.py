@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fastevals._choices import McNemarMethod
 from fastevals._naming import option
-from fastevals._options import as_direction, as_flag, check_choice, naming_rows
+from fastevals._options import as_direction, naming_rows
 from fastevals._validation.tables import as_estimates, warn_if_dependent
 from fastevals.datasets import load_psnr
 from fastevals.infer.significance.friedman import OF_SPLITS
 from fastevals.reading.columns import NamedColumns, columns_by_role, data_name, read_data
 from fastevals.reading.form import CsvForm
-from fastevals.show.commands import with_columns
-from fastevals.show.compare.options import CompareOptions, PostHoc, check_options
+from fastevals.show.commands import checked
+from fastevals.show.compare.options import CompareOptions, check_options
 from fastevals.show.compare.predictions import PredictionsComparison, compare_prediction_columns
 from fastevals.show.compare.results import ComparisonOptions, ResultsComparison, compare_result_columns
 from fastevals.show.options import takes
@@ -60,15 +59,12 @@ def compare(data: Any = None, **options: Any) -> ResultsComparison | Predictions
 
 def compare_data(data: Any, options: CompareOptions) -> ResultsComparison | PredictionsComparison:
     """Test whether models differ, as it is asked for."""
-    options = with_columns(options)
-    lower_is_better = as_flag(option("lower_is_better"), options.lower_is_better)
+    options = checked(options)
     check_options(data, options)
-    for name, choices in (("posthoc", PostHoc), ("method", McNemarMethod)):
-        if getattr(options, name) is not None:
-            check_choice(option(name), getattr(options, name), choices)
     form = CsvForm.checked(options.separator, options.encoding, options.header)
     if options.label is None:
-        by, datasets, algorithms = options.by, tuple(options.dataset or ()), tuple(options.algorithm or ())
+        by, lower_is_better = options.by, options.lower_is_better
+        datasets, algorithms = tuple(options.dataset or ()), tuple(options.algorithm or ())
         if data is None:
             columns = NamedColumns(load_psnr())
             datasets = datasets or tuple(name for name in ("image", "sigma") if name != by)

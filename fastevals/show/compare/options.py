@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from fastevals._choices import McNemarMethod
+from fastevals._choices import McNemarMethod, PostHoc
 from fastevals._naming import option
 from fastevals.show.commands import refuse
 from fastevals.show.options import (
@@ -23,7 +23,6 @@ from fastevals.show.options import (
     own,
 )
 
-PostHoc = Literal["nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon"]
 RESULTS, PREDICTIONS = "results", "predictions"
 
 
@@ -31,90 +30,56 @@ RESULTS, PREDICTIONS = "results", "predictions"
 class CompareOptions:
     """What a comparison is asked for: a field is an option of the command and an argument of the call."""
 
+    # fmt: off
     dataset: str | Sequence[str] | None = own(
-        "column that names data sets, no algorithm; may be repeated",
+        "D", "column that names data sets, no algorithm; may be repeated",
         "str or sequence of str, optional: Columns that name data sets, beside those of text, and are no algorithms.",
-        "D",
-        repeats=True,
-        is_column=True,
-        goes_with=RESULTS,
-    )
+        repeats=True, is_column=True, goes_with=RESULTS)
     algorithm: str | Sequence[str] | None = own(
-        "column of an algorithm's results; by default all others",
-        "str or sequence of str, optional: Columns of algorithms' results; by default all others.",
-        "A",
-        repeats=True,
-        is_column=True,
-        goes_with=RESULTS,
-    )
+        "A", "column of an algorithm's results; by default all others",
+        "str or sequence of str, optional: Columns of algorithms' results; by default all others.", repeats=True,
+        is_column=True, goes_with=RESULTS)
     by: str | None = own(
-        "a comparison of results for each value of this column",
-        "str, optional: A comparison of results for each value of this column.",
-        "COLUMN",
-        is_column=True,
-        goes_with=RESULTS,
-    )
+        "COLUMN", "a comparison of results for each value of this column",
+        "str, optional: A comparison of results for each value of this column.", is_column=True, goes_with=RESULTS)
     lower_is_better: bool = own(
-        "results are errors or losses",
-        "bool: Results are errors or losses; estimates know it of their metric.",
-        default=False,
-        goes_with=RESULTS,
-    )
+        "", "results are errors or losses", "bool: Results are errors or losses; estimates know it of their metric.",
+        default=False, goes_with=RESULTS)
     control: str | None = own(
-        "compare each other algorithm with this one",
-        "str, optional: Compare each other algorithm with this one.",
-        "A",
-        is_column=True,
-        goes_with=RESULTS,
-    )
+        "A", "compare each other algorithm with this one", "str, optional: Compare each other algorithm with this one.",
+        is_column=True, goes_with=RESULTS)
     posthoc: PostHoc | None = own(
-        "nemenyi by default, with --control bonferroni-dunn",
+        "", "nemenyi by default, with --control bonferroni-dunn",
         """{"nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon"}, optional: The test of
-        pairs: "nemenyi" by default, with `control` "bonferroni-dunn".""",
-        choices=PostHoc,
-        goes_with=RESULTS,
-    )
+        pairs: "nemenyi" by default, with `control` "bonferroni-dunn".""", choices=PostHoc, goes_with=RESULTS)
     label: str | None = LABEL.field(doc="str, optional: Column of the true class; then `data` holds predictions.")
     pred: Sequence[str] | None = own(
-        "column of a model's predicted class; repeat for more models",
-        "sequence of str: Columns of two models' predicted classes or more.",
-        "P",
-        repeats=True,
-        is_column=True,
-        goes_with=PREDICTIONS,
-    )
+        "P", "column of a model's predicted class; repeat for more models",
+        "sequence of str: Columns of two models' predicted classes or more.", repeats=True, is_column=True,
+        goes_with=PREDICTIONS)
     pos_label: Any = POS_LABEL.field(
         help="positive one of two classes; 1 among 0/1, -1/1 and booleans",
-        doc="label, optional: The positive one of two classes; 1 among 0/1, -1/1 and booleans.",
-        metavar="L",
-        goes_with=PREDICTIONS,
-    )
+        doc="label, optional: The positive one of two classes; 1 among 0/1, -1/1 and booleans.", metavar="L",
+        goes_with=PREDICTIONS)
     method: McNemarMethod | None = own(
-        "of McNemar's test, exact by default",
+        "", "of McNemar's test, exact by default",
         """{"exact", "mid-p", "corrected", "uncorrected"}, optional: Of McNemar's test, "exact" by default.""",
-        choices=McNemarMethod,
-        goes_with=PREDICTIONS,
-    )
+        choices=McNemarMethod, goes_with=PREDICTIONS)
     groups: str | None = GROUP.field(goes_with=PREDICTIONS)
     n_resamples: int | None = RESAMPLES.field(
-        help="bootstrap replicates, 1999 by default",
-        doc="int, optional: Bootstrap replicates, 1999 by default.",
-        goes_with=PREDICTIONS,
-    )
+        help="bootstrap replicates, 1999 by default", doc="int, optional: Bootstrap replicates, 1999 by default.",
+        goes_with=PREDICTIONS)
     rng: Any = SEED.field(
-        doc="int or numpy.random.Generator, optional: Of the replicates, 0 by default.", goes_with=PREDICTIONS
-    )
+        doc="int or numpy.random.Generator, optional: Of the replicates, 0 by default.", goes_with=PREDICTIONS)
     confidence_level: float = CONFIDENCE.field(
-        0.95,
-        help="level, 0.95 by default: tests are at 1 less it",
-        doc="float in (0, 1): Level of intervals; tests are at 1 less it.",
-    )
+        0.95, help="level, 0.95 by default: tests are at 1 less it",
+        doc="float in (0, 1): Level of intervals; tests are at 1 less it.")
     separator: str | None = SEPARATOR.field()
     encoding: str | None = ENCODING.field()
     header: bool | None = HEADER.field()
     progress: bool = PROGRESS.field(
-        False, doc="bool: Show a bar for the bootstrap (needs tqdm).", goes_with=PREDICTIONS
-    )
+        False, doc="bool: Show a bar for the bootstrap (needs tqdm).", goes_with=PREDICTIONS)
+    # fmt: on
 
 
 def check_options(data: Any, options: CompareOptions) -> None:

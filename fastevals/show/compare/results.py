@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals import __version__
+from fastevals._choices import PostHoc
 from fastevals._distinct import sorted_unique
 from fastevals._execution import progressed
 from fastevals._naming import OPTION_NAMES, option
@@ -52,7 +53,6 @@ from fastevals.infer.significance.rank_comparisons import (
 from fastevals.infer.significance.signed_ranks import sign_test, wilcoxon_test
 from fastevals.reading.columns import NamedColumns, check_columns, columns_by_role
 from fastevals.results import SignificanceResult, as_json
-from fastevals.show.compare.options import PostHoc
 from fastevals.show.text_result import TextResult
 
 if TYPE_CHECKING:

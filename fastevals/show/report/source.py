@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._choices import OnInvalid
 from fastevals._execution import progressed
 from fastevals._naming import dropping, option
-from fastevals._options import UndefinedMetricWarning, check_choice, check_costs, check_number, naming_rows, show
+from fastevals._options import UndefinedMetricWarning, check_costs, check_number, naming_rows, show
 from fastevals._validation.arrays import (
     as_frequencies,
     as_scores,
@@ -53,7 +52,7 @@ from fastevals.reading.rows import LeftOut
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.exact.scans import NotWholeError
 from fastevals.scale.targets import TargetSummary
-from fastevals.show.commands import MOST_PICTURED, check_required_columns, refuse, with_columns
+from fastevals.show.commands import MOST_PICTURED, check_required_columns, checked, refuse
 from fastevals.show.predicted import NUMBER_METRICS, class_metrics, read_classes, read_targets
 from fastevals.show.report.data import ModelNumbers, ReportBlock, ReportData, ThresholdRule
 from fastevals.show.report.intervals import (
@@ -185,7 +184,7 @@ def build_report(data: Any, options: ReportOptions, *, n_pictured: int = MOST_PI
         other = "pred" if options.pred is not None else "target"
         raise ValueError(f"{option('score')} and {option(other)} exclude each other: scores, or what models predict")
     form = CsvForm.checked(options.separator, options.encoding, options.header)
-    options = with_columns(options)
+    options = checked(options)
     if not (is_predicted or counts_predictions(data)):
         return report_scores(data, options, form, n_pictured)
     refuse(options, SCORES, "; this is a report of predictions")
@@ -401,7 +400,6 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
     others = {"by": by, "groups": groups, "kind": "labels" if target is None else "targets"}
     roles = ColumnRoles.checked(str(label or target), models, sample_weight, frequency_weight, **others)
     called, kind = roles.message_names(), roles.kind
-    check_choice(option("on_invalid"), options.on_invalid, OnInvalid)
     left_out = LeftOut()
     if options.on_invalid == "raise":
         columns = read_data(data, called, numeric=roles.numeric, names=roles.naming, form=form, hint=dropping())
