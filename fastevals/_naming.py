@@ -1,7 +1,8 @@
-"""What messages call an argument: as Python has it, or as the command line does."""
+"""What messages call an argument, as Python has it or as the command line does; and text that a terminal can have."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,3 +51,16 @@ def option(name: str, value: Any = None, *, placeholder: str | None = None) -> s
 def dropping() -> str:
     """Return the end of a message on missing values: which option leaves their rows out."""
     return f"; {option('on_invalid', 'drop')} leaves such rows out"
+
+
+def escape_controls(text: str) -> str:
+    """Return text for a terminal: escapes for what does not print, line ends apart.
+
+    Names, paths and what a file holds may have control characters, which would move the cursor or colour all that
+    follows.
+    """
+    return re.sub(r"[^\n -~]", lambda match: _escape(match[0]), text)
+
+
+def _escape(character: str) -> str:
+    return character if character.isprintable() else repr(character)[1:-1]

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fastevals._options import show
 
@@ -22,6 +22,7 @@ ROWS_SHOWN = 4  # rows of a printed result
 NAME_CHARACTERS = 24  # of a model's name beside numbers
 LONGEST_NAME = 58  # characters of a name at the start of a table's row
 MOST_PAIRS = 45  # in a table; JSON has all
+MORE_PAIRS = "... {} more pairs, with p no smaller: JSON has all"
 
 
 def first_lines(lines: Iterable[str]) -> str:
@@ -102,16 +103,6 @@ def format_pvalue(value: float) -> str:
     if value < 1e-9:
         return "<1e-9"
     return f"{value:.0e}" if value < 0.0001 else format_number(value)
-
-
-def select_pairs(pvalue: NDArray[np.float64], unadjusted: NDArray[np.float64]) -> tuple[list[int], list[str]]:
-    """Return the places of the pairs that a table has room for, by ascending p, and a line on those it has none for.
-
-    Where p-values are the same once adjusted (all 1, say), what they were before decides.
-    """
-    order = np.lexsort((unadjusted, pvalue)).tolist()
-    more = len(order) - MOST_PAIRS
-    return order[:MOST_PAIRS], [f"... {more} more pairs, with p no smaller: JSON has all"] if more > 0 else []
 
 
 def wrap_text(text: str, indent: str = "    ") -> list[str]:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from fastevals._options import check_number, plain_name, python_number, show
 from fastevals._text import ROWS_SHOWN, format_column, format_pvalue, printable, wrap_text
-from fastevals.document.frames import Columns, Tabular, as_column, make_columns, spread, stack
+from fastevals.document.frames import Columns, as_column, make_columns, spread, stack
+from fastevals.document.result import Result
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar as TypeVarWithDefault
@@ -33,7 +34,7 @@ MAX_RESAMPLES = 1_000_000_000
 LARGEST_ALPHA = float(np.nextafter(1.0, 0.0))  # of a level so small that its alpha is 1
 
 
-class Frozen(Tabular):
+class Frozen(Result):
     """A dataclass with rows, whose arrays are read-only, also in a copy, and that is strict JSON as a dict."""
 
     __slots__ = ()

@@ -31,7 +31,8 @@ from unittest import mock
 
 import fastevals
 from fastevals.chapter import solve
-from fastevals.document.page.page import Table
+from fastevals.chapter.example import written
+from fastevals.document.document import Table
 from fastevals.measure.metric_specs import THRESHOLD_OPTIONS, legal_options, metric
 from fastevals.measure.registry import METRICS, Metric
 
@@ -347,7 +348,7 @@ def chapter_page() -> str:
 
 
 def _table_lines(table: Table) -> list[str]:
-    rows = [[*table.columns], *([row.name, *(cell.value for cell in row.cells)] for row in table.rows)]
+    rows = [[*table.columns], *map(written, table.made())]
     heading, *body = [f"| {' | '.join(row)} |" for row in rows]
     return [heading, "|" + "---|" * len(table.columns), *body]
 

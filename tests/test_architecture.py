@@ -84,9 +84,6 @@ def imported_from_above(path: Path) -> list[str]:
 
 
 WRITTEN_BY = {
-    "fastevals.show.text_result": {"fastevals.document.page.page"},
-    "fastevals.show.compare.results": {"fastevals.show.compare.page"},
-    "fastevals.show.compare.predictions": {"fastevals.show.compare.page"},
     "fastevals.show.bias_variance.predictions": {"fastevals.show.bias_variance.page"},
     "fastevals.show.bias_variance.embedded": {"fastevals.show.bias_variance.page"},
 }

@@ -55,7 +55,7 @@ CALLS: dict[str, Callable[..., Any]] = SWITCHED | {
     "BaseRanking.calibration_curve": lambda **o: RANKING.calibration_curve(**o),
     "BaseRanking.expected_calibration_error": lambda **o: RANKING.expected_calibration_error(**o),
     "BaseRanking.pr_auc": lambda **o: RANKING.pr_auc(**o),
-    "Tabular.to_frame": lambda **o: MATRIX.to_frame(**o),
+    "Result.to_frame": lambda **o: MATRIX.to_frame(**o),
     **{
         f"RankingFolds.{name}": lambda name=name, **o: getattr(FOLDS, name)(**o)
         for name in ("roc_curve", "det_curve", "cost_curve", "precision_recall_curve", "gain_curve", "lift_curve")

@@ -20,7 +20,8 @@ import pytest
 import fastevals
 from fastevals import ConfusionMatrix, KFold, UndefinedMetricWarning, metric
 from fastevals.chapter import solve
-from fastevals.document.frames import COLUMNS_SHOWN, ROWS_SHOWN, Tabular, as_column, from_rows, stack
+from fastevals.document.frames import COLUMNS_SHOWN, ROWS_SHOWN, as_column, from_rows, stack
+from fastevals.document.result import Result
 from fastevals.results import ByMetric
 from fastevals.scale.certified import Certified
 from tests.test_results import CURVES, GROUPS, MAKE, A, B, X, Y, constant
@@ -324,12 +325,12 @@ def test_no_result_was_forgotten() -> None:
     for module in walk_packages(fastevals.__path__, "fastevals."):
         if "__main__" not in module.name and ".make_" not in module.name:
             import_module(module.name)
-    found, kinds = [Tabular], set()
+    found, kinds = [Result], set()
     while found:
         found = [each for kind in found for each in kind.__subclasses__() if each.__module__.startswith("fastevals")]
         kinds |= set(found)
     bases = {"Frozen", "TextResult", "ValuesByKey"}
-    assert {kind.__name__ for kind in kinds if kind._columns is Tabular._columns} == bases
+    assert {kind.__name__ for kind in kinds if kind._columns is Result._columns} == bases
     public = {kind for name in fastevals.__all__ if isinstance(kind := getattr(fastevals, name), type)}
     assert {kind.__name__ for kind in public if hasattr(kind, "to_dict") and kind not in kinds} == set()
     covered = {base.__name__ for name in NAMES for base in type(made(name)).__mro__}
@@ -511,7 +512,7 @@ class Model:
     ],
 )  # fmt: skip
 def test_columns_have_the_type_of_their_values(values: Any, dtype: Any, of_one_type: list[Any] | None) -> None:
-    class Rows(Tabular):
+    class Rows(Result):
         def _columns(self) -> dict[str, Any]:
             return {"value": as_column(values)}
 

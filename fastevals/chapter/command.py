@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from fastevals.show.commands import Parser, check_beforehand, run_program
-from fastevals.show.text_result import show_result
+from fastevals.show.commands import Parser, check_beforehand, run_program, show_result
 
 PROGRAM = "python -m fastevals.chapter"
 DESCRIPTION = """\

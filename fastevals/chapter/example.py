@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from fastevals._options import did_you_mean
 from fastevals._text import format_tables, wrap_text
-from fastevals.document.page.page import Cell, Table, TableRow, number
+from fastevals.document.document import Cell, Number, Row, Table
 from fastevals.document.picture import Panel
 
 Pictures = Sequence[tuple[str, Sequence[Panel]]]  # by kind, as pages name them
@@ -56,9 +56,7 @@ class Answer:
         if not any(each.why for each in self.comparisons):
             del columns[-1]
         rows = [
-            TableRow(
-                each.what, [Cell(each.shown, repr(each.here)), *(Cell(str(text)) for text in each[2 : len(columns)])]
-            )
+            Row(each.what, [Cell(each.shown, repr(each.here)), *(Cell(str(text)) for text in each[2 : len(columns)])])
             for each in self.comparisons
         ]
         return Table("comparisons", "Beside the printed figures", columns, rows)
@@ -84,7 +82,7 @@ class Solved(NamedTuple):
         """Return the example and its answer as JSON has them, without what pictures show."""
         (name, section, title, question, _), answer = self
         tables = [
-            {"title": table.title, "columns": [*table.columns], "rows": [_written(row) for row in table.rows]}
+            {"title": table.title, "columns": [*table.columns], "rows": [written(row) for row in table.made()]}
             for table in answer.tables
         ]
         return {
@@ -104,7 +102,7 @@ class Solved(NamedTuple):
         lines = [f"{section} {title} [{name}]", *wrap_text(f"? {question}", "  "), ""]
         lines += [line for sentence in answer.sentences for line in wrap_text(sentence)]
         for table in answer.tables:
-            lines += ["", table.title, *format_tables([[[*table.columns], *map(_written, table.rows)]])[0]]
+            lines += ["", table.title, *format_tables([[[*table.columns], *map(written, table.made())]])[0]]
         if answer.comparisons:
             rows = [[each.what, each.shown, each.printed, each.source] for each in answer.comparisons]
             lines += ["", *format_tables([[["", "fastevals", "printed", "by"], *rows]])[0]]
@@ -114,21 +112,20 @@ class Solved(NamedTuple):
         return "\n".join(lines) + "\n"
 
 
-def _written(row: TableRow) -> list[str]:
-    return [row.name, *(cell.value for cell in row.cells)]
+def written(row: Row) -> list[str]:
+    """Return the words of a row."""
+    return [row.name, *(cell if isinstance(cell, str) else cell.on_page().value for cell in row.cells)]
 
 
 def table(title: str, columns: Sequence[str], rows: Mapping[str, Sequence[float | str]]) -> Table:
     """Return a table of named rows; whole numbers are counts."""
-    return Table(
-        "results", title, columns, [TableRow(name, [_cell(each) for each in row]) for name, row in rows.items()]
-    )
+    return Table("results", title, columns, [Row(name, [_cell(each) for each in row]) for name, row in rows.items()])
 
 
-def _cell(value: float | str) -> Cell:
+def _cell(value: float | str) -> Cell | Number:
     if isinstance(value, str):
         return Cell(value)
-    return Cell(f"{value:,}", repr(value)) if isinstance(value, int) else number(float(value))
+    return Cell(f"{value:,}", repr(value)) if isinstance(value, int) else Number(float(value))
 
 
 # Registered -----------------------------------------------------------------------------------------------------------

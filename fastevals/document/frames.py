@@ -1,6 +1,6 @@
 """What a result's rows become: a frame of pandas or polars, an Arrow stream, a short table in a notebook.
 
-A result says its rows as columns, in `_columns`; all else is here. A column is named as the attribute that it is of, in
+A result says its rows as columns, in `Result._columns`. A column is named as the attribute that it is of, in
 the singular, and holds plain numbers, booleans, times or Python objects: `as_column` sees to that.
 """
 
@@ -13,17 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from importlib.util import find_spec
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Literal, get_args, overload
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastevals._options import check_choice, import_optional, python_number
 from fastevals._text import format_column, format_pvalue, format_value, printable, shorten_name
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
 
 Array = NDArray[Any]
 Columns = dict[str, Array]  # of one length
@@ -45,7 +41,6 @@ OF_ONE_TYPE = (str, int, bool, float, datetime, date, timedelta)  # what columns
 ROWS_SHOWN, COLUMNS_SHOWN = 10, 24  # rows and columns in a notebook
 LONGEST_TEXT = 40  # characters of a cell there
 ESTIMATES = ("value", "effect", "auc", "low", "high")
-LONGEST_TITLE = 200
 TABLE = """\
 <div class="tex2jax_ignore mathjax_ignore">
 <strong>{title}</strong>
@@ -59,103 +54,45 @@ TABLE = """\
 """  # without colours: they are the notebook's
 
 
-class Tabular:
-    """A result with rows: its frame, its Arrow stream and what a notebook shows of it are made of its columns."""
+def as_frame(columns: Columns, library: Library | None) -> Any:
+    """Return columns as a frame of pandas or polars: by default of the one that is imported, or else installed."""
+    if library is not None:
+        check_choice("library", library, Library)
+    else:
+        library = _library_at_hand()
+    frames = import_optional(library, NO_LIBRARY_NAMED.format(library))
+    if library == "pandas":
+        return frames.DataFrame(columns)
+    types = {name: frames.String if says_nothing(column) else None for name, column in columns.items()}
+    return frames.DataFrame(
+        [frames.Series(name, _of_one_type(column), types[name]) for name, column in columns.items()]
+    )
 
-    __slots__ = ()
 
-    def _columns(self) -> Columns:
-        """Return the rows: one a thing, each column what is known of it."""
-        raise NotImplementedError
+def as_stream(columns: Columns, requested_schema: Any) -> Any:
+    """Return columns as an Arrow stream."""
+    pa = import_optional("pyarrow", NO_ARROW)
+    arrays = {
+        name: pa.array(_of_one_type(column), pa.string() if says_nothing(column) else None)
+        for name, column in columns.items()
+    }
+    return pa.table(arrays).__arrow_c_stream__(requested_schema)
 
-    def _shown_columns(self) -> Columns:
-        """Return what a notebook shows instead, where that is easier to read."""
-        return self._columns()
 
-    def _title(self) -> str:
-        """Return what stands above the rows in a notebook."""
-        return repr(self).partition("\n")[0]
-
-    @overload
-    def to_frame(self, library: Literal["pandas"]) -> pandas.DataFrame: ...
-    @overload
-    def to_frame(self, library: Literal["polars"]) -> polars.DataFrame: ...
-    @overload
-    def to_frame(self, library: None = ...) -> pandas.DataFrame | polars.DataFrame: ...
-    def to_frame(self, library: Library | None = None) -> Any:
-        """Return the rows as a frame.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars"}, optional
-            Whose. By default the one that the program has imported, or else that is installed; pandas of both.
-
-        Returns
-        -------
-        pandas.DataFrame or polars.DataFrame
-            One row a thing (a metric, a model, a group, a point), one column for each thing known of it, named as the
-            attribute, in the singular. NaN stays NaN. Values of several types, such as the names 1 and "b", are objects
-            in pandas and text in polars, whose columns have one type.
-
-        Raises
-        ------
-        ValueError
-            If `library` is neither.
-        ImportError
-            If it, or both, are not installed.
-
-        Notes
-        -----
-        Other libraries take the rows by Arrow's C interface, with pyarrow: ``pyarrow.table(result)``, or a result in a
-        query of DuckDB's.
-
-        Examples
-        --------
-        >>> import fastevals
-        >>> matrix = fastevals.ConfusionMatrix([[3, 1], [0, 2]], ["no", "yes"])
-        >>> matrix.to_frame("pandas")
-          true predicted  count
-        0   no        no      3
-        1   no       yes      1
-        2  yes        no      0
-        3  yes       yes      2
-        """
-        if library is not None:
-            check_choice("library", library, Library)
-        else:
-            library = _library_at_hand()
-        frames = import_optional(library, NO_LIBRARY_NAMED.format(library))
-        columns = self._columns()
-        if library == "pandas":
-            return frames.DataFrame(columns)
-        types = {name: frames.String if says_nothing(column) else None for name, column in columns.items()}
-        return frames.DataFrame(
-            [frames.Series(name, _of_one_type(column), types[name]) for name, column in columns.items()]
-        )
-
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        pa = import_optional("pyarrow", NO_ARROW)
-        columns = {
-            name: pa.array(_of_one_type(column), pa.string() if says_nothing(column) else None)
-            for name, column in self._columns().items()
-        }
-        return pa.table(columns).__arrow_c_stream__(requested_schema)
-
-    def _repr_html_(self) -> str:
-        columns = self._shown_columns()
-        n_rows, n_columns = len(next(iter(columns.values()), ())), len(columns)
-        columns = dict(islice(columns.items(), COLUMNS_SHOWN))
-        cells = _format_cells({name: column[:ROWS_SHOWN] for name, column in columns.items()})
-        styles = [f' style="text-align: {_alignment(column)}"' for column in columns.values()]
-        notes = [f"{ROWS_SHOWN} of {n_rows:,} rows"] if n_rows > ROWS_SHOWN else []
-        notes += [f"{COLUMNS_SHOWN} of {n_columns:,} columns"] if n_columns > COLUMNS_SHOWN else []
-        notes += [getattr(self, "conclusion", "")]  # of tests
-        return TABLE.format(
-            title=html.escape(shorten_name(printable(self._title()), LONGEST_TITLE)),
-            head=_html_cells("th", map(printable, columns), styles),
-            rows="\n".join(f"<tr>{_html_cells('td', row, styles)}</tr>" for row in zip(*cells, strict=True)),
-            notes="".join(f"<p>{html.escape(printable(note))}</p>\n" for note in notes if note),
-        )
+def as_notebook_table(title: str, columns: Columns, note: str) -> str:
+    """Return the first rows and columns as a short table of HTML, with a note below."""
+    n_rows, n_columns = len(next(iter(columns.values()), ())), len(columns)
+    columns = dict(islice(columns.items(), COLUMNS_SHOWN))
+    cells = format_cells({name: column[:ROWS_SHOWN] for name, column in columns.items()})
+    styles = [f' style="text-align: {_alignment(column)}"' for column in columns.values()]
+    notes = [f"{ROWS_SHOWN} of {n_rows:,} rows"] if n_rows > ROWS_SHOWN else []
+    notes += [f"{COLUMNS_SHOWN} of {n_columns:,} columns"] if n_columns > COLUMNS_SHOWN else []
+    return TABLE.format(
+        title=html.escape(title),
+        head=_html_cells("th", map(printable, columns), styles),
+        rows="\n".join(f"<tr>{_html_cells('td', row, styles)}</tr>" for row in zip(*cells, strict=True)),
+        notes="".join(f"<p>{html.escape(printable(note))}</p>\n" for note in [*notes, note] if note),
+    )
 
 
 def _library_at_hand() -> Library:
@@ -296,14 +233,14 @@ def _too_large(values: Iterable[int | None]) -> bool:
     return not all(value is None or -INTEGERS_END <= value < INTEGERS_END for value in values)
 
 
-# Cells of a notebook's table -----------------------------------------------------------------------------------------
+# Cells of a table ------------------------------------------------------------------------------------------------
 
 
 def _alignment(column: Array) -> str:
     return "right" if column.dtype.kind in "iuf" else "left"
 
 
-def _format_cells(columns: Columns) -> list[list[str]]:
+def format_cells(columns: Columns) -> list[list[str]]:
     """Return the cells of columns as prints have them: an estimate and its interval with the same decimals."""
     together = {
         name: column.tolist() for name, column in columns.items() if name in ESTIMATES and column.dtype.kind == "f"

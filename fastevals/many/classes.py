@@ -11,7 +11,8 @@ from fastevals._execution import run
 from fastevals._options import as_flag, check_choice, show, warn_undefined
 from fastevals._text import first_lines
 from fastevals._validation.arrays import read_only
-from fastevals.document.frames import Columns, Tabular, make_columns
+from fastevals.document.frames import Columns, make_columns
+from fastevals.document.result import Result
 from fastevals.many.class_scores import ClassScores, class_metric, pair_aucs, read_class_scores
 from fastevals.many.columns import batch_rankings
 from fastevals.many.folds import RankingFolds
@@ -19,6 +20,7 @@ from fastevals.measure.curves.base import Curve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.roc import RocCurve
 from fastevals.measure.ranking.ranking import Ranking
+from fastevals.results import as_json
 
 LACK = "lack rows of the class, or rows outside it"
 AreaMean = Literal["macro", "micro", "weighted"]
@@ -30,7 +32,7 @@ PrAverage = Literal[None, "micro"]
 C = TypeVar("C", bound=Curve)
 
 
-class ClassRankings(Tabular):
+class ClassRankings(Result):
     """Rows of many classes, ranked by a score for each class.
 
     With `y_true` of one label a row (multiclass) or an indicator matrix (multilabel). Each class is ranked against the
@@ -115,6 +117,10 @@ class ClassRankings(Tabular):
     def __str__(self) -> str:
         rows = zip(self._labels.tolist(), self.n_positives.tolist(), strict=True)
         return repr(self) + first_lines(f"{show(label)}: n_positives={n}" for label, n in rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rows as strict JSON, a list for each column."""
+        return as_json(self._columns())  # type: ignore[no-any-return]
 
     def _columns(self) -> Columns:
         return make_columns({"label": self._labels, "n_positives": self.n_positives, "support": self.support})

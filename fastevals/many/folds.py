@@ -16,7 +16,8 @@ from fastevals._validation.labels import as_labels, binary_labels, raise_not_bin
 from fastevals._validation.text import unique_inverse
 from fastevals.counting.labels import rows_by_code
 from fastevals.counts import Cells, ThresholdCounts, rows_at_each
-from fastevals.document.frames import Columns, Tabular, make_columns
+from fastevals.document.frames import Columns, make_columns
+from fastevals.document.result import Result
 from fastevals.measure import cells
 from fastevals.measure.curves.base import Polyline, limits
 from fastevals.measure.curves.cost import CostCurve
@@ -24,13 +25,14 @@ from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
 from fastevals.measure.curves.roc import DetCurve, RocCurve, corners
 from fastevals.measure.ranking.ranking import Ranking
+from fastevals.results import as_json
 
 MOST_FOLDS = 10_000
 FoldAverage = Literal["micro", "macro"]
 RateAverage = Literal[FoldAverage, "vertical"]
 
 
-class RankingFolds(Tabular):
+class RankingFolds(Result):
     """The rankings of several folds, and their curves averaged in either way.
 
     "micro" adds up the folds' counts at each threshold and takes the rates of the sums; "macro" takes each fold's rates
@@ -152,6 +154,10 @@ class RankingFolds(Tabular):
     def __str__(self) -> str:
         named = zip(self.names, self.rankings, strict=True)
         return repr(self) + first_lines(f"{show(name)}: {fold!r}" for name, fold in named)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rows as strict JSON, a list for each column."""
+        return as_json(self._columns())  # type: ignore[no-any-return]
 
     def _columns(self) -> Columns:
         sizes = {name: [getattr(fold, name) for fold in self] for name in ("n_positives", "n_negatives")}

@@ -34,7 +34,8 @@ from fastevals._validation.labels import (
 )
 from fastevals.counting.groups import count_grouped_pairs, count_label_pairs, expand_to_labels
 from fastevals.counts import Cells
-from fastevals.document.frames import Columns, Tabular, as_column
+from fastevals.document.frames import Columns, as_column
+from fastevals.document.result import Result
 from fastevals.measure import cells
 from fastevals.results import V, as_json
 
@@ -46,7 +47,7 @@ LONGEST_NAME = 16
 MacroF = Literal["mean-of-f", "of-means"]
 
 
-class ConfusionMatrix(Tabular, Generic[V]):
+class ConfusionMatrix(Result, Generic[V]):
     """Counts of true against predicted classes, one matrix or a stack of them.
 
     Every metric keeps the leading axes: with counts of shape (folds, models, K, K) it has shape (folds, models). A zero

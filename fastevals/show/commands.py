@@ -7,20 +7,22 @@ import contextlib
 import dataclasses
 import glob
 import os
-import re
 import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, get_args
 
-from fastevals._files import check_writable
-from fastevals._naming import on_command_line, option, typed_name
+from fastevals._files import check_writable, write_file
+from fastevals._naming import escape_controls, on_command_line, option, typed_name
 from fastevals.reading.form import CsvForm, encoding_of, separator_of
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+    from fastevals.document.result import Result
 
 LONG_STEP = 2.0  # seconds
 MOST_PICTURED = 20  # blocks with pictures
@@ -29,19 +31,6 @@ T = TypeVar("T", bound="DataclassInstance")
 
 
 # Printing -----------------------------------------------------------------------------------------------------------
-
-
-def escape_controls(text: str) -> str:
-    """Return text for a terminal: escapes for what does not print, line ends apart.
-
-    Names, paths and what a file holds may have control characters, which would move the cursor or colour all that
-    follows.
-    """
-    return re.sub(r"[^\n -~]", lambda match: _escape(match[0]), text)
-
-
-def _escape(character: str) -> str:
-    return character if character.isprintable() else repr(character)[1:-1]
 
 
 def print_error(message: str) -> None:
@@ -67,6 +56,28 @@ def print_text(text: str) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             raise
+
+
+def show_result(arguments: argparse.Namespace, result: Result, pictures: Callable[[], Any]) -> None:
+    """Print a result, then write its page and what goes to a folder, which may fail or be stopped.
+
+    `pictures` returns the `BlockPictures`, called with --out alone. An OSError names the file that it can't write.
+    """
+    print_text(result.to_text() if arguments.format == "text" else result.to_json())
+    if getattr(arguments, "html", None) is not None:
+        write_file(Path(arguments.html), result.to_html(command=arguments.typed).encode(errors="backslashreplace"))
+        _say_written(arguments, f"written to {arguments.html}")
+    if arguments.out is None:
+        return
+    written = pictures().write_folder(arguments.out, arguments.command, result)
+    _say_written(arguments, written)
+
+
+def _say_written(arguments: argparse.Namespace, written: str) -> None:
+    if arguments.format == "text":
+        print_text(f"\n{written}\n")
+    else:
+        print_error(written)  # what stands on stdout is JSON and nothing else
 
 
 # Before and while a command runs ------------------------------------------------------------------------------------

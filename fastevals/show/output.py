@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 
 from fastevals._execution import progressed
 from fastevals._files import write_file
+from fastevals._naming import escape_controls
 from fastevals._text import format_label, printable
 from fastevals.document.picture import Panel
+from fastevals.document.result import Result
 from fastevals.results import as_json
-from fastevals.show.commands import MOST_PICTURED, escape_controls
+from fastevals.show.commands import MOST_PICTURED
 from fastevals.show.plots.drawing import show
 from fastevals.show.plots.style import legend_label
-from fastevals.show.text_result import TextResult
 
 DOTS_PER_INCH = 125  # 800 pixels wide
 LONGEST_VALUE = 40  # characters of a --by value in a folder's name
@@ -36,7 +37,7 @@ class BlockPictures(NamedTuple):
     reason: str = ""  # why there are none of blocks
     of_all: Sequence[tuple[str, Sequence[Panel]]] = ()  # those of all blocks together
 
-    def write_folder(self, out: str, command: str, result: TextResult) -> str:
+    def write_folder(self, out: str, command: str, result: Result) -> str:
         """Write a command's JSON, text and pictures over those of an earlier run; return a line on what is where.
 
         Each file is written whole or not at all. The numbers of an earlier run say which blocks it drew.

@@ -24,7 +24,7 @@ from fastevals import (
 from fastevals._text import format_pvalue, shorten_names
 from fastevals.datasets import load_psnr
 from fastevals.show import cli
-from fastevals.show.compare import results
+from fastevals.show.compare import columns
 from tests.infer.significance.cases import CASES
 
 PSNR = CASES["psnr"]["expected"]
@@ -632,6 +632,6 @@ def test_words_of_caution(capsys, tmp_path):
 
 def test_pairs_are_bounded(capsys, tmp_path, monkeypatch):
     file = write(tmp_path, "a,b,c,d\n1,2,3,4\n2,3,4,5\n2,1,1,0\n")
-    monkeypatch.setattr(results, "MOST_COMPARED", 5)
+    monkeypatch.setattr(columns, "MOST_COMPARED", 5)
     assert "4 algorithms have 6 pairs, and at most 5 are compared: --algorithm names" in error(capsys, file)
     assert cli.main(["compare", file, "--control", "a"]) == 0

@@ -22,8 +22,8 @@ import fastevals
 from fastevals import Ranking
 from fastevals._files import check_writable, write_file
 from fastevals.datasets import load_digits_eight
+from fastevals.document.document import DifferenceCell
 from fastevals.document.page import svg
-from fastevals.document.page.page import difference
 from fastevals.document.picture import Picture
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.ranking_metrics import hull
@@ -70,7 +70,7 @@ def columns(n: int, seed: int = 0, n_models: int = 2) -> dict[str, Any]:
     [(0.01, 0.2, True), (-0.2, -0.01, True), (0.0, 0.2, False), (-0.2, 0.0, False), (-0.1, 0.1, False)],
 )
 def test_a_difference_is_marked_where_its_interval_leaves_out_zero(low: float, high: float, is_marked: bool) -> None:
-    cell = difference((low + high) / 2, Interval(low, high), 0.5)
+    cell = DifferenceCell((low + high) / 2, Interval(low, high), 0.5).on_page()
     assert cell.emphasis == ("shown" if is_marked else "")
 
 

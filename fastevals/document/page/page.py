@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,14 +15,23 @@ from numpy.typing import NDArray
 
 from fastevals import __version__
 from fastevals._options import import_optional
-from fastevals._text import format_number, format_pvalue, printable
+from fastevals._text import printable
+from fastevals.document.document import (
+    BAR,
+    AnyCell,
+    Cell,
+    Document,
+    Figures,
+    Section,
+    Sentence,
+    Table,
+    parts_for,
+)
 from fastevals.document.page.svg import draw
 from fastevals.document.picture import COLORS, DASHES, Panel
-from fastevals.results import Interval
 
 NO_JINJA = "pages need Jinja2: pip install jinja2"
 FOLDER = Path(__file__).parent
-SMALL_PVALUE = 0.001
 MOST_VALUES = 2000  # of --by, in a table
 RIGHT_TO_LEFT = r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]+"  # words
 MOST_UNSORTED = 10  # rows: a table of more can be sorted and searched
@@ -52,33 +61,6 @@ CAPTIONS = {
     "means": ("Predicted and observed", "means of each tenth of the rows, by predictions; dashed: equal"),
 }
 NAMED_BY_AXIS = ("intervals", "differences")  # pictures that differ by what is on their x axis
-
-
-class Cell(NamedTuple):
-    """A number of a table."""
-
-    value: str
-    exact: str = ""  # all its digits, by which a column is sorted
-    notes: tuple[str, ...] = ()  # lines below it: an interval, a p-value
-    emphasis: str = ""  # "best" of its column, or "shown" to differ
-
-
-class TableRow(NamedTuple):
-    """A row of a table: its name, and a cell a column."""
-
-    name: str
-    cells: Sequence[Cell]
-    place: int = -1  # of the model that it is of
-
-
-class Table(NamedTuple):
-    """A table, its first column names."""
-
-    kind: str  # as a file of it is named
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[TableRow]
-    places: Sequence[int] = ()  # of the models that columns are of, from the second column on; -1 of none
 
 
 class Figure(NamedTuple):
@@ -118,14 +100,15 @@ class Page(NamedTuple):
     points: Mapping[str, Any] = {"costs": {}, "blocks": []}  # at which the threshold can be
 
 
-def write_page(page: Page, typed: str | None = None) -> str:
-    """Return a page as HTML that needs nothing else, with the command that made it.
+def write_page(document: Document | Page, typed: str | None = None) -> str:
+    """Return a document as HTML that needs nothing else, with the command that made it.
 
     Raises
     ------
     ImportError
         Without Jinja2.
     """
+    page = _with_cells(document) if isinstance(document, Page) else _page_of(document)
     return _template().render(  # type: ignore[no-any-return]
         page=page,
         typed=typed,
@@ -138,6 +121,70 @@ def write_page(page: Page, typed: str | None = None) -> str:
         css=(FOLDER / "page.css").read_text(encoding="utf-8"),
         script=(FOLDER / "page.js").read_text(encoding="utf-8"),
     )
+
+
+def _page_of(document: Document) -> Page:
+    before: list[Block] = []
+    blocks: list[Block] = []
+    after: list[Block] = []
+    for section in document.sections:
+        place = blocks if section.is_block else after if blocks or before else before
+        place.append(_block(section, f"b{len(blocks)}" if section.is_block else "over"))
+    facts = {name: text for name, text, _ in parts_for("html", document.facts) if text}
+    return Page(
+        document.command,
+        document.title,
+        facts,
+        document.models,
+        blocks,
+        document.numbers(),
+        next(iter(before), None),
+        next(iter(after), None),
+        document.points(),
+    )
+
+
+def _block(section: Section, prefix: str) -> Block:
+    """Return what the page shows of a section: its parts by what they are; a verdict has other sentences, too."""
+    parts = list(parts_for("html", section.parts))
+    sentences = [part for part in parts if isinstance(part, Sentence)]
+    drawn = chain.from_iterable(
+        figures(part.panels(), prefix, part.captions or CAPTIONS) for part in parts if isinstance(part, Figures)
+    )
+    tables = [_made(part) for part in parts if isinstance(part, Table)]
+    return Block(
+        section.heading,
+        section.size,
+        [sentence.text for sentence in sentences if sentence.role != "caution"],
+        [sentence.text for sentence in sentences if sentence.role == "caution"],
+        list(drawn),
+        [table for table in tables if table.kind != "live"],
+        next((table for table in tables if table.kind == "live"), None),
+        section.question,
+    )
+
+
+def _with_cells(page: Page) -> Page:
+    def made(block: Block) -> Block:
+        tables = [_made(table) for table in block.tables if table.rows]
+        return block._replace(tables=tables, live=None if block.live is None else _made(block.live))
+
+    before, after = (None if block is None else made(block) for block in (page.before, page.after))
+    return page._replace(blocks=list(map(made, page.blocks)), before=before, after=after)
+
+
+def _made(table: Table) -> Table:
+    """Return a table with its cells as pages show them, without the bars between columns."""
+    bars = {k for k, column in enumerate(table.columns[1:]) if column == BAR}
+    rows = [
+        row._replace(cells=[_on_page(cell) for k, cell in enumerate(row.cells) if k not in bars])
+        for row in table.made()
+    ]
+    return table._replace(columns=[column for column in table.columns if column != BAR], rows=rows)
+
+
+def _on_page(cell: AnyCell | str) -> Cell:
+    return Cell(cell) if isinstance(cell, str) else cell.on_page()
 
 
 @cache
@@ -177,30 +224,6 @@ def figures(
             yield Figure(kind, heading, caption, svg, panel.place)
 
 
-def number(value: float, interval: Interval | None = None, emphasis: str = "") -> Cell:
-    """Return the cell of a number, with its interval below if it has one."""
-    return Cell(_shown(value), "" if math.isnan(value) else repr(float(value)), ends(interval), emphasis)
-
-
-def count(value: float) -> Cell:
-    """Return the cell of a number of rows, or of their weight."""
-    return Cell(f"{value:,}" if float(value).is_integer() else f"{value:,.6g}", repr(value))
-
-
-def difference(value: float, interval: Interval, pvalue: float) -> Cell:
-    """Return the cell of a difference: empty where it is undefined, marked where its interval leaves out zero."""
-    if math.isnan(value):
-        return Cell("")
-    p = () if math.isnan(pvalue) else (f"p {format_pvalue(pvalue)}",)
-    is_shown = interval.low > 0 or interval.high < 0
-    return Cell(
-        ("+" if value > 0 else "") + _shown(value),
-        repr(float(value)),
-        (*ends(interval), *p),
-        "shown" if is_shown else "",
-    )
-
-
 def extremes(values: NDArray[np.float64]) -> list[int]:
     """Return the places of values: of very many those of the lowest and the highest, which a page has room for."""
     if values.size <= MOST_VALUES:
@@ -213,15 +236,3 @@ def extremes(values: NDArray[np.float64]) -> list[int]:
 def values_title(n_shown: int, n: int) -> str:
     """Return what a table of values is called."""
     return "Values" if n_shown == n else f"The lowest and the highest {n_shown:,} of {n:,} values; the JSON has all"
-
-
-def ends(interval: Interval | None) -> tuple[str, ...]:
-    """Return what is written of an interval: nothing of one that is undefined."""
-    if interval is None or math.isnan(interval.low):
-        return ()
-    return (f"{_shown(interval.low)} to {_shown(interval.high)}",)
-
-
-def _shown(value: float) -> str:
-    """Return a number to four decimals, a small one to three digits."""
-    return f"{value:.3g}" if 0 < abs(value) < SMALL_PVALUE else format_number(value)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastevals._execution import run
 from fastevals._options import check_choice, check_options, show, warn_degenerate
-from fastevals._text import format_column, format_pvalue, format_tables, select_pairs, shorten_names, wrap_text
+from fastevals._text import MOST_PAIRS, format_column, format_pvalue, format_tables, shorten_names, wrap_text
 from fastevals._validation.tables import ResultTable, as_result_table, find_name, test_to_train_ratio, warn_if_dependent
 from fastevals.document.frames import Columns, as_column, make_columns
 from fastevals.infer.permutation.signs import pairwise_permutation, permutation_options
@@ -175,7 +175,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
 
     def __str__(self) -> str:
         short = shorten_names(self.names)
-        shown, _ = select_pairs(self.pvalue, self.unadjusted_pvalue)
+        shown = pairs_by_pvalue(self)[:MOST_PAIRS]
         columns = (format_column(values[shown].tolist()) for values in (self.effect, self.statistic))
         pvalues = map(format_pvalue, self.pvalue[shown].tolist())
         marks = ("yes" if each else "no" for each in self.rejected[shown])
@@ -411,3 +411,11 @@ def _check_row_number(name: str, table: ResultTable, only: int | None, option: s
     """Raise unless a table has as many rows as are needed, where that is a number."""
     if only is not None and len(table.values) != only:
         raise ValueError(f"{name} must have {only} rows for {option}, got {len(table.values)}")
+
+
+def pairs_by_pvalue(pairs: PairwiseResult) -> list[int]:
+    """Return the places of the pairs by ascending p.
+
+    Where p-values are the same once adjusted (all 1, say), what they were before decides.
+    """
+    return np.lexsort((pairs.unadjusted_pvalue, pairs.pvalue)).tolist()  # type: ignore[no-any-return]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 
 from fastevals._choices import DecompositionName, LossName
 from fastevals._naming import option
-from fastevals.show.commands import Parser, add_shared, check_beforehand, check_shared, csv_form
+from fastevals.show.commands import Parser, add_shared, check_beforehand, check_shared, csv_form, show_result
 
 if TYPE_CHECKING:
     from fastevals.show.bias_variance.embedded import DecomposedCurve
@@ -96,7 +96,6 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Decompose, print and write."""
     check_beforehand(arguments)
-    from fastevals.show.text_result import show_result
 
     decomposed = _embedded() if arguments.file is None else _predictions(arguments)
 

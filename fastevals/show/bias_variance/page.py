@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from fastevals._text import LOSSES, format_value, printable
-from fastevals.document.page.page import Block, Cell, Page, Table, TableRow, figures, number
+from fastevals.document.document import AnyCell, Cell, Number, Row, Table
+from fastevals.document.page.page import Block, Page, figures
 from fastevals.document.picture import Panel, Picture
 from fastevals.measure.bias_variance.decomposition import Decomposition
 from fastevals.show.bias_variance.embedded import HOW, TRUTH, DecomposedCurve
@@ -53,9 +54,9 @@ def curve_page(decomposed: DecomposedCurve) -> Page:
     verdict = [f"The expected loss is least at {parameter} {format_value(best)}.", *decomposed.sides()]
     rows = []
     for k, value in enumerate(curve.values):
-        cells = [number(float(curve.expected_loss[k]), emphasis="best" if value == best else "")]
-        cells += [number(float(part[k])) for part in curve.parts().values()]
-        rows.append(TableRow(format_value(value), [*cells, Cell(curve.fits[k])]))
+        cells: list[AnyCell] = [Number(float(curve.expected_loss[k]), emphasis="best" if value == best else "")]
+        cells += [Number(float(part[k])) for part in curve.parts().values()]
+        rows.append(Row(format_value(value), [*cells, Cell(curve.fits[k])]))
     parts = [name.replace("_", " ") for name in curve.parts()]
     table = Table("parts", "Parts of the loss", [parameter, "expected loss", *parts, "fit"], rows)
     pictures = list(figures(bias_variance_panels(curve), "b0"))
@@ -75,13 +76,13 @@ def bias_variance_panels(result: Decomposition | BiasVarianceCurve) -> Iterator[
 
 def _part_table(result: Decomposition) -> Table:
     loss = result.expected_loss
-    rows = [TableRow("expected loss", [number(loss), Cell("")])]
+    rows = [Row("expected loss", [Number(loss), Cell("")])]
     for name, value in result.parts().items():
         share = value / loss if loss and math.isfinite(loss) else math.nan
         cell = Cell("-") if math.isnan(share) else Cell(f"{100 * share:.1f} %", repr(share))
-        rows.append(TableRow(name.replace("_", " "), [number(value), cell]))
+        rows.append(Row(name.replace("_", " "), [Number(value), cell]))
     for name, value in result.beside().items():
-        rows.append(TableRow(f"({name.replace('_', ' ')})", [number(value), Cell("")]))
+        rows.append(Row(f"({name.replace('_', ' ')})", [Number(value), Cell("")]))
     return Table("parts", "Parts of the loss", ["Part", "value", "share"], rows)
 
 
@@ -90,7 +91,7 @@ def _sample_table(decomposed: DecomposedPredictions) -> Table:
     rows = []
     for sample in samples:
         row, truth, main, *numbers = sample.values()
-        cells = [Cell(format_entry(truth)), Cell(format_entry(main)), *(number(float(value)) for value in numbers)]
-        rows.append(TableRow(str(row), cells))
+        entries = [format_entry(truth), format_entry(main)]
+        rows.append(Row(str(row), [*entries, *(Number(float(value)) for value in numbers)]))
     columns = [name.replace("_", " ") for name in samples[0]]
     return Table("samples", "Samples of the largest expected loss, counted from 0", columns, rows)

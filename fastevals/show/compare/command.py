@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-from fastevals.show.commands import Parser, add_options_of, add_shared, check_beforehand, check_shared, chosen
+from fastevals.show.commands import (
+    Parser,
+    add_options_of,
+    add_shared,
+    check_beforehand,
+    check_shared,
+    chosen,
+    show_result,
+)
 from fastevals.show.compare.options import CompareOptions, check_options
-
-if TYPE_CHECKING:
-    from fastevals.show.output import BlockPictures
-
 
 HELP = "test whether models differ, by results on data sets or by predictions"
 DESCRIPTION = """\
@@ -80,13 +83,6 @@ def run(arguments: argparse.Namespace) -> None:
     """Compare, print and write."""
     check_beforehand(arguments)
     from fastevals.show.compare.compare import compare_data
-    from fastevals.show.text_result import show_result
 
     comparison = compare_data(arguments.file, chosen(CompareOptions, vars(arguments)))
-
-    def pictures() -> BlockPictures:
-        from fastevals.show.compare.pictures import comparison_pictures
-
-        return comparison_pictures(comparison)
-
-    show_result(arguments, comparison, pictures)
+    show_result(arguments, comparison, comparison.pictures)

@@ -13,9 +13,11 @@ from fastevals.infer.significance.friedman import OF_SPLITS
 from fastevals.reading.columns import NamedColumns, columns_by_role, data_name, read_data
 from fastevals.reading.form import CsvForm
 from fastevals.show.commands import checked
+from fastevals.show.compare.blocks import ComparisonOptions
+from fastevals.show.compare.columns import compare_result_columns
 from fastevals.show.compare.options import CompareOptions, check_options
 from fastevals.show.compare.predictions import PredictionsComparison, compare_prediction_columns
-from fastevals.show.compare.results import ComparisonOptions, ResultsComparison, compare_result_columns
+from fastevals.show.compare.results import ResultsComparison
 from fastevals.show.options import takes
 
 EMBEDDED = "psnr (embedded)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,28 +11,18 @@ from fastevals.document.picture import Panel, Picture
 from fastevals.infer.significance.pairwise import PairwiseResult
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.results import SignificanceResult
-from fastevals.show.compare.predictions import PredictionsComparison
-from fastevals.show.compare.results import ResultsBlock, ResultsComparison
-from fastevals.show.output import BlockPictures
+from fastevals.show.compare.blocks import ResultsBlock
 from fastevals.show.plots import style
 from fastevals.show.plots.critical_difference import draw_critical_difference
 from fastevals.show.plots.null_distribution import draw_null
 from fastevals.show.plots.pvalues import draw_pvalues
+from fastevals.show.report.intervals import Intervals
 from fastevals.show.report.pictures import difference_panels, interval_panels
 
 Panels = Iterator[tuple[str, list[Panel]]]
 
 ROW, HIGHEST = 0.17, 20.0  # inches: for a name where they are many, and in all
 NAMES = ("critical_difference", "critical_difference_ranges", "pvalues", "null", "intervals", "differences")
-
-
-def comparison_pictures(comparison: ResultsComparison | PredictionsComparison) -> BlockPictures:
-    """Return what `--out` draws of a comparison."""
-    if isinstance(comparison, PredictionsComparison):
-        return BlockPictures(NAMES, None, (), lambda _: prediction_panels(comparison))
-    blocks = comparison.blocks
-    values = [block.value for block in blocks]
-    return BlockPictures(NAMES, comparison.options.by, values, lambda k: results_panels(blocks[k]))
 
 
 def results_panels(block: ResultsBlock) -> Panels:
@@ -58,15 +48,17 @@ class _Compared(NamedTuple):
     intervals: Any
 
 
-def prediction_panels(comparison: PredictionsComparison) -> Panels:
-    """Yield the pictures of intervals, differences and p-values."""
-    values = comparison.values()
-    metrics = [name for name in ("accuracy", "f1", "F1 (macro)") if name in comparison.models]
-    best = {name: [max(values, key=lambda model: values[model][name])] for name in metrics}
-    block = _Compared([_Measured(*each) for each in values.items()], best, comparison.intervals)
+def prediction_panels(
+    values: Mapping[str, Mapping[str, float]], intervals: Intervals, pairs: PairwiseResult, first: SignificanceResult
+) -> Panels:
+    """Yield the pictures of intervals, differences and p-values; `values` are metrics by model."""
+    models = [_Measured(name, dict(metrics)) for name, metrics in values.items()]
+    metrics: list[str] = [name for name in ("accuracy", "f1", "F1 (macro)") if name in models[0].metrics]
+    best: dict[str, list[str]] = {name: [max(values, key=lambda model: values[model][name])] for name in metrics}
+    block = _Compared(models, best, intervals)
     yield from interval_panels(block, metrics)
     yield from difference_panels(block, metrics)
-    yield from _pair_panels(comparison.pairs, comparison.cochran or comparison.tests[0])
+    yield from _pair_panels(pairs, first)
 
 
 def _pair_panels(pairs: PairwiseResult, first: SignificanceResult) -> Panels:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastevals import __version__
 from fastevals._choices import McNemarMethod
@@ -14,17 +14,35 @@ from fastevals._naming import option
 from fastevals._options import UndefinedMetricWarning, check_integer, check_number
 from fastevals._random import seed_number
 from fastevals._text import (
+    MORE_PAIRS,
+    MOST_PAIRS,
     format_label,
     format_number,
     format_pvalue,
-    format_tables,
     printable,
-    select_pairs,
     shorten_names,
-    wrap_text,
 )
 from fastevals._validation.labels import Classes
+from fastevals.document.document import (
+    GAP,
+    RICH,
+    TEXT,
+    Cell,
+    Count,
+    DifferenceCell,
+    Document,
+    Fact,
+    Figures,
+    Number,
+    Part,
+    PValue,
+    Row,
+    Section,
+    Sentence,
+    Table,
+)
 from fastevals.document.frames import Columns
+from fastevals.document.result import Result
 from fastevals.infer.comparison import ModelComparison, compare_predictions
 from fastevals.infer.significance.cochran import CochranResult, cochran_q_test
 from fastevals.infer.significance.corrections import Correction
@@ -35,21 +53,21 @@ from fastevals.infer.significance.mcnemar import (
     mcnemar_test_of_table,
     pairwise_mcnemar_tests,
 )
+from fastevals.infer.significance.pairwise import PairwiseResult, pairs_by_pvalue
 from fastevals.reading.columns import NamedColumns, encode_groups
-from fastevals.results import MAX_RESAMPLES, Interval, as_json
+from fastevals.results import MAX_RESAMPLES, NOWHERE, Interval, as_json
+from fastevals.show.compare.pictures import NAMES, Panels, prediction_panels
+from fastevals.show.output import BlockPictures
 from fastevals.show.predicted import class_metrics, read_classes
 from fastevals.show.report.intervals import Intervals, metric_title, read_intervals
-from fastevals.show.text_result import TextResult
-
-if TYPE_CHECKING:
-    from fastevals.document.page.page import Page
+from fastevals.show.verdict import INDEPENDENT, ComparedModels, best_sentence, level_sentence, listed, next_sentence
 
 CORRECTION: Correction = "holm"
 LONGEST_NAME = 26  # of a model, so that a table has no more than 120 characters
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PredictionsComparison(TextResult):
+class PredictionsComparison(Result):
     """A comparison of models by their predictions, which prints itself as text.
 
     Attributes
@@ -99,35 +117,6 @@ class PredictionsComparison(TextResult):
         }
         return {name: as_json(value) for name, value in values.items()}
 
-    def to_text(self) -> str:
-        """Return the comparison as text to read, the last line with a line end."""
-        rows = f"{self.n_rows} row{'s' * (self.n_rows != 1)}"
-        names = shorten_names(self.pairs.names, LONGEST_NAME)
-        shown, more = select_pairs(self.pairs.pvalue, self.pairs.unadjusted_pvalue)
-        models, differences = format_tables([self._model_rows(names), self._difference_rows(names, shown)])
-        lines = [
-            f"fastevals compare: {printable(self.data)}",
-            *wrap_text(f"label {printable(self.label)}, {rows}, {self.describe_classes()}"),
-            *wrap_text(self.describe_intervals()),
-            "",
-            *models,
-            "",
-            *differences,
-            *more,
-            "",
-        ]
-        if self.cochran is not None:
-            statistic, p = self.cochran
-            lines += [
-                f"Cochran's Q = {format_number(statistic)}, p {format_pvalue(p)}",
-                *wrap_text(self.cochran.conclusion),
-                "",
-            ]
-        lines += [*self._mcnemar_lines(names, shown), *more]
-        lines.append(f"* differs at level {self.pairs.alpha:g}; of the others it is not shown")
-        lines += [f"! : {caution}" for caution in self.cautions()]
-        return "\n".join(lines) + "\n"
-
     def cautions(self) -> list[str]:
         """Return what may mislead."""
         notes = []
@@ -153,11 +142,30 @@ class PredictionsComparison(TextResult):
     def _columns(self) -> Columns:
         return self.models._columns()
 
-    def to_page(self) -> Page:
-        """Return what the comparison's page shows."""
-        from fastevals.show.compare.page import predictions_page
+    def _document(self) -> Document:
+        rows = f"row{'s' * (self.n_rows != 1)}"
+        classes, intervals = self.describe_classes(), self.describe_intervals()
+        names = list(map(str, self.pairs.names))
+        return Document(
+            "compare",
+            self.data,
+            [Fact("label", f"{printable(self.label)}, {classes}", RICH), Fact("intervals", intervals, RICH)],
+            [Section(_parts(self), size=f"{self.n_rows:,} {rows}")],
+            [
+                Sentence(f"label {printable(self.label)}, {self.n_rows} {rows}, {classes}", only=TEXT),
+                Sentence(intervals, only=TEXT),
+            ],
+            names,
+            self.to_dict,
+        )
 
-        return predictions_page(self)
+    def panels(self) -> Panels:
+        """Return what pictures there are, by name."""
+        return prediction_panels(self.values(), self.intervals, self.pairs, self.cochran or self.tests[0])
+
+    def pictures(self) -> BlockPictures:
+        """Return what `--out` draws."""
+        return BlockPictures(NAMES, None, (), lambda _: self.panels())
 
     def describe_classes(self) -> str:
         """Return how many classes there are, and which is positive."""
@@ -175,41 +183,6 @@ class PredictionsComparison(TextResult):
         models = self.models
         text = f"intervals {models.method}, level {models.confidence_level:g}, {models.n_resamples} replicates"
         return text if self.groups is None else f"{text}, rows of one {printable(self.groups)} drawn together"
-
-    def _model_rows(self, names: Sequence[str]) -> list[list[str]]:
-        rows = [["model", *map(metric_title, self.models)]]
-        for model, name in zip(self.pairs.names, names, strict=True):
-            estimates = [metric.estimates[model] for metric in self.models.values()]
-            rows.append([name, *(format_number(each.value) for each in estimates)])
-            rows += _interval_rows([each.confidence_interval for each in estimates])
-        return rows
-
-    def _difference_rows(self, names: Sequence[str], shown: Sequence[int]) -> list[list[str]]:
-        rows = [["difference", *([""] * len(self.models))]]
-        for k in shown:
-            differences = [metric.differences[k] for metric in self.models.values()]
-            first, second = (names[place] for place in self.pairs.pairs[k])
-            rows.append([f"{first} - {second}", *(format_number(each.value) for each in differences)])
-            rows += _interval_rows([each.confidence_interval for each in differences])
-            rows.append(["  p", *(format_pvalue(each.pvalue) for each in differences)])
-        return rows
-
-    def _mcnemar_lines(self, names: Sequence[str], shown: Sequence[int]) -> list[str]:
-        rows = [["", "first alone", "second alone", "odds ratio", "from", "to", "p", ""]]
-        for k in shown:
-            test = self.tests[k]
-            first, second = (names[place] for place in self.pairs.pairs[k])
-            low, high = test.confidence_interval or Interval(math.nan, math.nan)
-            rows.append(
-                [
-                    f"{first}, {second}", str(test.table[0, 1]), str(test.table[1, 0]), _ratio(test.effect),
-                    _ratio(low), _ratio(high), format_pvalue(self.pairs.pvalue[k]),
-                    "*" if self.pairs.rejected[k] else "",
-                ]
-            )  # fmt: skip
-        adjusted = f" (p adjusted: {CORRECTION}, intervals are not)" if len(self.tests) > 1 else ""
-        title = MCNEMAR_METHODS[self.tests[0].method]
-        return [f"{title}: rows that one of two models gets right{adjusted}", *format_tables([rows])[0]]
 
 
 def compare_prediction_columns(
@@ -254,12 +227,120 @@ def compare_prediction_columns(
     return PredictionsComparison(label, groups, classes, true.size, comparison, cochran, pairs, tests, data)
 
 
-def _interval_rows(intervals: Sequence[Interval]) -> list[list[str]]:
-    lows, highs = zip(*intervals, strict=True)
-    return [["  from", *map(format_number, lows)], ["  to", *map(format_number, highs)]]
+# The document ---------------------------------------------------------------------------------------------------------
+
+
+def _parts(comparison: PredictionsComparison) -> Iterator[Part]:
+    short = shorten_names(comparison.pairs.names, LONGEST_NAME)
+    for sentence in predictions_verdict(comparison):
+        yield Sentence(sentence, "verdict", RICH)
+    if comparison.groups is None:
+        yield Sentence(INDEPENDENT.format(option("groups")), "caution", RICH)
+    yield from (_metric_table(comparison, short), GAP, _difference_table(comparison, short), GAP)
+    if comparison.cochran is not None:
+        statistic, p = comparison.cochran
+        yield Sentence(f"Cochran's Q = {format_number(statistic)}, p {format_pvalue(p)}", only=TEXT)
+        yield Sentence(comparison.cochran.conclusion, only=TEXT)
+        yield GAP
+    yield from _mcnemar_parts(comparison, short)
+    yield Sentence(f"* differs at level {comparison.pairs.alpha:g}; of the others it is not shown", only=TEXT)
+    yield from (Sentence(caution, "caution") for caution in comparison.cautions())
+    yield Figures(comparison.panels)
+
+
+def predictions_verdict(comparison: PredictionsComparison) -> list[str]:
+    """Return sentences on which model is best, and what McNemar's test shows."""
+    models = ComparedModels(comparison.values(), comparison.intervals)
+    others = [metric for metric in comparison.models if metric != "accuracy"]
+    return [
+        best_sentence(models, "accuracy"),
+        *filter(None, [next_sentence(models, "accuracy", others)]),
+        level_sentence(comparison.intervals, comparison.models.confidence_level),
+        _mcnemar_sentence(comparison.pairs, MCNEMAR_METHODS[comparison.tests[0].method]),
+        *([] if comparison.cochran is None else [comparison.cochran.conclusion]),
+    ]
+
+
+def _mcnemar_sentence(pairs: PairwiseResult, method: str) -> str:
+    differ = [
+        " and ".join(printable(str(pairs.names[place])) for place in pair)
+        for pair, is_rejected in zip(pairs.pairs, pairs.rejected, strict=True)
+        if is_rejected
+    ]
+    many = f" (p adjusted by {CORRECTION.title()} for {len(pairs.pairs)} pairs)" if len(pairs.pairs) > 1 else ""
+    found = f"the accuracies of {listed(differ, 3)} differ" if differ else "no accuracies are shown to differ"
+    return f"By {method[:1].lower() if method.startswith('The') else method[:1]}{method[1:]}{many} {found}."
+
+
+def _metric_table(comparison: PredictionsComparison, short: Sequence[str]) -> Table:
+    metrics = comparison.models
+
+    def rows() -> Iterator[Row]:
+        highest = {name: max(float(each.value) for each in of.estimates.values()) for name, of in metrics.items()}
+        for place, model in enumerate(comparison.pairs.names):
+            estimates = {name: metric.estimates[model] for name, metric in metrics.items()}
+            cells = [
+                Number(float(each.value), each.confidence_interval, "best" if each.value == highest[name] else "")
+                for name, each in estimates.items()
+            ]
+            yield Row(str(model), cells, place, short[place])
+
+    titles = list(map(metric_title, metrics))
+    return Table("metrics", "Metrics", ["Model", *titles], rows, heads=["model", *titles], aligned="models")
+
+
+def _difference_table(comparison: PredictionsComparison, short: Sequence[str]) -> Table:
+    pairs, metrics = comparison.pairs, comparison.models
+
+    def rows() -> Iterator[Row]:
+        for k in pairs_by_pvalue(pairs):
+            (one, other), of_metrics = pairs.pairs[k], [metric.differences[k] for metric in metrics.values()]
+            cells = [DifferenceCell(float(each.value), each.confidence_interval, each.pvalue) for each in of_metrics]
+            yield Row(f"{pairs.names[one]} - {pairs.names[other]}", cells, short=f"{short[one]} - {short[other]}")
+
+    titles = list(map(metric_title, metrics))
+    return Table(
+        "differences", "Differences of models", ["Models", *titles], rows, n_shown=MOST_PAIRS, more=MORE_PAIRS,
+        heads=["difference", *([""] * len(metrics))], aligned="models",
+    )  # fmt: skip
+
+
+def _mcnemar_parts(comparison: PredictionsComparison, short: Sequence[str]) -> Iterator[Part]:
+    """Yield McNemar's tests: the text has the ends of intervals in columns."""
+    pairs, tests = comparison.pairs, comparison.tests
+
+    def rows(*, in_columns: bool) -> Iterator[Row]:
+        for k in pairs_by_pvalue(pairs):
+            test, (one, other) = tests[k], pairs.pairs[k]
+            odds, interval = test.effect, test.confidence_interval or NOWHERE
+            emphasis = "shown" if pairs.rejected[k] else ""
+            ratios = [_ratio(odds), _ratio(interval.low), _ratio(interval.high)]
+            p = PValue(float(pairs.pvalue[k]), emphasis)
+            ratio = Cell(ratios[0], "" if odds is None else repr(odds), _ratio_ends(interval))
+            yield Row(
+                f"{pairs.names[one]}, {pairs.names[other]}",
+                [Count(int(test.table[0, 1])), Count(int(test.table[1, 0])), *(ratios if in_columns else [ratio]), p],
+                short=f"{short[one]}, {short[other]}",
+            )
+
+    title, several = f"{MCNEMAR_METHODS[tests[0].method]}: rows that one of two models gets right", len(tests) > 1
+    adjusted = f" (p adjusted: {CORRECTION}, intervals are not)" if several else ""
+    yield Sentence(title + adjusted, "line", TEXT)
+    table = Table(
+        "mcnemar", title, ["", "first alone", "second alone", "odds ratio", "from", "to", "p"],
+        lambda: rows(in_columns=True), only=TEXT, n_shown=MOST_PAIRS, more=MORE_PAIRS, starred=True,
+    )  # fmt: skip
+    yield table
+    p = f"p (adjusted: {CORRECTION})" if several else "p"
+    columns = ["Models", "first alone", "second alone", "odds ratio", p]
+    yield table._replace(columns=columns, rows=lambda: rows(in_columns=False), only=RICH, starred=False)
 
 
 def _ratio(value: float | None) -> str:
     if value is None or math.isnan(value):
         return "-"
     return "inf" if math.isinf(value) else f"{value:.4g}"
+
+
+def _ratio_ends(interval: Interval) -> tuple[str, ...]:
+    return () if math.isnan(interval.low) else (f"{_ratio(interval.low)} to {_ratio(interval.high)}",)

@@ -17,6 +17,7 @@ from fastevals.show.commands import (
     check_required_columns,
     check_shared,
     chosen,
+    show_result,
 )
 from fastevals.show.report.options import ReportOptions
 
@@ -125,7 +126,6 @@ def run(arguments: argparse.Namespace) -> None:
     """Report, print and write."""
     check_beforehand(arguments)
     from fastevals.show.report.source import build_report
-    from fastevals.show.text_result import show_result
 
     n_pictured = 0 if arguments.out is None and arguments.html is None else MOST_PICTURED
     later = compiled_ahead("fastevals.show.warm_up", "report_intervals")

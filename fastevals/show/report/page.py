@@ -11,18 +11,8 @@ from numpy.typing import NDArray
 
 from fastevals._text import describe_block, format_label, format_number, printable, shorten_names
 from fastevals.counts import ThresholdCounts
-from fastevals.document.page.page import (
-    Block,
-    Cell,
-    Page,
-    Table,
-    TableRow,
-    count,
-    extremes,
-    figures,
-    number,
-    values_title,
-)
+from fastevals.document.document import AnyCell, Cell, Count, Number, Row, Table
+from fastevals.document.page.page import Block, Page, extremes, figures, values_title
 from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import Interval
@@ -101,7 +91,7 @@ def _live_table(block: ReportBlock) -> Table:
         metrics = {name: format_number(model.metrics[name]) for name in LIVE}
         values = {"threshold": model.threshold_shown, **{name: cells[name] for name in ("tp", "fp", "fn", "tn")}}
         values |= {**metrics, "cost": format_number(model.metrics["expected_cost"]), "least": "", "holds": ""}
-        rows.append(TableRow(model.name, [Cell(text, name) for name, text in values.items()], place))
+        rows.append(Row(model.name, [Cell(text, name) for name, text in values.items()], place))
     titles = ["threshold", "TP", "FP", "FN", "TN", *(SCORE_METRICS[name].title for name in LIVE), "cost"]
     return Table("live", "At the threshold", ["Model", *titles, "least cost at", "best for priors"], rows)
 
@@ -169,8 +159,12 @@ def _before(report: ReportData, over: OverValues) -> Block:
     rows = []
     for name, metrics in over.metrics.items():
         auc = metrics[AUC]
-        cells = [number(auc.mean, auc.mean_confidence_interval), number(auc.macro_mean), count(auc.n_undefined)]
-        rows.append(TableRow(name, cells))
+        cells: list[AnyCell] = [
+            Number(auc.mean, auc.mean_confidence_interval),
+            Number(auc.macro_mean),
+            Count(auc.n_undefined),
+        ]
+        rows.append(Row(name, cells))
     columns = ["Model", f"mean {SCORE_METRICS[AUC].title} by weight", "plain mean", "undefined"]
     return Block(
         f"Over the values of {printable(str(report.roles.by))}",
@@ -186,13 +180,14 @@ def _after(report: ReportData, over: OverValues) -> Block:
     rows = []
     shown = extremes(next(iter(over.metrics.values()))[AUC].values)
     for k in shown:
-        value, cells = over.values[k], [count(int(n_samples[k])), count(int(n_positives[k]))]
+        value = over.values[k]
+        cells: list[AnyCell] = [Count(int(n_samples[k])), Count(int(n_positives[k]))]
         for metrics in over.metrics.values():
             auc = metrics[AUC]
             intervals = auc.confidence_intervals
             interval = None if intervals is None else Interval(*intervals[k].tolist())
-            cells.append(number(float(auc.values[k]), interval))
-        rows.append(TableRow(format_label(value), cells))
+            cells.append(Number(float(auc.values[k]), interval))
+        rows.append(Row(format_label(value), cells))
     by = str(report.roles.by)
     models = [f"{SCORE_METRICS[AUC].title} of {name}" for name in shorten_names(over.metrics)]
     return Block(

@@ -10,18 +10,8 @@ import numpy as np
 
 from fastevals._naming import option
 from fastevals._text import describe_block, format_label, printable, shorten_name, shorten_names
-from fastevals.document.page.page import (
-    Block,
-    Cell,
-    Page,
-    Table,
-    TableRow,
-    count,
-    extremes,
-    figures,
-    number,
-    values_title,
-)
+from fastevals.document.document import Cell, Count, Number, Row, Table
+from fastevals.document.page.page import Block, Page, extremes, figures, values_title
 from fastevals.document.picture import AxisScale, Outline, Panel, Picture
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.results import Interval
@@ -121,18 +111,18 @@ def _class_table(block: ReportBlock) -> Table:
         rank[model.name] = {label: k for k, label in enumerate(labels)}
     rows = []
     for label in sorted(rows_of) if several else rows_of:
-        cells = [count(rows_of[label])]
+        cells: list[AnyCell] = [Count(rows_of[label])]
         for model, classes in models:
             k = rank[model.name].get(label)
             cells += [Cell("") if k is None else _class_cell(classes, name, k) for name in EACH_CLASS]
-        rows.append(TableRow(format_label(label), cells))
+        rows.append(Row(format_label(label), cells))
     return Table("classes", "Classes", columns, rows, places)
 
 
 def _class_cell(classes: OfClasses, name: str, k: int) -> Cell:
     ends: Any = classes.intervals.get(name)
     interval = None if ends is None else Interval(float(ends.low[k]), float(ends.high[k]))
-    cell = number(float(classes.metrics[name][k]), interval)
+    cell = Number(float(classes.metrics[name][k]), interval).on_page()
     if name not in flat_classes(classes).get(k, ()):
         return cell
     return cell._replace(notes=(*cell.notes, wilson_note(classes, name, k) or "no width"))
@@ -144,11 +134,12 @@ def _after(report: ReportData, over: OverValues) -> Block:
     metrics = [each[over.metric] for each in over.metrics.values()]
     shown = extremes(metrics[0].values)
     for k in shown:
-        value, cells = over.values[k], [count(int(metrics[0].n_samples[k]))]
+        value = over.values[k]
+        cells: list[AnyCell] = [Count(int(metrics[0].n_samples[k]))]
         for metric in metrics:
             ends = metric.confidence_intervals
-            cells.append(number(float(metric.values[k]), None if ends is None else Interval(*ends[k].tolist())))
-        rows.append(TableRow(format_label(value), cells))
+            cells.append(Number(float(metric.values[k]), None if ends is None else Interval(*ends[k].tolist())))
+        rows.append(Row(format_label(value), cells))
     by, title = str(report.roles.by), metric_title(over.metric)
     columns = [by, "rows", *(f"{title} of {name}" for name in shorten_names(over.metrics))]
     places = [-1, *range(len(metrics))]

@@ -1,0 +1,183 @@
+"""What every result with rows can become: frame, text, page, Markdown, LaTeX and JSON, and a file of any of these."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from itertools import repeat
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from fastevals._files import write_file
+from fastevals._naming import escape_controls
+from fastevals._text import printable, shorten_name
+from fastevals.document import frames
+from fastevals.document.document import Cell, Document, Part, Row, Section, Sentence, Table
+from fastevals.document.frames import Columns, Library
+from fastevals.document.text import write_text
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+LONGEST_TITLE = 200
+ROWS_WRITTEN = 100  # of a result that is text or Markdown
+
+
+class Result:
+    """A result with rows: all that it becomes is made of its columns, and of what it says in a `Document`.
+
+    A class says its rows in `_columns`. One that says more than its rows and its conclusion overrides `_document`, and
+    one that a program reads has a `to_dict`.
+    """
+
+    __slots__ = ()
+
+    def _columns(self) -> Columns:
+        """Return the rows: one a thing, each column what is known of it."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as strict JSON: NaN is None, what is infinite "Infinity"."""
+        raise NotImplementedError
+
+    def _shown_columns(self) -> Columns:
+        """Return what is read instead, where that is easier to read."""
+        return self._columns()
+
+    def _title(self) -> str:
+        """Return what stands above the rows."""
+        return repr(self).partition("\n")[0]
+
+    def _document(self) -> Document:
+        """Return what text, page, Markdown and LaTeX say: the title, the rows and the conclusion."""
+        columns = self._shown_columns()
+        conclusion = getattr(self, "conclusion", "")  # of tests
+        n_rows = len(next(iter(columns.values()), ()))
+        more = f"... {{:,}} more of {n_rows:,} rows"
+        rows = Table("rows", "Rows", list(columns), lambda: _rows(columns), n_shown=ROWS_WRITTEN, more=more)
+        parts: list[Part] = [*([Sentence(conclusion, "verdict")] if conclusion else []), rows]
+        return Document("", self._short_title(), sections=[Section(parts)], numbers=self.to_dict)
+
+    def _short_title(self) -> str:
+        return shorten_name(printable(self._title()), LONGEST_TITLE)
+
+    # Frames -----------------------------------------------------------------------------------------------------------
+
+    @overload
+    def to_frame(self, library: Literal["pandas"]) -> pandas.DataFrame: ...
+    @overload
+    def to_frame(self, library: Literal["polars"]) -> polars.DataFrame: ...
+    @overload
+    def to_frame(self, library: None = ...) -> pandas.DataFrame | polars.DataFrame: ...
+    def to_frame(self, library: Library | None = None) -> Any:
+        """Return the rows as a frame.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars"}, optional
+            Whose. By default the one that the program has imported, or else that is installed; pandas of both.
+
+        Returns
+        -------
+        pandas.DataFrame or polars.DataFrame
+            One row a thing (a metric, a model, a group, a point), one column for each thing known of it, named as the
+            attribute, in the singular. NaN stays NaN. Values of several types, such as the names 1 and "b", are objects
+            in pandas and text in polars, whose columns have one type.
+
+        Raises
+        ------
+        ValueError
+            If `library` is neither.
+        ImportError
+            If it, or both, are not installed.
+
+        Notes
+        -----
+        Other libraries take the rows by Arrow's C interface, with pyarrow: ``pyarrow.table(result)``, or a result in a
+        query of DuckDB's.
+
+        Examples
+        --------
+        >>> import fastevals
+        >>> matrix = fastevals.ConfusionMatrix([[3, 1], [0, 2]], ["no", "yes"])
+        >>> matrix.to_frame("pandas")
+          true predicted  count
+        0   no        no      3
+        1   no       yes      1
+        2  yes        no      0
+        3  yes       yes      2
+        """
+        return frames.as_frame(self._columns(), library)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return frames.as_stream(self._columns(), requested_schema)
+
+    def _repr_html_(self) -> str:
+        return frames.as_notebook_table(self._short_title(), self._shown_columns(), getattr(self, "conclusion", ""))
+
+    # Documents --------------------------------------------------------------------------------------------------------
+
+    def to_text(self) -> str:
+        """Return the result as text to read, the last line with a line end."""
+        return write_text(self._document())
+
+    def to_html(self, *, command: str | None = None) -> str:
+        """Return the result as a page: one file of HTML that needs nothing else (and Jinja2 to be made).
+
+        Parameters
+        ----------
+        command : str, optional
+            What made it, for those who read it.
+
+        Raises
+        ------
+        ImportError
+            Without Jinja2.
+        """
+        from fastevals.document.page.page import write_page
+
+        return write_page(self._document(), command)
+
+    def to_json(self) -> str:
+        """Return the result's dict as strict JSON, as a command prints it with --format json."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the result to a file, whole or not at all; the end of its name says what is written.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends with .html (a page), .md (Markdown), .json, .tex (LaTeX tables) or .txt (text).
+
+        Raises
+        ------
+        ValueError
+            If the name has another end.
+        OSError
+            If the file can't be written; the error names it.
+        """
+        end = Path(path).suffix.lower()
+        if end not in WRITERS:
+            raise ValueError(f"path must end with one of {', '.join(WRITERS)}, got {fspath(path)!r}")
+        write_file(Path(path), WRITERS[end](self).encode(errors="backslashreplace"))
+
+    def __repr__(self) -> str:
+        return escape_controls(self.to_text()).rstrip("\n")
+
+
+WRITERS: dict[str, Callable[[Result], str]] = {
+    ".html": lambda result: result.to_html(),
+    ".json": lambda result: result.to_json(),
+    ".txt": lambda result: escape_controls(result.to_text()),
+}
+
+
+def _rows(columns: Columns) -> Iterator[Row]:
+    """Yield the rows of a table, named by the first column."""
+    texts = frames.format_cells(columns)
+    digits = [map(repr, column.tolist()) if column.dtype.kind in "iuf" else repeat("") for column in columns.values()]
+    for row in zip(*(zip(*each, strict=False) for each in zip(texts, digits, strict=True)), strict=True):
+        yield Row(row[0][0], [Cell(*cell) for cell in row[1:]])

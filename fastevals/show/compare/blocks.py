@@ -1,0 +1,105 @@
+"""The algorithms' results on data sets that share a value of --by, or on all: what is tested of them."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._choices import PostHoc
+from fastevals._options import UndefinedMetricWarning
+from fastevals._text import (
+    printable,
+)
+from fastevals.infer.significance.corrections import Correction
+from fastevals.infer.significance.friedman import FriedmanResult, friedman_test
+from fastevals.infer.significance.pairwise import PairwiseResult, pairwise_tests
+from fastevals.infer.significance.rank_comparisons import (
+    RankComparison,
+    bonferroni_dunn_test,
+    nemenyi_test,
+    rank_comparison_test,
+)
+from fastevals.infer.significance.signed_ranks import sign_test, wilcoxon_test
+from fastevals.results import SignificanceResult
+
+ROUGH = 5  # data sets: with so few there are 7 % false alarms and more at level 5 %
+
+
+class ComparisonOptions(NamedTuple):
+    """The options of the command, or the arguments of the call, on results."""
+
+    dataset: tuple[str, ...]
+    algorithm: tuple[str, ...]
+    by: str | None
+    control: str | None
+    posthoc: PostHoc | None
+    higher_is_better: bool
+    confidence_level: float
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsBlock:
+    """Data sets that share a value of the --by column, or all."""
+
+    value: Any  # of the --by column; None for all
+    friedman: FriedmanResult  # mean ranks; of three algorithms or more, whether they differ at all
+    # Which of them differ: none where `friedman` doesn't reject. None of two algorithms, or where that is undefined.
+    pairs: PairwiseResult | None
+    two_tests: tuple[SignificanceResult, SignificanceResult] | None  # of two algorithms: Wilcoxon's and the sign test
+    order: tuple[str, ...]  # the algorithms, the control last
+    means: NDArray[np.float64]  # of the results, shape (n_algorithms,)
+    repeated: tuple[str, int] | None  # a column that names data sets, with values that occur again: how many it has
+
+
+def measure_block(
+    value: Any, table: dict[str, NDArray[Any]], repeated: tuple[str, int] | None, options: ComparisonOptions
+) -> ResultsBlock:
+    """Test the algorithms of a table of results."""
+    better: dict[str, Any] = {
+        "higher_is_better": options.higher_is_better,
+        "confidence_level": options.confidence_level,
+    }
+    order = tuple(sorted(table, key=lambda name: name == options.control))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)  # the text says what is undefined
+        friedman = friedman_test(table, **better)
+        pairs: PairwiseResult | None = None
+        two_tests = None
+        if len(table) == 2:
+            pair = [table[name] for name in order]
+            settings: dict[str, Any] = {"names": order, "confidence_level": options.confidence_level}
+            two_tests = wilcoxon_test(*pair, **settings), sign_test(*pair, **settings)
+        elif math.isnan(friedman.pvalue):
+            pass  # nothing follows of pairs, either
+        elif options.posthoc == "nemenyi":
+            pairs = nemenyi_test(table, **better)
+        elif options.posthoc == "bonferroni-dunn":
+            pairs = bonferroni_dunn_test(table, options.control, **better)
+        elif options.posthoc == "wilcoxon":
+            pairs = pairwise_tests(table, reference=options.control, confidence_level=options.confidence_level)
+        else:
+            correction = cast(Correction, options.posthoc)
+            pairs = rank_comparison_test(table, control=options.control, correction=correction, **better)
+    if pairs is not None and not friedman.rejected:
+        pairs = replace(pairs, rejected=np.zeros_like(pairs.rejected))
+        if isinstance(pairs, RankComparison):
+            pairs = replace(pairs, critical_difference=math.nan)  # no difference is large enough
+    means = np.array([np.mean(column, dtype=np.float64) for column in table.values()])
+    return ResultsBlock(value, friedman, pairs, two_tests, order, means, repeated)
+
+
+def block_cautions(block: ResultsBlock) -> list[str]:
+    """Return what may mislead."""
+    notes = []
+    if block.pairs is not None and block.friedman.n_datasets <= ROUGH:
+        notes.append("Friedman's p is rough on so few data sets: there are more false alarms than the level says")
+    if block.repeated is not None:
+        name, distinct = block.repeated
+        rows = f"{block.friedman.n_datasets} rows of {distinct} {printable(name)} values"
+        notes.append(f"{rows}: the tests take each row for a data set of its own")
+    return notes

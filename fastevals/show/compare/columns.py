@@ -1,0 +1,175 @@
+"""Algorithms compared by columns of a table: which columns are algorithms, and which name data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._choices import PostHoc
+from fastevals._distinct import sorted_unique
+from fastevals._execution import progressed
+from fastevals._naming import option
+from fastevals._options import check_choice, check_number
+from fastevals._text import (
+    printable,
+)
+from fastevals._validation.arrays import check_finite
+from fastevals._validation.wide_tables import (
+    HINT,
+    NUMBERED,
+    as_results,
+    check_no_summaries,
+    find_long_form,
+    holds_results,
+    holds_text,
+    is_unnamed,
+    tells_rows_apart,
+)
+from fastevals.counting.labels import rows_by_code
+from fastevals.reading.columns import NamedColumns, check_columns, columns_by_role
+from fastevals.show.compare.blocks import ROUGH, ComparisonOptions, measure_block
+from fastevals.show.compare.results import ResultsComparison, list_names
+
+MOST_BLOCKS = 1000
+MOST_COMPARED = 500_000  # of algorithms: 1,000 of them in each block's text and JSON
+FEW_ROWS = 3  # rows: as many may be numbered, or ranked, by chance
+
+
+def compare_result_columns(columns: NamedColumns, options: ComparisonOptions, data: str) -> ResultsComparison:
+    """Compare the algorithms whose results are columns; those of text name data sets. `data` is where they are from.
+
+    Raise if a column is missing or has no numbers, or the options don't go together.
+    """
+    check_number(option("confidence_level"), options.confidence_level, low=0, high=1, open_low=True, open_high=True)
+    roles = {"dataset": options.dataset, "algorithm": options.algorithm, "by": (options.by,)}
+    called = columns_by_role((option(role), name) for role, names in roles.items() for name in names)
+    check_columns("the data", list(columns), called)
+    texts = [name for name, column in columns.items() if holds_text(column) and name not in called]
+    algorithms = _choose_algorithms(columns, called, options)
+    options = options._replace(posthoc=_choose_posthoc(algorithms, options))
+    for name in algorithms:
+        shown = called.get(name, f"column {name!r}")
+        check_finite(shown, as_results(shown, columns[name]))
+    for name in [*options.dataset, *texts]:
+        if holds_text(columns[name]):
+            check_no_summaries(called.get(name, f"column {name!r}"), columns[name])
+    parts: list[tuple[Any, Any]] = [(None, slice(None))]  # each block's value and rows
+    if options.by is not None:
+        parts = _split_by_value(called[options.by], columns, options.by)
+    dataset_names = next(iter((*options.dataset, *texts)), None)
+    blocks = []
+    for value, rows in progressed(parts, "comparing"):
+        repeated = None if dataset_names is None else _repeated_values(dataset_names, columns[dataset_names][rows])
+        blocks.append(measure_block(value, {name: columns[name][rows] for name in algorithms}, repeated, options))
+    others = tuple(name for name in columns if name not in algorithms)
+    cautions = tuple(_cautions(columns, algorithms, called, options))
+    return ResultsComparison(options, tuple(blocks), data, others, cautions)
+
+
+def _choose_algorithms(
+    columns: Mapping[str, NDArray[Any]], called: Mapping[str, str], options: ComparisonOptions
+) -> list[str]:
+    """Return the columns to compare: the named ones, or all numeric ones without another role or an unnamed index."""
+    algorithms = list(options.algorithm)
+    if not algorithms:
+        free = {name: column for name, column in columns.items() if name not in called}
+        algorithms = [name for name, column in free.items() if not (holds_text(column) or _is_index(name, column))]
+        long = find_long_form(columns)
+        if long is not None and len(long.results) == 1:
+            raise ValueError(f"the data have {long.explain()}")
+        for name, column in free.items():
+            if holds_text(column) and holds_results(column, len(algorithms) > 1 and name == next(iter(columns))):
+                hint = f"{HINT} (if it names data sets: {option('dataset', name)})"
+                as_results(f"column {name!r}", column, hint)
+    if options.control is not None:
+        check_choice(option("control"), options.control, algorithms)
+    k = len(algorithms)
+    if k < 2:
+        raise ValueError(
+            f"results must have a column of numbers for each of two algorithms or more, got {k}: "
+            f"{', '.join(map(repr, algorithms)) or 'none'}"
+        )
+    n_pairs = k * (k - 1) // 2 if options.control is None else k - 1
+    if n_pairs > MOST_COMPARED:
+        raise ValueError(
+            f"{k} algorithms have {n_pairs} pairs, and at most {MOST_COMPARED} are compared: {option('algorithm')} "
+            f"names those to compare, {option('control')} one that each other is compared with"
+        )
+    return algorithms
+
+
+def _is_index(name: str, column: NDArray[Any]) -> bool:
+    """Return whether a column without a name is an index; raise if it may as well hold results."""
+    if not is_unnamed(name):
+        return False
+    if not tells_rows_apart(column):
+        raise ValueError(
+            f"column {name!r} has no name: give {option('dataset', name)} if it names rows, a name if it holds results"
+        )
+    return True
+
+
+def _choose_posthoc(algorithms: Sequence[str], options: ComparisonOptions) -> PostHoc:
+    """Return the test of pairs; two algorithms have Wilcoxon's alone."""
+    if len(algorithms) > 2:
+        return options.posthoc or ("nemenyi" if options.control is None else "bonferroni-dunn")
+    if options.posthoc not in (None, "wilcoxon"):
+        raise ValueError(
+            f"{option('posthoc', options.posthoc)} goes with three algorithms or more, "
+            f"got {list_names(algorithms)}: two are compared by Wilcoxon's signed-rank test"
+        )
+    return "wilcoxon"
+
+
+def _cautions(
+    columns: Mapping[str, NDArray[Any]],
+    algorithms: Sequence[str],
+    called: Mapping[str, str],
+    options: ComparisonOptions,
+) -> Iterator[str]:
+    """Yield the columns that don't look like results, and whether they look like ranks or metrics."""
+    results = {name: columns[name] for name in algorithms}
+    long = find_long_form({name: column for name, column in columns.items() if name not in called})
+    if long is not None and not options.algorithm:
+        yield f"if {list_names(long.results)} are metrics, the data have {long.explain()}"
+    alone = sum(column.dtype.kind == "f" for column in results.values()) == len(results) - 1
+    for name, column in results.items():
+        if name not in called and _numbers_rows(name, column, alone):
+            hint = f"leave it out by {option('dataset', name)}"
+            yield f"{printable(name)} looks like numbers of the rows, not results: if so, {hint}"
+    if options.higher_is_better and _are_ranks(list(results.values())):
+        hint = option("lower_is_better", True)
+        yield f"rows hold ranks, of which the highest was taken for the best: where 1 is best give {hint}"
+
+
+def _numbers_rows(name: str, column: NDArray[Any], alone: bool) -> bool:
+    """Return whether a column holds whole numbers, all different, and counts, is named so, or is `alone` whole."""
+    if column.dtype.kind not in "iu" or sorted_unique(column).size < column.size:
+        return False
+    counts = column.size > ROUGH and bool((np.diff(column) == 1).all())
+    return counts or (alone and column.size >= FEW_ROWS) or NUMBERED.fullmatch(name) is not None
+
+
+def _are_ranks(columns: list[NDArray[Any]]) -> bool:
+    """Return whether each row ranks the algorithms, those that are tied by their mean rank."""
+    n, k = columns[0].size, len(columns)
+    if n < FEW_ROWS or not all(rank.min() >= 1 and rank.max() <= k and (2 * rank % 1 == 0).all() for rank in columns):
+        return False
+    differ = any((rank != columns[0]).any() for rank in columns)
+    return differ and bool((np.sum(columns, axis=0, dtype=np.float64) == k * (k + 1) / 2).all())
+
+
+def _split_by_value(shown: str, columns: NamedColumns, name: str) -> list[tuple[Any, NDArray[np.intp]]]:
+    """Return each value of a column, ascending, and its rows; messages call the column `shown`."""
+    values, codes = columns.encode_values(shown, name)
+    if len(values) > MOST_BLOCKS:
+        raise ValueError(f"{shown} has {len(values)} values; a block each is made for at most {MOST_BLOCKS}")
+    return list(zip(values, rows_by_code(codes, len(values)), strict=True))
+
+
+def _repeated_values(name: str, column: NDArray[Any]) -> tuple[str, int] | None:
+    distinct = sorted_unique(column).size
+    return (name, distinct) if distinct < column.size else None
