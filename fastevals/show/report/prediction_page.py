@@ -10,7 +10,7 @@ import numpy as np
 
 from fastevals._naming import option
 from fastevals._text import describe_block, format_label, printable, shorten_name, shorten_names
-from fastevals.document.document import Cell, Count, Number, Row, Table
+from fastevals.document.document import AnyCell, Cell, Count, Number, Row, Table
 from fastevals.document.page.page import Block, Page, extremes, figures, values_title
 from fastevals.document.picture import AxisScale, Outline, Panel, Picture
 from fastevals.measure.confusion import ConfusionMatrix
