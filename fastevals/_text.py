@@ -105,10 +105,14 @@ def format_pvalue(value: float) -> str:
     return f"{value:.0e}" if value < 0.0001 else format_number(value)
 
 
+def one_line(text: str) -> str:
+    """Return words with escapes for what does not print, such as line ends."""
+    return text if text.isprintable() else "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+
+
 def wrap_text(text: str, indent: str = "    ") -> list[str]:
     """Return the lines of words, all but the first indented, with escapes for what does not print."""
-    text = "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
-    return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+    return textwrap.wrap(one_line(text), WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _with_short_names(rows: list[list[str]]) -> list[list[str]]:

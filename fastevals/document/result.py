@@ -140,6 +140,18 @@ class Result:
 
         return write_page(self._document(), command)
 
+    def to_markdown(self) -> str:
+        """Return the result as GitHub's Markdown: what it comes to, its tables with the best in bold, and cautions."""
+        from fastevals.document.markdown import write_markdown
+
+        return write_markdown(self._document())
+
+    def to_latex(self) -> str:
+        r"""Return the result's tables as LaTeX, for a document that has ``\usepackage{booktabs}``."""
+        from fastevals.document.latex import write_latex
+
+        return write_latex(self._document())
+
     def to_json(self) -> str:
         """Return the result's dict as strict JSON, as a command prints it with --format json."""
         return json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
@@ -170,7 +182,9 @@ class Result:
 
 WRITERS: dict[str, Callable[[Result], str]] = {
     ".html": lambda result: result.to_html(),
+    ".md": lambda result: result.to_markdown(),
     ".json": lambda result: result.to_json(),
+    ".tex": lambda result: result.to_latex(),
     ".txt": lambda result: escape_controls(result.to_text()),
 }
 
