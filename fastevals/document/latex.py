@@ -12,7 +12,7 @@ from fastevals.document.document import Cell, Document, RichRow, Section, Table,
 NEEDED = r"% needs \usepackage{booktabs}"
 SPECIAL = {each: f"\\{each}" for each in "{}$&#_%"} | {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
-    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}",
+    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"{\char34}", "`": r"\textasciigrave{}",
     "[": "{[}", "]": "{]}",
 }  # fmt: skip
 TABLE = r"""\begin{{table}}
@@ -50,7 +50,7 @@ def _table(document: Document, section: Section, table: Table, labels: dict[str,
         return ""
     labels[table.kind] = labels.get(table.kind, 0) + 1
     shown = rows[: table.n_shown]
-    caption = [table.title, *filter(None, [section.heading]), printable(document.title)]
+    caption = [each for each in (table.title, section.heading, printable(document.title)) if each]
     caption += [table.more.format(len(rows) - len(shown))] if len(shown) < len(rows) else []
     return TABLE.format(
         caption=_escaped("; ".join(caption)) + ".",

@@ -17,6 +17,9 @@ def write_markdown(document: Document) -> str:
     sections = [(section, list(parts_for("markdown", section.parts))) for section in document.sections]
     several = sum(bool(found) for _, found in sections) > 1
     said = list(parts_for("markdown", document.head))
+    if several:
+        parts += [*_paragraphs(said), *_cautions(said)]
+        said = []
     for section, found in sections:
         if several and section.heading:
             size = f" ({section.size})" if section.size else ""
@@ -24,9 +27,7 @@ def write_markdown(document: Document) -> str:
         sentences = said + [part for part in found if isinstance(part, Sentence)]
         parts += _paragraphs(sentences)
         parts += [text for part in found if isinstance(part, Table) for text in _table(part)]
-        cautions = [f"- {_started(each.text)}" for each in sentences if each.role == "caution"]
-        parts += ["\n".join(cautions)] if cautions else []
-        said = []
+        parts += _cautions(sentences)
     facts = [
         f"- {_started(f'{fact.name}: {fact.text}')}" for fact in parts_for("markdown", document.facts) if fact.text
     ]
@@ -42,13 +43,20 @@ def _paragraphs(sentences: Iterable[Sentence]) -> Iterator[str]:
     yield from (_started(each.text) for each in sentences if each.role in ("", "line", "note"))
 
 
+def _cautions(sentences: Iterable[Sentence]) -> list[str]:
+    """Return what may mislead, as a list."""
+    cautions = [f"- {_started(each.text)}" for each in sentences if each.role == "caution"]
+    return ["\n".join(cautions)] if cautions else []
+
+
 def _table(table: Table) -> Iterator[str]:
     """Yield a table with its title, and a sentence on the rows that it leaves out."""
     _, columns, rows = rich(table)
     if not rows:
         return
     shown = rows[: table.n_shown]
-    yield f"**{_escaped(table.title)}**"
+    if table.title:
+        yield f"**{_escaped(table.title)}**"
     lines = [_line(_escaped(printable(column)) for column in columns), _line(["---", *["--:"] * (len(columns) - 1)])]
     lines += [_line([_escaped(printable(row.name)), *map(_cell, row.cells)]) for row in shown]
     yield "\n".join(lines)

@@ -13,7 +13,7 @@ from fastevals._files import write_file
 from fastevals._naming import escape_controls
 from fastevals._text import printable, shorten_name
 from fastevals.document import frames
-from fastevals.document.document import Cell, Document, Part, Row, Section, Sentence, Table
+from fastevals.document.document import GAP, Cell, Document, Part, Row, Section, Sentence, Table
 from fastevals.document.frames import Columns, Library
 from fastevals.document.text import write_text
 
@@ -56,8 +56,8 @@ class Result:
         conclusion = getattr(self, "conclusion", "")  # of tests
         n_rows = len(next(iter(columns.values()), ()))
         more = f"... {{:,}} more of {n_rows:,} rows"
-        rows = Table("rows", "Rows", list(columns), lambda: _rows(columns), n_shown=ROWS_WRITTEN, more=more)
-        parts: list[Part] = [*([Sentence(conclusion, "verdict")] if conclusion else []), rows]
+        rows = Table("rows", "", list(columns), lambda: _rows(columns), n_shown=ROWS_WRITTEN, more=more)
+        parts: list[Part] = [*([Sentence(conclusion, "verdict"), GAP] if conclusion else []), rows]
         return Document("", self._short_title(), sections=[Section(parts)], numbers=self.to_dict)
 
     def _short_title(self) -> str:
