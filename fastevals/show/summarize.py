@@ -96,12 +96,14 @@ def run(arguments: argparse.Namespace) -> None:
     from fastevals.reading.columns import ColumnRoles
     from fastevals.show.report.json import left_out_values
     from fastevals.show.report.text import describe_left_out
+    from fastevals.show.schema import json_head
 
     check_beforehand(argparse.Namespace(out=None, progress=arguments.progress))
     for file in (arguments.out, part_of(arguments.out)):
         check_writable(option("out"), file)
     summary = summarize(arguments)
     counted = {
+        **json_head(),
         "file": arguments.out,
         "n_samples": summary.n_samples,
         "n_positives": sum(block.n_positives for block in summary.blocks.values()),

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import __version__
 from fastevals._text import format_number, printable, wrap_text
 from fastevals.datasets import load_auto
 from fastevals.document.frames import Columns
 from fastevals.results import as_json
+from fastevals.show.schema import json_head
 from fastevals.show.text_result import TextResult
 from fastevals.split.training_sets import BiasVarianceCurve, bias_variance_curve
 
@@ -44,7 +44,7 @@ class DecomposedCurve(TextResult):
         """Return the curve as strict JSON."""
         curve, first = self.result, self.result.results[0]
         values = {
-            "fastevals": __version__,
+            **json_head(),
             "data": self.data,
             "decomposed": "polynomials",
             "loss": first.loss,

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import __version__
 from fastevals._distinct import sorted_union
 from fastevals._text import (
     LOSSES,
@@ -34,6 +33,7 @@ from fastevals.reading.columns import SUFFIXES, check_file, columns_by_role, rea
 from fastevals.reading.form import CsvForm
 from fastevals.reading.values import class_columns
 from fastevals.results import as_json
+from fastevals.show.schema import json_head
 from fastevals.show.text_result import TextResult
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class DecomposedPredictions(TextResult):
         """Return the decomposition as strict JSON."""
         result = self.result
         values = {
-            "fastevals": __version__,
+            **json_head(),
             "data": self.data,
             "decomposed": "predictions",
             "loss": result.loss,
