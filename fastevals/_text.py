@@ -61,6 +61,11 @@ def format_label(value: Any) -> str:
     return printable(value) if isinstance(value, str) else repr(value).lower()
 
 
+def count_of(n: int, what: str) -> str:
+    """Return how many there are of something."""
+    return f"{n} {what}{'s' * (n != 1)}"
+
+
 def describe_block(by: str | None, value: Any) -> str:
     """Return what a note on a block is about."""
     return "the data" if by is None else f"{printable(by)} {format_label(value)}"
