@@ -224,7 +224,14 @@ class Figures(NamedTuple):
     only: Only = PAGE
 
 
-Part: TypeAlias = "Sentence | Table | Figures"
+class Later(NamedTuple):
+    """Parts that take some time, made for the renderers that have them."""
+
+    parts: Callable[[], Iterable[Part]]
+    only: Only
+
+
+Part: TypeAlias = "Sentence | Table | Figures | Later"
 
 
 class Section(NamedTuple):
@@ -264,37 +271,10 @@ class Document(NamedTuple):
 
 def parts_for(form: Format, parts: Iterable[Any]) -> Iterator[Any]:
     """Yield the parts, or facts, that are for a renderer."""
-    return (part for part in parts if not part.only or form in part.only)
-
-
-# As pages show it -----------------------------------------------------------------------------------------------------
-
-
-class RichRow(NamedTuple):
-    """A row of a table as pages show it."""
-
-    name: str
-    cells: list[Cell]
-    place: int
-
-
-class RichTable(NamedTuple):
-    """A table whose cells are made, without the bars of the text."""
-
-    table: Table
-    columns: list[str]
-    rows: list[RichRow]
-
-
-def rich(table: Table) -> RichTable:
-    """Return a table as pages show it."""
-    bars = {k for k, column in enumerate(table.columns[1:]) if column == BAR}
-    rows = [
-        RichRow(row.name, [_rich(cell) for k, cell in enumerate(row.cells) if k not in bars], row.place)
-        for row in table.made()
-    ]
-    return RichTable(table, [column for column in table.columns if column != BAR], rows)
-
-
-def _rich(cell: AnyCell | str) -> Cell:
-    return Cell(cell) if isinstance(cell, str) else cell.on_page()
+    for part in parts:
+        if part.only and form not in part.only:
+            continue
+        if isinstance(part, Later):
+            yield from parts_for(form, part.parts())
+        else:
+            yield part

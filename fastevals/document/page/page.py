@@ -10,27 +10,25 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fastevals import __version__
 from fastevals._options import import_optional
 from fastevals._text import printable
 from fastevals.document.document import (
+    BAR,
+    AnyCell,
+    Cell,
     Document,
     Figures,
     Section,
     Sentence,
     Table,
     parts_for,
-    rich,
 )
 from fastevals.document.page.svg import draw
 from fastevals.document.picture import COLORS, DASHES, Panel
 
 NO_JINJA = "pages need Jinja2: pip install jinja2"
 FOLDER = Path(__file__).parent
-MOST_VALUES = 2000  # of --by, in a table
 RIGHT_TO_LEFT = r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]+"  # words
 MOST_UNSORTED = 10  # rows: a table of more can be sorted and searched
 
@@ -79,8 +77,8 @@ class Block(NamedTuple):
     verdict: Sequence[str] = ()  # sentences, the first on top of all
     cautions: Sequence[str] = ()
     figures: Sequence[Figure] = ()
-    tables: Sequence[Any] = ()  # of tables, or rich ones
-    live: Any = None  # numbers that move with the threshold; each cell's `exact` is its name
+    tables: Sequence[Table] = ()
+    live: Table | None = None  # numbers that move with the threshold; each cell's `exact` is its name
     question: str = ""  # what the verdict answers
 
 
@@ -125,8 +123,10 @@ def _page_of(document: Document) -> Page:
     before: list[Block] = []
     blocks: list[Block] = []
     after: list[Block] = []
-    for section in document.sections:
-        place = blocks if section.is_block else after if blocks or before else before
+    for k, section in enumerate(document.sections):
+        if not (section.is_block or section.heading):
+            continue  # the text's alone
+        place = blocks if section.is_block else after if k else before
         place.append(_block(section, f"b{len(blocks)}" if section.is_block else "over"))
     facts = {name: text for name, text, _ in parts_for("html", document.facts) if text}
     return Page(
@@ -149,26 +149,40 @@ def _block(section: Section, prefix: str) -> Block:
     drawn = chain.from_iterable(
         figures(part.panels(), prefix, part.captions or CAPTIONS) for part in parts if isinstance(part, Figures)
     )
-    tables = [rich(part) for part in parts if isinstance(part, Table)]
+    tables = [_made(part) for part in parts if isinstance(part, Table)]
     return Block(
         section.heading,
         section.size,
         [sentence.text for sentence in sentences if sentence.role != "caution"],
         [sentence.text for sentence in sentences if sentence.role == "caution"],
         list(drawn),
-        [each for each in tables if each.table.kind != "live"],
-        next((each for each in tables if each.table.kind == "live"), None),
+        [table for table in tables if table.kind != "live"],
+        next((table for table in tables if table.kind == "live"), None),
         section.question,
     )
 
 
 def _with_cells(page: Page) -> Page:
     def made(block: Block) -> Block:
-        tables = [rich(table) for table in block.tables if table.rows]
-        return block._replace(tables=tables, live=None if block.live is None else rich(block.live))
+        tables = [_made(table) for table in block.tables if table.rows]
+        return block._replace(tables=tables, live=None if block.live is None else _made(block.live))
 
     before, after = (None if block is None else made(block) for block in (page.before, page.after))
     return page._replace(blocks=list(map(made, page.blocks)), before=before, after=after)
+
+
+def _made(table: Table) -> Table:
+    """Return a table with its cells as pages show them, without the bars between columns."""
+    bars = {k for k, column in enumerate(table.columns[1:]) if column == BAR}
+    rows = [
+        row._replace(cells=[_on_page(cell) for k, cell in enumerate(row.cells) if k not in bars])
+        for row in table.made()
+    ]
+    return table._replace(columns=[column for column in table.columns if column != BAR], rows=rows)
+
+
+def _on_page(cell: AnyCell | str) -> Cell:
+    return Cell(cell) if isinstance(cell, str) else cell.on_page()
 
 
 @cache
@@ -206,17 +220,3 @@ def figures(
             what = panel.picture.x.label if kind in NAMED_BY_AXIS else ""
             svg = draw(panel.picture, kind, f"{heading} {what}".strip(), f"{prefix}-{kind}-{k}")
             yield Figure(kind, heading, caption, svg, panel.place)
-
-
-def extremes(values: NDArray[np.float64]) -> list[int]:
-    """Return the places of values: of very many those of the lowest and the highest, which a page has room for."""
-    if values.size <= MOST_VALUES:
-        return list(range(values.size))
-    order = np.argsort(values, kind="stable")
-    order = order[: np.count_nonzero(~np.isnan(values))]
-    return sorted({*order[: MOST_VALUES // 2].tolist(), *order[-MOST_VALUES // 2 :].tolist()})
-
-
-def values_title(n_shown: int, n: int) -> str:
-    """Return what a table of values is called."""
-    return "Values" if n_shown == n else f"The lowest and the highest {n_shown:,} of {n:,} values; the JSON has all"

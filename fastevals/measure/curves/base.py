@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -203,11 +202,6 @@ def limits(line: Polyline, at: Values) -> tuple[Values, Values]:
 def best_at(line: Polyline, at: Values) -> Values:
     """Return the value at each place, the greater of two where the line jumps."""
     return np.maximum(*limits(line, at))
-
-
-def area_under(x: Values, y: Values) -> float:
-    """Return the area under the straight pieces between points."""
-    return math.fsum(np.diff(x) * (y[1:] + y[:-1]) / 2)
 
 
 def first_at(line: Polyline, y: Values) -> Values:

@@ -20,7 +20,7 @@ from fastevals.document.frames import Columns, make_columns
 from fastevals.measure import cells, ranking_metrics
 from fastevals.measure.cells import ratio
 from fastevals.measure.curves import rates
-from fastevals.measure.curves.base import SHARE_ROUNDING, Curve, Polyline, area_under, limits
+from fastevals.measure.curves.base import SHARE_ROUNDING, Curve, Polyline, limits
 from fastevals.results import Frozen, Interval, OperatingPoint, number_or_array
 
 ROUNDING_OF_PLACE = 8 * np.finfo(np.float64).eps  # relative; what PC(+) of a prior and costs can be off
@@ -287,7 +287,7 @@ class CostEnvelope(Frozen):
     @property
     def area(self) -> float:
         """Mean least cost over PC(+)."""
-        return area_under(self.probability_cost, self.cost)
+        return _area_under(self.probability_cost, self.cost)
 
     def operating_range(self) -> Interval:
         """Return the range of PC(+) in which it is below predicting all and none; both NaN if there is none."""
@@ -331,6 +331,11 @@ class CostEnvelope(Frozen):
         # At 0, or where nothing costs, "predict none" is free.
         threshold = np.where((place > 0) | np.isnan(self.cost[0]), self.thresholds[piece], np.inf)
         return self.fpr[piece], self.fnr[piece], threshold
+
+
+def _area_under(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    """Return the area under the straight pieces between points."""
+    return math.fsum(np.diff(x) * (y[1:] + y[:-1]) / 2)
 
 
 def cost_area(counts: ThresholdCounts) -> float:
@@ -413,7 +418,7 @@ class CostOverPrior(Frozen):
         """Mean cost over all priors."""
         costs = _scale_costs(self.cost_fp, self.cost_fn)
         if not (self.normalize and all(costs)):
-            return area_under(self.prior, self.cost)
+            return _area_under(self.prior, self.cost)
         worst = worst_cost(self.prior, *costs)
         ends = (self.cost * worst, worst)
         sides = [values.tolist() for line in ends for values in (line[:-1], line[1:])]
@@ -553,7 +558,7 @@ class CostDifference(Frozen):
     @property
     def mean_saving(self) -> float:
         """Mean of the saving over PC(+): the difference of the areas."""
-        return area_under(self.probability_cost, self.saving)
+        return _area_under(self.probability_cost, self.saving)
 
     @property
     def wins(self) -> list[Interval]:

@@ -133,12 +133,8 @@ def run(arguments: argparse.Namespace) -> None:
         report = build_report(arguments.file, chosen(ReportOptions, vars(arguments)), n_pictured=n_pictured)
 
     def pictures() -> BlockPictures:
-        if report.roles.kind == "scores":
-            from fastevals.show.report.pictures import report_pictures
+        from fastevals.show.report.pictures import report_pictures
 
-            return report_pictures(report)
-        from fastevals.show.report.prediction_page import prediction_pictures
-
-        return prediction_pictures(report)
+        return report_pictures(report)
 
     show_result(arguments, report, pictures)

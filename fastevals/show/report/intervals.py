@@ -39,7 +39,6 @@ RESAMPLES = 1999
 BUDGET = 12_000_000_000  # rows x models x replicates that a report draws unasked: 7 ns of CPU each, 84 s
 ROWS_ALWAYS_DRAWN = 20_000  # of a block: of fewer, widths of differences from cells were up to 7 % off, of more 3 %
 
-AUC = "roc_auc"
 BCA, CELLS, DELONG = "BCa", "cells", "DeLong"
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals import __version__
 from fastevals._naming import OPTION_NAMES
 from fastevals.many.groups import GroupedMetric
 from fastevals.reading.columns import ROLES
@@ -16,12 +17,10 @@ from fastevals.reading.rows import LeftOut
 from fastevals.results import Interval, as_json
 from fastevals.show.report.data import ModelNumbers, OfClasses, ReportBlock, ReportData
 from fastevals.show.report.intervals import BCA, CELLS, DELONG, ModelPair
+from fastevals.show.report.kinds import REPORT_KINDS
+from fastevals.show.report.notes import block_cautions, describe_undrawn, methods_in_place, over_cautions
 from fastevals.show.report.over_values import OverValues, find_extreme
-from fastevals.show.report.predictions import cautions
-from fastevals.show.report.text import block_cautions, describe_undrawn, methods_in_place, over_cautions
-from fastevals.show.schema import json_head
 
-PREDICTED = {"labels": "classes", "targets": "numbers"}
 MOST_CELLS = 200  # classes whose matrix is written
 
 
@@ -33,9 +32,9 @@ def report_values(report: ReportData) -> dict[str, Any]:
     of_kind = {"operating_point": point, "costs": report.costs} if has_scores else {"not_measured": report.not_measured}
     values: dict[str, Any] = as_json(
         {
-            **json_head(),
+            "fastevals": __version__,
             "data": report.data,
-            **({} if has_scores else {"predicted": PREDICTED[kind]}),
+            **({} if has_scores else {"predicted": REPORT_KINDS[kind].predicted}),
             ROLES[kind][0]: roles.truth,
             **({} if has_scores else {"classes": report.labels}),
             "pos_label": report.pos_label,
@@ -167,7 +166,7 @@ def _block(report: ReportData, block: ReportBlock) -> dict[str, Any]:
             **({} if has_scores else {"resamples": block.n_resamples}),
             "n_groups": intervals.n_groups,
             "n_undefined": intervals.n_undefined,
-            "notes": (block_cautions if has_scores else cautions)(report, block),
+            "notes": block_cautions(report, block),
         }
     return {
         "value": block.value,

@@ -19,7 +19,8 @@ from fastevals.many.group_values import GroupValues
 from fastevals.many.groups import GroupedMetric, group_results, grouped_auc, grouped_metrics
 from fastevals.reading.rows import RowReader
 from fastevals.results import check_confidence_level
-from fastevals.show.report.intervals import AUC, RANKING_COLUMNS, IntervalPlan, ScoredRows
+from fastevals.show.report.intervals import RANKING_COLUMNS, IntervalPlan, ScoredRows
+from fastevals.show.report.kinds import AUC
 
 MOST_BLOCKS = 100  # values with a block each: 300 take 5,000 lines, which nobody reads, and a minute of bootstraps
 MANY_COLUMNS = (AUC, "average_precision")  # of many values: these are computed at once, others by a call for each

@@ -30,14 +30,15 @@ from fastevals.show.plots.histogram import draw_score_histogram
 from fastevals.show.plots.precision_recall import draw_precision_recall
 from fastevals.show.plots.roc import draw_det, draw_roc
 from fastevals.show.report.data import ModelNumbers, ReportBlock, ReportData
-from fastevals.show.report.intervals import AUC, is_greater_better, metric_title
+from fastevals.show.report.intervals import is_greater_better, metric_title
+from fastevals.show.report.kinds import REPORT_KINDS
 from fastevals.show.report.over_values import OverValues
+from fastevals.show.report.prediction_pictures import ERRORS, prediction_panels
 
 Floats = NDArray[np.float64]
 Costs = dict[str, float]
 Point = tuple[float, float]
 
-FORESTS = (AUC, "average_precision")  # metrics of intervals and differences, beside the one thresholds are best by
 MOST_VALUES = 40  # of --by: of more, the lowest and the highest
 
 
@@ -136,7 +137,7 @@ KINDS = {
         "probabilities",
     ),
 }  # fmt: skip
-NAMES = (*KINDS, "scores", "confusion", "intervals", "differences", "groups")
+NAMES = (*KINDS, "scores", "confusion", *ERRORS, "intervals", "differences", "groups")
 
 
 def report_pictures(report: ReportData) -> BlockPictures:
@@ -151,18 +152,29 @@ def report_pictures(report: ReportData) -> BlockPictures:
 # Panels ---------------------------------------------------------------------------------------------------------------
 
 
-def block_panels(report: ReportData, block: ReportBlock) -> Iterator[tuple[str, list[Panel]]]:
-    """Yield the pictures of a block by name, the chosen thresholds marked."""
-    yield from _curve_panels(block, report.costs)
+def block_panels(
+    report: ReportData, block: ReportBlock, costs: Costs | None = None
+) -> Iterator[tuple[str, list[Panel]]]:
+    """Yield the pictures of a block by name; those that need costs have these, where the report has none."""
+    if report.roles.kind == "scores":
+        yield from _score_panels(report, block, report.costs or costs)
+    else:
+        yield from prediction_panels(block)
+    metrics = [name for name in REPORT_KINDS[report.roles.kind].forests if name in report.metrics]
+    metrics = list(dict.fromkeys([*metrics, *([] if report.best is None else [report.best])]))
+    yield from interval_panels(block, metrics)
+    yield from difference_panels(block, metrics)
+
+
+def _score_panels(report: ReportData, block: ReportBlock, costs: Costs | None) -> Iterator[tuple[str, list[Panel]]]:
+    """Yield the pictures of scores, the chosen thresholds marked."""
+    yield from _curve_panels(block, costs)
     counted = [(k, model, model.counts) for k, model in enumerate(block.models) if model.counts is not None]
     if counted and all(style.is_drawable(counts.thresholds[1:][[0, -1]]) for *_, counts in counted):
         yield "scores", [_score_panel(*each) for each in counted]
     measured = [(k, model, model.cells) for k, model in enumerate(block.models) if model.cells is not None]
     if measured:
         yield "confusion", [_confusion_panel(*each, report.pos_label) for each in measured]
-    metrics = list(dict.fromkeys([*FORESTS, *([] if report.best is None else [report.best])]))
-    yield from interval_panels(block, metrics)
-    yield from difference_panels(block, metrics)
 
 
 def interval_panels(block: Any, metrics: Sequence[str]) -> Iterator[tuple[str, list[Panel]]]:

@@ -6,7 +6,7 @@ import json
 import warnings
 from collections.abc import Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,9 @@ from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import ThresholdCounts
 from fastevals.datasets import load_digits_eight
+from fastevals.document.document import Document
 from fastevals.document.frames import Columns
+from fastevals.document.result import Result
 from fastevals.infer.bootstrap.bootstrap import bootstrap
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.error_metrics import MEDIAN
@@ -55,6 +57,7 @@ from fastevals.scale.targets import TargetSummary
 from fastevals.show.commands import MOST_PICTURED, check_required_columns, checked, refuse
 from fastevals.show.predicted import NUMBER_METRICS, class_metrics, read_classes, read_targets
 from fastevals.show.report.data import ModelNumbers, ReportBlock, ReportData, ThresholdRule
+from fastevals.show.report.document import report_document
 from fastevals.show.report.intervals import (
     IntervalPlan,
     Intervals,
@@ -83,7 +86,6 @@ from fastevals.show.report.measure_predictions import (
 )
 from fastevals.show.report.options import ROWS, SCORES, ReportOptions
 from fastevals.show.report.over_values import MOST_BLOCKS
-from fastevals.show.report.predictions import prediction_text
 from fastevals.show.report.rows import report_columns, shown_columns
 from fastevals.show.report.streams import (
     open_reader,
@@ -95,17 +97,12 @@ from fastevals.show.report.streams import (
     summary_name,
     summary_of_ranking,
 )
-from fastevals.show.report.text import report_text
-from fastevals.show.text_result import TextResult
-
-if TYPE_CHECKING:
-    from fastevals.document.page.page import Page
 
 EMBEDDED = "digits_eight (embedded)"
 DIGIT_SCORES = ("logistic", "naive_bayes", "random_forest")
 
 
-class Report(ReportData, TextResult):
+class Report(ReportData, Result):
     """A report, which prints itself as text.
 
     Attributes
@@ -151,25 +148,14 @@ class Report(ReportData, TextResult):
         """Return the report as strict JSON: NaN is None, what is infinite "Infinity"."""
         return report_values(self)
 
-    def to_text(self) -> str:
-        """Return the report as text to read: lines of at most 120 characters for ordinary names."""
-        return report_text(self) if self.roles.kind == "scores" else prediction_text(self)
-
     def _columns(self) -> Columns:
         return report_columns(self)
 
     def _shown_columns(self) -> Columns:
         return shown_columns(self._columns())
 
-    def to_page(self) -> Page:
-        """Return what the report's page shows."""
-        if self.roles.kind != "scores":
-            from fastevals.show.report.prediction_page import prediction_page
-
-            return prediction_page(self)
-        from fastevals.show.report.page import report_page
-
-        return report_page(self)
+    def _document(self) -> Document:
+        return report_document(self)
 
     def to_json(self) -> str:
         """Return the report as the command prints it with --format json: one line without blocks."""

@@ -10,7 +10,7 @@ from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import Interval
 from fastevals.show.plots.style import is_drawable
 from fastevals.show.report.data import ReportBlock, ReportData
-from fastevals.show.report.intervals import AUC
+from fastevals.show.report.kinds import AUC, REPORT_KINDS
 from fastevals.show.report.over_values import OverValues
 from fastevals.show.verdict import (
     INDEPENDENT,
@@ -23,19 +23,24 @@ from fastevals.show.verdict import (
 )
 
 AT_THRESHOLD = ("recall", "precision")  # compared at the chosen thresholds, beside what these are best by
-BADLY_CALIBRATED = 0.05  # expected calibration error
+CALIBRATION_ERROR = "expected_calibration_error"
+BADLY_CALIBRATED = 0.05  # where it is more
 REVERSED = 0.3  # AUC below which scores surely rank the other way
 
 
 def verdict(report: ReportData, block: ReportBlock) -> list[str]:
-    """Return sentences on a block's models, the first on the ranking, the second on chosen thresholds."""
+    """Return sentences on a block's models: on what ranks them first, then on other metrics."""
+    kind = REPORT_KINDS[report.roles.kind]
     models = ComparedModels({model.name: model.metrics for model in block.models}, block.intervals)
-    if not models.best(AUC):
-        return ["A class is missing: nothing ranks positives above negatives, and no model is better than another."]
-    said = [best_sentence(models, AUC)]
-    if len(models.best(AUC)) > 1:
-        metrics = list(dict.fromkeys([*([] if report.best is None else [report.best]), *AT_THRESHOLD]))
-        said.append(next_sentence(models, AUC, metrics, "At the chosen thresholds"))
+    ranked_by = next((name for name in kind.ranked_by if name in report.metrics and models.best(name)), None)
+    if ranked_by is None:
+        return [kind.undefined]
+    said = [best_sentence(models, ranked_by)]
+    if len(models.best(ranked_by)) > 1:
+        others, where = [name for name in report.metrics if name != ranked_by], ""
+        if report.roles.kind == "scores":
+            others, where = [*([] if report.best is None else [report.best]), *AT_THRESHOLD], "At the chosen thresholds"
+        said.append(next_sentence(models, ranked_by, dict.fromkeys(others), where))
         said.append(level_sentence(block.intervals, None if report.plan is None else report.plan.confidence_level))
     return list(filter(None, said))
 
@@ -54,7 +59,7 @@ def verdict_over(over: OverValues) -> str:
     return f"{said}; {listed(others)}." if others else f"{said}."
 
 
-def cautions(report: ReportData, block: ReportBlock) -> list[str]:
+def page_cautions(report: ReportData, block: ReportBlock) -> list[str]:
     """Return what may mislead, beyond what is said of intervals."""
     notes = []
     if report.best is not None:
@@ -65,12 +70,13 @@ def cautions(report: ReportData, block: ReportBlock) -> list[str]:
         )
     if report.plan is not None and report.roles.groups is None:
         notes.append(INDEPENDENT.format(option("groups")))
-    error = "expected_calibration_error"
+    if report.roles.kind != "scores":
+        return notes
     notes += [
-        f"Scores of {printable(model.name)} are no good probabilities: they are off by {model.metrics[error]:.3f} on "
-        "average (expected calibration error)."
+        f"Scores of {printable(model.name)} are no good probabilities: they are off by "
+        f"{model.metrics[CALIBRATION_ERROR]:.3f} on average (expected calibration error)."
         for model in block.models
-        if model.metrics[error] > BADLY_CALIBRATED
+        if model.metrics[CALIBRATION_ERROR] > BADLY_CALIBRATED
     ]
     reversed_ones = [printable(model.name) for model in block.models if model.metrics[AUC] < REVERSED]
     if reversed_ones:
@@ -84,9 +90,8 @@ def cautions(report: ReportData, block: ReportBlock) -> list[str]:
 def _not_shown(block: ReportBlock) -> list[str]:
     """Return which pictures or numbers a block lacks because it has no probabilities, or kept no rows."""
     counted = [model for model in block.models if model.counts is not None]
-    error = "expected_calibration_error"
     notes = []
-    others = [printable(model.name) for model in block.models if math.isnan(model.metrics[error])]
+    others = [printable(model.name) for model in block.models if math.isnan(model.metrics[CALIBRATION_ERROR])]
     if others and not any(math.isnan(model.metrics[AUC]) for model in block.models):
         notes.append(
             f"Scores of {listed(others)} are no probabilities: Brier score, log loss, calibration and net benefit are "
@@ -95,7 +100,7 @@ def _not_shown(block: ReportBlock) -> list[str]:
     missing = []
     if not all(is_drawable(model.counts.thresholds[1:][[0, -1]]) for model in counted if model.counts is not None):
         missing.append("histograms of scores")
-    if any(model.calibration is None and not math.isnan(model.metrics[error]) for model in counted):
+    if any(model.calibration is None and not math.isnan(model.metrics[CALIBRATION_ERROR]) for model in counted):
         missing += ["calibration", "net benefit"]
     if missing:
         notes.append(f"What was kept of the rows doesn't tell the pictures of {listed(missing)}: they are not drawn.")

@@ -1,0 +1,279 @@
+"""What a report says, as a document: facts, what it comes to over the values of --by, and in each block.
+
+The text has narrow tables, one below another. Pages and Markdown have one of all metrics, a verdict, and what may
+mislead beyond what is said of intervals; pages also pictures, and a threshold to move.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from fastevals._text import LONGEST_NAME, describe_block, format_label, format_number, printable, shorten_name
+from fastevals.document.document import (
+    BAR,
+    GAP,
+    RICH,
+    TEXT,
+    AnyCell,
+    Cell,
+    Count,
+    DifferenceCell,
+    Document,
+    Fact,
+    Figures,
+    Later,
+    Number,
+    Part,
+    Range,
+    Row,
+    Section,
+    Sentence,
+    Table,
+)
+from fastevals.results import NOWHERE, Interval
+from fastevals.show.predicted import EACH_CLASS
+from fastevals.show.report.data import ModelNumbers, OfClasses, ReportBlock, ReportData
+from fastevals.show.report.intervals import PROBABILITY_COLUMNS, RANKING_COLUMNS, ModelPair, metric_title
+from fastevals.show.report.json import report_values
+from fastevals.show.report.live import live_points, live_table
+from fastevals.show.report.notes import (
+    block_cautions,
+    describe_means,
+    describe_rows,
+    facts,
+    flat_classes,
+    interval_heads,
+    undefined_notes,
+    wilson_note,
+)
+from fastevals.show.report.over_document import means_section, values_section
+
+THRESHOLD = "threshold"  # a column
+CLASSES_WRITTEN = 20  # classes in the text
+SHORT_TITLE = 7  # characters of what stands over the digits of a number, not over its mark
+
+
+def report_document(report: ReportData) -> Document:
+    """Return what a report says."""
+    over = report.over
+    head = [Fact(name, text, TEXT if name == "*" else ()) for name, text in facts(report)]
+    sections = [_section(report, block, k) for k, block in enumerate(report.blocks)]
+    if over is not None:
+        sections = [means_section(report, over), *sections, values_section(report, over)]
+        if report.roles.kind == "scores":
+            level = "" if report.plan is None else f"; intervals at {100 * report.plan.confidence_level:g} %"
+            head.append(Fact("means", describe_means(report, over) + level, RICH))
+    return Document(
+        "report", report.data, head, sections,
+        models=report.roles.models,
+        numbers=lambda: report_values(report),
+        points=lambda: live_points(report),
+    )  # fmt: skip
+
+
+def _section(report: ReportData, block: ReportBlock, k: int) -> Section:
+    by, rows = report.roles.by, describe_rows(report, block)
+    parts: list[Part] = []
+    if by is not None:
+        name, value = shorten_name(printable(by), LONGEST_NAME), shorten_name(format_label(block.value), LONGEST_NAME)
+        parts.append(Sentence(f"{name} = {value}: {rows}", "line", TEXT))
+    parts += [
+        Later(lambda: _verdict(report, block), RICH),
+        _metrics_written(report, block),
+        *(Sentence(note, "note", TEXT) for note in undefined_notes(report, block)),
+        *(Sentence(note, "caution") for note in block_cautions(report, block)),
+        Later(lambda: _written(report, block, k), TEXT),
+        Figures(lambda: _panels(report, block)),
+        Later(lambda: _tables(report, block), RICH),
+    ]
+    if report.roles.kind == "scores":
+        rows = f"{block.n_samples:,} rows, {block.n_positives:,} positive"
+    return Section(parts, "" if by is None else describe_block(by, block.value), rows)
+
+
+def _verdict(report: ReportData, block: ReportBlock) -> Iterator[Sentence]:
+    from fastevals.show.report.verdict import page_cautions, verdict
+
+    yield from (Sentence(text, "verdict") for text in verdict(report, block))
+    yield from (Sentence(text, "caution") for text in page_cautions(report, block))
+
+
+def _panels(report: ReportData, block: ReportBlock) -> Any:
+    from fastevals.show.report.pictures import block_panels
+
+    return block_panels(report, block, {"cost_fp": 1.0, "cost_fn": 1.0})
+
+
+# Rows -----------------------------------------------------------------------------------------------------------------
+
+
+def metric_rows(block: ReportBlock, columns: Sequence[str], models: Iterable[ModelNumbers] | None = None) -> list[Row]:
+    """Return a row a model, or one for some, the best of each column marked."""
+    made = {} if block.intervals is None else block.intervals.models
+    several = len(block.models) > 1
+    rows = []
+    for place, model in enumerate(block.models if models is None else models):
+        intervals = made.get(model.name, {})
+        cells: list[AnyCell | str] = []
+        for name in columns:
+            if name in (BAR, THRESHOLD):
+                cells.append(BAR if name == BAR else model.threshold_shown)
+            else:
+                is_best = several and model.name in block.best[name]
+                cells.append(Number(model.metrics[name], intervals.get(name), "best" if is_best else ""))
+        rows.append(Row(model.name, cells, place))
+    return rows
+
+
+def difference_rows(pairs: Iterable[ModelPair], columns: Sequence[str]) -> list[Row]:
+    """Return a row for each two models."""
+    rows = []
+    for model, reference, of_metrics in pairs:
+        found = [of_metrics.get(name) for name in columns]
+        cells = [
+            DifferenceCell(*each) if each is not None else BAR if name == BAR else ""
+            for name, each in zip(columns, found, strict=True)
+        ]
+        short = " - ".join(shorten_name(printable(name), LONGEST_NAME // 2 - 1) for name in (model, reference))
+        rows.append(Row(f"{model} - {reference}", cells, short=short))
+    return rows
+
+
+# Tables of the text ---------------------------------------------------------------------------------------------------
+
+
+def _metrics_written(report: ReportData, block: ReportBlock) -> Table:
+    """Return a row a model, its intervals below; what is measured at a threshold stands right of a bar."""
+    columns: Sequence[str] = report.metrics
+    if report.roles.kind == "scores":
+        columns = [*RANKING_COLUMNS, BAR, THRESHOLD, *_at_threshold(report)]
+    return _of_models(report, "metrics", columns, metric_rows(block, columns))
+
+
+def _at_threshold(report: ReportData) -> list[str]:
+    return [name for name in report.metrics if name not in (*RANKING_COLUMNS, *PROBABILITY_COLUMNS)]
+
+
+def _written(report: ReportData, block: ReportBlock, k: int) -> Iterator[Part]:
+    """Yield what follows the notes in the text, each table after an empty line."""
+    error = PROBABILITY_COLUMNS[0]
+    models = [model for model in block.models if not math.isnan(model.metrics.get(error, math.nan))]
+    tables = [
+        _of_models(report, "probabilities", PROBABILITY_COLUMNS, metric_rows(block, PROBABILITY_COLUMNS, models)),
+        _priors_written(block.models),
+        *(_classes_written(model, model.classes, k) for model in block.models if model.classes is not None),
+        _differences_written(report, "differences", block),
+        _differences_written(report, "against", block),
+    ]
+    for table in tables:
+        yield from (GAP, table)
+
+
+def _of_models(report: ReportData, kind: str, columns: Sequence[str], rows: Iterable[Row]) -> Table:
+    titles = [column if column == BAR else metric_title(column) for column in columns]
+    heads = ["model", *(f"{title} " if len(title) < SHORT_TITLE and title != BAR else title for title in titles)]
+    ends = interval_heads(report.plan)
+    return Table(kind, "Metrics", heads, list(rows), only=TEXT, ends=ends, marked=True, aligned=kind)
+
+
+def _priors_written(models: Iterable[ModelNumbers]) -> Table:
+    """Return the priors for which thresholds of least cost stay that, and for which models are worth using."""
+    rows = [
+        Row(model.name, [Range(*model.holds), Range(*(model.operating_range or NOWHERE))])
+        for model in models
+        if model.holds is not None
+    ]
+    columns = ["model", "threshold is best for priors of", "cheaper than all or none for"]
+    return Table("priors", "Priors", columns, rows, only=TEXT, aligned="priors")
+
+
+def _classes_written(model: ModelNumbers, classes: OfClasses, k: int) -> Table:
+    """Return a row a class; of many those with the lowest F1."""
+    labels, sizes = classes.matrix.labels, classes.matrix.counts.sum(axis=1)
+    order, more = np.arange(sizes.size), ""
+    if sizes.size > CLASSES_WRITTEN:
+        order = np.argsort(classes.metrics["f1"], kind="stable")[:CLASSES_WRITTEN]
+        more = f", the lowest {CLASSES_WRITTEN} of {sizes.size}"
+    columns = [f"{shorten_name(printable(model.name))}, class{more}", "rows", *map(metric_title, EACH_CLASS)]
+    rows = [
+        Row(
+            format_label(labels[k].item()),
+            [f"{sizes[k]:g}", *(format_number(classes.metrics[name][k]) for name in EACH_CLASS)],
+        )
+        for k in order.tolist()
+    ]
+    return Table("classes", "Classes", columns, rows, only=TEXT, aligned=f"classes {k}")
+
+
+def _differences_written(report: ReportData, kind: str, block: ReportBlock) -> Table:
+    """Return four rows for each two models: the differences, the ends of their intervals, and p."""
+    columns: Sequence[str] = report.metrics
+    if report.roles.kind == "scores":
+        present = {name for each in report.blocks for pair in _pairs(each, kind) for name in pair.metrics}
+        left, right = (
+            [name for name in names if name in present] for names in (RANKING_COLUMNS, _at_threshold(report))
+        )
+        columns = [*left, BAR, *right] if right else left
+    heads = ["difference", *(column if column == BAR else metric_title(column) for column in columns)]
+    rows, ends = difference_rows(_pairs(block, kind), columns), interval_heads(report.plan)
+    return Table(kind, "Differences", heads, rows, only=TEXT, ends=ends, aligned=kind)
+
+
+def _pairs(block: ReportBlock, kind: str) -> Sequence[ModelPair]:
+    if kind == "against":
+        return block.against
+    return () if block.intervals is None else block.intervals.differences
+
+
+# Tables of pages, and of Markdown -------------------------------------------------------------------------------------
+
+
+def _tables(report: ReportData, block: ReportBlock) -> Iterator[Table]:
+    names = [name for name in report.metrics if not all(math.isnan(model.metrics[name]) for model in block.models)]
+    titles = list(map(metric_title, names))
+    if report.roles.kind == "scores":
+        yield live_table(block)
+    yield Table("metrics", "Metrics", ["Model", *titles], metric_rows(block, names))
+    if report.roles.kind == "labels":
+        yield _class_table(block)
+    for kind, title in (("differences", "Differences of models"), ("against", "Against other rows")):
+        yield Table("differences", title, ["Models", *titles], difference_rows(_pairs(block, kind), names))
+
+
+def _class_table(block: ReportBlock) -> Table:
+    """Return a row a class, with the metrics of each model: nothing of one that neither the truth nor a model has."""
+    models = [(model, model.classes) for model in block.models if model.classes is not None]
+    several = len(models) > 1
+    rows_of: dict[Any, float] = {}
+    rank: dict[str, dict[Any, int]] = {}  # of a label, by model
+    columns, places = ["Class", "rows"], [-1]
+    for place, (model, classes) in enumerate(models):
+        for name in EACH_CLASS:
+            of_model = f" of {shorten_name(printable(model.name))}" if several else ""
+            columns.append(f"{metric_title(name)}{of_model}")
+            places.append(place if several else -1)
+        labels, sizes = classes.matrix.labels.tolist(), classes.matrix.counts.sum(axis=1).tolist()
+        rows_of |= dict(zip(labels, sizes, strict=True))
+        rank[model.name] = {label: k for k, label in enumerate(labels)}
+    rows = []
+    for label in sorted(rows_of) if several else rows_of:
+        cells: list[Any] = [Count(rows_of[label])]
+        for model, classes in models:
+            k = rank[model.name].get(label)
+            cells += ["" if k is None else _class_cell(classes, name, k) for name in EACH_CLASS]
+        rows.append(Row(format_label(label), cells))
+    return Table("classes", "Classes", columns, rows, places)
+
+
+def _class_cell(classes: OfClasses, name: str, k: int) -> Number | Cell:
+    ends: Any = classes.intervals.get(name)
+    interval = None if ends is None else Interval(float(ends.low[k]), float(ends.high[k]))
+    number = Number(float(classes.metrics[name][k]), interval)
+    if name not in flat_classes(classes).get(k, ()):
+        return number
+    cell = number.on_page()
+    return cell._replace(notes=(*cell.notes, wilson_note(classes, name, k) or "no width"))

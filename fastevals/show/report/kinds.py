@@ -1,0 +1,37 @@
+"""What differs between reports of scores, of predicted classes and of predicted numbers."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+AUC = "roc_auc"
+ERROR = "root_mean_squared_error"
+
+
+class ReportKind(NamedTuple):
+    """What a report has of one kind of models."""
+
+    predicted: str  # what JSON calls them; nothing of scores
+    lacking: str  # what a row may lack of a model
+    rough: tuple[str, ...]  # rows of which a few make intervals rough, in the singular
+    ranked_by: tuple[str, ...]  # metrics by which a verdict ranks models: the first that is defined
+    undefined: str  # what a verdict says where none is
+    forests: tuple[str, ...]  # metrics with pictures of intervals and differences: no table leaves room for all
+    over: str  # the metric of each value of --by
+
+
+CLASS_METRICS, NUMBER_METRICS = ("accuracy", "f1", "F1 (macro)"), (ERROR, "mean_absolute_error", "r2")
+NOTHING = "Nothing that models are ranked by is defined here."
+REPORT_KINDS = {
+    "scores": ReportKind(
+        "", "a finite score", ("positive", "negative"), (AUC,),
+        "A class is missing: nothing ranks positives above negatives, and no model is better than another.",
+        (AUC, "average_precision"), AUC,
+    ),
+    "labels": ReportKind(
+        "classes", "a prediction", ("row",), ("f1", "F1 (macro)", "accuracy"), NOTHING, CLASS_METRICS, "accuracy",
+    ),
+    "targets": ReportKind(
+        "numbers", "a prediction", ("row",), NUMBER_METRICS, NOTHING, NUMBER_METRICS, ERROR,
+    ),
+}  # fmt: skip

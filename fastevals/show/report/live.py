@@ -1,0 +1,100 @@
+"""What moves with the threshold on a page: the numbers there, and the points that `page.js` makes them of."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._text import format_number
+from fastevals.counts import ThresholdCounts
+from fastevals.document.document import PAGE, Cell, Row, Table
+from fastevals.measure.ranking_metrics import hull
+from fastevals.measure.registry import SCORE_METRICS
+from fastevals.show.report.data import ModelNumbers, ReportBlock, ReportData
+from fastevals.show.report.points import chosen
+
+Floats = NDArray[np.float64]
+
+DIGITS = range(3, 17)  # of a threshold
+# What `page.js` computes anew at a threshold that is moved.
+LIVE = ("recall", "precision", "false_positive_rate", "specificity", "accuracy", "f1", "matthews")
+
+
+def live_table(block: ReportBlock) -> Table:
+    """Return the numbers at the threshold, which the script finds by their names."""
+    rows = []
+    for place, model in enumerate(block.models):
+        cells = dict.fromkeys(("tp", "fp", "fn", "tn"), "-")
+        if model.cells is not None:
+            cells = {name: f"{value:,}" for name, value in model.cells._asdict().items()}
+        metrics = {name: format_number(model.metrics[name]) for name in LIVE}
+        values = {"threshold": model.threshold_shown, **{name: cells[name] for name in ("tp", "fp", "fn", "tn")}}
+        values |= {**metrics, "cost": format_number(model.metrics["expected_cost"]), "least": "", "holds": ""}
+        rows.append(Row(model.name, [Cell(text, name) for name, text in values.items()], place))
+    titles = ["threshold", "TP", "FP", "FN", "TN", *(SCORE_METRICS[name].title for name in LIVE), "cost"]
+    columns = ["Model", *titles, "least cost at", "best for priors"]
+    return Table("live", "At the threshold", columns, rows, only=PAGE)
+
+
+# Points ---------------------------------------------------------------------------------------------------------------
+
+
+def live_points(report: ReportData) -> dict[str, Any]:
+    """Return where the threshold can be, by block and model."""
+    blocks = [_block_points(block) for block in report.blocks if any(model.counts for model in block.models)]
+    return {"costs": report.costs or {}, "blocks": blocks}
+
+
+def _block_points(block: ReportBlock) -> dict[str, Any]:
+    """Return each model's counts at the thresholds that can be chosen: differences of one row and the next."""
+    return {
+        "share": block.positive_share,
+        "models": [_model_points(model, model.counts) for model in block.models if model.counts is not None],
+    }
+
+
+def _model_points(model: ModelNumbers, counts: ThresholdCounts) -> dict[str, Any]:
+    rows = chosen(counts, hull(counts), [model.threshold])
+    few, below = counts.take(rows), model.below
+    assert below is not None
+    # Where all thresholds are there, any score is told from any other; of the others some digits do.
+    are_all = rows.size == counts.thresholds.size and bool((below[:-1] == counts.thresholds[1:]).all())
+    thresholds = few.thresholds[1:].astype(np.float64)
+    if not are_all:
+        thresholds = _shortened(thresholds, below[rows][1:].astype(np.float64), model.threshold)
+    at = None if math.isnan(model.threshold) else int(few.rows_at_least(np.asarray(model.threshold)))
+    return {
+        "name": model.name,
+        "at": at,
+        "threshold": model.threshold if math.isfinite(model.threshold) else None,
+        "shown": model.threshold_shown,
+        "whole": are_all,
+        "t": thresholds.tolist(),
+        "tp": _steps(few.tps),
+        "fp": _steps(few.fps),
+    }
+
+
+def _steps(counts: NDArray[Any]) -> list[int | float]:
+    steps: list[int | float] = np.diff(counts).tolist()
+    return [int(step) if float(step).is_integer() else step for step in steps]
+
+
+def _shortened(values: Floats, below: Floats, exact: float) -> Floats:
+    """Return thresholds with as few digits as predict the same rows: above the next score below; one stays exact."""
+    short, is_long = values.copy(), values != exact
+    for digits in DIGITS:
+        rest = np.flatnonzero(is_long)
+        rounded = np.array([float(f"{value:.{digits}g}") for value in values[rest].tolist()])
+        size = np.abs(values[rest])
+        magnitude = np.floor(np.log10(size, where=size > 0, out=np.zeros(rest.size)))
+        with np.errstate(over="ignore"):  # of a summary's last threshold, which is below all scores
+            rounded = np.where(rounded > values[rest], rounded - 10.0 ** (magnitude + 1 - digits), rounded)
+        rounded = np.array([float(f"{value:.{digits}g}") for value in rounded.tolist()])
+        fits = (rounded <= values[rest]) & (rounded > below[rest])
+        short[rest[fits]] = rounded[fits]
+        is_long[rest[fits]] = False
+    return short

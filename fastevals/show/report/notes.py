@@ -1,0 +1,459 @@
+"""What is said beside the numbers of a report: how they were made, what is undefined, and what intervals are worth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fastevals._distinct import sorted_unique
+from fastevals._naming import option
+from fastevals._text import describe_block, format_label, format_number, printable
+from fastevals.infer.bootstrap.bootstrap import methods_in_place_of_bca
+from fastevals.measure.registry import METRICS, SCORE_METRICS
+from fastevals.reading.rows import LeftOut
+from fastevals.results import Interval
+from fastevals.show.report.data import OfClasses, ReportBlock, ReportData
+from fastevals.show.report.intervals import (
+    BCA,
+    CELLS,
+    PROBABILITY_COLUMNS,
+    IntervalPlan,
+    Intervals,
+    column_metrics,
+    metric_title,
+)
+from fastevals.show.report.kinds import AUC, REPORT_KINDS
+from fastevals.show.report.over_values import MOST_BLOCKS, OverValues
+
+ROUGH = 30  # rows of a class, or groups, below which intervals are
+LOG_LOSS = "log_loss"
+MOST_NAMED = 5  # classes in a note
+
+
+# How numbers were made ------------------------------------------------------------------------------------------------
+
+
+def facts(report: ReportData) -> Iterator[tuple[str, str]]:
+    """Yield what is said of columns, rows, thresholds and intervals, each with its name."""
+    roles, has_scores, over = report.roles, report.roles.kind == "scores", report.over
+    yield _truth(report)
+    if roles.weight is not None:
+        rows = f" row{'s' * (report.n_weightless != 1)}" if has_scores else ""
+        left_out = f", {report.n_weightless}{rows} of weight zero left out" if report.n_weightless else ""
+        yield "copies" if roles.are_copies else "weight", printable(roles.weight) + left_out
+    if report.left_out.n_rows:
+        yield "dropped", describe_left_out(report.left_out, roles.lacking)
+    if doubt := _describe_doubt(report):
+        yield "in doubt", doubt
+    if roles.by is None:
+        yield "in all", describe_rows(report, report.blocks[0])
+    elif not report.blocks and over is not None:
+        more = ", but measures of the ranking over all values, which JSON has one by one" if has_scores else ""
+        yield "by", f"{printable(roles.by)}, above {MOST_BLOCKS} values: no block or picture of each{more}"
+        if has_scores:
+            n_samples, n_positives, _ = over.counts
+            yield "in all", f"{n_samples.sum()} rows, {n_positives.sum()} positive"
+    if has_scores and report.blocks:
+        yield from _thresholds(report)
+    if intervals := (_score_intervals if has_scores else _prediction_intervals)(report):
+        yield "intervals", intervals
+    if len(roles.models) > 1:
+        yield "*", "the best of its column"
+    if report.not_measured:
+        yield "not here", " ".join(report.not_measured)
+
+
+def _truth(report: ReportData) -> tuple[str, str]:
+    """Return which column is the truth, and its classes."""
+    truth, labels, positive = printable(report.roles.truth), report.labels, report.pos_label
+    known = f", positive class {format_label(positive)}" if positive is not None else ""
+    if report.roles.kind == "targets":
+        return "target", truth
+    if labels is None:
+        return "label", truth + known
+    if len(labels) == 2 and positive is None:
+        known = f"; {option('pos_label')} gives precision, recall and F1 of one"
+    return "label", f"{truth}, {len(labels)} class{'es' * (len(labels) != 1)}{known}"
+
+
+def describe_left_out(left_out: LeftOut, lacking: Mapping[str, str]) -> str:
+    """Return how many rows were left out, and what they lack: a column's value, or what `lacking` calls it."""
+    rows = f"{left_out.n_rows:,} row{'s' * (left_out.n_rows != 1)}"
+    counts = sorted(left_out.by_column.items(), key=lambda each: (-each[1], each[0]))
+    reasons = [f"{count:,} without {lacking.get(name, f'a value of {printable(name)}')}" for name, count in counts]
+    several = " (some lack several)" if sum(left_out.by_column.values()) > left_out.n_rows else ""
+    return f"{rows}: {', '.join(reasons)}{several}" if reasons else f"{rows} that can't be counted"
+
+
+def left_out_cautions(left_out: LeftOut, models: Sequence[str], what: str) -> list[str]:
+    """Return which models cost the others rows: rows that lack only that model's score or prediction."""
+    taking = [(name, left_out.alone.get(name, 0)) for name in models] if len(models) > 1 else []
+    return [
+        f"{count:,} row{'s' * (count != 1)} that {'lack' if count != 1 else 'lacks'} {what} of {printable(name)} alone "
+        f"{'are' if count != 1 else 'is'} left out for all models"
+        for name, count in taking
+        if count
+    ]
+
+
+def _describe_doubt(report: ReportData) -> str:
+    """Return what is in doubt; nothing where nothing is."""
+    doubt, at_threshold = (_widest_bounds(report, name) for name in (AUC, "accuracy"))
+    if not (doubt or at_threshold):
+        return ""
+    cuts = "thresholds are between ranges, where counts are exact"
+    if at_threshold:
+        cuts = f"accuracy at the threshold is certain to within {at_threshold:.1e}"
+    return (
+        f"scores were counted in ranges, in one pass: AUC is certain to within {doubt:.1e}; JSON has the bounds of "
+        f"each number, and {cuts}"
+    )
+
+
+def _widest_bounds(report: ReportData, metric: str) -> float:
+    """Return the width of a metric's bounds at most; 0 if nothing is in doubt."""
+    models = [model for block in report.blocks for model in block.models]
+    return max(
+        (model.bounds[metric].high - model.bounds[metric].low for model in models if metric in model.bounds),
+        default=0.0,
+    )
+
+
+def describe_rows(report: ReportData, block: ReportBlock) -> str:
+    """Return how many rows a block has."""
+    weight = "" if block.total_weight is None else f"; weight {block.total_weight:.6g}"
+    if report.roles.kind != "scores":
+        return f"{block.n_samples:,} row{'s' * (block.n_samples != 1)}{weight}"
+    rows = f"{block.n_samples} row{'s' * (block.n_samples != 1)}, {block.n_positives} positive"
+    return f"{rows}{weight} ({100 * block.positive_share:.3g} %)"
+
+
+def _thresholds(report: ReportData) -> Iterator[tuple[str, str]]:
+    if report.costs is not None:
+        costs = f"{report.costs['cost_fp']:g} a false positive, {report.costs['cost_fn']:g} a false negative"
+        yield "costs", costs + (f"; prior {report.costs['prior']:g}" if "prior" in report.costs else "")
+    if report.best is None:
+        yield "threshold", f"{report.threshold}, for every model"
+        return
+    direction = "best" if SCORE_METRICS[report.best].greater_is_better else "least"
+    each = "model" if report.roles.by is None else "model and block"
+    yield (
+        "threshold",
+        f"{direction} {SCORE_METRICS[report.best].title} of each {each}, chosen on the rows it is judged on: "
+        "what stands right of the bar looks better than it is",
+    )
+
+
+def _score_intervals(report: ReportData) -> str:
+    """Return how intervals were made, by all methods that a block has; nothing where there are none."""
+    if report.plan is None:
+        return ""
+    plan, roles = report.plan, report.roles
+    methods = {block.intervals.method for block in report.blocks if block.intervals is not None}
+    level = f"{100 * plan.confidence_level:.6g} %"
+    has_pairs = any(block.intervals is not None and block.intervals.differences for block in report.blocks)
+    adjusted = "; of differences simultaneous, with p adjusted, over all pairs" if has_pairs else ""
+    sentences = []
+    undrawn = describe_undrawn(report)
+    if BCA in methods:
+        drawn = "rows" if roles.groups is None else f"groups of {printable(roles.groups)}"
+        text = f"{level}, BCa, {plan.n_resamples:,} bootstrap replicates of {drawn} (seed {plan.seed})"
+        text += "" if report.best is None else ", each with its own best thresholds"
+        text += f", of blocks of at most {plan.most_drawn:,} rows" if undrawn else ""
+        sentences.append(text + (f"{adjusted} (max-T)" if adjusted else ""))
+    if CELLS in methods:
+        text = f"{level}, BCa, {plan.n_resamples:,} draws of cells of each model's rows (seed {plan.seed})"
+        text += "" if report.best is None else ", each with its own best thresholds"
+        above = plan.most_drawn is not None  # else rows are not there to be drawn
+        text += f", above {plan.most_drawn:,} rows" if above else ""
+        text += f" ({option('n_resamples', placeholder='N')}: of the rows themselves)" if above else ""
+        sentences.append(text + (f"{adjusted} (max-T, of the rows' joint cells)" if adjusted else ""))
+    if sentences and (others := methods_in_place(report)):
+        by_method = {method: [name for name in others if others[name] == method] for method in others.values()}
+        shown = (f"{method} ({', '.join(map(metric_title, names))})" for method, names in by_method.items())
+        sentences.append(f"In place of BCa: {'; '.join(shown)}")
+    if any(block.against for block in report.blocks):
+        sentences.append("Differences from other rows have intervals each by itself, and p of its own")
+    return ". ".join([*sentences, *([undrawn] if undrawn else [])])
+
+
+def _prediction_intervals(report: ReportData) -> str:
+    """Return how intervals of predictions were made; nothing where there are none."""
+    plan, groups = report.plan, report.roles.groups
+    made = [block.intervals for block in report.blocks if block.intervals is not None]
+    methods = {intervals.method for intervals in made} - {None}
+    if plan is None or not methods:
+        return ""
+    text = "by standard errors"
+    if BCA in methods:
+        drawn = "rows" if groups is None else f"groups of {printable(groups)}"
+        numbers = sorted({block.n_resamples for block in report.blocks if block.n_resamples is not None})
+        replicates = " to ".join(f"{n:,}" for n in (numbers if len(numbers) < 2 else (numbers[0], numbers[-1])))
+        text = f"BCa, {replicates} bootstrap replicates of {drawn} (seed {plan.seed})"
+    if any(intervals.differences for intervals in made):
+        text += "; of differences simultaneous, with p adjusted, over all pairs (max-T)"
+    return f"{100 * plan.confidence_level:.6g} %, {text}"
+
+
+def interval_heads(plan: IntervalPlan | None) -> tuple[str, str, str]:
+    """Return what stands before the ends of intervals, and before p."""
+    low = "" if plan is None else f" {100 * plan.confidence_level:.6g} % from"
+    return low, "to".rjust(len(low)), "p".rjust(len(low))
+
+
+def methods_in_place(report: ReportData) -> dict[str, str]:
+    """Return what metrics that have intervals have in place of BCa."""
+    intervals = [block.intervals.models for block in report.blocks if block.intervals is not None]
+    defined = {name for models in intervals for by_metric in models.values() for name in by_metric}
+    metrics = column_metrics(report.best, report.threshold, report.costs)
+    return methods_in_place_of_bca({name: spec for name, spec in metrics.items() if name in defined})
+
+
+def describe_undrawn(report: ReportData) -> str:
+    """Return what the budget of replicates was not enough for, and what it is; nothing where all is drawn."""
+    plan = report.plan
+    if plan is None:
+        return ""
+    sizes = [block.n_samples for block in report.blocks if not plan.draws(block.n_samples)]
+    if not sizes:
+        return ""
+    n_blocks, n_models = len(report.blocks), len(report.roles.models)
+    where = "" if report.roles.by is None else f" in {len(sizes)} of {n_blocks} blocks"
+    models = f"{n_models} model{'s' * (n_models != 1)}"
+    left = "the" if len(sizes) == n_blocks else "what the others leave of the"
+    return (
+        f"No rows are drawn{where}: {sum(sizes):,} rows x {models} x {plan.n_resamples:,} replicates are more than "
+        f"{left} {plan.budget:,} draws that a report has"
+    )
+
+
+# A block --------------------------------------------------------------------------------------------------------------
+
+
+def undefined_notes(report: ReportData, block: ReportBlock) -> list[str]:
+    """Return why there are dashes."""
+    has_scores, columns = report.roles.kind == "scores", report.metrics
+    if has_scores:  # others have a table of their own, where they are defined
+        columns = tuple(name for name in columns if name not in PROBABILITY_COLUMNS)
+    missing = [
+        name
+        for name, count in (("positives", block.n_positives), ("negatives", block.n_negatives))
+        if has_scores and not count
+    ]
+    lacking, notes = [], []
+    for name in columns:
+        models = [printable(model.name) for model in block.models if math.isnan(model.metrics[name])]
+        if models and has_scores and set(missing) & set(SCORE_METRICS[name].needs):
+            lacking.append(metric_title(name))
+        elif models:
+            notes.append(f"{metric_title(name)} of {', '.join(models)} undefined ({_why_undefined(name)})")
+    if lacking:
+        subject = describe_block(report.roles.by, block.value)
+        notes.insert(0, f"{subject} has no {missing[0]}: {', '.join(lacking)} undefined")
+    return notes
+
+
+def _why_undefined(name: str) -> str:
+    if name == "r2":
+        return "all targets are equal"
+    return "no crossing" if name in METRICS and METRICS[name].of == "ranking" else "0/0"
+
+
+def block_cautions(report: ReportData, block: ReportBlock) -> list[str]:
+    """Return why a block has no intervals, or what is to be thought of those it has; JSON has them, too."""
+    kind, first = REPORT_KINDS[report.roles.kind], block is report.blocks[0]
+    taken = left_out_cautions(report.left_out, report.roles.models, kind.lacking) if first else []
+    sizes = {"row": block.n_samples, "positive": block.n_positives, "negative": block.n_negatives}
+    flat = [(model.name, model.classes) for model in block.models if model.classes and flat_classes(model.classes)]
+    return [
+        *taken,
+        *_loss_cautions(block),
+        *_interval_cautions(report, block, [(noun, "s", sizes[noun]) for noun in kind.rough]),
+        *(_on_flat_classes(*each) for each in flat),
+    ]
+
+
+def _loss_cautions(block: ReportBlock) -> list[str]:
+    """Return why some models have no probability metrics, or an infinite log loss."""
+    if LOG_LOSS not in block.models[0].metrics:
+        return []
+    certain = [model.name for model in block.models if model.metrics[LOG_LOSS] == math.inf]
+    missing = [model.name for model in block.models if math.isnan(model.metrics[LOG_LOSS])]
+    notes = []
+    if certain:
+        names = ", ".join(map(printable, certain))
+        notes.append(f"log loss of {names} is infinite: a probability of exactly 0 or 1 is wrong")
+    if missing and len(missing) < len(block.models):
+        names, titles = ", ".join(map(printable, missing)), ", ".join(map(metric_title, PROBABILITY_COLUMNS))
+        notes.append(f"{titles} of {names} are undefined: scores are outside of [0, 1]")
+    return notes
+
+
+def _interval_cautions(report: ReportData, block: ReportBlock, counts: list[tuple[str, str, int]]) -> list[str]:
+    """Return what is to be thought of intervals; a few of `counts` (of what, its plural, how many) make them rough."""
+    intervals = block.intervals
+    if report.plan is None or intervals is None:
+        return []
+    subject = describe_block(report.roles.by, block.value)
+    if intervals.method is None:
+        return [f"{subject} has no intervals: {intervals.why_none}"] if intervals.why_none else []
+    if intervals.n_groups is not None:
+        counts.append(("group", f"s of {printable(str(report.roles.groups))}", intervals.n_groups))
+    few = [
+        f"{count} {noun}{plural if count > 1 else plural[1:]}" for noun, plural, count in counts if 0 < count < ROUGH
+    ]
+    notes = [f"{subject} has only {' and '.join(few)}: intervals are rough"] if few else []
+    if intervals.n_undefined:
+        most = max(intervals.n_undefined.values())
+        up_to = "up to " if len(intervals.n_undefined) > 1 else ""
+        names = ", ".join(map(metric_title, intervals.n_undefined))
+        notes.append(
+            f"{names} undefined in {up_to}{most:,} of {report.plan.n_resamples:,} replicates, which are left out"
+        )
+    for text, applies in (
+        ("no interval of", _is_missing),
+        ("an interval without width, which doesn't tell how sure it is, of", _is_flat),
+    ):
+        concerned = {
+            (model.name, name)
+            for model in block.models
+            for name, interval in intervals.models[model.name].items()
+            if applies(model.metrics[name], interval)
+        }
+        if concerned:
+            notes.append(f"{text} {_list_metrics(block, intervals, concerned)}")
+    for model, reference, metrics in intervals.differences:
+        flat = [
+            metric_title(name) for name, each in metrics.items() if each.value and _is_flat(each.value, each.interval)
+        ]
+        if flat:
+            pair = f"{printable(model)} - {printable(reference)}"
+            notes.append(f"no width, and a p that says nothing, of the difference {pair}: {', '.join(flat)}")
+    reasons: dict[str, set[tuple[str, str]]] = {}
+    for model, cautions in intervals.cautions.items():
+        for name, why in cautions.items():
+            reasons.setdefault(why, set()).add((model, name))
+    notes += [f"interval of {_list_metrics(block, intervals, concerned)}: {why}" for why, concerned in reasons.items()]
+    return notes
+
+
+def _list_metrics(block: ReportBlock, intervals: Intervals, pairs: Collection[tuple[str, str]]) -> str:
+    """Name metrics and models, given as pairs of model and metric: metrics of the same models together."""
+    by_models: dict[str, list[str]] = {}
+    for name in intervals.models[block.models[0].name]:
+        models = [printable(model.name) for model in block.models if (model.name, name) in pairs]
+        if models:
+            by_models.setdefault(", ".join(models), []).append(metric_title(name))
+    return "; ".join(f"{', '.join(names)} of {models}" for models, names in by_models.items())
+
+
+def _is_missing(value: float, interval: Interval) -> bool:
+    return math.isnan(interval.low) and math.isfinite(value)
+
+
+def _is_flat(value: float, interval: Interval) -> bool:
+    return interval.low == interval.high and math.isfinite(value)
+
+
+def flat_classes(classes: OfClasses) -> dict[int, list[str]]:
+    """Return the metrics of each class, by its place, whose intervals have no width."""
+    found: dict[int, list[str]] = {}
+    for name, (low, high) in classes.intervals.items():
+        for k in np.flatnonzero(np.equal(low, high)).tolist():
+            found.setdefault(k, []).append(name)
+    return dict(sorted(found.items()))
+
+
+def _on_flat_classes(model: str, classes: OfClasses) -> str:
+    flat, said = flat_classes(classes), []
+    for k in list(flat)[:MOST_NAMED]:
+        wilson = [wilson_note(classes, name, k) for name in flat[k]]
+        names = [
+            f"{metric_title(name)} ({note})" if note else metric_title(name)
+            for name, note in zip(flat[k], wilson, strict=True)
+        ]
+        said.append(f"{format_label(classes.matrix.labels[k].item())}: {', '.join(names)}")
+    more = [f"{len(flat) - MOST_NAMED} more"] if len(flat) > MOST_NAMED else []
+    return (
+        f"intervals without width for classes of {printable(model)}, {'; '.join(said + more)}. All their "
+        "replicates are equal, which says nothing about how sure these values are"
+    )
+
+
+def wilson_note(classes: OfClasses, name: str, k: int) -> str:
+    """Return Wilson's interval of a class in words, where it stands in for one without width."""
+    interval: Any = classes.wilson.get(name)
+    if interval is None or np.isnan(interval.low[k]):
+        return ""
+    return f"Wilson {format_number(interval.low[k])} to {format_number(interval.high[k])}"
+
+
+# Over the values of --by ----------------------------------------------------------------------------------------------
+
+
+def describe_means(report: ReportData, over: OverValues) -> str:
+    """Return what weighs means over the values, and of what their intervals are."""
+    weight = report.roles.weights["sample_weight"]
+    text = f"weighted by {'rows' if weight is None else printable(weight)}"
+    if over.n_replicates is not None:
+        by = printable(str(report.roles.by))
+        text += f"; interval of the mean AUC from {over.n_replicates:,} replicates of whole values of {by}"
+        text += ", other intervals DeLong's" if over.why_none is None else ""
+    elif report.plan is not None and over.why_none is None:
+        text += "; DeLong's intervals, of these values and no others"
+    return text
+
+
+def undefined_over(over: OverValues) -> list[str]:
+    """Return a note on how many values have no metric, for the model with most."""
+    by_count: dict[int, list[str]] = {}
+    for name in next(iter(over.metrics.values())):
+        by_count.setdefault(_most_undefined(over, name), []).append(metric_title(name))
+    by_count.pop(0, None)
+    if not by_count:
+        return []
+    metrics = "; ".join(f"{', '.join(names)} of {count:,}" for count, names in by_count.items())
+    why = ", which lack a class" if max(by_count) == _most_undefined(over, AUC) else ""
+    return [f"undefined, and left out of means: {metrics} of {len(over.values):,} values{why}"]
+
+
+def _most_undefined(over: OverValues, name: str) -> int:
+    return max(metrics[name].n_undefined for metrics in over.metrics.values())
+
+
+def over_cautions(report: ReportData) -> list[str]:
+    """Return why means have no intervals, or what is to be thought of those they have; JSON has them, too."""
+    over = report.over
+    if report.plan is None or over is None:
+        return []
+    by, is_bootstrapped = printable(str(report.roles.by)), over.n_replicates is not None
+    aucs = [metrics[AUC] for metrics in over.metrics.values()]
+    notes = []
+    if is_bootstrapped and any(sorted_unique(auc.values[~np.isnan(auc.values)]).size == 1 for auc in aucs):
+        notes.append(
+            "an interval of the mean AUC without width, which doesn't tell how sure it is: all values' are equal"
+        )
+    if over.why_none is not None:
+        single = "of AUC of single" if is_bootstrapped else "over"
+        return [*notes, f"no interval {single} values of {by}: {over.why_none}"]
+    missing = flat = 0
+    for auc in aucs:
+        assert auc.standard_errors is not None
+        missing = max(missing, int(np.count_nonzero(np.isnan(auc.standard_errors) & ~np.isnan(auc.values))))
+        flat = max(flat, int(np.count_nonzero(auc.standard_errors == 0)))
+    if missing:
+        which = (
+            f"of the AUC of {missing:,} values of {by}, which"
+            if is_bootstrapped
+            else f"of the mean AUC: {missing:,} values of {by}"
+        )
+        notes.append(
+            f"no interval {which} have both classes, but not two rows of each, from which DeLong's variance is made"
+        )
+    if flat:
+        up_to = "up to " if len(aucs) > 1 else ""
+        notes.append(f"intervals without width, which don't tell how sure they are, of AUC of {up_to}{flat:,} values")
+    return notes

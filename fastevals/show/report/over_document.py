@@ -1,0 +1,252 @@
+"""What a report says of the values of --by: their means, how far they are apart, and each value by itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals._text import (
+    format_label,
+    format_number,
+    format_tables,
+    printable,
+    shorten_name,
+    shorten_names,
+)
+from fastevals.document.document import (
+    GAP,
+    RICH,
+    TEXT,
+    Count,
+    Figures,
+    Later,
+    Number,
+    Part,
+    Row,
+    Section,
+    Sentence,
+    Table,
+)
+from fastevals.many.groups import GroupedMetric
+from fastevals.measure.registry import SCORE_METRICS
+from fastevals.results import Interval
+from fastevals.show.output import LONGEST_VALUE
+from fastevals.show.report.data import ReportData
+from fastevals.show.report.intervals import metric_title
+from fastevals.show.report.kinds import AUC
+from fastevals.show.report.notes import describe_means, interval_heads, over_cautions, undefined_over
+from fastevals.show.report.over_values import ExtremeValue, OverValues, find_extreme
+
+WIDEST = 120  # characters of a table's line
+LONGEST_CELL = 28  # of a --by value and how many more are like it
+VALUES_ON_PAGE = 2000  # of --by, in a table
+LISTED = 10  # values with the lowest, and with the highest AUC
+
+
+def means_section(report: ReportData, over: OverValues) -> Section:
+    """Return the means over the values; the text of scores also has the values that are the lowest and the highest."""
+    if report.roles.kind != "scores":
+        return Section(list(_range_sentences(report, over)), is_block=False)
+    by = printable(str(report.roles.by))
+    text = f"over {len(over.values):,} values of {by}: means {describe_means(report, over)}"
+    parts: list[Part] = [
+        Later(lambda: _verdict(over), RICH),
+        Sentence(text, only=TEXT),
+        _means_written(report, over),
+        *(Sentence(note, "note", TEXT) for note in undefined_over(over)),
+        *(Sentence(note, "caution") for note in over_cautions(report)),
+        GAP,
+        _ranges_written(report, over),
+        Later(lambda: [] if over.has_blocks else _extremes_written(report, over), TEXT),
+        _means_table(over),
+    ]
+    return Section(parts, f"Over the values of {by}", is_block=False)
+
+
+def _verdict(over: OverValues) -> Iterator[Sentence]:
+    from fastevals.show.report.verdict import verdict_over
+
+    yield Sentence(verdict_over(over), "verdict")
+
+
+def _range_sentences(report: ReportData, over: OverValues) -> Iterator[Sentence]:
+    """Yield the lowest and the highest values of each model of predictions."""
+    title, by = metric_title(over.metric), printable(str(report.roles.by))
+    for name, metrics in over.metrics.items():
+        metric = metrics[over.metric]
+        defined = np.flatnonzero(~np.isnan(metric.values))
+        text = f"{title} of {printable(name)} over {len(over.values):,} values of {by}: "
+        if not defined.size:
+            yield Sentence(f"{text}undefined", only=TEXT)
+            continue
+        places = [defined[at(metric.values[defined])] for at in (np.argmin, np.argmax)]
+        low, high = (f"{format_number(metric.values[k])} ({format_label(over.values[k])})" for k in places)
+        yield Sentence(f"{text}mean by rows {format_number(metric.mean)}, from {low} to {high}", only=TEXT)
+
+
+# Means ----------------------------------------------------------------------------------------------------------------
+
+
+def _means_table(over: OverValues) -> Table:
+    rows = []
+    for name, metrics in over.metrics.items():
+        auc = metrics[AUC]
+        mean = Number(auc.mean, auc.mean_confidence_interval)
+        rows.append(Row(name, [mean, Number(auc.macro_mean), Count(auc.n_undefined)]))
+    columns = ["Model", f"mean {SCORE_METRICS[AUC].title} by weight", "plain mean", "undefined"]
+    return Table("means", "Means", columns, rows, only=RICH)
+
+
+def _means_written(report: ReportData, over: OverValues) -> Table:
+    """Return a row a model with its means, the best marked, and the ends of the interval of that of AUC."""
+    names = list(next(iter(over.metrics.values())))
+    means = {name: [metrics[name].mean for metrics in over.metrics.values()] for name in names}
+    best = {name: _best_mean(name, values) if len(values) > 1 else math.nan for name, values in means.items()}
+    rows = [
+        Row(
+            model,
+            [
+                Number(each.mean, _interval_of_mean(report, name, each), "best" if each.mean == best[name] else "")
+                for name, each in metrics.items()
+            ],
+        )
+        for model, metrics in over.metrics.items()
+    ]
+    heads = ["mean", *(f"{metric_title(name)} " for name in names)]
+    return Table("means", "Means", heads, rows, only=TEXT, ends=interval_heads(report.plan), marked=True)
+
+
+def _interval_of_mean(report: ReportData, name: str, metric: GroupedMetric) -> Interval | None:
+    has_one = report.plan is not None and name == AUC and not math.isnan(metric.mean)
+    return metric.mean_confidence_interval if has_one else None
+
+
+def _best_mean(name: str, means: list[float]) -> float:
+    defined = [mean for mean in means if not math.isnan(mean)]
+    return (max if SCORE_METRICS[name].greater_is_better else min)(defined, default=math.nan)
+
+
+# Values ---------------------------------------------------------------------------------------------------------------
+
+
+def values_section(report: ReportData, over: OverValues) -> Section:
+    """Return the values in a table and in pictures; the text doesn't have them."""
+    by = printable(str(report.roles.by))
+    table = Later(lambda: [_values_table(report, over)], RICH)
+    return Section([Figures(lambda: _panels(over)), table], f"Values of {by}", is_block=False)
+
+
+def _panels(over: OverValues) -> Any:
+    from fastevals.show.report.pictures import group_panels
+
+    return [("groups", group_panels(over))]
+
+
+def _values_table(report: ReportData, over: OverValues) -> Table:
+    metrics = [each[over.metric] for each in over.metrics.values()]
+    counts = {"rows": metrics[0].n_samples, "positive": metrics[0].n_positives}
+    known = {name: numbers for name, numbers in counts.items() if numbers is not None}
+    shown = _extremes(metrics[0].values)
+    columns = [str(report.roles.by), *known]
+    columns += [f"{metric_title(over.metric)} of {name}" for name in shorten_names(over.metrics)]
+    places = [*[-1] * len(known), *range(len(metrics))]
+    title = f"The lowest and the highest {len(shown):,} of {len(over.values):,} values; the JSON has all"
+    title = "Values" if len(shown) == len(over.values) else title
+
+    def rows() -> Iterator[Row]:
+        for k in shown:
+            numbers = [Count(int(each[k])) for each in known.values()]
+            yield Row(format_label(over.values[k]), [*numbers, *(_value(metric, k) for metric in metrics)])
+
+    return Table("values", title, columns, rows, places)
+
+
+def _extremes(values: NDArray[np.float64]) -> list[int]:
+    """Return the places of values: of very many those of the lowest and the highest, which a page has room for."""
+    if values.size <= VALUES_ON_PAGE:
+        return list(range(values.size))
+    order = np.argsort(values, kind="stable")
+    order = order[: np.count_nonzero(~np.isnan(values))]
+    return sorted({*order[: VALUES_ON_PAGE // 2].tolist(), *order[-VALUES_ON_PAGE // 2 :].tolist()})
+
+
+def _value(metric: GroupedMetric, k: int) -> Number:
+    intervals = metric.confidence_intervals
+    return Number(float(metric.values[k]), None if intervals is None else Interval(*intervals[k].tolist()))
+
+
+def _ranges_written(report: ReportData, over: OverValues) -> Table:
+    """Return a row a model with how far its AUCs are apart."""
+    by = f"of {shorten_name(printable(str(report.roles.by)))}"
+    rows = []
+    for model, metrics in zip(shorten_names(over.metrics), over.metrics.values(), strict=True):
+        auc = metrics[AUC]
+        cells = [format_number(auc.macro_mean), f"{auc.n_undefined:,}"]
+        for extreme in (find_extreme(auc, 1), find_extreme(auc, -1)):
+            cells += ["-", "-"] if extreme is None else [format_number(extreme.metric), _format_extreme(over, extreme)]
+        rows.append(Row(model, cells))
+    columns = [metric_title(AUC), "plain mean", "undefined", "lowest", by, "highest", by]
+    return Table("ranges", "Ranges", columns, rows, only=TEXT)
+
+
+def _format_extreme(over: OverValues, extreme: ExtremeValue) -> str:
+    more = f" and {extreme.n_values - 1:,} more" if extreme.n_values > 1 else ""
+    return shorten_name(format_label(over.values[extreme.place]), LONGEST_CELL - len(more)) + more
+
+
+def _extremes_written(report: ReportData, over: OverValues) -> Iterator[Part]:
+    """Yield tables of the lowest and the highest AUCs of the first model, beside those of the others."""
+    auc, *others = (metrics[AUC] for metrics in over.metrics.values())
+    low, high = _extreme_places(auc)
+    places = [*low, *high]
+    labels = shorten_names([format_label(over.values[k]) for k in places], LONGEST_VALUE)
+    label_at = dict(zip(places, labels, strict=True))
+    names = shorten_names(over.metrics)
+    n_samples, n_positives, weights = over.counts
+    columns: list[tuple[str, Callable[[int], str]]] = [
+        ("rows", lambda k: str(n_samples[k])),
+        ("positive", lambda k: str(n_positives[k])),
+    ]
+    if report.roles.weights["sample_weight"] is not None:
+        columns.append(("weight", lambda k: f"{weights[k]:.6g}"))
+    columns.append((f"{metric_title(AUC)} of {names[0]}", partial(_written_value, auc.values)))
+    intervals = auc.confidence_intervals
+    if report.plan is not None and intervals is not None:
+        low_head, high_head = map(str.strip, interval_heads(report.plan)[:2])
+        columns += [(low_head, partial(_written_value, intervals[:, 0]))]
+        columns += [(high_head, partial(_written_value, intervals[:, 1]))]
+    columns += [
+        (f"{metric_title(AUC)} of {name}", partial(_written_value, other.values))
+        for name, other in zip(names[1:], others, strict=True)
+    ]
+    by = shorten_name(printable(str(report.roles.by)))
+    ends = [(f"{by}, {extreme}", places) for extreme, places in (("lowest", low), ("highest", high)) if places]
+    tables: list[list[list[str]]] = []
+    for n in range(len(columns), len(columns) - len(others) - 1, -1):  # as many models as there is room for
+        heads = [head for head, _ in columns[:n]]
+        tables = [
+            [[name, *heads], *([label_at[k], *(cell(k) for _, cell in columns[:n])] for k in places)]
+            for name, places in ends
+        ]
+        if max((len(line) for lines in format_tables(tables) for line in lines), default=0) <= WIDEST:
+            break
+    for heads, *rows in tables:
+        lines = [Row(name, cells) for name, *cells in rows]
+        yield from (GAP, Table("extremes", "Extremes", heads, lines, aligned="extremes"))
+
+
+def _written_value(values: NDArray[np.float64], k: int) -> str:
+    return format_number(values[k])
+
+
+def _extreme_places(auc: GroupedMetric) -> tuple[list[int], list[int]]:
+    """Return the places of the lowest AUCs and of the highest, no value twice; of equal ones those with most rows."""
+    n = len(auc) - auc.n_undefined
+    low = np.lexsort((-auc.weights, auc.values))[: min(n, LISTED)].tolist()  # NaN is last
+    high = np.lexsort((-auc.weights, -auc.values))[:n].tolist()
+    return low, [k for k in high[: 2 * LISTED] if k not in low][: max(min(n - LISTED, LISTED), 0)]
