@@ -61,6 +61,11 @@ def format_label(value: Any) -> str:
     return printable(value) if isinstance(value, str) else repr(value).lower()
 
 
+def count_of(n: int, what: str) -> str:
+    """Return how many there are of something."""
+    return f"{n} {what}{'s' * (n != 1)}"
+
+
 def describe_block(by: str | None, value: Any) -> str:
     """Return what a note on a block is about."""
     return "the data" if by is None else f"{printable(by)} {format_label(value)}"
@@ -105,10 +110,14 @@ def format_pvalue(value: float) -> str:
     return f"{value:.0e}" if value < 0.0001 else format_number(value)
 
 
+def one_line(text: str) -> str:
+    """Return words with escapes for what does not print, such as line ends."""
+    return text if text.isprintable() else "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+
+
 def wrap_text(text: str, indent: str = "    ") -> list[str]:
     """Return the lines of words, all but the first indented, with escapes for what does not print."""
-    text = "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
-    return textwrap.wrap(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+    return textwrap.wrap(one_line(text), WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _with_short_names(rows: list[list[str]]) -> list[list[str]]:

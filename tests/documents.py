@@ -35,11 +35,12 @@ from fastevals.chapter.example import written
 from fastevals.document.document import Table
 from fastevals.measure.metric_specs import THRESHOLD_OPTIONS, legal_options, metric
 from fastevals.measure.registry import METRICS, Metric
+from tests import json_page
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 OWN_TESTS = ("machines.md",)  # its recipes need engines: tests/scale/test_recipes.py
-MADE_OF_CODE = ("api.md", "chapter.md", "metrics.md")
+MADE_OF_CODE = ("api.md", "chapter.md", "json.md", "metrics.md")
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 PAGES = [page for page in PAGES if page.name not in (*OWN_TESTS, *MADE_OF_CODE)]
 
@@ -362,7 +363,9 @@ def draw_chapter() -> None:
             shutil.copy(file, DOCS / CHAPTER_PICTURE.format(file.stem))
 
 
-MADE: dict[str, Callable[[], str]] = {"metrics.md": metrics_page, "api.md": api_page, "chapter.md": chapter_page}
+MADE: dict[str, Callable[[], str]] = {
+    "metrics.md": metrics_page, "api.md": api_page, "chapter.md": chapter_page, "json.md": json_page.page,
+}  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> int:

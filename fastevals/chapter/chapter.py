@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from fastevals import __version__
 from fastevals._execution import progressed
 from fastevals.chapter import bias_variance, costs, measures, ranks, splits, tests
 from fastevals.chapter.example import Answer, Example, Solved, examples, find_example
@@ -16,6 +15,7 @@ from fastevals.document.page.page import Block, Page, figures
 from fastevals.document.picture import Panel
 from fastevals.results import as_json
 from fastevals.show.output import BlockPictures
+from fastevals.show.schema import json_head
 from fastevals.show.text_result import TextResult
 
 SECTIONS = splits, measures, costs, tests, ranks, bias_variance  # which register their examples when imported
@@ -35,7 +35,7 @@ class Chapter(TextResult):
     def to_dict(self) -> dict[str, Any]:
         """Return the examples as strict JSON."""
         return {
-            "fastevals": __version__,
+            **json_head(),
             "chapter": TITLE,
             "examples": as_json([each.to_dict() for each in self.solved]),
         }

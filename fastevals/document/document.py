@@ -278,3 +278,36 @@ def parts_for(form: Format, parts: Iterable[Any]) -> Iterator[Any]:
             yield from parts_for(form, part.parts())
         else:
             yield part
+
+
+# As pages show it -----------------------------------------------------------------------------------------------------
+
+
+class RichRow(NamedTuple):
+    """A row of a table as pages show it."""
+
+    name: str
+    cells: list[Cell]
+    place: int
+
+
+class RichTable(NamedTuple):
+    """A table whose cells are made, without the bars of the text."""
+
+    table: Table
+    columns: list[str]
+    rows: list[RichRow]
+
+
+def rich(table: Table) -> RichTable:
+    """Return a table as pages show it."""
+    bars = {k for k, column in enumerate(table.columns[1:]) if column == BAR}
+    rows = [
+        RichRow(row.name, [_rich(cell) for k, cell in enumerate(row.cells) if k not in bars], row.place)
+        for row in table.made()
+    ]
+    return RichTable(table, [column for column in table.columns if column != BAR], rows)
+
+
+def _rich(cell: AnyCell | str) -> Cell:
+    return Cell(cell) if isinstance(cell, str) else cell.on_page()

@@ -13,7 +13,7 @@ from fastevals._files import write_file
 from fastevals._naming import escape_controls
 from fastevals._text import printable, shorten_name
 from fastevals.document import frames
-from fastevals.document.document import Cell, Document, Part, Row, Section, Sentence, Table
+from fastevals.document.document import GAP, Cell, Document, Part, Row, Section, Sentence, Table
 from fastevals.document.frames import Columns, Library
 from fastevals.document.text import write_text
 
@@ -56,8 +56,8 @@ class Result:
         conclusion = getattr(self, "conclusion", "")  # of tests
         n_rows = len(next(iter(columns.values()), ()))
         more = f"... {{:,}} more of {n_rows:,} rows"
-        rows = Table("rows", "Rows", list(columns), lambda: _rows(columns), n_shown=ROWS_WRITTEN, more=more)
-        parts: list[Part] = [*([Sentence(conclusion, "verdict")] if conclusion else []), rows]
+        rows = Table("rows", "", list(columns), lambda: _rows(columns), n_shown=ROWS_WRITTEN, more=more)
+        parts: list[Part] = [*([Sentence(conclusion, "verdict"), GAP] if conclusion else []), rows]
         return Document("", self._short_title(), sections=[Section(parts)], numbers=self.to_dict)
 
     def _short_title(self) -> str:
@@ -140,6 +140,18 @@ class Result:
 
         return write_page(self._document(), command)
 
+    def to_markdown(self) -> str:
+        """Return the result as GitHub's Markdown: what it comes to, its tables with the best in bold, and cautions."""
+        from fastevals.document.markdown import write_markdown
+
+        return write_markdown(self._document())
+
+    def to_latex(self) -> str:
+        r"""Return the result's tables as LaTeX, for a document that has ``\usepackage{booktabs}``."""
+        from fastevals.document.latex import write_latex
+
+        return write_latex(self._document())
+
     def to_json(self) -> str:
         """Return the result's dict as strict JSON, as a command prints it with --format json."""
         return json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
@@ -170,7 +182,9 @@ class Result:
 
 WRITERS: dict[str, Callable[[Result], str]] = {
     ".html": lambda result: result.to_html(),
+    ".md": lambda result: result.to_markdown(),
     ".json": lambda result: result.to_json(),
+    ".tex": lambda result: result.to_latex(),
     ".txt": lambda result: escape_controls(result.to_text()),
 }
 

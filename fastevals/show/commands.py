@@ -63,7 +63,7 @@ def show_result(arguments: argparse.Namespace, result: Result, pictures: Callabl
 
     `pictures` returns the `BlockPictures`, called with --out alone. An OSError names the file that it can't write.
     """
-    print_text(result.to_text() if arguments.format == "text" else result.to_json())
+    print_text(_in_form(result, arguments.format))
     if getattr(arguments, "html", None) is not None:
         write_file(Path(arguments.html), result.to_html(command=arguments.typed).encode(errors="backslashreplace"))
         _say_written(arguments, f"written to {arguments.html}")
@@ -73,11 +73,17 @@ def show_result(arguments: argparse.Namespace, result: Result, pictures: Callabl
     _say_written(arguments, written)
 
 
+def _in_form(result: Result, form: str) -> str:
+    if form == "markdown":
+        return result.to_markdown()
+    return result.to_text() if form == "text" else result.to_json()
+
+
 def _say_written(arguments: argparse.Namespace, written: str) -> None:
     if arguments.format == "text":
         print_text(f"\n{written}\n")
     else:
-        print_error(written)  # what stands on stdout is JSON and nothing else
+        print_error(written)  # what stands on stdout is JSON, or Markdown, and nothing else
 
 
 # Before and while a command runs ------------------------------------------------------------------------------------
@@ -313,7 +319,8 @@ def add_shared(parser: Parser, *, page: str = "", drawn: str = "") -> None:
         help_text = f"a CSV file's first line {text}"
         first_line.add_argument(name, dest="header", action="store_const", const=value, help=help_text)
     add("--quiet", action="store_true", help="no bars of steps that take long, on a terminal either")
-    add("--format", choices=("text", "json"), default="text", help="text to read (default), or JSON for programs")
+    form_help = "text to read (default), JSON for programs, or Markdown for a pull request or a job's summary"
+    add("--format", choices=("text", "json", "markdown"), default="text", help=form_help)
 
 
 def chosen(options: type[T], arguments: Mapping[str, Any]) -> T:

@@ -91,15 +91,19 @@ def run(arguments: argparse.Namespace) -> None:
     """Count, write, and print what was counted."""
     import json
 
+    from fastevals.document.document import Document, Section, Sentence
+    from fastevals.document.markdown import write_markdown
     from fastevals.reading.columns import ColumnRoles
     from fastevals.show.report.json import left_out_values
     from fastevals.show.report.notes import describe_left_out
+    from fastevals.show.schema import json_head
 
     check_beforehand(argparse.Namespace(out=None, progress=arguments.progress))
     for file in (arguments.out, part_of(arguments.out)):
         check_writable(option("out"), file)
     summary = summarize(arguments)
     counted = {
+        **json_head(),
         "file": arguments.out,
         "n_samples": summary.n_samples,
         "n_positives": sum(block.n_positives for block in summary.blocks.values()),
@@ -112,12 +116,16 @@ def run(arguments: argparse.Namespace) -> None:
         print_text(json.dumps(counted, indent=2) + "\n")
         return
     roles = ColumnRoles(summary.label, summary.models, summary.weight, summary.by)
-    dropped = f"dropped {describe_left_out(summary.left_out, roles.lacking)}\n" if summary.n_dropped else ""
-    models = ", ".join(summary.models)
-    print_text(
+    written = (
         f"written to {arguments.out}, {counted['bytes'] / 1e6:.2f} MB: {counted['n_samples']} rows, "
-        f"{counted['n_positives']} positive; scores of {models}\n{dropped}"
+        f"{counted['n_positives']} positive; scores of {', '.join(summary.models)}"
     )
+    dropped = [f"dropped {describe_left_out(summary.left_out, roles.lacking)}"] if summary.n_dropped else []
+    if arguments.format == "markdown":
+        said = [Sentence(written), *(Sentence(each, "caution") for each in dropped)]
+        print_text(write_markdown(Document("summarize", arguments.out, sections=[Section(said)])))
+        return
+    print_text("\n".join([written, *dropped]) + "\n")
 
 
 def part_of(out: str) -> str:

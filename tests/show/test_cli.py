@@ -78,8 +78,8 @@ def error(capsys, *arguments):
 def test_embedded_data(capsys):
     report_dict = report_json(capsys)
     assert list(report_dict) == [
-        "fastevals", "data", "label", "pos_label", "weight", "frequency_weight", "by", "n_dropped", "dropped",
-        "operating_point", "costs", "intervals", "over", "blocks",
+        "fastevals", "schema_version", "data", "label", "pos_label", "weight", "frequency_weight", "by", "n_dropped",
+        "dropped", "operating_point", "costs", "intervals", "over", "blocks",
     ]  # fmt: skip
     assert (report_dict["fastevals"], report_dict["data"]) == (__version__, "digits_eight (embedded)")
     assert (report_dict["label"], report_dict["pos_label"], report_dict["weight"], report_dict["by"]) == (

@@ -14,15 +14,13 @@ from fastevals import __version__
 from fastevals._options import import_optional
 from fastevals._text import printable
 from fastevals.document.document import (
-    BAR,
-    AnyCell,
-    Cell,
     Document,
     Figures,
     Section,
     Sentence,
     Table,
     parts_for,
+    rich,
 )
 from fastevals.document.page.svg import draw
 from fastevals.document.picture import COLORS, DASHES, Panel
@@ -77,8 +75,8 @@ class Block(NamedTuple):
     verdict: Sequence[str] = ()  # sentences, the first on top of all
     cautions: Sequence[str] = ()
     figures: Sequence[Figure] = ()
-    tables: Sequence[Table] = ()
-    live: Table | None = None  # numbers that move with the threshold; each cell's `exact` is its name
+    tables: Sequence[Any] = ()  # of tables, or rich ones
+    live: Any = None  # numbers that move with the threshold; each cell's `exact` is its name
     question: str = ""  # what the verdict answers
 
 
@@ -149,40 +147,26 @@ def _block(section: Section, prefix: str) -> Block:
     drawn = chain.from_iterable(
         figures(part.panels(), prefix, part.captions or CAPTIONS) for part in parts if isinstance(part, Figures)
     )
-    tables = [_made(part) for part in parts if isinstance(part, Table)]
+    tables = [rich(part) for part in parts if isinstance(part, Table)]
     return Block(
         section.heading,
         section.size,
         [sentence.text for sentence in sentences if sentence.role != "caution"],
         [sentence.text for sentence in sentences if sentence.role == "caution"],
         list(drawn),
-        [table for table in tables if table.kind != "live"],
-        next((table for table in tables if table.kind == "live"), None),
+        [each for each in tables if each.table.kind != "live"],
+        next((each for each in tables if each.table.kind == "live"), None),
         section.question,
     )
 
 
 def _with_cells(page: Page) -> Page:
     def made(block: Block) -> Block:
-        tables = [_made(table) for table in block.tables if table.rows]
-        return block._replace(tables=tables, live=None if block.live is None else _made(block.live))
+        tables = [rich(table) for table in block.tables if table.rows]
+        return block._replace(tables=tables, live=None if block.live is None else rich(block.live))
 
     before, after = (None if block is None else made(block) for block in (page.before, page.after))
     return page._replace(blocks=list(map(made, page.blocks)), before=before, after=after)
-
-
-def _made(table: Table) -> Table:
-    """Return a table with its cells as pages show them, without the bars between columns."""
-    bars = {k for k, column in enumerate(table.columns[1:]) if column == BAR}
-    rows = [
-        row._replace(cells=[_on_page(cell) for k, cell in enumerate(row.cells) if k not in bars])
-        for row in table.made()
-    ]
-    return table._replace(columns=[column for column in table.columns if column != BAR], rows=rows)
-
-
-def _on_page(cell: AnyCell | str) -> Cell:
-    return Cell(cell) if isinstance(cell, str) else cell.on_page()
 
 
 @cache

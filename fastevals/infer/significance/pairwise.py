@@ -70,6 +70,8 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
         What `effect` is, in words.
     value : float
         Of the effect, if the hypothesis holds.
+    conclusion : str
+        Which pairs differ, in a sentence.
 
     Examples
     --------

@@ -12,7 +12,6 @@ from fastevals.show.commands import Parser, add_shared, check_beforehand, check_
 if TYPE_CHECKING:
     from fastevals.show.bias_variance.embedded import DecomposedCurve
     from fastevals.show.bias_variance.predictions import DecomposedPredictions
-    from fastevals.show.output import BlockPictures
 
 
 LOSSES = [each.replace("_", "-") for each in get_args(LossName)]
@@ -96,16 +95,8 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Decompose, print and write."""
     check_beforehand(arguments)
-
     decomposed = _embedded() if arguments.file is None else _predictions(arguments)
-
-    def pictures() -> BlockPictures:
-        from fastevals.show.bias_variance.page import NAME, bias_variance_panels
-        from fastevals.show.output import BlockPictures
-
-        return BlockPictures((NAME,), None, (), lambda _: bias_variance_panels(decomposed.result))
-
-    show_result(arguments, decomposed, pictures)
+    show_result(arguments, decomposed, decomposed.pictures)
 
 
 def _embedded() -> DecomposedCurve:

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import __version__
-from fastevals._text import format_number, printable, wrap_text
+from fastevals._text import count_of, format_number, format_value, printable
 from fastevals.datasets import load_auto
+from fastevals.document.document import (
+    GAP,
+    RICH,
+    TEXT,
+    Document,
+    Fact,
+    Figures,
+    Number,
+    Part,
+    Row,
+    Section,
+    Sentence,
+    Table,
+)
 from fastevals.document.frames import Columns
+from fastevals.document.result import Result
 from fastevals.results import as_json
-from fastevals.show.text_result import TextResult
+from fastevals.show.bias_variance.pictures import bias_variance_panels, bias_variance_pictures
+from fastevals.show.output import BlockPictures
+from fastevals.show.schema import json_head
 from fastevals.split.training_sets import BiasVarianceCurve, bias_variance_curve
-
-if TYPE_CHECKING:
-    from fastevals.document.page.page import Page
 
 EMBEDDED = "auto (embedded)"
 DEGREES = range(1, 9)
@@ -28,13 +42,13 @@ HOW = (
     "196 of 392, and tested on those between"
 )
 TRUTH = (
-    "! : the truth is what was observed: what differs between cars of one horsepower is noise to these models, and "
+    "the truth is what was observed: what differs between cars of one horsepower is noise to these models, and "
     "counts as bias, whatever the degree"
 )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DecomposedCurve(TextResult):
+class DecomposedCurve(Result):
     """The decomposition of each degree, and what texts call the data."""
 
     result: BiasVarianceCurve
@@ -44,7 +58,7 @@ class DecomposedCurve(TextResult):
         """Return the curve as strict JSON."""
         curve, first = self.result, self.result.results[0]
         values = {
-            "fastevals": __version__,
+            **json_head(),
             "data": self.data,
             "decomposed": "polynomials",
             "loss": first.loss,
@@ -59,27 +73,34 @@ class DecomposedCurve(TextResult):
         }
         return {name: as_json(value) for name, value in values.items()}
 
-    def to_text(self) -> str:
-        """Return the curve as text to read, the last line with a line end."""
-        lines = [
-            f"fastevals bias-variance: {printable(self.data)}",
-            *wrap_text(HOW),
-            "",
-            self.result.table(),
-            "",
-            *(line for side in self.sides() for line in wrap_text(side)),
-            *wrap_text(TRUTH),
-        ]
-        return "\n".join(lines) + "\n"
-
     def _columns(self) -> Columns:
         return self.result._columns()
 
-    def to_page(self) -> Page:
-        """Return what the curve's page shows."""
-        from fastevals.show.bias_variance.page import curve_page
+    def _document(self) -> Document:
+        curve, first, best = self.result, self.result.results[0], format_value(self.result.best())
+        least = f"The expected loss is least at {printable(str(curve.parameter))} {best}."
+        parts: list[Part] = [
+            Sentence(curve.table(), "line", TEXT),
+            Sentence(least, "verdict", RICH),
+            GAP,
+            *(Sentence(side, "verdict") for side in self.sides()),
+            Sentence(TRUTH, "caution"),
+            Figures(lambda: bias_variance_panels(curve)),
+            _part_table(curve),
+        ]
+        size = f"{count_of(first.n_models, 'model')} a value, {count_of(first.n_samples, 'sample')}"
+        return Document(
+            "bias-variance",
+            self.data,
+            [Fact("how", HOW, RICH)],
+            [Section(parts, size=size)],
+            [Sentence(HOW, only=TEXT)],
+            numbers=self.to_dict,
+        )
 
-        return curve_page(self)
+    def pictures(self) -> BlockPictures:
+        """Return what `--out` draws."""
+        return bias_variance_pictures(self.result)
 
     def sides(self) -> list[str]:
         """Return what has changed at either end from the degree of the least loss."""
@@ -94,6 +115,20 @@ class DecomposedCurve(TextResult):
 
 def _signed(change: float) -> str:
     return f"{'+' if change >= 0 else '-'}{format_number(abs(change))}"
+
+
+def _part_table(curve: BiasVarianceCurve) -> Table:
+    def rows() -> Iterator[Row]:
+        for k, value in enumerate(curve.values):
+            emphasis = "best" if value == curve.best() else ""
+            parts = [Number(float(part[k])) for part in curve.parts().values()]
+            yield Row(
+                format_value(value), [Number(float(curve.expected_loss[k]), None, emphasis), *parts, curve.fits[k]]
+            )
+
+    names = [name.replace("_", " ") for name in curve.parts()]
+    columns = [printable(str(curve.parameter)), "expected loss", *names, "fit"]
+    return Table("parts", "Parts of the loss", columns, rows, only=RICH)
 
 
 def polynomial(x: Any, y: Any, x_new: Any, degree: int) -> NDArray[np.float64]:

@@ -3,29 +3,43 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import __version__
 from fastevals._distinct import sorted_union
 from fastevals._text import (
     LOSSES,
+    count_of,
     format_column,
     format_label,
     format_numbers,
-    format_tables,
     printable,
     shorten_names,
-    wrap_text,
 )
 from fastevals._validation.arrays import as_weights, first_text
 from fastevals._validation.labels import as_true_labels, check_class_number, check_comparable_labels
+from fastevals.document.document import (
+    GAP,
+    RICH,
+    TEXT,
+    Cell,
+    Document,
+    Fact,
+    Figures,
+    Number,
+    Part,
+    Row,
+    Section,
+    Sentence,
+    Table,
+)
 from fastevals.document.frames import Columns
+from fastevals.document.result import Result
 from fastevals.measure.bias_variance.bias_variance import decompose, parse_problem
 from fastevals.measure.bias_variance.decomposition import Decomposition
 from fastevals.measure.bias_variance.squared import as_targets
@@ -34,10 +48,9 @@ from fastevals.reading.columns import SUFFIXES, check_file, columns_by_role, rea
 from fastevals.reading.form import CsvForm
 from fastevals.reading.values import class_columns
 from fastevals.results import as_json
-from fastevals.show.text_result import TextResult
-
-if TYPE_CHECKING:
-    from fastevals.document.page.page import Page
+from fastevals.show.bias_variance.pictures import bias_variance_panels, bias_variance_pictures
+from fastevals.show.output import BlockPictures
+from fastevals.show.schema import json_head
 
 MOST_ROWS = 5  # samples of the largest loss that are shown
 MOST_NAMES = 8
@@ -71,7 +84,7 @@ UNKNOWN = "Noise in the truth, if there is some, counts as bias: without observe
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DecomposedPredictions(TextResult):
+class DecomposedPredictions(Result):
     """The decomposition of models' predictions, and what texts call the data."""
 
     result: Decomposition  # with the numbers of each sample
@@ -85,7 +98,7 @@ class DecomposedPredictions(TextResult):
         """Return the decomposition as strict JSON."""
         result = self.result
         values = {
-            "fastevals": __version__,
+            **json_head(),
             "data": self.data,
             "decomposed": "predictions",
             "loss": result.loss,
@@ -101,52 +114,54 @@ class DecomposedPredictions(TextResult):
         }
         return {name: as_json(value) for name, value in values.items()}
 
-    def to_text(self) -> str:
-        """Return the decomposition as text to read, the last line with a line end."""
-        result = self.result
-        whose = f", parts of {AUTHORS[result.decomposition]}" if result.decomposition else ""
-        given = ", ".join(printable(each) for each in self.shown.values())
-        models = f"{count_of(result.n_models, 'model')}{self._model_names()}"
-        lines = [
-            f"fastevals bias-variance: {printable(self.data)}",
-            *wrap_text(f"{models}, {count_of(result.n_samples, 'sample')}; {given}"),
-            *(wrap_text(f"left out, no numbers: {list_first(self.left_out)}") if self.left_out else ()),
-            *wrap_text(f"expected {LOSSES[result.loss]}{whose}"),
-            "",
-            *format_tables([self._rows()])[0],
-            "",
-            *wrap_text(what_dominates(result)),
-            "",
-            f"samples of the largest expected loss, of {result.n_samples}, counted from 0",
-            *format_tables([self._sample_rows()])[0],
-        ]
-        return "\n".join(lines) + "\n"
-
     def _columns(self) -> Columns:
         return self.result._columns()
 
-    def to_page(self) -> Page:
-        """Return what the decomposition's page shows."""
-        from fastevals.show.bias_variance.page import predictions_page
+    def _document(self) -> Document:
+        result = self.result
+        size = f"{count_of(result.n_models, 'model')}, {count_of(result.n_samples, 'sample')}"
+        facts = {
+            "models": "" if self.names is None else list_first(self.names),
+            **{name.lstrip("-"): printable(shown) for name, shown in self.shown.items()},
+            "left out": list_first(self.left_out),
+            "loss": LOSSES[result.loss],
+            "parts of": AUTHORS.get(str(result.decomposition), ""),
+        }
+        return Document(
+            "bias-variance",
+            self.data,
+            [Fact(name, text, RICH) for name, text in facts.items()],
+            [Section(self._parts(), size=size)],
+            [Sentence(each, only=TEXT) for each in self._head()],
+            numbers=self.to_dict,
+        )
 
-        return predictions_page(self)
+    def pictures(self) -> BlockPictures:
+        """Return what `--out` draws."""
+        return bias_variance_pictures(self.result)
+
+    def _head(self) -> Iterator[str]:
+        result = self.result
+        given = ", ".join(printable(each) for each in self.shown.values())
+        models = f"{count_of(result.n_models, 'model')}{self._model_names()}"
+        yield f"{models}, {count_of(result.n_samples, 'sample')}; {given}"
+        if self.left_out:
+            yield f"left out, no numbers: {list_first(self.left_out)}"
+        whose = f", parts of {AUTHORS[result.decomposition]}" if result.decomposition else ""
+        yield f"expected {LOSSES[result.loss]}{whose}"
+
+    def _parts(self) -> Iterator[Part]:
+        said = what_dominates(self.result)
+        yield from (Sentence(f"{each}.", "verdict", RICH) for each in said.rstrip(".").split(". "))
+        yield from (_part_table(self.result), GAP, Sentence(said, only=TEXT), GAP)
+        title = f"samples of the largest expected loss, of {self.result.n_samples}, counted from 0"
+        yield from (Sentence(title, "line", TEXT), _sample_table(self.largest_losses()))
+        yield Figures(lambda: bias_variance_panels(self.result))
 
     def _model_names(self) -> str:
         if self.names is None:
             return ""
         return f" ({list_first(self.names)}{'; --pred chooses' if len(self.names) > MOST_NAMES else ''})"
-
-    def _rows(self) -> list[list[str]]:
-        loss, parts, beside = self.result.expected_loss, self.result.parts(), self.result.beside()
-        names = ["expected loss", *(f"  {name}" for name in parts), *(f"({name})" for name in beside)]
-        shares = [f"{100 * value / loss:.1f} %" if loss and np.isfinite(loss) else "-" for value in parts.values()]
-        cells = zip(
-            (name.replace("_", " ") for name in names),
-            format_column([loss, *parts.values(), *beside.values()]),
-            ["", *shares, *("" for _ in beside)],
-            strict=True,
-        )
-        return [["", "value", "share"], *map(list, cells)]
 
     @property
     def _each(self) -> Decomposition[NDArray[np.float64]]:
@@ -178,24 +193,39 @@ class DecomposedPredictions(TextResult):
             **parts,
         }
 
-    def _sample_rows(self) -> list[list[str]]:
-        samples = self.largest_losses()
-        heads = [
-            [str(row), format_entry(truth), format_entry(main)] for row, truth, main, *_ in map(dict.values, samples)
-        ]
-        numbers = format_numbers([list(sample.values())[3:] for sample in samples])
-        rows = [head + row for head, row in zip(heads, numbers, strict=True)]
-        return [[name.replace("_", " ") for name in samples[0]], *rows]
+
+def _part_table(result: Decomposition) -> Table:
+    def rows() -> Iterator[Row]:
+        loss, parts, beside = result.expected_loss, result.parts(), result.beside()
+        written = iter(format_column([loss, *parts.values(), *beside.values()]))
+        yield Row("expected loss", [Number(loss, written=next(written)), ""])
+        for name, value in parts.items():
+            share = value / loss if loss and math.isfinite(loss) else math.nan
+            cell = Cell("-") if math.isnan(share) else Cell(f"{100 * share:.1f} %", repr(share))
+            title = name.replace("_", " ")
+            yield Row(title, [Number(value, written=next(written)), cell], short=f"  {title}")
+        for name, value in beside.items():
+            yield Row(f"({name.replace('_', ' ')})", [Number(value, written=next(written)), ""])
+
+    columns = ["Part", "value", "share"]
+    return Table("parts", "Parts of the loss", columns, rows, heads=["", *columns[1:]])
+
+
+def _sample_table(samples: Sequence[Mapping[str, Any]]) -> Table:
+    def rows() -> Iterator[Row]:
+        texts = format_numbers([list(sample.values())[3:] for sample in samples])
+        for sample, written in zip(samples, texts, strict=True):
+            row, truth, main, *values = sample.values()
+            numbers = [Number(float(value), written=text) for value, text in zip(values, written, strict=True)]
+            yield Row(str(row), [format_entry(truth), format_entry(main), *numbers])
+
+    columns = [name.replace("_", " ") for name in samples[0]]
+    return Table("samples", "Samples of the largest expected loss, counted from 0", columns, rows)
 
 
 def list_first(names: list[str]) -> str:
     """List the first names."""
     return ", ".join(shorten_names(names[:MOST_NAMES], LONGEST_NAME)) + (", ..." if len(names) > MOST_NAMES else "")
-
-
-def count_of(n: int, what: str) -> str:
-    """Return how many there are of something."""
-    return f"{n} {what}{'s' * (n != 1)}"
 
 
 def format_entry(value: Any) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fastevals import __version__
 from fastevals._choices import McNemarMethod
 from fastevals._naming import option
 from fastevals._options import UndefinedMetricWarning, check_integer, check_number
@@ -60,6 +59,7 @@ from fastevals.show.compare.pictures import NAMES, Panels, prediction_panels
 from fastevals.show.output import BlockPictures
 from fastevals.show.predicted import class_metrics, read_classes
 from fastevals.show.report.intervals import Intervals, metric_title, read_intervals
+from fastevals.show.schema import json_head
 from fastevals.show.verdict import INDEPENDENT, ComparedModels, best_sentence, level_sentence, listed, next_sentence
 
 CORRECTION: Correction = "holm"
@@ -103,7 +103,7 @@ class PredictionsComparison(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as strict JSON: NaN is None, what is infinite "Infinity"."""
         values = {
-            "fastevals": __version__,
+            **json_head(),
             "data": self.data,
             "compared": "predictions",
             "label": self.label,

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from fastevals import __version__
 from fastevals._naming import OPTION_NAMES
 from fastevals._text import (
     MORE_PAIRS,
@@ -49,6 +48,7 @@ from fastevals.show.compare.blocks import ComparisonOptions, ResultsBlock, block
 from fastevals.show.compare.pictures import NAMES, results_panels
 from fastevals.show.compare.verdict import results_verdict
 from fastevals.show.output import BlockPictures
+from fastevals.show.schema import json_head
 
 MOST_NAMED = 12  # columns in the head
 LONGEST_NAME = 45  # of an algorithm, so that a table has no more than 120 characters
@@ -80,7 +80,7 @@ class ResultsComparison(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as strict JSON: NaN is None, what is infinite "Infinity"."""
-        values: dict[str, Any] = {"fastevals": __version__, "data": self.data, "compared": "results"}
+        values: dict[str, Any] = {**json_head(), "data": self.data, "compared": "results"}
         values |= {OPTION_NAMES.get(name, name): value for name, value in self.options._asdict().items()}
         values |= {"algorithms": self.blocks[0].friedman.names, "others": self.others, "cautions": self.cautions}
         values["blocks"] = [

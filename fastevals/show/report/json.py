@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals import __version__
 from fastevals._naming import OPTION_NAMES
 from fastevals.many.groups import GroupedMetric
 from fastevals.reading.columns import ROLES
@@ -20,6 +19,7 @@ from fastevals.show.report.intervals import BCA, CELLS, DELONG, ModelPair
 from fastevals.show.report.kinds import REPORT_KINDS
 from fastevals.show.report.notes import block_cautions, describe_undrawn, methods_in_place, over_cautions
 from fastevals.show.report.over_values import OverValues, find_extreme
+from fastevals.show.schema import json_head
 
 MOST_CELLS = 200  # classes whose matrix is written
 
@@ -32,7 +32,7 @@ def report_values(report: ReportData) -> dict[str, Any]:
     of_kind = {"operating_point": point, "costs": report.costs} if has_scores else {"not_measured": report.not_measured}
     values: dict[str, Any] = as_json(
         {
-            "fastevals": __version__,
+            **json_head(),
             "data": report.data,
             **({} if has_scores else {"predicted": REPORT_KINDS[kind].predicted}),
             ROLES[kind][0]: roles.truth,

@@ -1,0 +1,83 @@
+r"""Tables of documents as LaTeX: a `tabular` of booktabs each, with a caption and a label."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import zip_longest
+
+from fastevals._text import one_line, printable
+from fastevals.document.document import Cell, Document, RichRow, Section, Table, parts_for, rich
+
+NEEDED = r"% needs \usepackage{booktabs}"
+SPECIAL = {each: f"\\{each}" for each in "{}$&#_%"} | {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
+    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"{\char34}", "`": r"\textasciigrave{}",
+    "[": "{[}", "]": "{]}",
+}  # fmt: skip
+TABLE = r"""\begin{{table}}
+\centering
+\caption{{{caption}}}
+\label{{tab:{label}}}
+\begin{{tabular}}{{l{columns}}}
+\toprule
+{head} \\
+\midrule
+{rows}
+\bottomrule
+\end{{tabular}}
+\end{{table}}
+"""
+
+
+def write_latex(document: Document) -> str:
+    """Return the tables of a document, which go into any LaTeX document that uses booktabs."""
+    found = [
+        (section, table)
+        for section in document.sections
+        for table in parts_for("latex", section.parts)
+        if isinstance(table, Table)
+    ]
+    labels: dict[str, int] = {}
+    tables = [_table(document, section, table, labels) for section, table in found]
+    return "\n".join([NEEDED, *filter(None, tables)])
+
+
+def _table(document: Document, section: Section, table: Table, labels: dict[str, int]) -> str:
+    """Return a table; nothing of one without rows. `labels` says how many there are of a name."""
+    _, columns, rows = rich(table)
+    if not rows:
+        return ""
+    labels[table.kind] = labels.get(table.kind, 0) + 1
+    shown = rows[: table.n_shown]
+    caption = [each for each in (table.title, section.heading, printable(document.title)) if each]
+    caption += [table.more.format(len(rows) - len(shown))] if len(shown) < len(rows) else []
+    return TABLE.format(
+        caption=_escaped("; ".join(caption)) + ".",
+        label=table.kind + (f"-{labels[table.kind]}" if labels[table.kind] > 1 else ""),
+        columns="r" * (len(columns) - 1),
+        head=" & ".join(_escaped(printable(column)) for column in columns),
+        rows="\n".join(line for row in shown for line in _lines(row)),
+    )
+
+
+def _lines(row: RichRow) -> Iterable[str]:
+    """Yield a row's line, and lines below it of intervals and p-values."""
+    yield " & ".join([_escaped(printable(row.name)), *map(_value, row.cells)]) + r" \\"
+    for notes in zip_longest(*(cell.notes for cell in row.cells), fillvalue=""):
+        yield " & ".join(["", *(rf"\footnotesize {_escaped(note)}" if note else "" for note in notes)]) + r" \\"
+
+
+def _value(cell: Cell) -> str:
+    value = _escaped(cell.value)
+    return rf"\textbf{{{value}}}" if cell.emphasis else value
+
+
+def _escaped(text: str) -> str:
+    """Return words in one line with every special character escaped, and with the minus signs of numbers."""
+    parts = re.split(r"((?<![\w.])-(?=\d))", one_line(text))
+    return "".join("$-$" if k % 2 else "".join(map(_letter, part)) for k, part in enumerate(parts))
+
+
+def _letter(letter: str) -> str:
+    return SPECIAL.get(letter, letter)

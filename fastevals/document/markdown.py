@@ -1,0 +1,88 @@
+"""Documents as Markdown, for a pull request or a job's summary: verdict, tables, what may mislead, and facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from fastevals._text import one_line, printable
+from fastevals.document.document import Cell, Document, Sentence, Table, parts_for, rich
+
+FACTS = "<details><summary>How this was made</summary>"
+
+
+def write_markdown(document: Document) -> str:
+    """Return a document as GitHub's Markdown, the last line with a line end; it has no pictures."""
+    parts = [f"## {_escaped(document.heading())}"]
+    sections = [(section, list(parts_for("markdown", section.parts))) for section in document.sections]
+    several = sum(bool(found) for _, found in sections) > 1
+    said = list(parts_for("markdown", document.head))
+    if several:
+        parts += [*_paragraphs(said), *_cautions(said)]
+        said = []
+    for section, found in sections:
+        if several and section.heading:
+            size = f" ({section.size})" if section.size else ""
+            parts.append(f"### {_escaped(section.heading + size)}")
+        sentences = said + [part for part in found if isinstance(part, Sentence)]
+        parts += _paragraphs(sentences)
+        parts += [text for part in found if isinstance(part, Table) for text in _table(part)]
+        parts += _cautions(sentences)
+    facts = [
+        f"- {_started(f'{fact.name}: {fact.text}')}" for fact in parts_for("markdown", document.facts) if fact.text
+    ]
+    parts += [FACTS, "\n".join(facts), "</details>"] if facts else []
+    return "\n\n".join(parts) + "\n"
+
+
+def _paragraphs(sentences: Iterable[Sentence]) -> Iterator[str]:
+    """Yield what the verdict says, its first sentence in bold, then other sentences one by one."""
+    verdict = [each.text for each in sentences if each.role == "verdict"]
+    if verdict:
+        yield " ".join([f"**{_escaped(verdict[0])}**", *map(_escaped, verdict[1:])])
+    yield from (_started(each.text) for each in sentences if each.role in ("", "line", "note"))
+
+
+def _cautions(sentences: Iterable[Sentence]) -> list[str]:
+    """Return what may mislead, as a list."""
+    cautions = [f"- {_started(each.text)}" for each in sentences if each.role == "caution"]
+    return ["\n".join(cautions)] if cautions else []
+
+
+def _table(table: Table) -> Iterator[str]:
+    """Yield a table with its title, and a sentence on the rows that it leaves out."""
+    _, columns, rows = rich(table)
+    if not rows:
+        return
+    shown = rows[: table.n_shown]
+    if table.title:
+        yield f"**{_escaped(table.title)}**"
+    lines = [_line(_escaped(printable(column)) for column in columns), _line(["---", *["--:"] * (len(columns) - 1)])]
+    lines += [_line([_escaped(printable(row.name)), *map(_cell, row.cells)]) for row in shown]
+    yield "\n".join(lines)
+    if len(shown) < len(rows):
+        yield _started(table.more.format(len(rows) - len(shown)))
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(cell: Cell) -> str:
+    value = _escaped(cell.value)
+    value = f"**{value}**" if cell.emphasis else value
+    return f"{value} ({_escaped(', '.join(cell.notes))})" if cell.notes else value
+
+
+# Escapes --------------------------------------------------------------------------------------------------------------
+
+
+def _escaped(text: str) -> str:
+    """Return words in one line, none of whose characters Markdown or HTML takes for a sign; `_` is one around words."""
+    text = re.sub(r"([\\|*`\[\]~$@])|(?<!\w)_|_(?!\w)", r"\\\g<0>", one_line(text))
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _started(text: str) -> str:
+    """Return words that start a line, which is no heading, list or rule."""
+    return re.sub(r"^(\d*)([-+#=.)])", r"\1\\\2", _escaped(text))

@@ -1,0 +1,413 @@
+"""The JSON of the commands: keys, types and meanings. docs/json.md is made of these classes, and a test of both.
+
+Types of parsed JSON: ``found: ScoresReport = json.load(file)``.
+"""
+
+# Annotations are evaluated here, for the docs to read: no `from __future__ import annotations`.
+
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from fastevals import __version__
+from fastevals.infer.comparison import MetricComparison
+from fastevals.infer.significance.cochran import CochranResult
+from fastevals.infer.significance.friedman import FriedmanResult
+from fastevals.infer.significance.mcnemar import McNemarPairs, McNemarResult
+from fastevals.infer.significance.rank_comparisons import RankComparison
+from fastevals.results import SignificanceResult
+
+SCHEMA_VERSION = 1  # one more where a key goes or changes its meaning; a new key changes nothing
+
+Number = float | Literal["Infinity", "-Infinity"] | None  # None where undefined
+Ends = Annotated[list[Number], "low, high"] | None
+Label = Annotated[str | int | float | bool, "a class"]
+Result = dict[str, Any]  # the attributes of the class that stands beside it
+
+
+def json_head() -> dict[str, Any]:
+    """Return the keys that all JSON begins with."""
+    return {"fastevals": __version__, "schema_version": SCHEMA_VERSION}
+
+
+class JsonHead(TypedDict):
+    """What all JSON begins with."""
+
+    fastevals: Annotated[str, "version of fastevals"]
+    schema_version: Annotated[int, "version of these keys: one more where a key goes or changes its meaning"]
+
+
+class DroppedRows(TypedDict):
+    """Rows left out because a column has no value that can be used."""
+
+    rows: Annotated[int, "rows that lack a value of the column"]
+    alone: Annotated[int, "those of them that lack nothing else"]
+
+
+# fastevals report ---------------------------------------------------------------------------------------------------
+
+
+class Counts(TypedDict):
+    """Counts at a threshold, or sums of weights."""
+
+    tp: Annotated[float, "true positives"]
+    fp: Annotated[float, "false positives"]
+    fn: Annotated[float, "false negatives"]
+    tn: Annotated[float, "true negatives"]
+
+
+class DifferenceNumbers(TypedDict):
+    """The difference of two models in one metric."""
+
+    value: Annotated[Number, "the model's value minus the reference's"]
+    interval: Annotated[Ends, "its interval, simultaneous over all pairs of models"]
+    pvalue: Annotated[Number, "adjusted likewise"]
+
+
+class PairOfModels(TypedDict):
+    """The differences of two models."""
+
+    model: Annotated[str, "the model"]
+    reference: Annotated[str, "what it is compared with"]
+    metrics: Annotated[dict[str, DifferenceNumbers], "by metric"]
+
+
+class BlockIntervals(TypedDict):
+    """How a block's intervals were made."""
+
+    method: Annotated[str | None, '"BCa", "cells" or "normal"; null where the block has no intervals']
+    n_groups: Annotated[int | None, "number of groups that were drawn together; null without --group"]
+    n_undefined: Annotated[dict[str, int], "by metric, replicates in which it is undefined; they are left out"]
+    notes: Annotated[list[str], "cautions, in words"]
+
+
+class BlockIntervalsOfPredictions(BlockIntervals):
+    """How the intervals of predictions were made."""
+
+    resamples: Annotated[int | None, "replicates of this block; null where there was no bootstrap"]
+
+
+class ScoresModel(TypedDict):
+    """A model's numbers in a block."""
+
+    name: Annotated[str, "column of its scores"]
+    threshold: Annotated[Number, "rows with score >= threshold are predicted positive"]
+    confusion: Annotated[Counts | None, "counts at the threshold"]
+    metrics: Annotated[dict[str, Number], "all metrics of scores, by name"]
+    holds: Annotated[Ends, "priors for which the threshold stays the one of least cost"]
+    operating_range: Annotated[Ends, "priors for which the model is cheaper than predicting all or none positive"]
+    intervals: Annotated[dict[str, Ends] | None, "of the metrics that tables show; null without intervals"]
+    bounds: NotRequired[Annotated[dict[str, list[Number]], "of metrics in doubt: they contain the value for certain"]]
+
+
+class ClassNumbers(TypedDict):
+    """One metric of each class, in the order of `labels`."""
+
+    values: Annotated[list[Number], "of each class"]
+    intervals: Annotated[list[Ends] | None, "of each class; null without intervals"]
+    wilson: Annotated[list[Ends] | None, "Wilson's intervals of classes whose other intervals have no width"]
+
+
+class TargetsModel(TypedDict):
+    """A model's numbers in a block."""
+
+    name: Annotated[str, "column of its predictions"]
+    metrics: Annotated[dict[str, Number], "the metrics that tables show, by name"]
+    intervals: Annotated[dict[str, Ends] | None, "of the same metrics; null without intervals"]
+
+
+class LabelsModel(TargetsModel):
+    """A model's numbers in a block, and those of each class."""
+
+    confusion: Annotated[list[list[float]] | None, "the matrix: a row per true class; null of more than 200 classes"]
+    labels: Annotated[list[Label], "the classes, in the order of the matrix"]
+    classes: Annotated[dict[str, ClassNumbers], "by metric"]
+
+
+class AnyBlock(TypedDict):
+    """Rows that share a value of the --by column, or all rows; counts are of rows with a weight above zero."""
+
+    value: Annotated[Any, "value of the --by column; null for all rows"]
+    n_samples: Annotated[int, "rows"]
+    total_weight: Annotated[float | None, "sum of weights; null without weights"]
+    best: Annotated[dict[str, list[str]], "by metric, the models with the best value"]
+    differences: Annotated[list[PairOfModels], "of each two models"]
+
+
+class ScoresBlock(AnyBlock):
+    """Rows with scores."""
+
+    n_positives: Annotated[int, "positive rows"]
+    n_negatives: Annotated[int, "negative rows"]
+    models: Annotated[list[ScoresModel], "in the order given"]
+    against: NotRequired[Annotated[list[PairOfModels], "with --against: each model, and the same on the other rows"]]
+    intervals: Annotated[BlockIntervals | None, "how intervals were made; null without intervals"]
+
+
+class LabelsBlock(AnyBlock):
+    """Rows with predicted classes."""
+
+    models: Annotated[list[LabelsModel], "in the order given"]
+    intervals: Annotated[BlockIntervalsOfPredictions | None, "how intervals were made; null without intervals"]
+
+
+class TargetsBlock(AnyBlock):
+    """Rows with predicted numbers."""
+
+    models: Annotated[list[TargetsModel], "in the order given"]
+    intervals: Annotated[BlockIntervalsOfPredictions | None, "how intervals were made; null without intervals"]
+
+
+class Extreme(TypedDict):
+    """The lowest or the highest value of a metric."""
+
+    metric: Annotated[float, "the metric there"]
+    value: Annotated[Any, "value of the --by column: the one with most rows, where several have it"]
+    n_values: Annotated[int, "how many values have it"]
+
+
+class OverMetric(TypedDict):
+    """A metric of each value of the --by column."""
+
+    mean: Annotated[Number, "over the values, weighted by rows, or by --weight"]
+    interval: Annotated[Ends, "of the mean"]
+    macro_mean: Annotated[Number, "plain mean"]
+    n_undefined: Annotated[int, "values in which the metric is undefined"]
+    lowest: Annotated[Extreme | None, "the lowest"]
+    highest: Annotated[Extreme | None, "the highest"]
+    of_values: Annotated[list[Number], "of each value, in the order of `values`"]
+    intervals: NotRequired[Annotated[list[Ends], "of each value: of the AUC, by DeLong's method"]]
+
+
+class OverModel(TypedDict):
+    """A model over the values of the --by column."""
+
+    name: Annotated[str, "the model"]
+    metrics: Annotated[dict[str, OverMetric], "by metric"]
+
+
+class OverIntervals(TypedDict):
+    """How the intervals over the values were made."""
+
+    method: Annotated[str | None, '"DeLong"; null where it does not apply']
+    resamples_of_means: Annotated[int | None, "bootstrap replicates of whole values, where there are more than 100"]
+    notes: Annotated[list[str], "cautions, in words"]
+
+
+class OverScores(TypedDict):
+    """Metrics over the values of the --by column."""
+
+    values: Annotated[list[Any], "the values, ascending"]
+    n_samples: Annotated[list[int], "rows of each"]
+    n_positives: Annotated[list[int], "positive rows of each"]
+    total_weights: Annotated[list[float] | None, "sum of weights of each; null without --weight"]
+    models: Annotated[list[OverModel], "in the order given"]
+    intervals: Annotated[OverIntervals | None, "null without intervals"]
+
+
+class OverValuesOfModel(TypedDict):
+    """One metric of a model, of each value of the --by column."""
+
+    name: Annotated[str, "the model"]
+    values: Annotated[list[Number], "of each value"]
+    intervals: Annotated[list[Ends], "of each value"]
+
+
+class OverPredictions(TypedDict):
+    """One metric over the values of the --by column."""
+
+    values: Annotated[list[Any], "the values, ascending"]
+    n_samples: Annotated[list[int], "rows of each"]
+    metric: Annotated[str, "accuracy, or root_mean_squared_error"]
+    models: Annotated[list[OverValuesOfModel], "in the order given"]
+
+
+class IntervalSettings(TypedDict):
+    """What intervals were asked for."""
+
+    confidence: Annotated[float, "--confidence"]
+    resamples: Annotated[int, "--resamples"]
+    seed: Annotated[int, "--seed; where a generator was given, the number that was drawn from it"]
+    group: Annotated[str | None, "column of --group"]
+
+
+class ScoresIntervals(IntervalSettings):
+    """What intervals were asked for, and how they were made."""
+
+    method: Annotated[str | None, 'of the block with most metrics: "BCa" or "cells"']
+    in_place_of_bca: Annotated[dict[str, str], "by metric, the method that replaces BCa"]
+    cells_above: Annotated[int | None, "rows above which cells of rows are drawn; null where all rows are"]
+    budget: Annotated[int | None, "draws (rows x models x replicates) of a report; null with --resamples"]
+    blocks_drawn: Annotated[int, "blocks whose rows are drawn"]
+    not_drawn: Annotated[str, "why rows of other blocks are not, in words"]
+
+
+class OperatingPointRule(TypedDict):
+    """How thresholds are chosen: one of two keys."""
+
+    best: NotRequired[Annotated[str, "metric that is best at each model's threshold"]]
+    threshold: NotRequired[Annotated[Number, "the threshold that was given"]]
+
+
+class Costs(TypedDict):
+    """Costs and the share of positives."""
+
+    cost_fp: Annotated[float, "cost of a false positive"]
+    cost_fn: Annotated[float, "cost of a false negative"]
+    prior: NotRequired[Annotated[float, "share of positives where the models are used, if given"]]
+
+
+class AnyReport(JsonHead):
+    """What all reports have."""
+
+    data: Annotated[str, "where the rows are from"]
+    pos_label: Annotated[Label | None, "the positive class"]
+    weight: Annotated[str | None, "column of --weight"]
+    frequency_weight: Annotated[str | None, "column of --frequency-weight"]
+    by: Annotated[str | None, "column of --by"]
+    n_dropped: Annotated[int, "rows left out because a value can't be used"]
+    dropped: Annotated[dict[str, DroppedRows], "by column"]
+
+
+class ScoresReport(AnyReport):
+    """``fastevals report --score``: scores of models."""
+
+    label: Annotated[str, "column of the true class"]
+    operating_point: Annotated[OperatingPointRule, "how thresholds are chosen"]
+    costs: Annotated[Costs | None, "where given, or used by the operating point"]
+    intervals: Annotated[ScoresIntervals | None, "null without intervals"]
+    over: Annotated[OverScores | None, "over the values of --by, where there are two or more"]
+    blocks: Annotated[list[ScoresBlock], "by value of --by; empty where there are more than 100"]
+
+
+class PredictionsReport(AnyReport):
+    """What reports of predictions have."""
+
+    predicted: Annotated[Literal["classes", "numbers"], "what is predicted"]
+    classes: Annotated[list[Label] | None, "the classes that occur; null of numbers"]
+    not_measured: Annotated[list[str], "what is not measured, and why, in words"]
+    intervals: Annotated[IntervalSettings | None, "null without intervals"]
+    over: Annotated[OverPredictions | None, "over the values of --by, where there are two or more"]
+
+
+class LabelsReport(PredictionsReport):
+    """``fastevals report --label --pred``: predicted classes."""
+
+    label: Annotated[str, "column of the true class"]
+    blocks: Annotated[list[LabelsBlock], "by value of --by; empty where there are more than 100"]
+
+
+class TargetsReport(PredictionsReport):
+    """``fastevals report --target --pred``: predicted numbers."""
+
+    target: Annotated[str, "column of the true number"]
+    blocks: Annotated[list[TargetsBlock], "by value of --by; empty where there are more than 100"]
+
+
+# fastevals compare --------------------------------------------------------------------------------------------------
+
+
+class ComparedBlock(TypedDict):
+    """Data sets that share a value of the --by column, or all data sets."""
+
+    value: Annotated[Any, "value of the --by column; null for all data sets"]
+    n_datasets: Annotated[int, "data sets"]
+    mean_ranks: Annotated[dict[str, float], "by algorithm; rank 1 is best"]
+    means: Annotated[dict[str, Number], "by algorithm, the mean of the results"]
+    friedman: Annotated[Result | None, "Friedman's test; null of two algorithms", FriedmanResult]
+    pairs: Annotated[Result | None, "tests of pairs; null where Friedman's test rejects nothing", RankComparison]
+    groups: Annotated[list[list[str]] | None, "algorithms that do not differ; null where there is no such list"]
+    wilcoxon: Annotated[Result | None, "Wilcoxon's signed-rank test of two algorithms", SignificanceResult]
+    sign: Annotated[Result | None, "the sign test of two algorithms", SignificanceResult]
+
+
+class ResultsOfComparison(JsonHead):
+    """``fastevals compare``: results on data sets."""
+
+    data: Annotated[str, "where the results are from"]
+    compared: Annotated[Literal["results"], "what is compared"]
+    dataset: Annotated[list[str], "columns of --dataset"]
+    algorithm: Annotated[list[str], "columns of --algorithm"]
+    by: Annotated[str | None, "column of --by"]
+    control: Annotated[str | None, "the algorithm of --control"]
+    posthoc: Annotated[str | None, "the test of pairs"]
+    higher_is_better: Annotated[bool, "false with --lower-is-better"]
+    confidence: Annotated[float, "--confidence: tests are at level 1 - confidence"]
+    algorithms: Annotated[list[str], "columns that were compared"]
+    others: Annotated[list[str], "columns that were not"]
+    cautions: Annotated[list[str], "columns that may be no results, in words"]
+    blocks: Annotated[list[ComparedBlock], "by value of --by"]
+
+
+class PredictionsOfComparison(JsonHead):
+    """``fastevals compare --label --pred``: predicted classes."""
+
+    data: Annotated[str, "where the rows are from"]
+    compared: Annotated[Literal["predictions"], "what is compared"]
+    label: Annotated[str, "column of the true class"]
+    group: Annotated[str | None, "column of --group"]
+    classes: Annotated[list[Label], "the classes that occur"]
+    n_samples: Annotated[int, "rows"]
+    metrics: Annotated[dict[str, Result], "by metric, the models' values and differences", MetricComparison]
+    pos_label: Annotated[Label | None, "the positive class"]
+    n_resamples: Annotated[int, "--resamples"]
+    confidence_level: Annotated[float, "--confidence"]
+    method: Annotated[str, "of the models' intervals"]
+    alternative: Annotated[str, "what the differences are tested against"]
+    cochran: Annotated[Result | None, "Cochran's Q of three models or more", CochranResult]
+    mcnemar: Annotated[Result, "McNemar's test of all pairs, p adjusted", McNemarPairs]
+    mcnemar_tests: Annotated[list[Result], "the test of each pair by itself", McNemarResult]
+
+
+# fastevals bias-variance, summarize ---------------------------------------------------------------------------------
+
+
+class Decomposed(JsonHead):
+    """What all decompositions have."""
+
+    data: Annotated[str, "where the predictions are from"]
+    loss: Annotated[Literal["squared", "zero_one"], "the loss"]
+    decomposition: Annotated[str | None, "whose parts of the 0-1 loss; null of squared loss"]
+    n_models: Annotated[int, "models"]
+    n_samples: Annotated[int, "samples"]
+
+
+class PredictionsDecomposed(Decomposed):
+    """``fastevals bias-variance FILE``."""
+
+    decomposed: Annotated[Literal["predictions"], "what is decomposed"]
+    models: Annotated[list[str] | None, "columns of the models; null of an array"]
+    left_out: Annotated[list[str], "columns that are no model's"]
+    expected_loss: Annotated[Number, "mean loss over models and samples"]
+    parts: Annotated[dict[str, Number], "by name, the parts, whose sum is the loss"]
+    beside: Annotated[dict[str, Number], "by name, related figures that are no parts"]
+    largest_losses: Annotated[
+        list[dict[str, Any]], "samples: `sample` (row from 0), `truth`, `main_prediction`, `expected_loss`, each part"
+    ]
+
+
+class PolynomialsDecomposed(Decomposed):
+    """``fastevals bias-variance`` without a file."""
+
+    decomposed: Annotated[Literal["polynomials"], "what is decomposed"]
+    parameter: Annotated[str, "what `values` are"]
+    values: Annotated[list[float], "degrees"]
+    expected_loss: Annotated[list[Number], "mean loss at each value"]
+    parts: Annotated[dict[str, list[Number]], "by name, each part at each value"]
+    best: Annotated[float, "the value of the least loss"]
+
+
+class Summarized(JsonHead):
+    """``fastevals summarize``."""
+
+    file: Annotated[str, "the file that was written"]
+    n_samples: Annotated[int, "rows"]
+    n_positives: Annotated[int, "positive rows"]
+    n_dropped: Annotated[int, "rows left out because a value can't be used"]
+    dropped: Annotated[dict[str, DroppedRows], "by column"]
+    models: Annotated[list[str], "columns of scores"]
+    bytes: Annotated[int, "size of the file"]
+
+
+KINDS: tuple[Any, ...] = (
+    *(ScoresReport, LabelsReport, TargetsReport, ResultsOfComparison, PredictionsOfComparison),
+    *(PredictionsDecomposed, PolynomialsDecomposed, Summarized),
+)
