@@ -3,6 +3,7 @@
 import inspect
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import pytest
 from pyarrow import parquet
 
 import fastevals
+from fastevals._naming import typed_name
 from fastevals.datasets import load_digits_eight, load_psnr
 from fastevals.show.cli import COMMANDS, main
 from fastevals.show.commands import Parser, fields_of
@@ -60,6 +62,18 @@ def test_each_option_has_help_and_a_paragraph(kind):
     of_two = {"cost_fp", "separator", "encoding"}  # of which the next one's paragraph speaks
     assert {name for name, option in shown.items() if not option.doc} <= of_two
     assert [name for name, option in shown.items() if option.doc and not re.match("[^ ].*?: [A-Z]", option.doc)] == []
+
+
+@pytest.mark.parametrize("kind", [ReportOptions, CompareOptions])
+def test_each_option_acts_and_is_tested(kind):
+    """Its value is read somewhere in the package, and a test gives it one."""
+    names = [name for name, *_ in fields_of(kind)]
+    package, tests = (
+        "".join(path.read_text() for path in folder.rglob("*.py"))
+        for folder in (Path(fastevals.__file__).parent / "show", Path(__file__).parents[1])
+    )
+    assert [name for name in names if not re.search(rf"\boptions\.{name}\b", package)] == []
+    assert [name for name in names if not re.search(rf"\"{name}\"|\b{name}=|\"{typed_name(name)}[\"=]", tests)] == []
 
 
 def test_report_is_the_commands(tmp_path, capsys):
