@@ -74,15 +74,10 @@ class BlockIntervals(TypedDict):
     """How a block's intervals were made."""
 
     method: Annotated[str | None, '"BCa", "cells" or "normal"; null where the block has no intervals']
+    resamples: NotRequired[Annotated[int | None, "replicates of this block, of predictions; null without a bootstrap"]]
     n_groups: Annotated[int | None, "number of groups that were drawn together; null without --group"]
     n_undefined: Annotated[dict[str, int], "by metric, replicates in which it is undefined; they are left out"]
     notes: Annotated[list[str], "cautions, in words"]
-
-
-class BlockIntervalsOfPredictions(BlockIntervals):
-    """How the intervals of predictions were made."""
-
-    resamples: Annotated[int | None, "replicates of this block; null where there was no bootstrap"]
 
 
 class ScoresModel(TypedDict):
@@ -106,20 +101,15 @@ class ClassNumbers(TypedDict):
     wilson: Annotated[list[Ends] | None, "Wilson's intervals of classes whose other intervals have no width"]
 
 
-class TargetsModel(TypedDict):
+class PredictionsModel(TypedDict):
     """A model's numbers in a block."""
 
     name: Annotated[str, "column of its predictions"]
     metrics: Annotated[dict[str, Number], "the metrics that tables show, by name"]
     intervals: Annotated[dict[str, Ends] | None, "of the same metrics; null without intervals"]
-
-
-class LabelsModel(TargetsModel):
-    """A model's numbers in a block, and those of each class."""
-
-    confusion: Annotated[list[list[float]] | None, "the matrix: a row per true class; null of more than 200 classes"]
-    labels: Annotated[list[Label], "the classes, in the order of the matrix"]
-    classes: Annotated[dict[str, ClassNumbers], "by metric"]
+    confusion: NotRequired[Annotated[list[list[float]] | None, "a row per true class; null of more than 200 classes"]]
+    labels: NotRequired[Annotated[list[Label], "the classes, in the order of `confusion`"]]
+    classes: NotRequired[Annotated[dict[str, ClassNumbers], "by metric"]]
 
 
 class AnyBlock(TypedDict):
@@ -130,6 +120,7 @@ class AnyBlock(TypedDict):
     total_weight: Annotated[float | None, "sum of weights; null without weights"]
     best: Annotated[dict[str, list[str]], "by metric, the models with the best value"]
     differences: Annotated[list[PairOfModels], "of each two models"]
+    intervals: Annotated[BlockIntervals | None, "how intervals were made; null without intervals"]
 
 
 class ScoresBlock(AnyBlock):
@@ -139,21 +130,12 @@ class ScoresBlock(AnyBlock):
     n_negatives: Annotated[int, "negative rows"]
     models: Annotated[list[ScoresModel], "in the order given"]
     against: NotRequired[Annotated[list[PairOfModels], "with --against: each model, and the same on the other rows"]]
-    intervals: Annotated[BlockIntervals | None, "how intervals were made; null without intervals"]
 
 
-class LabelsBlock(AnyBlock):
-    """Rows with predicted classes."""
+class PredictionsBlock(AnyBlock):
+    """Rows with predicted classes or numbers."""
 
-    models: Annotated[list[LabelsModel], "in the order given"]
-    intervals: Annotated[BlockIntervalsOfPredictions | None, "how intervals were made; null without intervals"]
-
-
-class TargetsBlock(AnyBlock):
-    """Rows with predicted numbers."""
-
-    models: Annotated[list[TargetsModel], "in the order given"]
-    intervals: Annotated[BlockIntervalsOfPredictions | None, "how intervals were made; null without intervals"]
+    models: Annotated[list[PredictionsModel], "in the order given"]
 
 
 class Extreme(TypedDict):
@@ -279,27 +261,16 @@ class ScoresReport(AnyReport):
 
 
 class PredictionsReport(AnyReport):
-    """What reports of predictions have."""
+    """``fastevals report --pred``: predicted classes or numbers."""
 
     predicted: Annotated[Literal["classes", "numbers"], "what is predicted"]
+    label: NotRequired[Annotated[str, "column of the true class, of classes"]]
+    target: NotRequired[Annotated[str, "column of the true number, of numbers"]]
     classes: Annotated[list[Label] | None, "the classes that occur; null of numbers"]
     not_measured: Annotated[list[str], "what is not measured, and why, in words"]
     intervals: Annotated[IntervalSettings | None, "null without intervals"]
     over: Annotated[OverPredictions | None, "over the values of --by, where there are two or more"]
-
-
-class LabelsReport(PredictionsReport):
-    """``fastevals report --label --pred``: predicted classes."""
-
-    label: Annotated[str, "column of the true class"]
-    blocks: Annotated[list[LabelsBlock], "by value of --by; empty where there are more than 100"]
-
-
-class TargetsReport(PredictionsReport):
-    """``fastevals report --target --pred``: predicted numbers."""
-
-    target: Annotated[str, "column of the true number"]
-    blocks: Annotated[list[TargetsBlock], "by value of --by; empty where there are more than 100"]
+    blocks: Annotated[list[PredictionsBlock], "by value of --by; empty where there are more than 100"]
 
 
 # fastevals compare --------------------------------------------------------------------------------------------------
@@ -408,6 +379,6 @@ class Summarized(JsonHead):
 
 
 KINDS: tuple[Any, ...] = (
-    *(ScoresReport, LabelsReport, TargetsReport, ResultsOfComparison, PredictionsOfComparison),
-    *(PredictionsDecomposed, PolynomialsDecomposed, Summarized),
+    *(ScoresReport, PredictionsReport, ResultsOfComparison, PredictionsOfComparison, PredictionsDecomposed),
+    *(PolynomialsDecomposed, Summarized),
 )
