@@ -9,25 +9,25 @@ from typing import Any
 from fastevals._execution import progressed
 from fastevals.chapter import bias_variance, costs, measures, ranks, splits, tests
 from fastevals.chapter.example import Answer, Example, Solved, examples, find_example
-from fastevals.chapter.pictures import CAPTIONS
+from fastevals.document.document import Document, Fact, Section
 from fastevals.document.frames import Columns, make_columns
-from fastevals.document.page.page import Block, Page, figures
 from fastevals.document.picture import Panel
+from fastevals.document.result import Result
+from fastevals.document.text import write_text
 from fastevals.results import as_json
 from fastevals.show.output import BlockPictures
 from fastevals.show.schema import json_head
-from fastevals.show.text_result import TextResult
 
 SECTIONS = splits, measures, costs, tests, ranks, bias_variance  # which register their examples when imported
 TITLE = "Model evaluation and selection"
-FACTS = {
-    "chapter": "2 of Zhou Zhihua, Machine Learning (2016), with the examples and the homework of a course on it",
-    "printed": "figures of the book, of the course, and of others as named; each that differs has its reason",
-}
+FACTS = (
+    Fact("chapter", "2 of Zhou Zhihua, Machine Learning (2016), with the examples and the homework of a course on it"),
+    Fact("printed", "figures of the book, of the course, and of others as named; each that differs has its reason"),
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Chapter(TextResult):
+class Chapter(Result):
     """Solved examples: the command's text, JSON and page."""
 
     solved: tuple[Solved, ...]
@@ -41,13 +41,15 @@ class Chapter(TextResult):
         }
 
     def to_text(self) -> str:
-        """Return the examples as text to read."""
-        return "\n\n".join(each.to_text() for each in self.solved)
+        """Return the examples as text to read, each below a line that names it."""
+        return "\n\n".join(write_text(each.document()) for each in self.solved)
 
-    def to_page(self) -> Page:
-        """Return what the page of the examples shows."""
-        blocks = [_block(each, f"b{k}") for k, each in enumerate(self.solved)]
-        return Page("chapter", TITLE, FACTS, (), blocks, self.to_dict())
+    def _document(self) -> Document:
+        sections = [
+            Section(solved.parts(), solved.example.title, f"{solved.example.section}, {solved.example.name}")
+            for solved in self.solved
+        ]
+        return Document("chapter", TITLE, FACTS, sections, numbers=self.to_dict)
 
     def _columns(self) -> Columns:
         """Return a row for each figure beside a printed one."""
@@ -69,13 +71,6 @@ class Chapter(TextResult):
         for each, answer in self.solved:
             for kind, panels in answer.pictures:
                 yield each.name, kind, list(panels)
-
-
-def _block(solved: Solved, prefix: str) -> Block:
-    (name, section, title, question, _), answer = solved
-    tables = [*answer.tables, answer.comparison_table()]
-    drawn = list(figures(answer.pictures, prefix, CAPTIONS))
-    return Block(title, f"{section}, {name}", answer.sentences, figures=drawn, tables=tables, question=question)
 
 
 def solve(name: str | None = None) -> Chapter:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from fastevals.show.commands import Parser, check_beforehand, run_program, show_result
+from fastevals.show.commands import Parser, add_format, check_beforehand, run_program, show_result
 
 PROGRAM = "python -m fastevals.chapter"
 DESCRIPTION = """\
@@ -51,7 +51,7 @@ def _parse(argv: list[str]) -> argparse.Namespace | None:
     add("--html", metavar="FILE", help="also write a page to this file: questions, answers, tables, pictures")
     add("--out", metavar="DIR", help="also write chapter.json, chapter.txt and pictures to this folder")
     add("--quiet", action="store_true", help="no bars of steps that take long, on a terminal either")
-    add("--format", choices=("text", "json"), default="text", help="text to read (default), or JSON for programs")
+    add_format(parser)
     parser.set_defaults(program=PROGRAM, command="chapter", progress=False)
     try:
         arguments, unknown = parser.parse_known_args(argv)

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fastevals._options import did_you_mean
-from fastevals._text import format_tables, wrap_text
-from fastevals.document.document import Cell, Number, Row, Table
+from fastevals.chapter.pictures import CAPTIONS
+from fastevals.document.document import (
+    GAP,
+    RICH,
+    TEXT,
+    Cell,
+    Document,
+    Figures,
+    Number,
+    Part,
+    Row,
+    Section,
+    Sentence,
+    Table,
+)
 from fastevals.document.picture import Panel
 
 Pictures = Sequence[tuple[str, Sequence[Panel]]]  # by kind, as pages name them
@@ -50,13 +63,12 @@ class Answer:
     tables: Sequence[Table] = ()
     pictures: Pictures = ()
 
-    def comparison_table(self) -> Table:
+    def comparison_table(self, *, with_reasons: bool = True) -> Table:
         """Return the figures beside the sources'."""
-        columns = ["", "fastevals", "printed", "by", "why they differ"]
-        if not any(each.why for each in self.comparisons):
-            del columns[-1]
+        has_reasons = with_reasons and any(each.why for each in self.comparisons)
+        columns = ["", "fastevals", "printed", "by", *(["why they differ"] if has_reasons else [])]
         rows = [
-            Row(each.what, [Cell(each.shown, repr(each.here)), *(Cell(str(text)) for text in each[2 : len(columns)])])
+            Row(each.what, [Cell(each.shown, repr(each.here)), *(str(text) for text in each[2 : len(columns)])])
             for each in self.comparisons
         ]
         return Table("comparisons", "Beside the printed figures", columns, rows)
@@ -96,20 +108,26 @@ class Solved(NamedTuple):
             "pictures": [kind for kind, _ in answer.pictures],
         }
 
-    def to_text(self) -> str:
-        """Return the example as text to read, the last line with a line end."""
-        (name, section, title, question, _), answer = self
-        lines = [f"{section} {title} [{name}]", *wrap_text(f"? {question}", "  "), ""]
-        lines += [line for sentence in answer.sentences for line in wrap_text(sentence)]
-        for table in answer.tables:
-            lines += ["", table.title, *format_tables([[[*table.columns], *map(written, table.made())]])[0]]
+    def document(self) -> Document:
+        """Return the example by itself, as the text has it."""
+        name, section, title, question, _ = self.example
+        head = [Sentence(question, "question")]
+        return Document("", f"{section} {title} [{name}]", head=head, sections=[Section(self.parts())])
+
+    def parts(self) -> Iterator[Part]:
+        """Yield what is said of the example."""
+        answer = self.answer
+        yield Sentence(self.example.question, "question", RICH)
+        yield from (Sentence(sentence, "verdict") for sentence in answer.sentences)
+        for each in answer.tables:
+            yield from (GAP, Sentence(each.title, "line", TEXT), each)
         if answer.comparisons:
-            rows = [[each.what, each.shown, each.printed, each.source] for each in answer.comparisons]
-            lines += ["", *format_tables([[["", "fastevals", "printed", "by"], *rows]])[0]]
-            for why in dict.fromkeys(each.why for each in answer.comparisons if each.why):
-                differ = "; ".join(each.what for each in answer.comparisons if each.why == why)
-                lines += wrap_text(f"! {differ}: {why}")
-        return "\n".join(lines) + "\n"
+            yield from (GAP, answer.comparison_table(with_reasons=False)._replace(only=TEXT))
+            yield answer.comparison_table()._replace(only=RICH)
+        for why in dict.fromkeys(each.why for each in answer.comparisons if each.why):
+            differ = "; ".join(each.what for each in answer.comparisons if each.why == why)
+            yield Sentence(f"! {differ}: {why}", only=TEXT)
+        yield Figures(lambda: answer.pictures, CAPTIONS)
 
 
 def written(row: Row) -> list[str]:
@@ -125,7 +143,10 @@ def table(title: str, columns: Sequence[str], rows: Mapping[str, Sequence[float 
 def _cell(value: float | str) -> Cell | Number:
     if isinstance(value, str):
         return Cell(value)
-    return Cell(f"{value:,}", repr(value)) if isinstance(value, int) else Number(float(value))
+    if isinstance(value, int):
+        return Cell(f"{value:,}", repr(value))
+    number = Number(float(value))
+    return number._replace(written=number.on_page().value)
 
 
 # Registered -----------------------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ TEXT: Only = ("text",)
 RICH: Only = ("html", "markdown", "latex")
 PAGE: Only = ("html",)
 
-Role = Literal["", "verdict", "caution", "note", "line"]
+Role = Literal["", "question", "verdict", "caution", "note", "line"]
 Emphasis: TypeAlias = str  # "best" of its column; "shown" to differ; or ""
 Ends = tuple[float, float]  # of an interval
 
@@ -174,7 +174,11 @@ def _ends(interval: Ends | None) -> tuple[str, ...]:
 
 
 class Sentence(NamedTuple):
-    """Words: a sentence of the verdict, a caution, a note on what is undefined, a "line" as it is, or any other."""
+    """Words.
+
+    The role is what the verdict answers (a question), a sentence of the verdict, a caution, a note on what is
+    undefined, a line that is not wrapped, or none of these.
+    """
 
     text: str
     role: Role = ""
@@ -240,7 +244,6 @@ class Section(NamedTuple):
     parts: Iterable[Part]
     heading: str = ""  # which the text leaves out
     size: str = ""  # how many rows
-    question: str = ""  # what the verdict answers
     is_block: bool = True  # rows that were measured, so that the page's controls are for it
 
 

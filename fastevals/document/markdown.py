@@ -37,6 +37,7 @@ def write_markdown(document: Document) -> str:
 
 def _paragraphs(sentences: Iterable[Sentence]) -> Iterator[str]:
     """Yield what the verdict says, its first sentence in bold, then other sentences one by one."""
+    yield from (f"_{_escaped(each.text)}_" for each in sentences if each.role == "question")
     verdict = [each.text for each in sentences if each.role == "verdict"]
     if verdict:
         yield " ".join([f"**{_escaped(verdict[0])}**", *map(_escaped, verdict[1:])])

@@ -19,7 +19,8 @@ from fastevals.document.document import (
 )
 
 FACT_CHARACTERS = 11  # before what is said
-MARKS = {"caution": "! : ", "note": "- : "}
+# Before the first line, and before others.
+MARKS = {"caution": ("! : ", "    "), "note": ("- : ", "    "), "question": ("? ", "  ")}
 
 
 def write_text(document: Document) -> str:
@@ -58,7 +59,8 @@ def _sentence_lines(sentence: Sentence) -> list[str]:
     """Return a sentence's lines; none of a gap."""
     if sentence.role == "line":
         return sentence.text.split("\n") if sentence.text else []
-    return wrap_text(MARKS.get(sentence.role, "") + sentence.text)
+    mark, indent = MARKS.get(sentence.role, ("", "    "))
+    return wrap_text(mark + sentence.text, indent)
 
 
 # Tables ---------------------------------------------------------------------------------------------------------------

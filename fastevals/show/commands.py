@@ -319,8 +319,13 @@ def add_shared(parser: Parser, *, page: str = "", drawn: str = "") -> None:
         help_text = f"a CSV file's first line {text}"
         first_line.add_argument(name, dest="header", action="store_const", const=value, help=help_text)
     add("--quiet", action="store_true", help="no bars of steps that take long, on a terminal either")
+    add_format(parser)
+
+
+def add_format(parser: Parser) -> None:
+    """Add the option of how a result is printed."""
     form_help = "text to read (default), JSON for programs, or Markdown for a pull request or a job's summary"
-    add("--format", choices=("text", "json", "markdown"), default="text", help=form_help)
+    parser.add_argument("--format", choices=("text", "json", "markdown"), default="text", help=form_help)
 
 
 def chosen(options: type[T], arguments: Mapping[str, Any]) -> T:

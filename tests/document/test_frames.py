@@ -329,7 +329,7 @@ def test_no_result_was_forgotten() -> None:
     while found:
         found = [each for kind in found for each in kind.__subclasses__() if each.__module__.startswith("fastevals")]
         kinds |= set(found)
-    bases = {"Frozen", "TextResult", "ValuesByKey"}
+    bases = {"Frozen", "ValuesByKey"}
     assert {kind.__name__ for kind in kinds if kind._columns is Result._columns} == bases
     public = {kind for name in fastevals.__all__ if isinstance(kind := getattr(fastevals, name), type)}
     assert {kind.__name__ for kind in public if hasattr(kind, "to_dict") and kind not in kinds} == set()

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +15,9 @@ from fastevals._text import printable
 from fastevals.document.document import (
     Document,
     Figures,
+    Part,
+    RichTable,
+    Role,
     Section,
     Sentence,
     Table,
@@ -67,34 +69,21 @@ class Figure(NamedTuple):
     place: int  # of the model that it is of, or -1
 
 
-class Block(NamedTuple):
-    """A part of a page: all rows, or those that share a value of the --by column."""
+class Article(NamedTuple):
+    """A section as a page shows it: what it comes to in words, then pictures and tables."""
 
-    heading: str = ""
-    size: str = ""  # how many rows
-    verdict: Sequence[str] = ()  # sentences, the first on top of all
-    cautions: Sequence[str] = ()
-    figures: Sequence[Figure] = ()
-    tables: Sequence[Any] = ()  # of tables, or rich ones
-    live: Any = None  # numbers that move with the threshold; each cell's `exact` is its name
-    question: str = ""  # what the verdict answers
-
-
-class Page(NamedTuple):
-    """A page: blocks, and what is said before and after them."""
-
-    command: str  # without options
-    title: str
-    facts: Mapping[str, str]
-    models: Sequence[str]  # that can be switched on and off
-    blocks: Sequence[Block]
-    numbers: Mapping[str, Any]  # the JSON
-    before: Block | None = None
-    after: Block | None = None
-    points: Mapping[str, Any] = {"costs": {}, "blocks": []}  # at which the threshold can be
+    heading: str
+    size: str  # how many rows
+    question: str  # what the verdict answers
+    verdict: Sequence[str]  # sentences, the first on top of all
+    cautions: Sequence[str]
+    figures: Sequence[Figure]
+    tables: Sequence[RichTable]
+    live: RichTable | None  # numbers that move with the threshold; each cell's `exact` is its name
+    block: int | None  # the place of a block
 
 
-def write_page(document: Document | Page, typed: str | None = None) -> str:
+def write_page(document: Document, typed: str | None = None) -> str:
     """Return a document as HTML that needs nothing else, with the command that made it.
 
     Raises
@@ -102,71 +91,57 @@ def write_page(document: Document | Page, typed: str | None = None) -> str:
     ImportError
         Without Jinja2.
     """
-    page = _with_cells(document) if isinstance(document, Page) else _page_of(document)
+    articles: list[Article] = []
+    for section in document.sections:
+        n_blocks = sum(each.block is not None for each in articles)
+        parts = list(parts_for("html", section.parts))
+        if parts:
+            articles.append(_article(section, parts, n_blocks if section.is_block else None))
+    blocks = [k for k, article in enumerate(articles) if article.block is not None]
+    points = document.points()
     return _template().render(  # type: ignore[no-any-return]
-        page=page,
+        page=document,
+        facts=[fact for fact in parts_for("html", document.facts) if fact.text],
+        articles=articles,
+        only_block=articles[blocks[0]] if len(blocks) == 1 else None,
+        controlled=blocks[0] if blocks else len(articles) - 1,  # the article that the controls are of
+        has_points=bool(points["blocks"]),
         typed=typed,
         version=__version__,
         n_colors=len(COLORS),
         n_dashes=len(DASHES),
         most_unsorted=MOST_UNSORTED,
-        json=_embedded(page.numbers),
-        points=_embedded(page.points),
+        json=_embedded(document.numbers()),
+        points=_embedded(points),
         css=(FOLDER / "page.css").read_text(encoding="utf-8"),
         script=(FOLDER / "page.js").read_text(encoding="utf-8"),
     )
 
 
-def _page_of(document: Document) -> Page:
-    before: list[Block] = []
-    blocks: list[Block] = []
-    after: list[Block] = []
-    for k, section in enumerate(document.sections):
-        if not (section.is_block or section.heading):
-            continue  # the text's alone
-        place = blocks if section.is_block else after if k else before
-        place.append(_block(section, f"b{len(blocks)}" if section.is_block else "over"))
-    facts = {name: text for name, text, _ in parts_for("html", document.facts) if text}
-    return Page(
-        document.command,
-        document.title,
-        facts,
-        document.models,
-        blocks,
-        document.numbers(),
-        next(iter(before), None),
-        next(iter(after), None),
-        document.points(),
-    )
-
-
-def _block(section: Section, prefix: str) -> Block:
+def _article(section: Section, parts: Iterable[Part], block: int | None) -> Article:
     """Return what the page shows of a section: its parts by what they are; a verdict has other sentences, too."""
-    parts = list(parts_for("html", section.parts))
-    sentences = [part for part in parts if isinstance(part, Sentence)]
-    drawn = chain.from_iterable(
-        figures(part.panels(), prefix, part.captions or CAPTIONS) for part in parts if isinstance(part, Figures)
-    )
-    tables = [rich(part) for part in parts if isinstance(part, Table)]
-    return Block(
+    said: dict[Role, list[str]] = {"question": [], "verdict": [], "caution": []}
+    tables: list[RichTable] = []
+    drawn: list[Figure] = []
+    for part in parts:
+        if isinstance(part, Sentence):
+            said[part.role if part.role in said else "verdict"].append(part.text)
+        elif isinstance(part, Table):
+            tables.append(rich(part))
+        elif isinstance(part, Figures):
+            prefix = "over" if block is None else f"b{block}"
+            drawn += figures(part.panels(), prefix, part.captions or CAPTIONS)
+    return Article(
         section.heading,
         section.size,
-        [sentence.text for sentence in sentences if sentence.role != "caution"],
-        [sentence.text for sentence in sentences if sentence.role == "caution"],
-        list(drawn),
-        [each for each in tables if each.table.kind != "live"],
+        " ".join(said["question"]),
+        said["verdict"],
+        said["caution"],
+        drawn,
+        [each for each in tables if each.table.kind != "live" and each.rows],
         next((each for each in tables if each.table.kind == "live"), None),
-        section.question,
+        block,
     )
-
-
-def _with_cells(page: Page) -> Page:
-    def made(block: Block) -> Block:
-        tables = [rich(table) for table in block.tables if table.rows]
-        return block._replace(tables=tables, live=None if block.live is None else rich(block.live))
-
-    before, after = (None if block is None else made(block) for block in (page.before, page.after))
-    return page._replace(blocks=list(map(made, page.blocks)), before=before, after=after)
 
 
 @cache

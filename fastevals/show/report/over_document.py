@@ -44,7 +44,7 @@ from fastevals.show.report.over_values import ExtremeValue, OverValues, find_ext
 
 WIDEST = 120  # characters of a table's line
 LONGEST_CELL = 28  # of a --by value and how many more are like it
-VALUES_ON_PAGE = 2000  # of --by, in a table
+VALUES_ON_PAGE, VALUES_IN_MARKDOWN = 2000, 20  # of --by, in a table
 LISTED = 10  # values with the lowest, and with the highest AUC
 
 
@@ -163,7 +163,8 @@ def _values_table(report: ReportData, over: OverValues) -> Table:
             numbers = [Count(int(each[k])) for each in known.values()]
             yield Row(format_label(over.values[k]), [*numbers, *(_value(metric, k) for metric in metrics)])
 
-    return Table("values", title, columns, rows, places)
+    more = "... {:,} more values, which the JSON has"
+    return Table("values", title, columns, rows, places, n_shown=VALUES_IN_MARKDOWN, more=more)
 
 
 def _extremes(values: NDArray[np.float64]) -> list[int]:
