@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,10 +19,11 @@ from fastevals.counts import Cells, ThresholdCounts, rows_at_each
 from fastevals.document.frames import Columns, make_columns
 from fastevals.document.result import Result
 from fastevals.measure import cells
-from fastevals.measure.curves.base import Polyline, limits
+from fastevals.measure.curves.base import Curve, Polyline, limits
 from fastevals.measure.curves.cost import CostCurve
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
+from fastevals.measure.curves.registry import entry_of
 from fastevals.measure.curves.roc import DetCurve, RocCurve, corners
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.results import as_json
@@ -30,6 +31,7 @@ from fastevals.results import as_json
 MOST_FOLDS = 10_000
 FoldAverage = Literal["micro", "macro"]
 RateAverage = Literal[FoldAverage, "vertical"]
+C = TypeVar("C", bound=Curve)
 
 
 class RankingFolds(Result):
@@ -209,10 +211,7 @@ class RankingFolds(Result):
         ValueError
             If `average` is none of these.
         """
-        check_choice("average", average, RateAverage)
-        if average == "vertical":
-            return RocCurve(mean_at_each_fpr(self.rankings))
-        return RocCurve(self._counts(average, mean_rates))
+        return self._averaged(RocCurve, average, RateAverage)
 
     def det_curve(self, *, average: RateAverage = "micro") -> DetCurve:
         """Average the folds' DET curves: FPR and FNR.
@@ -232,7 +231,7 @@ class RankingFolds(Result):
         ValueError
             If `average` is none of these.
         """
-        return DetCurve(self.roc_curve(average=average).counts)
+        return self._averaged(DetCurve, average, RateAverage)
 
     def cost_curve(self, *, average: FoldAverage = "micro") -> CostCurve:
         """Average the folds' cost curves.
@@ -253,7 +252,7 @@ class RankingFolds(Result):
         ValueError
             If `average` is none of these.
         """
-        return CostCurve(self._counts(average, mean_rates))
+        return self._averaged(CostCurve, average)
 
     def precision_recall_curve(self, *, average: FoldAverage = "micro") -> PrecisionRecallCurve:
         """Average the folds' P-R curves.
@@ -277,7 +276,7 @@ class RankingFolds(Result):
         ValueError
             If `average` is neither.
         """
-        return PrecisionRecallCurve(self._counts(average, mean_precision_and_recall))
+        return self._averaged(PrecisionRecallCurve, average)
 
     def gain_curve(self, *, average: FoldAverage = "micro") -> GainCurve:
         """Average the folds' gain curves: shares of rows and of positives found.
@@ -297,7 +296,7 @@ class RankingFolds(Result):
         ValueError
             If `average` is neither.
         """
-        return GainCurve(self._counts(average, mean_shares))
+        return self._averaged(GainCurve, average)
 
     def lift_curve(self, *, average: FoldAverage = "micro") -> LiftCurve:
         """Average the folds' gain curves, as `gain_curve` does, and give the lift: gain over share of rows.
@@ -317,11 +316,15 @@ class RankingFolds(Result):
         ValueError
             If `average` is neither.
         """
-        return LiftCurve(self._counts(average, mean_shares))
+        return self._averaged(LiftCurve, average)
 
-    def _counts(self, average: FoldAverage, mean: Callable[[Sequence[Ranking]], ThresholdCounts]) -> ThresholdCounts:
-        check_choice("average", average, FoldAverage)
-        return self.pool().counts if average == "micro" else mean(self.rankings)
+    def _averaged(self, kind: type[C], average: RateAverage, averages: Any = FoldAverage) -> C:
+        """Make a curve of counts that have the folds' average of what its entry says."""
+        check_choice("average", average, averages)
+        if average == "micro":
+            return kind(self.pool().counts)
+        mean = mean_at_each_fpr if average == "vertical" else MEANS[entry_of(kind).averaged]
+        return kind(mean(self.rankings))
 
 
 PooledRanking = Ranking  # what `pool` returned until 0.4, by which it unpickles
@@ -386,6 +389,13 @@ def mean_at_each_fpr(rankings: Sequence[Ranking]) -> AveragedCounts:
     thresholds = np.full(fpr.size, np.nan)
     thresholds[0] = np.inf
     return AveragedCounts._unchecked(thresholds, tpr, fpr)
+
+
+MEANS: dict[str, Callable[[Sequence[Ranking]], ThresholdCounts]] = {  # by what the entry of a curve calls them
+    "rates": mean_rates,
+    "shares": mean_shares,
+    "precision_and_recall": mean_precision_and_recall,
+}
 
 
 def _over_thresholds(rankings: Sequence[Ranking], terms: Callable[[Cells], tuple[Any, ...]]) -> list[NDArray[Any]]:

@@ -26,6 +26,7 @@ from fastevals.measure.curves.cost import CostCurve
 from fastevals.measure.curves.decision import DecisionCurve, net_benefit
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
+from fastevals.measure.curves.registry import entry_of
 from fastevals.measure.curves.roc import DetCurve, RocCurve
 from fastevals.measure.metric_specs import MetricSpec, ranking_metric
 from fastevals.measure.ranking.base import BaseRanking, Doubt
@@ -690,59 +691,56 @@ class CertifiedRanking(BaseRanking):
         self, *, drop_intermediate: bool = True
     ) -> RocCurve | CertifiedCurve[RocCurve]:
         """As `Ranking.roc_curve`, or curves that enclose it."""
-        return self._curve(
-            lambda counts: RocCurve(counts, as_flag("drop_intermediate", drop_intermediate)), Detail.POLYLINE
-        )
+        return self._make_curve(RocCurve, as_flag("drop_intermediate", drop_intermediate))
 
     def det_curve(  # type: ignore[override]
         self, *, drop_intermediate: bool = True
     ) -> DetCurve | CertifiedCurve[DetCurve]:
         """As `Ranking.det_curve`, or curves that enclose it."""
-        return self._curve(
-            lambda counts: DetCurve(counts, as_flag("drop_intermediate", drop_intermediate)), Detail.POLYLINE
-        )
+        return self._make_curve(DetCurve, as_flag("drop_intermediate", drop_intermediate))
 
     def precision_recall_curve(  # type: ignore[override]
         self,
     ) -> PrecisionRecallCurve | CertifiedCurve[PrecisionRecallCurve]:
         """As `Ranking.precision_recall_curve`, or curves that enclose it."""
-        return self._curve(PrecisionRecallCurve, Detail.POSITIVES)
+        return self._make_curve(PrecisionRecallCurve)
 
     def gain_curve(  # type: ignore[override]
         self,
     ) -> GainCurve | CertifiedCurve[GainCurve]:
         """As `Ranking.gain_curve`, or curves that enclose it."""
-        return self._curve(GainCurve, Detail.POLYLINE, over_share=True)
+        return self._make_curve(GainCurve)
 
     def lift_curve(  # type: ignore[override]
         self,
     ) -> LiftCurve | CertifiedCurve[LiftCurve]:
         """As `Ranking.lift_curve`, or curves that enclose it."""
-        return self._curve(LiftCurve, Detail.POLYLINE, over_share=True)
+        return self._make_curve(LiftCurve)
 
     def cost_curve(  # type: ignore[override]
         self,
     ) -> CostCurve | CertifiedCurve[CostCurve]:
         """As `Ranking.cost_curve`, or curves that enclose it."""
-        return self._curve(CostCurve, Detail.POLYLINE)
+        return self._make_curve(CostCurve)
 
     def decision_curve(  # type: ignore[override]
         self, threshold_probability: ArrayLike | None = None, *, prior: float | None = None
     ) -> DecisionCurve | CertifiedCurve[DecisionCurve]:
         """Two curves that enclose `Ranking.decision_curve`; its points at cuts stand between them."""
-        at: Any = threshold_probability
-        return self._curve(
-            lambda counts: DecisionCurve.from_counts(_within_probabilities(counts), at, prior=prior), None
-        )
+        return self._make_curve(DecisionCurve, threshold_probability, prior=prior)
 
-    def _curve(
-        self, make: Callable[[ThresholdCounts], C], needed: Detail | None, *, over_share: bool = False
-    ) -> C | CertifiedCurve[C]:
+    def _make_curve(self, kind: type[C], *options: Any, **more: Any) -> C | CertifiedCurve[C]:  # type: ignore[override]
         """Return the curve through cuts where it needs no finer detail than is known, else two that enclose it."""
+        entry = entry_of(kind)
+
+        def make(counts: ThresholdCounts) -> C:
+            counts = _within_probabilities(counts) if entry.needs == "probabilities" else counts
+            return entry.of_counts(counts, *options, **more)  # type: ignore[no-any-return]
+
         points = make(self.cells.at_cuts)
-        if needed is not None and self.cells.detail >= needed and self._spare.is_none:
+        if entry.detail and self.cells.detail >= Detail[entry.detail] and self._spare.is_none:
             return points
-        ends = ((self.cells.worst, WORSE), (self.cells.best, BETTER))
+        ends, over_share = ((self.cells.worst, WORSE), (self.cells.best, BETTER)), entry.x.number == "share"
         worst, best = (moved_curve(counts, self._spare, side, over_share=over_share) for counts, side in ends)
         return CertifiedCurve(make(worst), make(best), points)
 

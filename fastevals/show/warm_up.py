@@ -15,6 +15,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, get_args
 
+from fastevals.measure.curves.registry import CURVES
 from fastevals.show.commands import Parser, print_error, print_text
 
 if TYPE_CHECKING:
@@ -150,7 +151,9 @@ def _rankings(data: _Data) -> None:
     for weights in (None, data.weights):
         ranking = Ranking(data.y, data.scores, sample_weight=weights)
         _every_curve_and_area(ranking)
-        ranking.calibration_curve(), ranking.net_benefit(0.2), ranking.decision_curve()
+        ranking.net_benefit(0.2)
+        for entry in CURVES.values():
+            entry.of_ranking(ranking)
     curve, other = Ranking(data.y, data.scores).roc_curve(), Ranking(data.y, data.other).roc_curve()
     curve.dominates(other), curve.crossings(other)
 
@@ -160,9 +163,9 @@ def _every_curve_and_area(ranking: Any) -> None:
     ranking.pr_auc(interpolation="linear"), ranking.rank_loss(), ranking.ks_statistic(), ranking.equal_error_rate()
     ranking.equal_error_rate(on_hull=True), ranking.break_even_point(), ranking.best_threshold("f1")
     ranking.threshold_for(recall=0.9), ranking.confusion_at([0.25, 0.5]), ranking.expected_cost(0.5)
-    curve, costs = ranking.roc_curve(), ranking.cost_curve()
+    curves = {entry.name: entry.of_ranking(ranking) for entry in CURVES.values() if entry.needs != "probabilities"}
+    curve, costs = curves["roc"], curves["cost"]
     curve.hull(), curve.at(fpr=0.1), costs.area, costs.at(prior=0.2), costs.over_prior(cost_fp=1, cost_fn=2)
-    ranking.precision_recall_curve(), ranking.det_curve(), ranking.gain_curve(), ranking.lift_curve()
 
 
 def _cells(data: _Data) -> None:
@@ -312,7 +315,9 @@ def _folds(data: _Data) -> None:
             for of_rates in get_args(RateAverage):
                 folds.roc_curve(average=of_rates)
             for average in get_args(FoldAverage):
-                folds.precision_recall_curve(average=average), folds.cost_curve(average=average)
+                for entry in CURVES.values():
+                    if entry.averaged:
+                        getattr(folds, entry.method)(average=average)
 
 
 def _summaries(data: _Data) -> None:

@@ -387,6 +387,31 @@ class CostOverPrior(Frozen):
         return not math.isnan(self.cost[0])
 
     @classmethod
+    def from_counts(
+        cls, counts: ThresholdCounts, *, cost_fp: float = 1.0, cost_fn: float = 1.0, normalize: bool = True
+    ) -> CostOverPrior:
+        """Make the curve of threshold counts, as `CostCurve.over_prior` does of a cost curve.
+
+        Parameters
+        ----------
+        counts : ThresholdCounts
+            Counts at each threshold.
+        cost_fp, cost_fn, normalize
+            As for `CostCurve.over_prior`.
+
+        Returns
+        -------
+        CostOverPrior
+            NaN if a class is missing.
+
+        Raises
+        ------
+        ValueError
+            If the costs are out of range.
+        """
+        return CostCurve(counts).over_prior(cost_fp=cost_fp, cost_fn=cost_fn, normalize=normalize)
+
+    @classmethod
     def of_envelope(cls, envelope: CostEnvelope, cost_fp: float, cost_fn: float, normalize: bool) -> CostOverPrior:
         """Map the pieces of an envelope over PC(+) to the prior."""
         fields = cost_fp, cost_fn, normalize, envelope

@@ -23,12 +23,13 @@ from fastevals.measure.curves.cost import CostCurve
 from fastevals.measure.curves.decision import DecisionCurve, net_benefit
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
+from fastevals.measure.curves.registry import entry_of
 from fastevals.measure.curves.roc import DetCurve, RocCurve
 from fastevals.measure.probability_metrics import BrierDecomposition, Strategy
 from fastevals.measure.ranking.squares import SquaredWeights
 from fastevals.results import OperatingPoint
 
-C = TypeVar("C", bound=Curve | DecisionCurve)
+C = TypeVar("C", bound=Curve | DecisionCurve | CalibrationCurve)
 Doubt = tuple[float, float]  # how far the rows' own value may lie below, and above, a value
 
 
@@ -625,7 +626,7 @@ class BaseRanking(ABC):
         >>> ranking.roc_curve()
         RocCurve(5 points, area=0.75)
         """
-        return self._warned_curve("roc_curve", RocCurve(self.counts, as_flag("drop_intermediate", drop_intermediate)))
+        return self._make_curve(RocCurve, as_flag("drop_intermediate", drop_intermediate))
 
     def det_curve(self, *, drop_intermediate: bool = True) -> DetCurve:
         """False negative rate against false positive rate.
@@ -647,7 +648,7 @@ class BaseRanking(ABC):
         >>> ranking.det_curve()
         DetCurve(5 points, area=0.25)
         """
-        return self._warned_curve("det_curve", DetCurve(self.counts, as_flag("drop_intermediate", drop_intermediate)))
+        return self._make_curve(DetCurve, as_flag("drop_intermediate", drop_intermediate))
 
     def precision_recall_curve(self) -> PrecisionRecallCurve:
         """Precision against recall.
@@ -665,7 +666,7 @@ class BaseRanking(ABC):
         >>> float(precision.min())
         0.5
         """
-        return self._warned_curve("precision_recall_curve", PrecisionRecallCurve(self.counts))
+        return self._make_curve(PrecisionRecallCurve)
 
     def gain_curve(self) -> GainCurve:
         """Share of all positives found against the share of rows predicted positive.
@@ -682,7 +683,7 @@ class BaseRanking(ABC):
         >>> ranking.gain_curve().at(share=0.5)
         0.5
         """
-        return self._warned_curve("gain_curve", GainCurve(self.counts))
+        return self._make_curve(GainCurve)
 
     def lift_curve(self) -> LiftCurve:
         """How many times as many positives are found as among as many rows taken by chance.
@@ -699,7 +700,7 @@ class BaseRanking(ABC):
         >>> ranking.lift_curve().at(share=0.25)
         2.0
         """
-        return self._warned_curve("lift_curve", LiftCurve(self.counts))
+        return self._make_curve(LiftCurve)
 
     def cost_curve(self) -> CostCurve:
         """Expected cost against prior and costs in one, with the threshold that attains the least.
@@ -716,7 +717,7 @@ class BaseRanking(ABC):
         >>> ranking.cost_curve().at(prior=0.2, cost_fp=1, cost_fn=8)
         OperatingPoint(value=0.16666666666666669, threshold=0.3)
         """
-        return self._warned_curve("cost_curve", CostCurve(self.counts))
+        return self._make_curve(CostCurve)
 
     def calibration_curve(self, n_bins: int = 10, *, strategy: Strategy = "uniform") -> CalibrationCurve:
         """Share of positives against mean predicted probability, in bins.
@@ -745,7 +746,7 @@ class BaseRanking(ABC):
         >>> round(ranking.calibration_curve(n_bins=2).expected_calibration_error, 12)
         0.1
         """
-        return CalibrationCurve.from_counts(self.counts, n_bins=n_bins, strategy=strategy)
+        return self._make_curve(CalibrationCurve, n_bins=n_bins, strategy=strategy)
 
     def decision_curve(
         self, threshold_probability: ArrayLike | None = None, *, prior: float | None = None
@@ -776,9 +777,7 @@ class BaseRanking(ABC):
         >>> ranking.decision_curve().at(0.3)
         0.3142857142857143
         """
-        return self._warned_curve(
-            "decision_curve", DecisionCurve.from_counts(self.counts, threshold_probability, prior=prior)
-        )
+        return self._make_curve(DecisionCurve, threshold_probability, prior=prior)
 
     # For those who infer ---------------------------------------------------------------------------------------------
 
@@ -825,7 +824,9 @@ class BaseRanking(ABC):
         self._warn_if(math.isnan(float(point)), name, reason)
         return point
 
-    def _warned_curve(self, name: str, curve: C) -> C:
-        """Return a curve; warn where it is undefined."""
-        self._warn_if(not curve.defined, name)
+    def _make_curve(self, kind: type[C], *options: Any, **more: Any) -> C:
+        """Make a curve of the counts; warn where it is undefined."""
+        entry = entry_of(kind)
+        curve: C = entry.of_counts(self.counts, *options, **more)
+        self._warn_if(not curve.defined, entry.method)
         return curve

@@ -15,16 +15,15 @@ from fastevals.show.plots.calibration import plot_calibration
 from fastevals.show.plots.confusion import plot_confusion_matrix
 from fastevals.show.plots.cost import plot_cost, plot_cost_difference, plot_cost_over_prior
 from fastevals.show.plots.critical_difference import plot_critical_difference
+from fastevals.show.plots.curves import plot_curve, plot_gain, plot_lift, plot_precision_recall, plot_roc
 from fastevals.show.plots.decision import plot_decision
+from fastevals.show.plots.det import plot_det
 from fastevals.show.plots.error_curve import plot_error_curve
 from fastevals.show.plots.estimates import plot_estimates
 from fastevals.show.plots.forest import plot_forest
-from fastevals.show.plots.gain import plot_gain, plot_lift
 from fastevals.show.plots.histogram import plot_score_histogram
 from fastevals.show.plots.null_distribution import plot_null
-from fastevals.show.plots.precision_recall import plot_precision_recall
 from fastevals.show.plots.pvalues import plot_pvalues
-from fastevals.show.plots.roc import plot_det, plot_roc
 from fastevals.show.plots.sensitivity import plot_sensitivity
 
 __all__ = [
@@ -35,6 +34,7 @@ __all__ = [
     "plot_cost_difference",
     "plot_cost_over_prior",
     "plot_critical_difference",
+    "plot_curve",
     "plot_decision",
     "plot_det",
     "plot_error_curve",

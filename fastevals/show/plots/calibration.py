@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastevals.document.picture import AxisScale, Outline, Picture
 from fastevals.measure.curves.calibration import CalibrationCurve
+from fastevals.measure.curves.registry import CURVES
 from fastevals.show.plots import style
-from fastevals.show.plots.drawing import picture_on, show
-from fastevals.show.plots.models import Drawn, Models, as_models, label_of, number, styled_models
+from fastevals.show.plots.models import Drawn, Models, label_of, number, styled_models
+from fastevals.show.plots.rates import plot_models
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,11 +66,7 @@ def plot_calibration(
     >>> ax.lines[0].get_label()
     'ECE 0.167'
     """
-    models = as_models("curve", curve, CalibrationCurve, methodcaller("calibration_curve"), label)
-    ax = style.get_axes(ax, style.TALL, len(models))
-    picture = picture_on(ax)
-    draw_calibration(picture, models, color)
-    return show(picture, ax, title)
+    return plot_models("calibration", curve, ax, title, label, color, draw_calibration)
 
 
 def draw_calibration(picture: Picture, models: Models, color: Any = None) -> None:
@@ -87,8 +83,9 @@ def draw_calibration(picture: Picture, models: Models, color: Any = None) -> Non
     picture.strip_height = STRIP_HEIGHT
     bottom = -0.02 - 1.04 * STRIP_HEIGHT / (1 - STRIP_HEIGHT) - 0.04
     ticks = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
-    picture.x = AxisScale("Mean predicted probability", -0.02, 1.02)
-    picture.y = AxisScale("Share of positives", bottom, 1.02, ticks=ticks)
+    entry = CURVES["calibration"]
+    picture.x = AxisScale(entry.x.label, -0.02, 1.02)
+    picture.y = AxisScale(entry.y.label, bottom, 1.02, ticks=ticks)
     picture.equal, picture.legend = True, style.BELOW  # curves may pass through every corner
     is_weighted = any(each.counts.dtype.kind == "f" for _, each in models)
     strip.y = AxisScale("Weight" if is_weighted else "Rows", *_decades(strip), "log")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,25 +14,25 @@ from fastevals._validation.curves import as_named
 from fastevals.counts import ThresholdCounts
 from fastevals.document.picture import AxisScale, Look, Picture, Shade, ThinLines
 from fastevals.measure.curves.cost import CostCurve, CostDifference, CostOverPrior, compute_probability_cost, worst_cost
-from fastevals.measure.ranking.base import BaseRanking
+from fastevals.measure.curves.registry import CURVES
 from fastevals.show.plots import style, thinning
 from fastevals.show.plots.drawing import picture_on, show
 from fastevals.show.plots.models import (
     Drawn,
     Models,
-    as_models,
     common_value,
     label_models,
     label_of,
     number,
     styled_models,
 )
+from fastevals.show.plots.rates import plot_models
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_LINES = 1000
-PROBABILITY_COST, NORMALIZED = "PC(+), probability cost", "Normalised expected cost"
+PROBABILITY_COST, NORMALIZED = CURVES["cost"].x.label, CURVES["cost"].y.label
 
 
 def plot_cost(
@@ -85,12 +84,8 @@ def plot_cost(
     >>> plot_cost({"mine": ranking.cost_curve()}, ax=Figure().subplots()).lines[0].get_label()
     'mine: area 0.125'
     """
-    models = as_models("curve", curve, CostCurve, methodcaller("cost_curve"), label)
-    lines = check_integer("lines", lines, low=0, high=MOST_LINES)
-    ax = style.get_axes(ax, style.WIDE, len(models))
-    picture = picture_on(ax)
-    draw_cost(picture, models, color, lines=lines, marks=as_flag("marks", marks))
-    return show(picture, ax, title)
+    options = {"lines": check_integer("lines", lines, low=0, high=MOST_LINES), "marks": as_flag("marks", marks)}
+    return plot_models("cost", curve, ax, title, label, color, draw_cost, **options)
 
 
 def draw_cost(picture: Picture, models: Models, color: Any = None, *, lines: int = 0, marks: bool = True) -> None:
@@ -171,11 +166,7 @@ def plot_cost_over_prior(
     >>> plot_cost_over_prior(over, ax=Figure().subplots()).get_legend_handles_labels()[1]
     ['a miss costs 1: area 0.125', 'a miss costs 3: area 0.108']
     """
-    models = as_models("curve", curve, CostOverPrior, _at_equal_costs, label)
-    ax = style.get_axes(ax, style.WIDE, len(models))
-    picture = picture_on(ax)
-    draw_cost_over_prior(picture, models, color)
-    return show(picture, ax, title)
+    return plot_models("cost_over_prior", curve, ax, title, label, color, draw_cost_over_prior)
 
 
 def draw_cost_over_prior(picture: Picture, models: Models, color: Any = None) -> None:
@@ -198,12 +189,8 @@ def draw_cost_over_prior(picture: Picture, models: Models, color: Any = None) ->
     picture.add_shared_reference(always[0], "always positive")
     picture.add_shared_reference(always[1], "always negative", dotted=True)
     top = max(1.2 * max(highest), before) or 1.0
-    picture.x = AxisScale("Prior of the positive class", -0.02, 1.02)
+    picture.x = AxisScale(CURVES["cost_over_prior"].x.label, -0.02, 1.02)
     picture.y = AxisScale(NORMALIZED if models[0][1].normalize else "Expected cost of a row", -0.02 * top, top)
-
-
-def _at_equal_costs(ranking: BaseRanking) -> CostOverPrior:
-    return ranking.cost_curve().over_prior()
 
 
 def _over_prior(curve: CostOverPrior, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

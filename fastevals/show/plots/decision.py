@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +9,9 @@ from numpy.typing import NDArray
 
 from fastevals.document.picture import AxisScale, Picture
 from fastevals.measure.curves.decision import DecisionCurve
-from fastevals.show.plots import style
-from fastevals.show.plots.drawing import picture_on, show
-from fastevals.show.plots.models import Drawn, Models, as_models, common_value, label_of, styled_models
+from fastevals.measure.curves.registry import CURVES
+from fastevals.show.plots.models import Drawn, Models, common_value, label_of, styled_models
+from fastevals.show.plots.rates import plot_models
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,11 +63,7 @@ def plot_decision(
     >>> [line.get_label() for line in ax.lines]
     ['mine', 'treat all', 'treat none']
     """
-    models = as_models("curve", curve, DecisionCurve, methodcaller("decision_curve"), label)
-    ax = style.get_axes(ax, style.WIDE, len(models))
-    picture = picture_on(ax)
-    draw_decision(picture, models, color)
-    return show(picture, ax, title)
+    return plot_models("decision", curve, ax, title, label, color, draw_decision)
 
 
 def draw_decision(picture: Picture, models: Models, color: Any = None) -> None:
@@ -82,8 +77,9 @@ def draw_decision(picture: Picture, models: Models, color: Any = None) -> None:
     picture.add_shared_reference(treat_all, "treat all")
     picture.add_reference([0, 1], [0, 0], "treat none", dotted=True)
     top = top or 1.0
-    picture.x = AxisScale("Threshold probability", -0.02, 1.02)
-    picture.y = AxisScale("Net benefit, true positives a row", -0.2 * top, top)
+    entry = CURVES["decision"]
+    picture.x = AxisScale(entry.x.label, -0.02, 1.02)
+    picture.y = AxisScale(entry.y.label, -0.2 * top, top)
 
 
 def _ascending(curve: DecisionCurve, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 LARGEST_DRAWN = 1e150  # squares of larger numbers are no longer finite
 SQUARE, WIDE, TALL = (6.4, 6.4), (6.4, 4.8), (6.4, 8.9)  # inches; 800 pixels wide at 125 a inch
+SIZES = {"square": SQUARE, "wide": WIDE, "tall": TALL}
 
 BELOW, OVER = "under", "over"  # places of a legend: below and above the axes
 CURVE, BAR = "fastevals-curve", "fastevals-bar"  # gids of lines

@@ -125,25 +125,3 @@ def rows_along(
     """Choose the rows that draw a curve over x, a function of true and false positives that ends at a total."""
     edges = np.arange(1, columns) / columns * total
     return rows_to_draw(counts, lambda rows: x(counts.tps[rows], counts.fps[rows]), edges, y)
-
-
-def hyperbolas(
-    counts: ThresholdCounts, columns: int, x: Callable[[Any, Any], Any], total: float, scale: float
-) -> Points:
-    """Return points of precision (times a scale) over x / total: hyperbolas within tie groups."""
-
-    def precision(rows: slice) -> NDArray[np.float64]:
-        tp, fp = counts.tps[rows], counts.fps[rows]
-        return tp / (tp + fp)  # type: ignore[no-any-return]
-
-    rows = rows_along(counts, columns, x, total, precision)
-    first = float(precision(slice(1, 2))[0])
-
-    def drawn(tp: Any, fp: Any) -> Points:
-        predicted = tp + fp
-        nothing = predicted == 0  # has the precision of the first tie group
-        return x(tp, fp) / total, scale * np.where(nothing, first, tp / np.where(nothing, 1, predicted))
-
-    tp, fp = (each[rows].astype(np.float64) for each in (counts.tps, counts.fps))
-    height = float(drawn(tp, fp)[1].max()) or 1.0
-    return drawn(*refined(tp, fp, drawn, (4 / columns, 4 * height / columns)))

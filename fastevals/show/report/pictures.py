@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,23 +12,15 @@ from numpy.typing import NDArray
 from fastevals._text import MOST_PAIRS, format_label, printable
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.document.picture import Look, Panel, Picture, ThinLines
-from fastevals.measure.curves.cost import CostCurve, CostOverPrior, compute_probability_cost
-from fastevals.measure.curves.decision import DecisionCurve, net_benefit
-from fastevals.measure.curves.gain import GainCurve, LiftCurve
-from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
-from fastevals.measure.curves.roc import DetCurve, RocCurve
+from fastevals.measure.curves.cost import compute_probability_cost
+from fastevals.measure.curves.registry import CURVES, CurveEntry
 from fastevals.results import NOWHERE
 from fastevals.show.output import BlockPictures
 from fastevals.show.plots import style
-from fastevals.show.plots.calibration import draw_calibration
 from fastevals.show.plots.confusion import draw_confusion
-from fastevals.show.plots.cost import draw_cost, draw_cost_over_prior
-from fastevals.show.plots.decision import draw_decision
+from fastevals.show.plots.curves import drawing_of
 from fastevals.show.plots.forest import Row, draw_forest, forest_size
-from fastevals.show.plots.gain import draw_gain, draw_lift
 from fastevals.show.plots.histogram import draw_score_histogram
-from fastevals.show.plots.precision_recall import draw_precision_recall
-from fastevals.show.plots.roc import draw_det, draw_roc
 from fastevals.show.report.data import ModelNumbers, ReportBlock, ReportData
 from fastevals.show.report.intervals import is_greater_better, metric_title
 from fastevals.show.report.kinds import REPORT_KINDS
@@ -37,107 +29,31 @@ from fastevals.show.report.prediction_pictures import ERRORS, prediction_panels
 
 Floats = NDArray[np.float64]
 Costs = dict[str, float]
-Point = tuple[float, float]
 
 MOST_VALUES = 40  # of --by: of more, the lowest and the highest
-
-
-class _Kind(NamedTuple):
-    """A kind of curve: what makes it of a model and costs, what draws it, and where a model is at its threshold."""
-
-    curve: Callable[[ModelNumbers, Costs], Any]
-    draw: Callable[..., None]
-    size: tuple[float, float]
-    place: Callable[[ModelNumbers, Costs], Point | None]
-    needs: Literal["counts", "probabilities", "costs"] = "counts"
-    as_line: bool = False  # whether that is an x alone
 
 
 # At the chosen threshold ----------------------------------------------------------------------------------------------
 
 
-def _at(x: str, y: str) -> Callable[[ModelNumbers, Costs], Point | None]:
-    """Return what places a model by two of its metrics."""
-    return lambda model, _: (model.metrics[x], model.metrics[y])
-
-
-def _at_share(model: ModelNumbers, _: Costs, *, lift: bool = False) -> Point | None:
-    """Return the share of rows that are predicted positive, and that of positives found, or how many times as many."""
+def numbers_at(model: ModelNumbers, costs: Costs) -> dict[str, float]:
+    """Return what may be along the axis of a curve, of a model at its threshold."""
+    numbers = {**model.metrics, "threshold": model.threshold}
     if model.cells is None:
-        return None
-    share, recall = (model.cells.tp + model.cells.fp) / sum(model.cells), model.metrics["recall"]
-    if lift:
-        return share, recall / share if share else math.nan
-    return share, recall
-
-
-def _at_costs(model: ModelNumbers, costs: Costs, *, over_prior: bool = False) -> Point | None:
-    """Return PC(+), or the prior, at the costs, and the normalised cost there."""
-    if model.cells is None:
-        return None
-    prior = costs.get("prior", (model.cells.tp + model.cells.fn) / sum(model.cells))
+        return numbers
+    tp, fp, fn, _ = model.cells
+    n = sum(model.cells)
+    share, prior = (tp + fp) / n, costs.get("prior", (tp + fn) / n)
+    numbers |= {"share": share, "lift": numbers["recall"] / share if share else math.nan, "prior": prior}
     at = float(compute_probability_cost(prior, costs.get("cost_fp", 1.0), costs.get("cost_fn", 1.0)))
-    cost = at * model.metrics["false_negative_rate"] + (1 - at) * model.metrics["false_positive_rate"]
-    return prior if over_prior else at, cost
+    cost = at * numbers["false_negative_rate"] + (1 - at) * numbers["false_positive_rate"]
+    numbers |= {"probability_cost": at, "normalized_cost": cost}
+    if 0 <= model.threshold < 1:  # else it is no probability
+        numbers["net_benefit"] = tp / n - fp / n * (model.threshold / (1 - model.threshold))
+    return numbers
 
 
-def _at_probability(model: ModelNumbers, _: Costs) -> Point | None:
-    if model.counts is None or not 0 <= model.threshold < 1:
-        return None
-    return model.threshold, float(net_benefit(model.counts, model.threshold))
-
-
-def _of_counts(curve: Callable[[ThresholdCounts], Any]) -> Callable[[ModelNumbers, Costs], Any]:
-    """Return what makes a curve of a model's counts."""
-
-    def make(model: ModelNumbers, _: Costs) -> Any:
-        assert model.counts is not None
-        return curve(model.counts)
-
-    return make
-
-
-def _over_prior(model: ModelNumbers, costs: Costs) -> CostOverPrior:
-    assert model.counts is not None
-    return CostCurve(model.counts).over_prior(cost_fp=costs["cost_fp"], cost_fn=costs["cost_fn"])
-
-
-KINDS = {
-    "roc": _Kind(
-        _of_counts(RocCurve), draw_roc, style.SQUARE,
-        _at("false_positive_rate", "recall"),
-    ),
-    "precision_recall": _Kind(
-        _of_counts(PrecisionRecallCurve), draw_precision_recall, style.SQUARE,
-        _at("recall", "precision"),
-    ),
-    "det": _Kind(
-        _of_counts(DetCurve), draw_det, style.SQUARE,
-        _at("false_positive_rate", "false_negative_rate"),
-    ),
-    "gain": _Kind(
-        _of_counts(GainCurve), draw_gain, style.SQUARE, _at_share,
-    ),
-    "lift": _Kind(
-        _of_counts(LiftCurve), draw_lift, style.WIDE,
-        lambda model, costs: _at_share(model, costs, lift=True),
-    ),
-    "cost": _Kind(_of_counts(CostCurve), draw_cost, style.WIDE, _at_costs),
-    "cost_over_prior": _Kind(
-        _over_prior, draw_cost_over_prior, style.WIDE,
-        lambda model, costs: _at_costs(model, costs, over_prior=True), "costs",
-    ),
-    "calibration": _Kind(
-        lambda model, _: model.calibration, draw_calibration, style.TALL,
-        lambda model, _: (model.threshold, math.nan) if math.isfinite(model.threshold) else None,
-        "probabilities", as_line=True,
-    ),
-    "decision": _Kind(
-        _of_counts(DecisionCurve.from_counts), draw_decision, style.WIDE, _at_probability,
-        "probabilities",
-    ),
-}  # fmt: skip
-NAMES = (*KINDS, "scores", "confusion", *ERRORS, "intervals", "differences", "groups")
+NAMES = (*CURVES, "scores", "confusion", *ERRORS, "intervals", "differences", "groups")
 
 
 def report_pictures(report: ReportData) -> BlockPictures:
@@ -203,25 +119,32 @@ def _curve_panels(block: ReportBlock, costs: Costs | None) -> Iterator[tuple[str
         "probabilities": all(model.calibration is not None for model in models),
         "costs": costs is not None,
     }
-    for name, kind in KINDS.items():
-        if available[kind.needs]:
+    for entry in CURVES.values():
+        if available[entry.needs]:
             picture = Picture(metrics=metrics)
-            kind.draw(picture, [(model.name, kind.curve(model, costs or {})) for model in models])
-            _mark_thresholds(picture, kind, block.models, costs or {})
-            yield name, [Panel(None, picture, style.figure_size(kind.size, len(models)))]
+            drawing_of(entry)(picture, [(model.name, curve_of(entry, model, costs or {})) for model in models])
+            _mark_thresholds(picture, entry, block.models, costs or {})
+            yield entry.name, [Panel(None, picture, style.figure_size(style.SIZES[entry.size], len(models)))]
 
 
-def _mark_thresholds(picture: Picture, kind: _Kind, models: Sequence[ModelNumbers], costs: Costs) -> None:
+def curve_of(entry: CurveEntry, model: ModelNumbers, costs: Costs) -> Any:
+    """Make a model's curve of its counts; calibration is known of all rows, which may be counted in ranges."""
+    if entry.name == "calibration":
+        return model.calibration
+    of_costs = {name: costs[name] for name in ("cost_fp", "cost_fn")} if entry.needs == "costs" else {}
+    return entry.of_counts(model.counts, **of_costs)
+
+
+def _mark_thresholds(picture: Picture, entry: CurveEntry, models: Sequence[ModelNumbers], costs: Costs) -> None:
     """Mark where each model is at its threshold: by a point, or a line."""
     for k, model in enumerate(models):
-        point, look = kind.place(model, costs), Look.of_place(k)
-        if point is None:
-            continue
-        if kind.as_line:
-            picture.add(ThinLines("threshold", [np.array([(point[0], 0.0), (point[0], 1.0)])], look, 1.2, 0.8))
-        else:
-            picture.add_ring(*point, look, filled=True)
-    picture.add_entry("chosen threshold", marker="" if kind.as_line else "o")
+        numbers, look = numbers_at(model, costs), Look.of_place(k)
+        x, y = (numbers.get(axis.number, math.nan) for axis in (entry.x, entry.y))
+        if entry.y.number:
+            picture.add_ring(x, y, look, filled=True)
+        elif math.isfinite(x):
+            picture.add(ThinLines("threshold", [np.array([(x, 0.0), (x, 1.0)])], look, 1.2, 0.8))
+    picture.add_entry("chosen threshold", marker="o" if entry.y.number else "")
 
 
 def _score_panel(place: int, model: ModelNumbers, counts: ThresholdCounts) -> Panel:

@@ -16,9 +16,11 @@ from fastevals._distinct import sorted_union, sorted_unique
 from fastevals.counts import ThresholdCounts, last_row
 from fastevals.document.page.paths import kept_within
 from fastevals.document.picture import Picture, as_deviate, as_rate
+from fastevals.measure.curves.numbers import PARTS, Number, is_of_counts, number_of
+from fastevals.measure.curves.registry import CURVES, Axis
 from fastevals.measure.probability_metrics import are_probabilities
+from fastevals.show.plots.det import LOWEST, det_limits
 from fastevals.show.plots.histogram import histogram_edges
-from fastevals.show.plots.roc import LOWEST, det_limits
 from fastevals.show.plots.thinning import first_at_least, rows_to_draw
 
 Rows = NDArray[np.intp]
@@ -104,37 +106,24 @@ def _needed(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: Any)
     return np.concatenate([ends, *map(counts.rows_at_least, at)])
 
 
-Axes = Callable[[Floats, Floats], tuple[Floats, Floats]]  # x and y in pixels of true and false positives
+def _axes(counts: ThresholdCounts) -> list[tuple[Number, Number]]:
+    """Return what gives x and y, in pixels, of true and false positives: of each curve that is drawn by these."""
+    of_classes = {"positives": counts.n_pos, "negatives": counts.n_neg}
+    defined = (
+        each for each in CURVES.values() if is_of_counts(each) and all(map(of_classes.get, each.undefined_without))
+    )
+    return [(_pixels(entry.x, counts), _pixels(entry.y, counts)) for entry in defined]
 
 
-def _axes(counts: ThresholdCounts) -> list[Axes]:
-    """Return the axes of each kind of picture."""
-    n_pos, n_neg = float(counts.n_pos), float(counts.n_neg)
-    total, axes = n_pos + n_neg, []
-    if n_pos:
-        first = float(counts.tps[1] / (counts.tps[1] + counts.fps[1]))
-
-        def precision(tp: Floats, fp: Floats) -> Floats:
-            return np.divide(tp, tp + fp, out=np.full(tp.shape, first), where=tp + fp > 0)  # type: ignore[no-any-return]
-
-        top = PIXELS / (float(precision(counts.tps.astype(np.float64), counts.fps.astype(np.float64)).max()) or 1.0)
-        axes += [
-            lambda tp, fp: (PIXELS * (tp + fp) / total, PIXELS * tp / n_pos),  # gain
-            lambda tp, fp: (PIXELS * (tp + fp) / total, top * precision(tp, fp)),  # lift
-            lambda tp, fp: (PIXELS * tp / n_pos, PIXELS * precision(tp, fp)),
-        ]
-    if n_pos and n_neg:
+def _pixels(axis: Axis, counts: ThresholdCounts) -> Number:
+    """Return the place along an axis of true and false positives: from 0 to its end, or to the highest of a curve."""
+    along = number_of(axis.number, counts)
+    if axis.scale == "deviate":
         ends = as_deviate(np.array(det_limits(Picture(), [counts])))  # of several curves they are no nearer
         scale = PIXELS / float(ends[1] - ends[0])
-        axes += [
-            lambda tp, fp: (PIXELS * fp / n_neg, PIXELS * tp / n_pos),  # ROC
-            lambda tp, fp: (scale * _shown(fp / n_neg), scale * _shown(1 - tp / n_pos)),  # DET
-        ]
-    return axes
-
-
-def _shown(rate: Floats) -> Floats:
-    return np.clip(as_deviate(rate), *as_deviate(np.array([LOWEST, HIGHEST])))
+        return lambda tp, fp: scale * np.clip(as_deviate(along(tp, fp)), *as_deviate(np.array([LOWEST, HIGHEST])))
+    high = 1.0 if axis.number in PARTS else float(along(counts.tps, counts.fps).max()) or 1.0
+    return lambda tp, fp: PIXELS / high * along(tp, fp)
 
 
 def _distance(counts: ThresholdCounts) -> Callable[[Rows, Rows, Rows], Floats]:
@@ -149,12 +138,12 @@ def _distance(counts: ThresholdCounts) -> Callable[[Rows, Rows, Rows], Floats]:
         steps = [each[after] - each[before] for each in (tps, fps)]
         moved = [each[rows] - each[before] for each in (tps, fps)]
         along = [np.divide(a, b, out=np.full(rows.size, 0.5), where=b > 0) for a, b in zip(moved, steps, strict=True)]
-        for to_pixels in axes:
-            x, y = to_pixels(tps[rows], fps[rows])
+        for along_x, along_y in axes:
+            x, y = along_x(tps[rows], fps[rows]), along_y(tps[rows], fps[rows])
             least = np.full(rows.size, np.inf)
             for t in along:
-                x_drawn, y_drawn = to_pixels(tps[before] + t * steps[0], fps[before] + t * steps[1])
-                least = np.minimum(least, np.hypot(x_drawn - x, y_drawn - y))
+                at = tps[before] + t * steps[0], fps[before] + t * steps[1]
+                least = np.minimum(least, np.hypot(along_x(*at) - x, along_y(*at) - y))
             most = np.maximum(most, least)
         return most
 

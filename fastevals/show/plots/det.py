@@ -1,11 +1,8 @@
-"""Pictures of the two error rates: ROC and DET."""
+"""The picture of the two error rates on normal deviates: DET."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
-from operator import methodcaller
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,132 +10,25 @@ from numpy.typing import NDArray
 
 from fastevals._options import as_flag
 from fastevals.counts import ThresholdCounts
-from fastevals.document.picture import AxisScale, Look, Picture, ThinLines, as_deviate, as_rate
-from fastevals.infer.bands import ConfidenceBand
+from fastevals.document.picture import AxisScale, Picture, as_deviate, as_rate
 from fastevals.measure import ranking_metrics
-from fastevals.measure.curves.roc import DetCurve, RocCurve
-from fastevals.show.plots import style, thinning
-from fastevals.show.plots.drawing import picture_on, show
+from fastevals.measure.curves.registry import CURVES
+from fastevals.measure.curves.roc import DetCurve
+from fastevals.show.plots import thinning
 from fastevals.show.plots.models import (
-    Bands,
     Drawn,
     Models,
-    add_band,
-    add_band_entries,
-    as_bands,
-    as_models,
     label_of,
-    number,
     styled_models,
 )
+from fastevals.show.plots.rates import plot_models
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 PERCENTS = (0.0001, 0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 20, 40, 60, 80, 90, 95, 98, 99, 99.9, 99.99)  # ticks of a DET
-HULL = "#333333"  # of no model, to be seen on any curve
 LOWEST = 1e-5  # rate that a DET picture shows
-
-
-def plot_roc(
-    curve: Drawn[RocCurve],
-    *,
-    ax: Axes | None = None,
-    title: str | None = None,
-    label: str | None = None,
-    color: Any = None,
-    hull: bool = False,
-    marks: bool = True,
-    band: ConfidenceBand | Mapping[str, ConfidenceBand] | None = None,
-) -> Axes:
-    """Draw ROC curves, with AUC and equal error rate.
-
-    Parameters
-    ----------
-    curve : RocCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Of one model, or of several by name.
-    ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
-    title : str, optional
-        Above the axes.
-    label : str, optional
-        The name of one curve, in the legend.
-    color : colour or mapping of str to colour, optional
-        Of one curve, as matplotlib names colours; by name where there are several.
-    hull : bool
-        Draw convex hulls too, in thin dark lines.
-    marks : bool
-        Mark where false positive rate and false negative rate are equal.
-    band : ConfidenceBand or mapping of str to ConfidenceBand, optional
-        Of `confidence_band`, shaded behind the curves; by the models' names where `curve` is a mapping, of all of them
-        or some.
-
-    Returns
-    -------
-    Axes
-        What was drawn on. A model without positives or negatives is "undefined" in the legend.
-
-    Raises
-    ------
-    ValueError
-        If an argument is of another kind.
-    ImportError
-        If matplotlib is missing.
-
-    Examples
-    --------
-    >>> import fastevals
-    >>> from matplotlib.figure import Figure
-    >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
-    >>> ax = plot_roc({"mine": ranking.roc_curve()}, ax=Figure().subplots())
-    >>> ax.lines[0].get_label()
-    'mine: AUC 0.750, EER 0.500'
-    """
-    models = as_models("curve", curve, RocCurve, methodcaller("roc_curve"), label)
-    bands = as_bands(band, models, "roc", label)
-    ax = style.get_axes(ax, style.SQUARE, len(models))
-    picture = picture_on(ax)
-    draw_roc(picture, models, color, hull=as_flag("hull", hull), marks=as_flag("marks", marks), bands=bands)
-    return show(picture, ax, title)
-
-
-def draw_roc(
-    picture: Picture,
-    models: Models,
-    color: Any = None,
-    *,
-    hull: bool = False,
-    marks: bool = True,
-    bands: Bands = MappingProxyType({}),
-) -> None:
-    """Add ROC curves to a picture."""
-    for name, each, look in styled_models(picture, models, color):
-        error = picture.number(name, "equal_error_rate", ranking_metrics.equal_error_rate(each.counts).value)
-        values = number("AUC", picture.number(name, "roc_auc", each.area)), number("EER", error) if marks else ""
-        add_band(picture, bands.get(name), look)
-        picture.add_curve(*_rates(each.counts, picture.columns), label_of(name, *values), look)
-        if hull:
-            path = np.stack(_rates(each.hull().counts, picture.columns), axis=1)
-            picture.add(ThinLines("hull", [path], Look(HULL), 0.9))
-        if marks:
-            picture.add_ring(error, 1 - error, look)
-    if hull:
-        picture.add_entry("convex hull", HULL)
-    add_band_entries(picture, bands.values())
-    picture.add_reference([0, 1], [0, 1], "chance")
-    if marks:
-        picture.add_reference([0, 1], [1, 0], "equal error rates (EER)", dotted=True)
-    picture.x = AxisScale("False positive rate", -0.02, 1.02)
-    picture.y = AxisScale("True positive rate", -0.02, 1.02)
-    picture.equal, picture.legend = True, "lower right"
-
-
-def _rates(counts: ThresholdCounts, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return FPR and TPR of the rows that draw the polyline."""
-    edges = np.arange(1, columns) / columns * counts.n_neg
-    rows = thinning.rows_to_draw(counts, lambda rows: counts.fps[rows], edges)
-    return counts.fps[rows] / counts.n_neg, counts.tps[rows] / counts.n_pos
 
 
 def plot_det(
@@ -189,11 +79,7 @@ def plot_det(
     >>> plot_det(ranking.det_curve(), ax=Figure().subplots()).lines[0].get_label()
     'EER 50.00 %'
     """
-    models = as_models("curve", curve, DetCurve, methodcaller("det_curve"), label)
-    ax = style.get_axes(ax, style.SQUARE, len(models))
-    picture = picture_on(ax)
-    draw_det(picture, models, color, marks=as_flag("marks", marks))
-    return show(picture, ax, title)
+    return plot_models("det", curve, ax, title, label, color, draw_det, marks=as_flag("marks", marks))
 
 
 def draw_det(picture: Picture, models: Models, color: Any = None, *, marks: bool = True) -> None:
@@ -210,8 +96,9 @@ def draw_det(picture: Picture, models: Models, color: Any = None, *, marks: bool
         picture.add_reference(ends, ends, "equal error rates (EER)", dotted=True)
     ticks = [percent / 100 for percent in PERCENTS]
     labels = [f"{percent:g}" for percent in PERCENTS]
-    picture.x = AxisScale("False positive rate, %", low, high, "deviate", ticks, labels)
-    picture.y = AxisScale("False negative rate, %", low, high, "deviate", ticks, labels)
+    x, y = CURVES["det"].x.label, CURVES["det"].y.label
+    picture.x = AxisScale(x, low, high, "deviate", ticks, labels)
+    picture.y = AxisScale(y, low, high, "deviate", ticks, labels)
     picture.equal = True
 
 

@@ -1,0 +1,56 @@
+"""Numbers along the axes of curves, of true and false positives: at thresholds, and between two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastevals.counts import Cells, ThresholdCounts
+from fastevals.measure.curves.rates import first_precision
+from fastevals.measure.curves.registry import CurveEntry
+from fastevals.measure.registry import METRICS
+
+Number = Callable[[Any, Any], Any]  # of true and false positives
+
+
+class Part(NamedTuple):
+    """A share that ascends along a curve: what is counted, and of how many."""
+
+    counted: Number
+    total: Callable[[ThresholdCounts], Any]
+
+
+PARTS = {
+    "false_positive_rate": Part(lambda tp, fp: fp, lambda counts: counts.n_neg),
+    "recall": Part(lambda tp, fp: tp, lambda counts: counts.n_pos),
+    "share": Part(lambda tp, fp: tp + fp, lambda counts: counts.n_pos + counts.n_neg),
+}
+OF_CELLS = {name for name, metric in METRICS.items() if metric.of == "cells" and not metric.options}
+
+
+def is_of_counts(entry: CurveEntry) -> bool:
+    """Return whether the numbers along both axes are those of counts, which then draw the curve."""
+    return {entry.x.number, entry.y.number} <= {*PARTS, *OF_CELLS, "lift"}
+
+
+def number_of(name: str, counts: ThresholdCounts) -> Number:
+    """Return the function that gives a number of true and false positives, of all that counts have."""
+    if name in PARTS:
+        counted, total = PARTS[name].counted, PARTS[name].total(counts)
+        return lambda tp, fp: counted(tp, fp) / total
+    if name == "false_negative_rate":
+        return lambda tp, fp: 1 - tp / counts.n_pos
+    if name not in ("precision", "lift"):
+        metric, n_pos, n_neg = METRICS[name], counts.n_pos, counts.n_neg
+        return lambda tp, fp: metric(Cells(tp, fp, n_pos - tp, n_neg - fp))
+    first = first_precision(counts)  # where nothing is predicted positive
+    scale = 1 / (counts.n_pos / (counts.n_pos + counts.n_neg)) if name == "lift" else 1.0
+
+    def precision(tp: Any, fp: Any) -> Any:
+        predicted = tp + fp
+        nothing = predicted == 0
+        return scale * np.where(nothing, first, tp / np.where(nothing, 1, predicted))
+
+    return precision

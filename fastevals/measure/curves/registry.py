@@ -1,0 +1,253 @@
+"""One entry a curve: rankings, folds, plots, reports, pages, the command line, documents and tests read this table.
+
+To add a curve, write its class in a file beside this one (a `Curve` of `base.py`), its entry here, the method of
+`BaseRanking` that makes it, and its slow twin in `tests/reference/curves.py`. `tests/measure/test_curve_registry.py`
+says what is missing. Entries are plain data, so that all can read them: they name what is imported where it is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Literal, NamedTuple
+
+
+class Axis(NamedTuple):
+    """An axis of a picture.
+
+    Attributes
+    ----------
+    label : str
+    number : str
+        What is along it, of true and false positives: one of `numbers.py`, or a metric of cells. Where a model is at
+        its threshold, it may also be one of `numbers_at` in `show/report/pictures.py`. `page.js` has it, too: it moves
+        the model's mark there.
+    scale : "linear" or "deviate"
+    """
+
+    label: str = ""
+    number: str = ""
+    scale: Literal["linear", "deviate"] = "linear"
+
+
+class Line(NamedTuple):
+    """A grey line to compare with, by its corners; "positives" stands for the share of positives of all models."""
+
+    label: str
+    x: tuple[float | str, ...]
+    y: tuple[float | str, ...]
+    dotted: bool = False
+
+
+class MarkedPoint(NamedTuple):
+    """A point of each model's curve: a metric, whose value is its x, on a line across the picture."""
+
+    name: str  # in legends
+    metric: str
+    line: Line
+
+
+class CurveEntry(NamedTuple):
+    """What the rest of the package needs to know of a curve.
+
+    Attributes
+    ----------
+    name : str
+        Its picture is called so. Rankings make it by a method of that name, such as `roc_curve`.
+    home : str
+        Its module and class, such as "roc.RocCurve": the class is a public name.
+    title, caption : str
+        Above its picture: what it is, and what the grey lines are.
+    x, y : Axis
+        Where the number along both is a rate of counts, the curve is drawn by them, and pages keep the points that draw
+        it. Where y is none, a model's mark is an upright line.
+    needs : "counts", "probabilities" or "costs"
+        What it is made of.
+    undefined_without : tuple of str
+        Classes: "positives", "negatives".
+    made_by : tuple of str
+        Methods, the first of a ranking and each other one of what that made, if not the one of its name.
+    averaged : "rates", "shares", "precision_and_recall" or ""
+        What is averaged over folds at each threshold, by `mean_...` of `many/folds.py`. Without it, `RankingFolds` has
+        no method for it, but `pool()` does.
+    detail : str
+        How finely it tells rows apart, as `Detail` says: a ranking of which less is known has two that enclose it.
+        Without it, there are always two.
+    size : "square", "wide" or "tall"
+        Of its picture.
+    legend : str
+        Where it would cover least, as matplotlib names places.
+    lines : tuple of Line
+        To compare with.
+    area, area_metric : str
+        What legends call its area, and the metric that is the area, if there is one.
+    marked : MarkedPoint or None
+    """
+
+    name: str
+    home: str
+    title: str
+    caption: str
+    x: Axis
+    y: Axis = Axis()
+    needs: Literal["counts", "probabilities", "costs"] = "counts"
+    undefined_without: tuple[str, ...] = ("positives", "negatives")
+    made_by: tuple[str, ...] = ()
+    averaged: Literal["rates", "shares", "precision_and_recall", ""] = ""
+    detail: str = "POLYLINE"
+    size: Literal["square", "wide", "tall"] = "square"
+    legend: str = "best"
+    lines: tuple[Line, ...] = ()
+    area: str = "area"
+    area_metric: str = ""
+    marked: MarkedPoint | None = None
+
+    @property
+    def module(self) -> str:
+        """Return the module of its class, within `fastevals`."""
+        return f"measure.curves.{self.home.split('.')[0]}"
+
+    @property
+    def kind_name(self) -> str:
+        """Return the name of its class."""
+        return self.home.split(".")[1]
+
+    @property
+    def kind(self) -> Any:
+        """Return its class."""
+        return getattr(import_module(f"fastevals.{self.module}"), self.kind_name)
+
+    @property
+    def method(self) -> str:
+        """Return the method of rankings and folds that makes it."""
+        return f"{self.name}_curve"
+
+    def of_counts(self, counts: Any, *options: Any, **more: Any) -> Any:
+        """Make the curve of threshold counts."""
+        kind = self.kind
+        return getattr(kind, "from_counts", kind)(counts, *options, **more)
+
+    def of_ranking(self, ranking: Any) -> Any:
+        """Make the curve of a ranking."""
+        made = ranking
+        for method in self.made_by or (self.method,):
+            made = getattr(made, method)()
+        return made
+
+
+CURVES: dict[str, CurveEntry] = {
+    entry.name: entry
+    for entry in (
+        CurveEntry(
+            "roc",
+            "roc.RocCurve",
+            "ROC",
+            "dashed: chance; dotted: equal error rates, a ring where a model has them",
+            Axis("False positive rate", "false_positive_rate"),
+            Axis("True positive rate", "recall"),
+            averaged="rates",
+            legend="lower right",
+            lines=(Line("chance", (0, 1), (0, 1)),),
+            area="AUC",
+            area_metric="roc_auc",
+            marked=MarkedPoint("EER", "equal_error_rate", Line("equal error rates (EER)", (0, 1), (1, 0), True)),
+        ),
+        CurveEntry(
+            "precision_recall",
+            "precision_recall.PrecisionRecallCurve",
+            "Precision and recall",
+            "dashed: chance; dotted: precision = recall",
+            Axis("Recall", "recall"),
+            Axis("Precision", "precision"),
+            undefined_without=("positives",),
+            averaged="precision_and_recall",
+            detail="POSITIVES",
+            lines=(Line("chance", (0, 1), ("positives", "positives")),),
+            area_metric="pr_auc",
+            marked=MarkedPoint("BEP", "break_even_point", Line("precision = recall (BEP)", (0, 1), (0, 1), True)),
+        ),
+        CurveEntry(
+            "det",
+            "roc.DetCurve",
+            "DET",
+            "error rates on normal deviates; dotted: equal error rates",
+            Axis("False positive rate, %", "false_positive_rate", "deviate"),
+            Axis("False negative rate, %", "false_negative_rate", "deviate"),
+            averaged="rates",
+        ),
+        CurveEntry(
+            "gain",
+            "gain.GainCurve",
+            "Gain",
+            "dashed: chance; dotted: perfect",
+            Axis("Share of rows predicted positive", "share"),
+            Axis("Gain, share of positives found", "recall"),
+            undefined_without=("positives",),
+            averaged="shares",
+            legend="lower right",
+            lines=(Line("perfect", (0, "positives", 1), (0, 1, 1), True), Line("chance", (0, 1), (0, 1))),
+        ),
+        CurveEntry(
+            "lift",
+            "gain.LiftCurve",
+            "Lift",
+            "dashed: chance",
+            Axis("Share of rows predicted positive", "share"),
+            Axis("Lift", "lift"),
+            undefined_without=("positives",),
+            averaged="shares",
+            size="wide",
+            lines=(Line("chance", (0, 1), (1, 1)),),
+            area="mean lift",
+        ),
+        CurveEntry(
+            "cost",
+            "cost.CostCurve",
+            "Cost",
+            "dashed: always positive; dotted: always negative; bars: where a model is worth using",
+            Axis("PC(+), probability cost", "probability_cost"),
+            Axis("Normalised expected cost", "normalized_cost"),
+            averaged="rates",
+            size="wide",
+        ),
+        CurveEntry(
+            "cost_over_prior",
+            "cost.CostOverPrior",
+            "Cost over the prior",
+            "dashed: always positive; dotted: always negative",
+            Axis("Prior of the positive class", "prior"),
+            Axis("Normalised expected cost", "normalized_cost"),
+            needs="costs",
+            made_by=("cost_curve", "over_prior"),
+            size="wide",
+        ),
+        CurveEntry(
+            "calibration",
+            "calibration.CalibrationCurve",
+            "Calibration",
+            "dashed: perfect; below how many rows each bin has",
+            Axis("Mean predicted probability", "threshold"),
+            Axis("Share of positives"),
+            needs="probabilities",
+            undefined_without=(),
+            size="tall",
+        ),
+        CurveEntry(
+            "decision",
+            "decision.DecisionCurve",
+            "Net benefit",
+            "dashed: treat all; dotted: treat none",
+            Axis("Threshold probability", "threshold"),
+            Axis("Net benefit, true positives a row", "net_benefit"),
+            needs="probabilities",
+            undefined_without=(),
+            detail="",
+            size="wide",
+        ),
+    )
+}
+_BY_CLASS = {entry.kind_name: entry for entry in CURVES.values()}
+
+
+def entry_of(kind: type) -> CurveEntry:
+    """Return the entry of a curve's class."""
+    return _BY_CLASS[kind.__name__]

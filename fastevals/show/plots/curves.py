@@ -1,0 +1,301 @@
+"""Pictures of curves: those that are drawn alike, by their entries, and what draws the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from fastevals._options import as_flag, show
+from fastevals.infer.bands import ConfidenceBand
+from fastevals.measure.curves.gain import GainCurve, LiftCurve
+from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
+from fastevals.measure.curves.registry import CURVES, CurveEntry
+from fastevals.measure.curves.roc import RocCurve
+from fastevals.scale.certified import CertifiedCurve
+from fastevals.show.plots.calibration import draw_calibration
+from fastevals.show.plots.cost import draw_cost, draw_cost_over_prior
+from fastevals.show.plots.decision import draw_decision
+from fastevals.show.plots.det import draw_det
+from fastevals.show.plots.models import Drawn
+from fastevals.show.plots.rates import draw_rates, plot_models
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DRAWINGS: dict[str, Callable[..., None]] = {  # of curves whose axes are no numbers of counts, or on scales of their own
+    "det": draw_det,
+    "cost": draw_cost,
+    "cost_over_prior": draw_cost_over_prior,
+    "calibration": draw_calibration,
+    "decision": draw_decision,
+}
+
+
+def drawing_of(entry: CurveEntry) -> Callable[..., None]:
+    """Return what adds curves of models to a picture."""
+    return DRAWINGS.get(entry.name) or partial(draw_rates, entry)
+
+
+def plot_roc(
+    curve: Drawn[RocCurve],
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+    label: str | None = None,
+    color: Any = None,
+    hull: bool = False,
+    marks: bool = True,
+    band: ConfidenceBand | Mapping[str, ConfidenceBand] | None = None,
+) -> Axes:
+    """Draw ROC curves, with AUC and equal error rate.
+
+    Parameters
+    ----------
+    curve : RocCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
+        Of one model, or of several by name.
+    ax : Axes, optional
+        Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
+    label : str, optional
+        The name of one curve, in the legend.
+    color : colour or mapping of str to colour, optional
+        Of one curve, as matplotlib names colours; by name where there are several.
+    hull : bool
+        Draw convex hulls too, in thin dark lines.
+    marks : bool
+        Mark where false positive rate and false negative rate are equal.
+    band : ConfidenceBand or mapping of str to ConfidenceBand, optional
+        Of `confidence_band`, shaded behind the curves; by the models' names where `curve` is a mapping, of all of them
+        or some.
+
+    Returns
+    -------
+    Axes
+        What was drawn on. A model without positives or negatives is "undefined" in the legend.
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> from matplotlib.figure import Figure
+    >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+    >>> ax = plot_roc({"mine": ranking.roc_curve()}, ax=Figure().subplots())
+    >>> ax.lines[0].get_label()
+    'mine: AUC 0.750, EER 0.500'
+    """
+    options: dict[str, Any] = {"hull": as_flag("hull", hull), "marks": as_flag("marks", marks), "band": band}
+    return plot_models("roc", curve, ax, title, label, color, **options)
+
+
+def plot_precision_recall(
+    curve: Drawn[PrecisionRecallCurve],
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+    label: str | None = None,
+    color: Any = None,
+    marks: bool = True,
+    band: ConfidenceBand | Mapping[str, ConfidenceBand] | None = None,
+) -> Axes:
+    """Draw precision-recall curves, with the area and the break-even point.
+
+    Between two thresholds the counts are straight and precision is drawn as it is, a hyperbola.
+
+    Parameters
+    ----------
+    curve : PrecisionRecallCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
+        Of one model, or of several by name.
+    ax : Axes, optional
+        Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
+    label : str, optional
+        The name of one curve, in the legend.
+    color : colour or mapping of str to colour, optional
+        Of one curve, as matplotlib names colours; by name where there are several.
+    marks : bool
+        Mark the break-even point, where precision and recall are equal.
+    band : ConfidenceBand or mapping of str to ConfidenceBand, optional
+        Of `confidence_band`, shaded behind the curves; by the models' names where `curve` is a mapping, of all of them
+        or some.
+
+    Returns
+    -------
+    Axes
+        What was drawn on. A model without positives is "undefined" in the legend.
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> from matplotlib.figure import Figure
+    >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+    >>> ax = plot_precision_recall(ranking.precision_recall_curve(), ax=Figure().subplots())
+    >>> ax.lines[0].get_label()
+    'area 0.797, BEP 0.500'
+    """
+    options: dict[str, Any] = {"marks": as_flag("marks", marks), "band": band}
+    return plot_models("precision_recall", curve, ax, title, label, color, **options)
+
+
+def plot_gain(
+    curve: Drawn[GainCurve],
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+    label: str | None = None,
+    color: Any = None,
+) -> Axes:
+    """Draw cumulative gain: the share of positives found against the share of rows taken, best scores first.
+
+    Parameters
+    ----------
+    curve : GainCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
+        Of one model, or of several by name.
+    ax : Axes, optional
+        Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
+    label : str, optional
+        The name of one curve, in the legend.
+    color : colour or mapping of str to colour, optional
+        Of one curve, as matplotlib names colours; by name where there are several.
+
+    Returns
+    -------
+    Axes
+        What was drawn on. A model without positives is "undefined" in the legend.
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> from matplotlib.figure import Figure
+    >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+    >>> [line.get_label() for line in plot_gain(ranking.gain_curve(), ax=Figure().subplots()).lines]
+    ['area 0.625', 'perfect', 'chance']
+    """
+    return plot_models("gain", curve, ax, title, label, color)
+
+
+def plot_lift(
+    curve: Drawn[LiftCurve],
+    *,
+    ax: Axes | None = None,
+    title: str | None = None,
+    label: str | None = None,
+    color: Any = None,
+) -> Axes:
+    """Draw lift: how many times as many positives are found as by chance, against the share of rows taken.
+
+    Between two thresholds the counts are straight and lift is drawn as it is, a hyperbola.
+
+    Parameters
+    ----------
+    curve : LiftCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
+        Of one model, or of several by name.
+    ax : Axes, optional
+        Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
+    label : str, optional
+        The name of one curve, in the legend.
+    color : colour or mapping of str to colour, optional
+        Of one curve, as matplotlib names colours; by name where there are several.
+
+    Returns
+    -------
+    Axes
+        What was drawn on. A model without positives is "undefined" in the legend.
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> from matplotlib.figure import Figure
+    >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+    >>> plot_lift(ranking.lift_curve(), ax=Figure().subplots()).get_ylabel()
+    'Lift'
+    """
+    return plot_models("lift", curve, ax, title, label, color)
+
+
+def plot_curve(
+    curve: Drawn[Any], *, ax: Axes | None = None, title: str | None = None, label: str | None = None, color: Any = None
+) -> Axes:
+    """Draw curves of any kind that rankings have, as the function of that kind does.
+
+    Parameters
+    ----------
+    curve : curve, or mapping of str to curves
+        Of one model, or of several by name: all of one kind.
+    ax : Axes, optional
+        Where to draw; by default a new figure of pyplot's.
+    title : str, optional
+        Above the axes.
+    label : str, optional
+        The name of one curve, in the legend.
+    color : colour or mapping of str to colour, optional
+        Of one curve, as matplotlib names colours; by name where there are several.
+
+    Returns
+    -------
+    Axes
+        What was drawn on. A model that lacks a class the curve needs is "undefined" in the legend.
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind.
+    ImportError
+        If matplotlib is missing.
+
+    Examples
+    --------
+    >>> import fastevals
+    >>> from matplotlib.figure import Figure
+    >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
+    >>> plot_curve(ranking.gain_curve(), ax=Figure().subplots()).lines[0].get_label()
+    'area 0.625'
+    """
+    entry = _entry_of_argument("curve", curve)
+    return plot_models(entry.name, curve, ax, title, label, color, DRAWINGS.get(entry.name))
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _entry_of_argument(name: str, value: Any) -> CurveEntry:
+    """Return the entry of the first curve; raise if it is none."""
+    first = next(iter(value.values()), None) if isinstance(value, Mapping) else value
+    points = first.points if isinstance(first, CertifiedCurve) else first
+    for entry in CURVES.values():
+        if isinstance(points, entry.kind):
+            return entry
+    raise ValueError(f"{name} must be a curve of a ranking or a mapping of names to curves, got {show(first)}")

@@ -1,0 +1,129 @@
+"""Pictures of curves whose axes are numbers of counts: all are drawn alike, by their entries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastevals.counts import ThresholdCounts
+from fastevals.document.picture import AxisScale, Look, Picture, ThinLines
+from fastevals.measure.curves.numbers import PARTS, number_of
+from fastevals.measure.curves.registry import CURVES, CurveEntry, Line
+from fastevals.measure.registry import METRICS
+from fastevals.show.plots import style, thinning
+from fastevals.show.plots.drawing import picture_on, show
+from fastevals.show.plots.models import (
+    Bands,
+    Models,
+    add_band,
+    add_band_entries,
+    as_bands,
+    as_models,
+    common_share,
+    label_of,
+    number,
+    styled_models,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+
+HULL = "#333333"  # of no model, to be seen on any curve
+UNIT = (-0.02, 1.02)  # ends of an axis from 0 to 1
+
+
+def plot_models(
+    name: str,
+    curve: Any,
+    ax: Axes | None,
+    title: str | None,
+    label: str | None,
+    color: Any,
+    draw: Callable[..., None] | None = None,
+    *,
+    band: Any = None,
+    **options: Any,
+) -> Axes:
+    """Draw the curves of a name, those given or those of rankings, by a function of their own if they have one."""
+    entry = CURVES[name]
+    models = as_models("curve", curve, entry.kind, entry.of_ranking, label)
+    if band is not None:
+        options["bands"] = as_bands(band, models, name, label)
+    ax = style.get_axes(ax, style.SIZES[entry.size], len(models))
+    picture = picture_on(ax)
+    (draw or partial(draw_rates, entry))(picture, models, color, **options)
+    return show(picture, ax, title)
+
+
+def draw_rates(
+    entry: CurveEntry,
+    picture: Picture,
+    models: Models,
+    color: Any = None,
+    *,
+    hull: bool = False,
+    marks: bool = True,
+    bands: Bands = MappingProxyType({}),
+) -> None:
+    """Add curves to a picture, with what an entry says of lines, marked points and axes."""
+    marked, lines = entry.marked if marks else None, list(entry.lines)
+    is_unit = entry.y.number in METRICS and METRICS[entry.y.number].bounds == (0.0, 1.0)
+    heights = [y for line in lines for y in line.y if not isinstance(y, str)]
+    top = picture.y.high if picture.has_curves else 1.1 * max(heights, default=0.0)
+    for name, each, look in styled_models(picture, models, color):
+        values = [number(entry.area, picture.number(name, entry.area_metric, each.area))]
+        add_band(picture, bands.get(name), look)
+        if marked is not None:
+            at = picture.number(name, marked.metric, METRICS[marked.metric](each.counts))
+            values.append(number(marked.name, at))
+        x, y = points_of(entry, each.counts, picture.columns)
+        picture.add_curve(x, y, label_of(name, *values), look)
+        if hull:
+            path = np.stack(points_of(entry, each.hull().counts, picture.columns), axis=1)
+            picture.add(ThinLines("hull", [path], Look(HULL), 0.9))
+        if marked is not None:
+            picture.add_ring(at, at if marked.line.y[0] == 0 else 1 - at, look)
+        top = max(top, 1.05 * float(y.max()))
+    if hull:
+        picture.add_entry("convex hull", HULL)
+    add_band_entries(picture, bands.values())
+    for line in [*lines, *([marked.line] if marked is not None else [])]:
+        _add_line(picture, line, models)
+    picture.x = AxisScale(entry.x.label, *UNIT)
+    picture.y = AxisScale(entry.y.label, *(UNIT if is_unit else (-0.02 * top, top)))
+    picture.equal, picture.legend = is_unit, entry.legend
+
+
+def _add_line(picture: Picture, line: Line, models: Models) -> None:
+    if "positives" not in (*line.x, *line.y):
+        picture.add_reference(line.x, line.y, line.label, dotted=line.dotted)
+        return
+    share = common_share(models)
+    x, y = ([share if each == "positives" else each for each in ends] for ends in (line.x, line.y))
+    picture.add_shared_reference(None if share is None else (x, y), line.label, dotted=line.dotted)
+
+
+def points_of(entry: CurveEntry, counts: ThresholdCounts, columns: int) -> tuple[Floats, Floats]:
+    """Return points that draw a curve of counts: more than rows where it is bent between these."""
+    part, drawn_y = PARTS[entry.x.number], number_of(entry.y.number, counts)
+    total = part.total(counts)
+
+    def drawn(tp: Any, fp: Any) -> tuple[Floats, Floats]:
+        return part.counted(tp, fp) / total, drawn_y(tp, fp)
+
+    is_straight = entry.y.number in PARTS
+    extremes = None if is_straight else lambda rows: drawn_y(counts.tps[rows], counts.fps[rows])
+    rows = thinning.rows_along(counts, columns, part.counted, total, extremes)
+    tp, fp = counts.tps[rows], counts.fps[rows]
+    if is_straight:
+        return drawn(tp, fp)
+    tp, fp = tp.astype(np.float64), fp.astype(np.float64)
+    high = float(drawn(tp, fp)[1].max()) or 1.0
+    return drawn(*thinning.refined(tp, fp, drawn, (4 / columns, 4 * high / columns)))
