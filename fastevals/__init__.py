@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from fastevals.measure.curves.registry import CURVES as _CURVES
+
 __version__ = "0.4.0"
 
 
@@ -44,12 +46,7 @@ _NAMES = {
     "measure.bias_variance.zero_one": "DomingosDecomposition JamesDecomposition",
     "measure.confusion": "ConfusionMatrix",
     "measure.cost_sensitive": "cost_threshold minimum_cost_predictions",
-    "measure.curves.calibration": "CalibrationCurve",
-    "measure.curves.cost": "CostCurve CostDifference CostEnvelope CostOverPrior",
-    "measure.curves.decision": "DecisionCurve",
-    "measure.curves.gain": "GainCurve LiftCurve",
-    "measure.curves.precision_recall": "PrecisionRecallCurve",
-    "measure.curves.roc": "DetCurve RocCurve",
+    "measure.curves.cost": "CostDifference CostEnvelope",  # curves are those of the registry
     "measure.metric_specs": "MetricSpec metric",
     "measure.probability_metrics": "BrierDecomposition",
     "measure.ranking.ranking": "Ranking",
@@ -71,6 +68,7 @@ _NAMES = {
     "split.training_sets": "BiasVarianceCurve bias_variance_curve bias_variance_over_training_sets",
 }
 _HOMES = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names.split()}
+_HOMES |= {entry.kind_name: f"{__name__}.{entry.module}" for entry in _CURVES.values()}
 
 __all__ = sorted(_HOMES, key=lambda name: (not name[0].isupper(), name))
 

@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 import fastevals
+from fastevals.measure.curves.registry import CURVES
 from fastevals.show.cli import main
 
 DATA = Path(__file__).parent / "data"
@@ -128,9 +129,7 @@ def measures_of_a_ranking() -> Any:
 
 @case
 def curves_of_a_ranking() -> Any:
-    ranking = _ranking()
-    names = ("roc", "precision_recall", "det", "gain", "lift", "cost", "calibration", "decision")
-    return {name: getattr(ranking, f"{name}_curve")() for name in names}
+    return {name: entry.of_ranking(_ranking()) for name, entry in CURVES.items() if not entry.made_by}
 
 
 @case

@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 
 import fastevals as fe
+from fastevals.measure.curves import registry
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.scale import Certified, RankingSummary, ScoresSummary
 from fastevals.scale.scores import CountedBlock
 
 N = 900
 FEW = {"n_resamples": 40, "rng": 0}
-CURVES = ("roc", "det", "precision_recall", "gain", "lift", "cost", "calibration", "decision")
+CURVES = [name for name, entry in registry.CURVES.items() if not entry.made_by]
 
 
 class Known(IntEnum):
@@ -442,7 +443,7 @@ def test_curves_in_doubt_are_read_between_bounds_and_drawn_with_them() -> None:
     y, _, q = rows()
     doubtful, ranking = summary(q, 64).ranking(), fe.Ranking(y, q)
     places = np.linspace(0, 0.99, 25)
-    for kind in ("roc", "det", "precision_recall", "gain", "lift", "cost", "decision"):
+    for kind in (kind for kind in CURVES if kind != "calibration"):
         curve, true = (getattr(each, f"{kind}_curve")() for each in (doubtful, ranking))
         low, high = curve.at(places)
         own = true.at(places)

@@ -16,6 +16,7 @@ import pytest
 
 import fastevals
 from fastevals import BootstrapSplit, ConfusionMatrix, HoldOut, KFold, Ranking, UndefinedMetricWarning, scale
+from fastevals.measure.curves import registry
 from fastevals.results import Frozen, Interval
 
 Y = [0, 0, 1, 0, 1, 1, 0, 1]
@@ -45,20 +46,13 @@ MAKE: dict[str, Callable[[], Any]] = {
     "undefined point": lambda: ONE.equal_error_rate(),
     "certified": lambda: scale.Certified(0.8, math.nan, 0.9),
     "counts": lambda: CURVES.counts,
-    "roc": lambda: CURVES.roc_curve(),
+    **{name: lambda entry=entry: entry.of_ranking(CURVES) for name, entry in registry.CURVES.items()},
     "roc of one class": lambda: ONE.roc_curve(),
-    "precision-recall": lambda: CURVES.precision_recall_curve(),
-    "det": lambda: CURVES.det_curve(),
-    "gain": lambda: CURVES.gain_curve(),
-    "lift": lambda: CURVES.lift_curve(),
-    "cost": lambda: CURVES.cost_curve(),
     "cost of one class": lambda: ONE.cost_curve(),
     "envelope": lambda: CURVES.cost_curve().lower_envelope,
     "cost over the prior": lambda: CURVES.cost_curve().over_prior(cost_fn=5),
     "cost difference": lambda: CURVES.cost_curve().difference(Ranking(Y, B).cost_curve()),
-    "calibration": lambda: CURVES.calibration_curve(),
     "Brier's parts": lambda: CURVES.brier_decomposition(),
-    "decision": lambda: CURVES.decision_curve(),
     "matrix": lambda: ConfusionMatrix([[3, 1], [0, 2]], ["no", "yes"]),
     "matrix of weights": lambda: ConfusionMatrix([[0.5, 1], [0, 2]]).macro(),
     "regression": lambda: fastevals.regression_metrics(Y, A),

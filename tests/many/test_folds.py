@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import pairwise
+from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -13,17 +14,15 @@ from hypothesis import strategies as st
 
 from fastevals import Ranking, RankingFolds, num_threads
 from fastevals.datasets import load_digits_eight
+from fastevals.measure.curves.registry import CURVES
 from tests.reference import curves as reference_curves
 from tests.strategies import BOUNDED, FEWER, Case, cases, float_weighted, unweighted
 
 Y, S, FOLDS = [0, 1, 0, 1, 1, 0], [0.1, 0.9, 0.6, 0.4, 0.8, 0.3], [1, 1, 1, 2, 2, 2]
-AVERAGES = {
-    "roc_curve": ("micro", "macro", "vertical"),
-    "det_curve": ("micro", "macro", "vertical"),
-    "cost_curve": ("micro", "macro"),
-    "precision_recall_curve": ("micro", "macro"),
-    "gain_curve": ("micro", "macro"),
-    "lift_curve": ("micro", "macro"),
+AVERAGES = {  # as the method of each curve that is averaged says
+    entry.method: get_args(get_type_hints(getattr(RankingFolds, entry.method))["average"])
+    for entry in CURVES.values()
+    if entry.averaged
 }
 every_average = pytest.mark.parametrize(
     ("method", "average"), [(method, average) for method, names in AVERAGES.items() for average in names]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 import math
 import pickle
-from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -31,6 +30,7 @@ from fastevals import (
     UndefinedMetricWarning,
     num_threads,
 )
+from fastevals.measure.curves.registry import CURVES, CurveEntry
 from fastevals.results import as_json
 from tests.reference import curves as reference_curves
 from tests.reference import ranking as reference
@@ -46,53 +46,27 @@ CLOSE = {"rel": 1e-12, "abs": 1e-14}
 Point = tuple[Fraction, Fraction]
 
 
-class Kind(NamedTuple):
+class Kind:
     """A kind of curve, and how its slow twin draws it."""
 
-    make: Callable[[Ranking], Any]
-    straight: Callable[..., list[Point]]  # the slow twin's points, where lines are straight and more is better
-    place: str  # the keyword of `at` for the axis of `straight`
-    drawn: Callable[..., float]  # of a straight point, the value `at` gives there
-    unpacked: Callable[..., tuple[float, float]]  # a straight point on the curve's own axes
+    def __init__(self, entry: CurveEntry, twin: reference_curves.Twin) -> None:
+        self.entry, self.kind, self.make = entry, entry.kind, entry.of_ranking
+        self.straight, self.place, self._unpacked, self.is_at_zero = twin
+        self.has_line = self.place in self.kind.ARRAYS
+
+    def unpacked(self, point: Point) -> tuple[float, float]:
+        """Return a straight point on the curve's own axes."""
+        return tuple(map(float, self._unpacked(point)))
+
+    def drawn(self, point: Point) -> float:
+        """Return the value that `at` gives at a straight point."""
+        return self.unpacked(point)[1 - self.kind.ARRAYS.index(self.place) if self.has_line else 1]
 
 
-def lift_of(point: Point) -> float:
-    return float(point[1] / point[0])
-
-
-KINDS = {
-    "roc": Kind(
-        Ranking.roc_curve, reference_curves.roc, "fpr", lambda p: float(p[1]), lambda p: (float(p[0]), float(p[1]))
-    ),
-    "det": Kind(
-        Ranking.det_curve,
-        reference_curves.roc,
-        "fpr",
-        lambda p: float(1 - p[1]),
-        lambda p: (float(p[0]), float(1 - p[1])),
-    ),
-    "precision_recall": Kind(
-        Ranking.precision_recall_curve,
-        reference_curves.false_per_positive,
-        "recall",
-        lambda p: float(reference_curves.precision_of(p)),
-        lambda p: (float(reference_curves.precision_of(p)), float(p[0])),
-    ),
-    "gain": Kind(
-        Ranking.gain_curve, reference_curves.gain, "share", lambda p: float(p[1]), lambda p: (float(p[0]), float(p[1]))
-    ),
-    "lift": Kind(Ranking.lift_curve, reference_curves.gain, "share", lift_of, lambda p: (float(p[0]), lift_of(p))),
-    "cost": Kind(
-        Ranking.cost_curve,
-        reference_curves.least_costs,
-        "probability_cost",
-        lambda p: float(-p[1]),
-        lambda p: (float(p[0]), float(-p[1])),
-    ),
-}
-FULL = {Ranking.roc_curve: RocCurve, Ranking.det_curve: DetCurve}
+KINDS = {name: Kind(CURVES[name], twin) for name, twin in reference_curves.TWINS.items()}
+POLYLINES = {name: kind for name, kind in KINDS.items() if kind.has_line}
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-polylines = pytest.mark.parametrize("kind", [KINDS[name] for name in KINDS if name != "cost"], ids=list(KINDS)[:-1])
+polylines = pytest.mark.parametrize("kind", POLYLINES.values(), ids=POLYLINES)
 PLACES = [Fraction(k, 16) for k in range(17)] + [Fraction(1, 3), Fraction(2, 7), Fraction(10**6 - 1, 10**6)]
 
 
@@ -132,7 +106,7 @@ def test_a_curve_is_read_between_and_at_its_points(kind, case):
     for x, value in zip(places, curve.at(**{kind.place: np.array(list(map(float, places)))}), strict=True):
         # Floats may be either side of a jump, or slip along a steep piece.
         near = [min(max(x + slip, Fraction(0)), Fraction(1)) for slip in (-SLIP, 0, SLIP)]
-        values = [kind.drawn((at, reference_curves.best_at(points, at))) for at in near if at or kind.drawn != lift_of]
+        values = [kind.drawn((at, reference_curves.best_at(points, at))) for at in near if at or kind.is_at_zero]
         assert min(values) * (1 - 1e-12) - 1e-14 <= value <= max(values) * (1 + 1e-12) + 1e-14, float(x)
 
 
@@ -142,7 +116,7 @@ def test_a_curve_is_read_between_and_at_its_points(kind, case):
 def test_a_curve_is_best_where_it_jumps(kind, case):
     points = kind.straight(*case)
     curve = kind.make(ranking_of(case))
-    for x in {x for x, _ in points if x or kind.make is not Ranking.lift_curve}:
+    for x in {x for x, _ in points if x or kind.is_at_zero}:
         expected = kind.drawn((x, reference_curves.best_at(points, x)))
         assert curve.at(**{kind.place: float(x)}) == pytest.approx(expected, rel=1e-14, abs=1e-15)
 
@@ -248,7 +222,7 @@ def test_a_threshold_gives_the_rates_of_its_confusion_matrix(kind, case):
             "share": (tp + fp) / (tp + fp + tn + fn),
             "lift": tp / (tp + fp) * (tp + fp + tn + fn) / (tp + fn),
         }
-    full = FULL.get(kind.make, type(curve))(ranking.counts)
+    full = kind.kind(ranking.counts)
     for name, found in zip(full.ARRAYS[:2], full.at(threshold=asked), strict=True):
         defined = ~np.isnan(expected[name])  # a lift needs predictions
         np.testing.assert_allclose(found[defined], expected[name][defined], rtol=1e-13, atol=1e-14)
@@ -608,31 +582,23 @@ def test_points_of_scikit_learn(seed):
 
 # Bad input --------------------------------------------------------------------------------------------------------
 
-OTHERS = {"roc": "tpr", "det": "fnr", "precision_recall": "threshold", "gain": "threshold", "lift": "threshold"}
+PLACES_OF = {
+    name: [place for place in inspect.signature(kind.kind.at).parameters if place not in ("self", "threshold")]
+    for name, kind in POLYLINES.items()
+}
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("name", POLYLINES)
 def test_exactly_one_place_is_asked(name):
-    kind = KINDS[name]
+    kind, other = KINDS[name], [*PLACES_OF[name], "threshold"][1]
     curve = kind.make(Ranking(Y, S))
     with pytest.raises(ValueError, match=f"exactly one of {kind.place}, .*threshold must be given, got none"):
         curve.at()
-    with pytest.raises(ValueError, match=f"exactly one of .* must be given, got {kind.place} and {OTHERS[name]}"):
-        curve.at(**{kind.place: 0.5, OTHERS[name]: 0.5})
+    with pytest.raises(ValueError, match=f"exactly one of .* must be given, got {kind.place} and {other}"):
+        curve.at(**{kind.place: 0.5, other: 0.5})
 
 
-@pytest.mark.parametrize(
-    ("name", "place"),
-    [
-        ("roc", "fpr"),
-        ("roc", "tpr"),
-        ("det", "fpr"),
-        ("det", "fnr"),
-        ("precision_recall", "recall"),
-        ("gain", "share"),
-        ("lift", "share"),
-    ],
-)
+@pytest.mark.parametrize(("name", "place"), [(name, place) for name in POLYLINES for place in PLACES_OF[name]])
 @pytest.mark.parametrize("value", [-0.1, 1.5, math.nan, INF, [0.5, math.nan], "half", [None], True, [0.5, -1e-300]])
 def test_places_outside_the_axis(name, place, value):
     curve = KINDS[name].make(Ranking(Y, S))
@@ -650,7 +616,7 @@ def test_thresholds_that_are_none(kind, value):
 @every_kind
 def test_curves_of_another_kind_are_not_compared(kind):
     curve = kind.make(Ranking(Y, S))
-    others = [other.make(Ranking(Y, S)) for other in KINDS.values() if other.make is not kind.make]
+    others = [other.make(Ranking(Y, S)) for other in KINDS.values() if other is not kind]
     for other in (*others, None, 0.5, Ranking(Y, S)):
         for method in (curve.dominates, curve.crossings):
             with pytest.raises(
@@ -661,8 +627,7 @@ def test_curves_of_another_kind_are_not_compared(kind):
 
 @pytest.mark.parametrize(
     ("name", "label"),
-    [(n, label) for n in ("roc", "det", "cost") for label in (0, 1)]
-    + [(n, 0) for n in ("precision_recall", "gain", "lift")],
+    [(name, int(without == "negatives")) for name, kind in KINDS.items() for without in kind.entry.undefined_without],
 )
 def test_curves_of_one_class_are_not_compared(name, label):
     kind = KINDS[name]

@@ -19,6 +19,7 @@ from fastevals import Ranking, ThresholdCounts, num_threads
 from fastevals._options import check_number
 from fastevals.measure import error_metrics, ranking_metrics, registry
 from fastevals.measure.cells import Quotient, ratio
+from fastevals.measure.curves.registry import CURVES
 from fastevals.measure.error_metrics import RegressionSums
 from fastevals.measure.metric_specs import influence_of
 from fastevals.measure.ranking_metrics import hull
@@ -554,8 +555,7 @@ NOT_OF_A_MATRIX = {
 # Methods that are no metrics.
 OTHER_METHODS = {
     Ranking: "best_threshold threshold_for confusion_at net_benefit brier_decomposition expected_cost from_counts "
-    "from_threshold_counts roc_curve precision_recall_curve det_curve gain_curve lift_curve cost_curve "
-    "calibration_curve decision_curve",
+    f"from_threshold_counts {' '.join(entry.method for entry in CURVES.values() if not entry.made_by)}",
     fastevals.ConfusionMatrix: "from_predictions from_groups macro pool to_dict to_frame",
 }
 

@@ -25,6 +25,15 @@ class Line(NamedTuple):
         return (1 - x) * self.fpr + x * self.fnr
 
 
+class Twin(NamedTuple):
+    """How a curve is drawn slowly."""
+
+    straight: Callable[..., list[Point]]  # points between which it is straight, where more is better
+    place: str  # the keyword of `at` for their x
+    unpacked: Callable[[Point], tuple[Fraction, Fraction]]  # of such a point, what the curve unpacks into
+    is_at_zero: bool = True  # whether it has a value at an x of 0
+
+
 # Points -----------------------------------------------------------------------------------------------------------
 
 
@@ -57,6 +66,16 @@ def precision_of(point: Point) -> Fraction:
     """Give the precision at (recall, -fp / positives); 1 where nothing is predicted."""
     x, y = point
     return x / (x - y) if x or y else Fraction(1)
+
+
+TWINS = {  # by the name of the curve's entry in the registry
+    "roc": Twin(roc, "fpr", lambda p: p),
+    "det": Twin(roc, "fpr", lambda p: (p[0], 1 - p[1])),
+    "precision_recall": Twin(false_per_positive, "recall", lambda p: (precision_of(p), p[0])),
+    "gain": Twin(gain, "share", lambda p: p),
+    "lift": Twin(gain, "share", lambda p: (p[0], p[1] / p[0]), is_at_zero=False),
+    "cost": Twin(least_costs, "probability_cost", lambda p: (p[0], -p[1])),
+}
 
 
 # Values -----------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import pytest
 
 from fastevals import Ranking, __version__
 from fastevals.datasets import load_digits_eight
+from fastevals.measure.curves.registry import CURVES
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.show import cli, commands, output, warm_up
 from fastevals.show.report import intervals
@@ -585,9 +586,9 @@ def test_a_closed_standard_output_is_no_traceback(monkeypatch):
 
 # Folders of pictures ----------------------------------------------------------------------------------------------
 
-OF_RANKINGS = {"roc", "precision_recall", "det", "gain", "lift", "cost", "scores", "confusion"}
+OF_RANKINGS = {"scores", "confusion", *(name for name, entry in CURVES.items() if entry.needs == "counts")}
 OF_INTERVALS, OF_PAIRS = {"intervals"}, {"differences"}
-OF_PROBABILITIES = {"calibration", "decision"}
+OF_PROBABILITIES = {name for name, entry in CURVES.items() if entry.needs == "probabilities"}
 
 
 def pictures(folder):

@@ -27,10 +27,12 @@ from fastevals.document.document import DifferenceCell
 from fastevals.document.page import svg
 from fastevals.document.picture import Picture
 from fastevals.measure.curves.calibration import CalibrationCurve
+from fastevals.measure.curves.registry import CURVES
 from fastevals.measure.ranking_metrics import hull
 from fastevals.results import Interval
 from fastevals.show import cli
-from fastevals.show.report.pictures import KINDS
+from fastevals.show.plots.curves import drawing_of
+from fastevals.show.report.pictures import curve_of
 from fastevals.show.report.points import candidates, chosen
 
 pytest.importorskip("jinja2")
@@ -323,15 +325,15 @@ def test_no_curve_of_the_chosen_thresholds_moves_by_half_a_pixel(kind: str, n: i
     few = counts.take(rows).take(chosen(counts.take(rows), hull(counts)))
     assert few.thresholds.size < 2600
     np.testing.assert_array_equal(hull(few).thresholds, hull(counts).thresholds)
-    for name, each in KINDS.items():
-        if each.needs == "probabilities" and kind != "probabilities":
+    for name, entry in CURVES.items():
+        if entry.needs == "probabilities" and kind != "probabilities":
             continue
         pictures = []
         for points in (counts, few):
             calibration = CalibrationCurve.from_counts(counts) if kind == "probabilities" else None
             model: Any = SimpleNamespace(counts=points, calibration=calibration)
             pictures.append(Picture())
-            each.draw(pictures[-1], [("m", each.curve(model, {"cost_fp": 1.0, "cost_fn": 5.0}))])
+            drawing_of(entry)(pictures[-1], [("m", curve_of(entry, model, {"cost_fp": 1.0, "cost_fn": 5.0}))])
         whole, drawn = map(pixels, pictures)
         assert farthest(whole, drawn) < 0.5, name
         assert farthest(drawn, whole) < 0.5, name

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,23 +21,16 @@ from fastevals.document import picture
 from fastevals.document.picture import COLORS, GREY, Picture
 from fastevals.measure.curves.calibration import CalibrationCurve
 from fastevals.measure.curves.decision import DecisionCurve
+from fastevals.measure.curves.registry import CURVES
 from fastevals.show import plots
 from fastevals.show.plots import style, thinning
 from tests.parameters import quick
 
 CASE = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text())["fawcett20"]
 
-OF_COUNTS = {  # each function, and what makes its curve of a ranking
-    plots.plot_roc: lambda ranking: ranking.roc_curve(),
-    plots.plot_precision_recall: lambda ranking: ranking.precision_recall_curve(),
-    plots.plot_det: lambda ranking: ranking.det_curve(),
-    plots.plot_gain: lambda ranking: ranking.gain_curve(),
-    plots.plot_lift: lambda ranking: ranking.lift_curve(),
-    plots.plot_cost: lambda ranking: ranking.cost_curve(),
-    plots.plot_cost_over_prior: lambda ranking: ranking.cost_curve().over_prior(cost_fn=5.0),
-    plots.plot_calibration: lambda ranking: CalibrationCurve.from_counts(ranking.counts),
-    plots.plot_decision: lambda ranking: DecisionCurve.from_counts(ranking.counts),
-}
+PLOTS = {name: getattr(plots, f"plot_{name}", partial(plots.plot_curve)) for name in CURVES}
+OF_COUNTS = {PLOTS[name]: entry.of_ranking for name, entry in CURVES.items()}  # what makes its curve of a ranking
+OF_COUNTS[plots.plot_cost_over_prior] = lambda ranking: ranking.cost_curve().over_prior(cost_fn=5.0)
 DIFFERENCE = {plots.plot_cost_difference: lambda ranking: ranking.cost_curve().difference(fawcett().cost_curve())}
 ALL = OF_COUNTS | DIFFERENCE
 
@@ -216,9 +210,8 @@ def test_axes_of_another_kind_are_named(plot):
 
 
 UNDEFINED = {
-    plots.plot_roc: [1, 0], plots.plot_det: [1, 0], plots.plot_cost: [1, 0], plots.plot_cost_over_prior: [1, 0],
-    plots.plot_precision_recall: [0], plots.plot_gain: [0], plots.plot_lift: [0],
-}  # fmt: skip
+    PLOTS[name]: [int(without == "negatives") for without in entry.undefined_without] for name, entry in CURVES.items()
+}
 
 
 @pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
@@ -228,7 +221,7 @@ def test_one_class_is_undefined_where_it_is_said_to_be(plot, label):
     one = OF_COUNTS[plot](Ranking([label, label, label], [0.1, 0.2, 0.2]))
     ax = plot({"one": one, "both": OF_COUNTS[plot](fawcett())}, ax=axes())
     ax.figure.canvas.draw()
-    missing = label in UNDEFINED.get(plot, [])
+    missing = label in UNDEFINED[plot]
     assert ("one: undefined" in legend(ax)) == missing
     assert (curves(ax)[0].get_xdata().size == 0) == missing
     assert curves(ax)[1].get_xdata().size > 0

@@ -65,18 +65,32 @@
   };
 
   // Numbers at a row --------------------------------------------------------------------------------------------------
-  const numbersAt = (m, row, costs) => {
+  // Cost curves are over PC(+), the share of costs that positives have: a row's normalised cost is a line there.
+  const probabilityCost = (prior, costs) =>
+    prior <= 0 || prior >= 1 ? Math.round(prior) : divide(prior * costs.fn, prior * costs.fn + (1 - prior) * costs.fp);
+  const priorAt = (x, costs) =>
+    x <= 0 || x >= 1 ? Math.round(x) : divide(x * costs.fp, x * costs.fp + (1 - x) * costs.fn);
+  const normalisedCost = (x, fnr, fpr) => x * fnr + (1 - x) * fpr;
+  const numbersAt = (m, row, costs, threshold) => {
     const tp = m.tp[row];
     const fp = m.fp[row];
     const fn = m.P - tp;
     const tn = m.N - fp;
     const n = m.P + m.N;
+    const share = divide(tp + fp, n);
+    const recall = divide(tp, tp + fn);
+    const fpr = divide(fp, fp + tn);
+    const x = probabilityCost(costs.prior, costs);
     return {
-      tp, fp, fn, tn, n,
-      share: divide(tp + fp, n),
-      recall: divide(tp, tp + fn),
+      tp, fp, fn, tn, n, share, recall, threshold,
+      lift: recall / share,
+      prior: costs.prior,
+      probability_cost: x,
+      normalized_cost: normalisedCost(x, 1 - recall, fpr),
+      net_benefit: threshold < 1 && threshold >= 0 ? tp / n - fp / n * threshold / (1 - threshold) : NaN,
       precision: divide(tp, tp + fp),
-      false_positive_rate: divide(fp, fp + tn),
+      false_positive_rate: fpr,
+      false_negative_rate: 1 - recall,
       specificity: divide(tn, fp + tn),
       accuracy: divide(tp + tn, n),
       f1: divide(2 * tp, 2 * tp + fp + fn),
@@ -84,12 +98,6 @@
       cost: costAt(m, row, costs),
     };
   };
-  // Cost curves are over PC(+), the share of costs that positives have: a row's normalised cost is a line there.
-  const probabilityCost = (prior, costs) =>
-    prior <= 0 || prior >= 1 ? Math.round(prior) : divide(prior * costs.fn, prior * costs.fn + (1 - prior) * costs.fp);
-  const priorAt = (x, costs) =>
-    x <= 0 || x >= 1 ? Math.round(x) : divide(x * costs.fp, x * costs.fp + (1 - x) * costs.fn);
-  const normalisedCost = (x, fnr, fpr) => x * fnr + (1 - x) * fpr;
   const bestPriors = (m, best, costs) => { // for which a row is no dearer than any other; null where there are none
     const fpr = m.fp[best] / m.N;
     const fnr = 1 - m.tp[best] / m.P;
@@ -183,25 +191,9 @@
       references: all("path.reference", svg),
     };
   });
-  const places = { // of a model in pictures that have a point of it, by its numbers
-    roc: (n) => [n.false_positive_rate, n.recall],
-    precision_recall: (n) => [n.recall, n.precision],
-    det: (n) => [n.false_positive_rate, 1 - n.recall],
-    gain: (n) => [n.share, n.recall],
-    lift: (n) => [n.share, n.recall / n.share],
-    cost: (n, costs) => {
-      const x = probabilityCost(costs.prior, costs);
-      return [x, normalisedCost(x, 1 - n.recall, n.false_positive_rate)];
-    },
-    cost_over_prior: (n, costs) => [costs.prior, places.cost(n, costs)[1]],
-    decision: (n) => {
-      const isProbability = n.threshold < 1 && n.threshold >= 0;
-      return [n.threshold, isProbability ? n.tp / n.n - n.fp / n.n * n.threshold / (1 - n.threshold) : NaN];
-    },
-  };
+  const places = new Map(Object.entries(points.places ?? {})); // names of the numbers along the axes of curves
 
   // What moves in a picture -------------------------------------------------------------------------------------------
-  const NOWHERE = [NaN, NaN];
   const isInside = (x, low, size) => x >= low - 0.01 && x <= low + size + 0.01;
   const added = (parent, tag, kind, place) => { // a model's mark that the picture was drawn without
     const mark = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -274,8 +266,12 @@
   const movePicture = (picture, block, found, costs) => {
     const { kind } = picture;
     const own = found[picture.place]; // of the model that the picture is of
-    if (kind in places) found.forEach((n, place) => movePoint(picture, place, n ? places[kind](n, costs) : NOWHERE));
-    if (kind === "calibration") found.forEach((n, place) => moveLine(picture, place, n ? n.threshold : NaN));
+    const along = places.get(kind) ?? [];
+    found.forEach((n, place) => {
+      const point = along.map((name) => n?.[name] ?? NaN);
+      if (point.length === 2) movePoint(picture, place, point);
+      if (point.length === 1) moveLine(picture, place, point[0]);
+    });
     if (kind === "cost_over_prior") bendCurves(picture, block, costs);
     if (kind === "confusion" && own) fillMatrix(picture, own);
     if (kind === "scores" && own) picture.references.forEach((line) => setUpright(line, picture, own.threshold));
@@ -339,7 +335,7 @@
         const row = rowBy[state.by](m, asked(), costs);
         if (row === null) return null;
         const threshold = state.by === "chosen" ? m.chosen.threshold : m.thresholds[row];
-        return { ...numbersAt(m, row, costs), threshold, text: thresholdText(m, row) };
+        return { ...numbersAt(m, row, costs, threshold), text: thresholdText(m, row) };
       });
       const rows = all("table.live tbody tr", articles[k]);
       block.models.forEach((m, place) => fillRow(rows[place], m, found[place], costs));

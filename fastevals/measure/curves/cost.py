@@ -387,17 +387,15 @@ class CostOverPrior(Frozen):
         return not math.isnan(self.cost[0])
 
     @classmethod
-    def from_counts(
-        cls, counts: ThresholdCounts, *, cost_fp: float = 1.0, cost_fn: float = 1.0, normalize: bool = True
-    ) -> CostOverPrior:
+    def from_counts(cls, counts: ThresholdCounts, *, cost_fp: float = 1.0, cost_fn: float = 1.0) -> CostOverPrior:
         """Make the curve of threshold counts, as `CostCurve.over_prior` does of a cost curve.
 
         Parameters
         ----------
         counts : ThresholdCounts
             Counts at each threshold.
-        cost_fp, cost_fn, normalize
-            As for `CostCurve.over_prior`.
+        cost_fp, cost_fn : float
+            Cost of a false positive and of a false negative, not negative and not both zero.
 
         Returns
         -------
@@ -409,7 +407,7 @@ class CostOverPrior(Frozen):
         ValueError
             If the costs are out of range.
         """
-        return CostCurve(counts).over_prior(cost_fp=cost_fp, cost_fn=cost_fn, normalize=normalize)
+        return CostCurve(counts).over_prior(cost_fp=cost_fp, cost_fn=cost_fn)
 
     @classmethod
     def of_envelope(cls, envelope: CostEnvelope, cost_fp: float, cost_fn: float, normalize: bool) -> CostOverPrior:

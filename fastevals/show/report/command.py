@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import textwrap
 from typing import TYPE_CHECKING
 
 from fastevals._compile.ahead import compiled_ahead
+from fastevals.measure.curves.registry import CURVES
 from fastevals.reading.form import SUMMARY
 from fastevals.show.commands import (
     MOST_PICTURED,
@@ -41,7 +43,25 @@ Instead of scores there may be what models predict (--pred): with --label classe
 numbers.
 """
 
-EPILOG = """\
+
+def _names(needs: str) -> str:
+    """Name the pictures of curves."""
+    *names, last = (name for name, entry in CURVES.items() if entry.needs == needs)
+    return f"{', '.join(names)} and {last}" if names else last
+
+
+OUT = textwrap.fill(
+    "--out DIR makes the folder where there is none and writes over files of the same names: report.json (as --format "
+    f"json prints it), report.txt, and {_names('counts')} as .png, a curve for each model; {_names('probabilities')} "
+    f"too where all scores of a block are within [0, 1], {_names('costs')} where costs are given; scores: how those of "
+    "each class are spread; confusion: the matrices; intervals and differences of models. The chosen thresholds are "
+    "marked. Predicted classes have confusion; predicted numbers have errors, within (the share of rows with an error "
+    "up to a size) and means (predicted and observed). With --by the pictures of each value, up to the first 20, are "
+    "in a folder of their own, named by its number, the column and the value, such as 00-fold-0, and groups has the "
+    "AUC (accuracy, root mean squared error) of the values. It needs matplotlib: pip install matplotlib.",
+    120,
+)
+EPILOG = f"""\
 examples:
   fastevals report --by fold
   fastevals report scores.parquet --label churned --score model_a --score model_b --cost-fp 1 --cost-fn 50
@@ -85,14 +105,7 @@ squared error. These are read from one file, into memory.
 Files that end with .fe are what `fastevals summarize` counted: theirs are bounds, too, and no differences of models.
 With --against FILE.fe there are each model's differences from what it was on those other rows, with intervals.
 
---out DIR makes the folder where there is none and writes over files of the same names: report.json (as --format json
-prints it), report.txt, and roc, precision_recall, det, gain, lift and cost as .png, a curve for each model; calibration
-and decision too where all scores of a block are within [0, 1], cost_over_prior where costs are given; scores: how those
-of each class are spread; confusion: the matrices; intervals and differences of models. The chosen thresholds are
-marked. Predicted classes have confusion; predicted numbers have errors, within (the share of rows with an error up to a
-size) and means (predicted and observed). With --by the pictures of each value, up to the first 20, are in a folder of
-their own, named by its number, the column and the value, such as 00-fold-0, and groups has the AUC (accuracy, root mean
-squared error) of the values. It needs matplotlib: pip install matplotlib.
+{OUT}
 
 --html FILE writes one file of HTML that needs nothing else: which model is best and how sure that is, all pictures, and
 a threshold, costs and a prior to move, at which it has the counts and rates. It needs Jinja2: pip install jinja2.

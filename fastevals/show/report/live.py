@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fastevals._text import format_number
 from fastevals.counts import ThresholdCounts
 from fastevals.document.document import PAGE, Cell, Row, Table
+from fastevals.measure.curves.registry import CURVES
 from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.show.report.data import ModelNumbers, ReportBlock, ReportData
@@ -45,7 +46,8 @@ def live_table(block: ReportBlock) -> Table:
 def live_points(report: ReportData) -> dict[str, Any]:
     """Return where the threshold can be, by block and model."""
     blocks = [_block_points(block) for block in report.blocks if any(model.counts for model in block.models)]
-    return {"costs": report.costs or {}, "blocks": blocks}
+    places = {name: list(filter(None, (each.x.number, each.y.number))) for name, each in CURVES.items()}
+    return {"costs": report.costs or {}, "places": places, "blocks": blocks}
 
 
 def _block_points(block: ReportBlock) -> dict[str, Any]:
