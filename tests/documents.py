@@ -26,13 +26,14 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args, get_type_hints
 from unittest import mock
 
 import fastevals
 from fastevals.chapter import solve
 from fastevals.chapter.example import written
 from fastevals.document.document import Table
+from fastevals.measure.curves.registry import CURVES, CurveEntry
 from fastevals.measure.metric_specs import THRESHOLD_OPTIONS, legal_options, metric
 from fastevals.measure.registry import METRICS, Metric
 from tests import json_page
@@ -213,7 +214,7 @@ KINDS = {
 def metrics_page() -> str:
     """Return the list of metrics, made of the registry."""
     lines = [
-        "<!-- Made of fastevals/measure/registry.py by `python -m tests.documents --write`. -->",
+        "<!-- Made of fastevals/measure/registry.py and curves/registry.py by `python -m tests.documents --write`. -->",
         "# Metrics",
         "",
         "A metric is named, or with options `metric(name, ...)`, in `bootstrap`, `permutation_test`,",
@@ -227,12 +228,34 @@ def metrics_page() -> str:
         lines += ["| name | definition | best | bounds | undefined without | options | stands for it | may mean it |"]
         lines += ["|---|---|---|---|---|---|---|---|"]
         lines += [_metric_row(entry) for entry in METRICS.values() if entry.of == of]
+    lines += ["", "## Curves", "", "Of a ranking, each drawn by `fastevals.show.plots` and by reports.", ""]
+    lines += [
+        "| method | definition | unpacks into | undefined without | averaged over folds |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [_curve_row(entry) for entry in CURVES.values() if not entry.made_by]
     return "\n".join(lines) + "\n"
 
 
+def _curve_row(entry: CurveEntry) -> str:
+    definition = _first_sentence(getattr(fastevals.Ranking, entry.method))
+    arrays = ", ".join(getattr(entry.kind, "ARRAYS", ()))
+    averages = ", ".join(_averages(entry)) if entry.averaged else ""
+    return f"| {' | '.join([f'`{entry.method}`', definition, arrays, ', '.join(entry.undefined_without), averages])} |"
+
+
+def _averages(entry: CurveEntry) -> Sequence[str]:
+    hints: dict[str, Any] = get_type_hints(getattr(fastevals.RankingFolds, entry.method))
+    return get_args(hints["average"])
+
+
+def _first_sentence(documented: Any) -> str:
+    sentence = re.split(r"(?<=\.)\s", inspect.getdoc(documented) or "")[0]
+    return sentence.replace("|", "\\|").rstrip(".")
+
+
 def _metric_row(entry: Metric) -> str:
-    sentence = re.split(r"(?<=\.)\s", inspect.getdoc(entry.function) or "")[0]
-    definition = re.sub(r"^Return (the )?", "", sentence.replace("|", "\\|").rstrip("."))
+    definition = re.sub(r"^Return (the )?", "", _first_sentence(entry.function))
     low, high = entry.bounds
     bounds = f"{'(' if low == -math.inf else '['}{low:g}, {high:g}{')' if high == math.inf else ']'}"
     options = [f"`{name}`" for name in legal_options(metric(entry.name)) if name not in THRESHOLD_OPTIONS]
