@@ -556,7 +556,7 @@ NOT_OF_A_MATRIX = {
 OTHER_METHODS = {
     Ranking: "best_threshold threshold_for confusion_at net_benefit brier_decomposition expected_cost from_counts "
     f"from_threshold_counts {' '.join(entry.method for entry in CURVES.values() if not entry.made_by)}",
-    fastevals.ConfusionMatrix: "from_predictions from_groups macro pool to_dict to_frame",
+    fastevals.ConfusionMatrix: "from_predictions from_groups macro pool save to_dict to_frame to_html to_json to_text",
 }
 
 
