@@ -14,9 +14,14 @@ from fastevals._distinct import sorted_unique
 from fastevals._options import hint_on_rows, listed, row_at, show
 from fastevals._validation.arrays import (
     as_array,
+    as_scores,
     as_vector,
     check_same_length,
+    holds_numbers,
+    is_arrow,
     named_columns,
+    nearest_floats,
+    numbers_of,
     plain_text,
     read_only,
     text_array,
@@ -49,6 +54,41 @@ def as_labels(name: str, values: Any) -> NDArray[Any]:
     if array.dtype.kind not in "fiub":
         raise ValueError(f"{name} must hold numbers, booleans or strings, got dtype {array.dtype}")
     return array
+
+
+def as_column(shown: str, column: Any, *, numeric: bool = False) -> NDArray[Any]:
+    """Return a column without missing values as numbers, booleans or text; times are text, as those of files."""
+    if is_arrow(column):
+        return _arrow_values(shown, column, numeric)
+    if numeric:
+        return as_scores(shown, column)
+    coded = encode_column(shown, column)
+    array = as_array(shown, column) if coded is None else coded
+    if array.dtype.kind != "M":
+        return as_labels(shown, array)
+    missing = np.flatnonzero(np.isnat(array))
+    if missing.size:
+        count = f"{missing.size} missing value{'s' * (missing.size > 1)}"
+        raise ValueError(f"{shown} has {count}, the first at {row_at(int(missing[0]))}")
+    return as_labels(shown, np.char.replace(np.datetime_as_string(array), "T", " "))
+
+
+def _arrow_values(shown: str, column: Any, numeric: bool) -> NDArray[Any]:
+    import pyarrow as pa
+    from pyarrow import types
+
+    dtype = column.type
+    if types.is_dictionary(dtype) and (numeric or not types.is_string(dtype.value_type)):
+        column = column.cast(dtype.value_type)
+    if types.is_decimal(column.type):
+        column = nearest_floats(column)
+    if holds_numbers(column.type):
+        return numbers_of(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)
+    try:
+        text = column if types.is_dictionary(column.type) else column.cast(pa.string())
+    except pa.ArrowException:
+        raise ValueError(f"{shown} must hold numbers, booleans or strings, but has type {dtype}") from None
+    return encode_column(shown, text)  # type: ignore[return-value]
 
 
 def binary_labels(

@@ -1,59 +1,60 @@
-"""Named columns as NumPy arrays: read from files (by pyarrow), frames and mappings; rows that share a value of one."""
+"""Named columns in memory: all pieces of a source, joined; what messages call them; rows that share a value of one."""
 
 from __future__ import annotations
 
-import contextlib
-import glob
 import math
 import os
-from collections import Counter
+import threading
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import accumulate
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._choices import OnInvalid
-from fastevals._execution import progress_bar
-from fastevals._limits import available_memory, free_bytes
+from fastevals._execution import progress_bar, run
+from fastevals._limits import available_memory
 from fastevals._naming import option
-from fastevals._options import as_bytes, as_flag, check_choice, check_name, did_you_mean, import_optional, row_at, show
+from fastevals._options import show
 from fastevals._text import printable
 from fastevals._validation.arrays import (
-    as_array,
-    as_scores,
+    check_exact_integers,
     check_one_weight,
     check_same_length,
     first_text,
     holds_numbers,
-    named_columns,
+    is_arrow,
+    missing_rows,
+    numbers_of,
     raise_not_finite,
-    refuse_engines,
 )
-from fastevals._validation.labels import as_groups, as_labels, check_several_groups
-from fastevals._validation.text import encode_column, encode_text, unique_inverse
+from fastevals._validation.labels import as_column, as_groups, check_several_groups
+from fastevals._validation.text import encode_text, is_text, unique_inverse
 from fastevals.counting.labels import code_labels
-from fastevals.reading.csv import CsvFile
-from fastevals.reading.files import arrow_batches, column_named, open_parquet
-from fastevals.reading.form import SUMMARY, CsvForm
-from fastevals.reading.pieces import MISSING
-from fastevals.reading.values import hint_on_number, name_values, nearest_floats, numbers_of
+from fastevals.reading.csv import CsvForm, Request
+from fastevals.reading.files import open_source
+from fastevals.reading.form import SUMMARY
+from fastevals.reading.rows import Batch, ColumnReader, LeftOut, joined_columns
+from fastevals.reading.sources import Piece, Source, Watch, explained, is_path, read_piece
+from fastevals.reading.values import name_values, refuse_text
 
 Names = Mapping[str, str]  # of columns, with what messages call each
 
-ROWS_PER_READ = 1 << 17  # rows of a Parquet file that are read at once
-COLUMNS_SHARE = 1 / 3  # of the free memory, that a file's columns may take: arrays and what is sorted take as much
+BYTES_UNWATCHED = 1 << 16  # of a CSV file, whose columns are not much larger
+COLUMNS_SHARE = 1 / 3  # of the free memory, that columns may take: arrays and what is sorted take as much
 MOST_UNPACKED, MOST_TIMES = 1 << 30, 100  # bytes of columns of a .gz file, and how much more than its own: 20 is a lot
 
 
 class NamedColumns(dict[str, NDArray[Any]]):
-    """A file's columns by name, and what messages call a row: the file's line, where it has lines.
+    """Columns by name, and what messages call a row: a file's line, where it has lines.
 
-    Those `as_written` are text of a CSV file, which may stand for numbers.
+    Those `as_written` are text of a CSV file, which may stand for numbers. Rows that are `left_out` lack a value.
+    `data` is what texts call the source.
     """
 
     def __init__(
@@ -61,10 +62,13 @@ class NamedColumns(dict[str, NDArray[Any]]):
         columns: Mapping[str, NDArray[Any]],
         line: Callable[[int], str] = "row {}".format,
         as_written: Collection[str] = (),
+        left_out: LeftOut = LeftOut(),  # noqa: B008 (which nothing changes)
+        data: str = "",
     ) -> None:
         super().__init__(columns)
         self.line = line
         self.as_written = frozenset(as_written)
+        self.left_out, self.data = left_out, data
 
     def encode_values(self, shown: str, name: str) -> tuple[list[Any], NDArray[np.intp]]:
         """Return a column's values, ascending, and the place of each row's among them."""
@@ -75,76 +79,8 @@ class NamedColumns(dict[str, NDArray[Any]]):
         return encode_groups(shown, self[name], as_written=name in self.as_written)
 
 
-def read_data(
-    data: Any,
-    wanted: Names | None,
-    *,
-    numeric: Collection[str] = (),
-    names: Collection[str] = (),
-    beside: Names = MappingProxyType({}),
-    form: CsvForm = CsvForm(),  # noqa: B008 (which nothing changes)
-    hint: str = "",
-) -> NamedColumns:
-    """Return some columns of a file, or of a frame or mapping of names to array-likes; arguments as `read_columns`.
-
-    Raise as `read_columns` does; also if columns are of different lengths.
-    """
-    if isinstance(data, (str, os.PathLike)):
-        return read_columns(
-            os.fsdecode(data), wanted, numeric=numeric, names=names, beside=beside, form=form, hint=hint
-        )
-    refuse_engines("data", data)  # Spark's frames are streams of Arrow, too
-    if hasattr(data, "__arrow_c_stream__") and not gives_columns(data):
-        table = import_optional("pyarrow", MISSING).table(data)
-        data = {name: _as_plain_numbers(table[name]) for name in table.column_names}
-    table = named_columns("data", data)
-    if table is None:
-        raise ValueError(f"data must be a path, a frame or a mapping of names to columns, got {show(data)}")
-    if options := form.options():
-        raise ValueError(f"{options[0]} goes with a CSV file, but data is a {type(data).__name__}")
-    columns = {str(name): values for name, values in table.items()}
-    if wanted is None and not columns:
-        raise ValueError(f"data must have columns, got {show(data)}")
-    called = {**({name: f"column {name!r}" for name in columns} if wanted is None else wanted), **beside}
-    check_columns("data", list(map(str, table)), called)
-    arrays = {
-        name: (as_scores if name in numeric else _as_labels)(shown, columns[name]) for name, shown in called.items()
-    }
-    check_same_length(**{called[name]: array for name, array in arrays.items()})
-    return NamedColumns(arrays)
-
-
-def _as_plain_numbers(column: Any) -> Any:
-    from pyarrow import types
-
-    return nearest_floats(column) if types.is_decimal(column.type) else column
-
-
-def gives_columns(data: Any) -> bool:
-    """Return whether data gives columns by name, which other streams of Arrow, such as a query of DuckDB, don't."""
-    return type(data).__module__.partition(".")[0] in ("pandas", "polars", "pyarrow")
-
-
-def _as_labels(shown: str, values: Any) -> NDArray[Any]:
-    """Return a column that need not hold numbers; days and times are text, as those of a file."""
-    coded = encode_column(shown, values)
-    array = as_array(shown, values) if coded is None else coded
-    if array.dtype.kind != "M":
-        return as_labels(shown, array)
-    missing = np.flatnonzero(np.isnat(array))
-    if missing.size:
-        count = f"{missing.size} missing value{'s' * (missing.size > 1)}"
-        raise ValueError(f"{shown} has {count}, the first at {row_at(int(missing[0]))}")
-    return as_labels(shown, np.char.replace(np.datetime_as_string(array), "T", " "))
-
-
-def data_name(data: Any) -> str:
-    """Return what texts call where columns are from: a path, or what kind of object."""
-    return os.fsdecode(data) if isinstance(data, (str, os.PathLike)) else type(data).__name__
-
-
 def read_columns(
-    path: str | Path,
+    data: Any,
     wanted: Names | None,
     *,
     numeric: Collection[str] = (),
@@ -152,13 +88,14 @@ def read_columns(
     beside: Names = MappingProxyType({}),
     form: CsvForm = CsvForm(),  # noqa: B008 (which nothing changes)
     hint: str = "",
+    on_invalid: OnInvalid = "raise",
 ) -> NamedColumns:
-    """Read some columns of a file.
+    """Read some columns of data.
 
     Parameters
     ----------
-    path : str or Path
-        A CSV, Parquet or Arrow file; its name's end says which.
+    data : path, frame, mapping, ...
+        What `open_source` opens.
     wanted : mapping of str to str, or None
         Names of the columns, and what messages call each (``--label 'y'``); None for all.
     numeric : collection of str
@@ -171,39 +108,293 @@ def read_columns(
         What is known of a CSV file.
     hint : str
         The end of a message on missing values.
+    on_invalid : {"raise", "drop"}
+        Whether a row without a value in a column, or without a finite number, is an error, or left out and counted.
 
     Returns
     -------
     NamedColumns
-        Arrays of shape (n_rows,): numbers and booleans as such, strings as an object array of str. No value is missing,
-        but floats may be NaN.
+        Arrays of shape (n_rows,): numbers and booleans as such, strings as `TextLabels`. No value is missing; floats
+        may be NaN unless rows are dropped.
 
     Raises
     ------
     ValueError
-        If the file is none of these, is damaged, takes too much memory or has no rows, or a column is not there, not
-        unique, of another type or has missing values; or if it is not certain how a CSV file is to be read.
-    ImportError
-        Without pyarrow.
+        As `open_source` does; if data take too much memory or have no rows, or a column is not there, not unique, of
+        another type or of another length, or has missing values.
     """
-    columns, called, source = _read(Path(path), form, wanted, beside, names, numeric)
-    # Each is let go for its array: not all are held twice.
-    arrays = {
-        name: columns.pop(name).as_numpy(shown, name in numeric, source, coded=name in source.as_written, hint=hint)
-        for name, shown in called.items()
-    }
-    return NamedColumns(arrays, source.line, source.as_written)
+    columns = None if wanted is None and not beside else {**(wanted or {}), **beside}
+    source = open_source(data, Request(columns, names, numeric, on_invalid == "drop", form))
+    return join_columns(source, _called(source, wanted, beside), numeric, hint=hint, on_invalid=on_invalid)
 
 
-def read_numbers(path: str | Path, beside: Names, form: CsvForm) -> tuple[NamedColumns, list[str]]:
+def _called(source: Source, wanted: Names | None, beside: Names) -> dict[str, str]:
+    return {**({name: f"column {name!r}" for name in source.names} if wanted is None else wanted), **beside}
+
+
+def join_columns(
+    source: Source, wanted: Names, numeric: Collection[str], *, hint: str = "", on_invalid: OnInvalid = "raise"
+) -> NamedColumns:
+    """Read some columns of all pieces of a source; arguments and errors as `read_columns`."""
+    loaded = _Loaded(source, wanted, numeric, hint, on_invalid)
+    arrays = {name: loaded.take(name) for name in wanted}
+    check_same_length(**{wanted[name]: array for name, array in arrays.items()})
+    return NamedColumns(arrays, loaded.line, source.as_written, loaded.left_out, source.name)
+
+
+def read_numbers(path: str, beside: Names, form: CsvForm) -> tuple[NamedColumns, list[str]]:
     """Read a file's columns of numbers, and those `beside` whatever they hold; arguments and errors as `read_columns`.
 
     Return the columns, and the names of those that are left out.
     """
-    columns, called, source = _read(Path(path), form, None, beside)
-    kept = {name for name, column in columns.items() if column.holds_numbers}.union(beside)
-    arrays = {name: columns.pop(name).as_numpy(shown, False, source) for name, shown in called.items() if name in kept}
-    return NamedColumns(arrays, source.line), [name for name in called if name not in kept]
+    source = open_source(path, Request(beside or None, form=form))
+    loaded = _Loaded(source, _called(source, None, beside), (), "", "raise")
+    kept = {name for name in loaded.names if name in beside or loaded.columns[name].holds_numbers}
+    arrays = {name: loaded.take(name) for name in loaded.names if name in kept}
+    return NamedColumns(arrays, loaded.line), [name for name in loaded.names if name not in kept]
+
+
+class _Column:
+    """A column while it is read: numbers go into one array where their number is known, other values wait.
+
+    Batches that are joined at the end would take the memory of another column, and of all while Arrow has them.
+    """
+
+    def __init__(self, source: Source, n_rows: int | None) -> None:
+        self.source, self.n_rows, self.n_bytes = source, n_rows, 0
+        self.numbers: NDArray[Any] | None = None
+        self.waiting: list[tuple[int, Batch, Any]] = []  # the row of their first, where that is, and what they are
+        self._lock = threading.Lock()
+
+    def keeps(self, start: int, column: Any) -> bool:
+        """Keep numbers of a batch that has more beside it, from a row on; return whether they are kept."""
+        if not is_arrow(column):
+            return False
+        with self._lock:
+            self.n_bytes += column.nbytes
+        if self.n_rows is None or len(column) == self.n_rows or column.null_count or not _are_numbers(column.type):
+            return False
+        values = numbers_of(column)
+        with self._lock:
+            if self.numbers is None:
+                self.numbers = self._allocate(values.dtype)
+        if values.dtype != self.numbers.dtype:  # of another file
+            return False
+        self.numbers[start : start + values.size] = values
+        return True
+
+    def _allocate(self, dtype: np.dtype[Any]) -> NDArray[Any]:
+        try:
+            return np.empty(self.n_rows or 0, dtype)
+        except (MemoryError, ValueError) as error:
+            with explained(self.source.title, self.source.format):
+                raise EOFError(f"it says that it holds {self.n_rows} rows, which no memory does") from error
+
+    @property
+    def holds_numbers(self) -> bool:
+        """Return whether its type is one of numbers."""
+        return self.numbers is not None or holds_numbers(self.waiting[0][2].type)
+
+
+def _are_numbers(dtype: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_integer(dtype) or types.is_floating(dtype) or types.is_boolean(dtype))
+
+
+class _Loaded:
+    """All rows of a source: its pieces, read by several threads, and where each row is from."""
+
+    def __init__(
+        self, source: Source, wanted: Names, numeric: Collection[str], hint: str, on_invalid: OnInvalid
+    ) -> None:
+        source.check_columns(wanted)
+        numbers = [name for name in wanted if name in numeric]
+        self.source, self.names, self.numeric, self.hint = source, dict(wanted), frozenset(numbers), hint
+        self.reader = None  # of rows of which some are left out
+        if on_invalid == "drop":
+            keys = [name for name in wanted if name not in numeric]
+            self.reader = ColumnReader(source, keys, numbers, on_invalid="drop", names=wanted)
+        n_rows = None if self.reader is not None or source.in_memory else source.n_rows
+        self.columns = {name: _Column(source, n_rows) for name in wanted}
+        self._starts = [0, *accumulate(piece.n_rows or 0 for piece in source.pieces)]
+        source.check_unchanged()
+        with self._watch() as watch:
+            pieces = list(enumerate(source.pieces))
+            each = run if source.is_remote else map  # several threads hold more, and wait for the same disk
+            found = list(each(lambda numbered: self._load(numbered[0], numbered[1], watch), pieces))
+        source.check_unchanged()
+        self._batches: list[tuple[int, Batch]] = []
+        for k, (batches, waiting) in enumerate(found):
+            self._batches += [(k, batch) for batch in batches]
+            for name, parts in waiting.items():
+                self.columns[name].waiting += parts
+        sizes = [batch.n_rows if batch.kept is None else batch.kept.size for _, batch in self._batches]
+        self._ends = list(accumulate(sizes))
+        if not self._ends:
+            dropped = " that can be counted" if self.left_out.n_rows else ""
+            raise ValueError(f"{source.title} has no rows{dropped}")
+
+    def _load(
+        self, k: int, piece: Piece, watch: Callable[[int, int], None]
+    ) -> tuple[list[Batch], dict[str, list[tuple[int, Batch, Any]]]]:
+        """Read a piece; return where its batches are, and those columns of them that wait."""
+        batches: list[Batch] = []
+        waiting: dict[str, list[tuple[int, Batch, Any]]] = {name: [] for name in self.columns}
+        for batch, columns in self._read(piece, lambda position: watch(k, position)):
+            batches.append(batch)
+            start = self._starts[k] + batch.start
+            for name, column in columns.items():
+                if not self.columns[name].keeps(start, column):
+                    waiting[name].append((start, batch, column))
+        return batches, waiting
+
+    def _read(self, piece: Piece, watch: Watch) -> Iterator[tuple[Batch, dict[str, Any]]]:
+        """Yield where each batch of a piece is, and its columns as they are."""
+        title = self.source.title if self.source.is_one else piece.name
+        if self.reader is not None:
+            yield from self.reader.checked(piece, name=title, watch=watch)
+            return
+        for start, batch in read_piece(piece, list(self.names), self.source.format, name=title, watch=watch):
+            if batch.num_rows:
+                yield Batch(piece, start, batch.num_rows), {name: batch.column(k) for k, name in enumerate(self.names)}
+
+    @property
+    def left_out(self) -> LeftOut:
+        """Rows that are left out."""
+        return LeftOut() if self.reader is None else self.reader.left_out
+
+    @contextmanager
+    def _watch(self) -> Iterator[Callable[[int, int], None]]:
+        """Yield a function of a piece and its bytes read so far: it shows a bar, and stops where columns are too large.
+
+        A small file may hold columns that are a thousand times as large. Arrow's count of all memory says how large
+        they are while it holds them; their own size does where memory of other arrays was given back meanwhile.
+        """
+        source, columns, positions = self.source, self.columns, dict[int, int]()
+        if source.in_memory or (source.is_csv and 0 < source.n_bytes < BYTES_UNWATCHED and not source.n_packed):
+            yield lambda k, position: None
+            return
+        import pyarrow as pa
+
+        size, before, available = source.n_bytes, pa.total_allocated_bytes(), available_memory()
+        most = math.inf if available is None else available * COLUMNS_SHARE
+        if source.n_packed:
+            most = min(most, max(MOST_UNPACKED, MOST_TIMES * size))
+        title = printable(os.path.basename(source.name))
+        with progress_bar(size, False, desc=f"reading {title}", unit="B", unit_scale=True) as show_bar:
+
+            def watch(k: int, position: int) -> None:
+                positions[k] = position
+                done = sum(list(positions.values()))
+                show_bar(done)
+                held = max(pa.total_allocated_bytes() - before, sum(column.n_bytes for column in columns.values()))
+                if held > most:
+                    part = f"{_megabytes(done)} of its {_megabytes(size)} hold" if size else "it holds"
+                    raise ValueError(
+                        f"{source.title} is too large: {part} {_megabytes(held)} of columns, and at most "
+                        f"{_megabytes(most)} are read, a third of the memory that is free, or {MOST_TIMES} times the "
+                        "size of a .gz file: unpack it if it is to be so large"
+                    )
+
+            yield watch
+
+    def take(self, name: str) -> NDArray[Any]:
+        """Return a column as an array, and let it go: not all are held twice; raise if a value is missing."""
+        column, shown = self.columns.pop(name), self.names[name]
+        parts = [(batch, each) for _, batch, each in column.waiting]
+        if parts and is_arrow(parts[0][1]):  # Arrow's own
+            self._check_missing(shown, parts)
+            if name in self.numeric:
+                self._check_numbers(shown, parts)
+        if column.numbers is None:
+            try:
+                return self._joined(shown, parts, name in self.numeric)
+            except ValueError:
+                self._check_missing(shown, parts)  # whose message says more
+                raise
+        if parts:  # of files with other types
+            arrays = [as_column(shown, each, numeric=True) for _, each in parts]
+            numbers = _widened(shown, column.numbers, arrays)
+            for (start, _, _), array in zip(column.waiting, arrays, strict=True):
+                numbers[start : start + array.size] = array
+            return numbers
+        return column.numbers
+
+    def _check_missing(self, shown: str, parts: list[tuple[Batch, Any]]) -> None:
+        missing = [(batch, rows) for batch, each in parts if (rows := missing_rows(each)) is not None]
+        if missing:
+            count = sum(int(np.count_nonzero(rows)) for _, rows in missing)
+            where = self._row(missing[0][0], int(missing[0][1].argmax()))
+            raise ValueError(f"{shown} has {count} missing value{'s' * (count > 1)}, the first at {where}{self.hint}")
+
+    def _check_numbers(self, shown: str, parts: list[tuple[Batch, Any]]) -> None:
+        """Raise if a column of numbers has another type; name its first value that is none."""
+        others = [(batch, each) for batch, each in parts if not holds_numbers(each.type)]
+        for batch, each in others:
+            values = each.to_pylist()
+            row = first_text(values, batch.piece.decimal)
+            if row is not None:
+                refuse_text(shown, each.type, values[row], self._row(batch, row))
+        for batch, each in others:
+            refuse_text(shown, each.type, each[0].as_py(), self._row(batch, 0))
+
+    def _joined(self, shown: str, parts: list[tuple[Batch, Any]], numeric: bool) -> NDArray[Any]:
+        """Return batches of a column as one array."""
+        first = parts[0][1]
+        if len(parts) == 1:
+            return as_column(shown, first, numeric=numeric)
+        if is_arrow(first) and all(each.type == first.type for _, each in parts):
+            import pyarrow as pa
+
+            return as_column(shown, pa.chunked_array([each for _, each in parts]), numeric=numeric)
+        arrays = [as_column(shown, each, numeric=numeric) for _, each in parts]
+        for (batch, _), array in zip(parts, arrays, strict=True):
+            if is_text(array) != is_text(arrays[0]):
+                raise ValueError(
+                    f"{shown} must have labels of one type, got {show(arrays[0][0])} in what was read first and "
+                    f"{show(array[0])} at {self._row(batch, 0)}"
+                )
+        if not is_text(arrays[0]):
+            _widened(shown, arrays[0][:0], arrays)
+        joined: NDArray[Any] = joined_columns(arrays)
+        return joined
+
+    def _row(self, batch: Batch, row: int) -> str:
+        """Return what messages call a row of a batch: of one file or object without its name."""
+        if not self.source.is_one:
+            return batch.row(row)
+        row = row if batch.kept is None else int(batch.kept[row])
+        start = next(k for k, piece in enumerate(self.source.pieces) if piece is batch.piece)
+        return batch.piece.place(self._starts[start] + batch.start + row)
+
+    def line(self, row: int) -> str:
+        """Return what messages call a row of the joined columns."""
+        k = bisect_right(self._ends, row)
+        return self._row(self._batches[k][1], row - (self._ends[k - 1] if k else 0))
+
+
+def _widened(shown: str, numbers: NDArray[Any], others: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return numbers in a type that holds others, too; raise if it would round one of them."""
+    dtype = np.result_type(numbers, *others)
+    for array in (numbers, *others) if dtype.kind == "f" else ():
+        check_exact_integers(shown, array)
+    return numbers.astype(dtype)
+
+
+def _megabytes(size: float) -> str:
+    return f"{size / 1e6:,.1f} MB"
+
+
+def are_summaries(data: Any) -> bool:
+    """Return whether data was counted by `fastevals summarize`: one file or several, or what is read from them."""
+    paths = [data] if is_path(data) else data
+    if not isinstance(paths, (list, tuple)):
+        return type(data).__name__ == "ScoresSummary"
+    return bool(paths) and all(is_path(path) and os.fsdecode(path).endswith(SUMMARY) for path in paths)
+
+
+# What messages call columns -------------------------------------------------------------------------------------------
 
 
 def column_name(role: str, name: Any) -> str | None:
@@ -304,17 +495,9 @@ class ColumnRoles:
         numbers = {"scores": self.models, "labels": (), "targets": (self.truth, *self.models)}[self.kind]
         return numbers if self.weight is None else (*numbers, self.weight)
 
-
-def check_columns(data: str, names: list[str], wanted: Names, hint: str = "") -> None:
-    """Raise unless each wanted column is there, once; `hint` is the end of the message."""
-    count = Counter(names)
-    for name, shown in wanted.items():
-        if not count[name]:
-            columns = ", ".join(map(repr, names[:20])) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
-            near = did_you_mean(name, names)
-            raise ValueError(f"{shown}: {data} has no such column{near}; its columns are {columns or 'none'}{hint}")
-        if count[name] > 1:
-            raise ValueError(f"{shown}: {data} has {count[name]} columns of this name")
+    def request(self, on_invalid: OnInvalid, form: CsvForm) -> Request:
+        """Return what is asked of a source."""
+        return Request(self.message_names(), self.naming, self.numeric, on_invalid == "drop", form)
 
 
 # Rows that share a value: the blocks of --by, the groups of --group; the class of --pos-label ------------------------
@@ -369,381 +552,3 @@ def _as_label(text: str, like: Any) -> Any:
         if math.isfinite(value):
             return bool(value) if isinstance(like, bool) and value in (0, 1) else value
     return None
-
-
-# Formats ----------------------------------------------------------------------------------------------------------
-
-
-class _Source(Protocol):
-    """An open file."""
-
-    names: list[str]  # of its columns
-    as_written: frozenset[str]  # columns that are text as it is written
-    decimal: str  # point or comma
-    n_rows: int | None  # where the file says it
-    hint: str  # the end of a message on a column that is not there
-
-    def read(self, columns: list[str], watch: Callable[[int], None]) -> Iterable[Any]:
-        """Read some columns in batches; `watch` is called with how many bytes of the file have been read so far."""
-
-    def line(self, row: int) -> str:
-        """Return what messages call a row."""
-
-
-class _Batches:
-    """A Parquet or Arrow file, read in batches, which may be far larger than they are in the file."""
-
-    hint = ""
-    as_written: frozenset[str] = frozenset()
-    decimal = "."
-
-    def __init__(
-        self,
-        names: list[str],
-        n_rows: int | None,
-        size: int,
-        batches: Callable[[list[str]], Iterator[tuple[float, Any]]],
-    ) -> None:
-        self.names = names
-        self.n_rows = n_rows
-        self.size = size
-        self.batches = batches  # a function of columns: their batches, each with the share of the file read by then
-
-    def read(self, columns: list[str], watch: Callable[[int], None]) -> Iterator[Any]:
-        """Read some columns in batches."""
-        for share, batch in self.batches(columns):
-            yield batch
-            watch(int(share * self.size))
-
-    def line(self, row: int) -> str:
-        """Return what messages call a row."""
-        return f"row {row}"
-
-
-def _open_parquet(path: Path, *_: Any) -> _Batches:
-    file = open_parquet(path)
-
-    def batches(columns: list[str]) -> Iterator[tuple[float, Any]]:
-        rows = 0
-        with column_named(file, columns, range(file.num_row_groups)):
-            for batch in file.iter_batches(ROWS_PER_READ, columns=columns):
-                rows += batch.num_rows
-                yield rows / file.metadata.num_rows, batch
-
-    return _Batches(list(file.schema_arrow.names), file.metadata.num_rows, path.stat().st_size, batches)
-
-
-def _open_arrow(path: Path, *_: Any) -> _Batches:
-    import pyarrow as pa
-    from pyarrow import ipc
-
-    size = path.stat().st_size
-    with pa.OSFile(str(path)) as file:
-        is_file = file.read(6) == b"ARROW1"  # else a stream of batches
-        file.seek(0)
-        names = list((ipc.open_file if is_file else ipc.open_stream)(file).schema.names)
-
-    def batches(columns: list[str]) -> Iterator[tuple[float, Any]]:
-        with pa.OSFile(str(path)) as file:
-            if is_file:
-                yield from arrow_batches(file, names, columns)
-                return
-            options = ipc.IpcReadOptions(included_fields=[names.index(name) for name in columns])
-            for batch in ipc.open_stream(file, options=options):
-                yield file.tell() / size, batch
-
-    return _Batches(names, None, size, batches)
-
-
-class _Format(NamedTuple):
-    """What a suffix means: a name for messages, and how to open a file."""
-
-    title: str
-    open: Callable[[Path, CsvForm, set[str] | None, Collection[str]], _Source]
-
-
-_CSV, _PARQUET, _ARROW = _Format("CSV", CsvFile), _Format("Parquet", _open_parquet), _Format("Arrow", _open_arrow)
-
-SUFFIXES: dict[str, _Format] = {
-    ".csv": _CSV,
-    ".csv.gz": _CSV,
-    ".tsv": _CSV,
-    ".tsv.gz": _CSV,
-    ".parquet": _PARQUET,
-    ".pq": _PARQUET,
-    ".arrow": _ARROW,
-    ".arrows": _ARROW,
-    ".feather": _ARROW,
-    ".ipc": _ARROW,
-}
-
-
-# Whether files are read as a whole ---------------------------------------------------------------------------------
-
-STDIN = "-"
-
-
-def is_path(data: Any) -> bool:
-    """Return whether data is a path."""
-    return isinstance(data, (str, os.PathLike))
-
-
-def are_summaries(data: Any) -> bool:
-    """Return whether data was counted by `fastevals summarize`: one file or several, or what is read from them."""
-    paths = [data] if is_path(data) else data
-    if not isinstance(paths, (list, tuple)):
-        return type(data).__name__ == "ScoresSummary"
-    return bool(paths) and all(is_path(path) and os.fsdecode(path).endswith(SUMMARY) for path in paths)
-
-
-class Reading(NamedTuple):
-    """How files are read: options, checked."""
-
-    memory: int | None  # bytes that rows may take; None where nobody knows what is free
-    approximate: bool
-    on_invalid: OnInvalid
-
-    @classmethod
-    def checked(cls, memory: Any, approximate: Any, on_invalid: Any) -> Reading:
-        """Return the arguments of a call, checked."""
-        check_choice(option("on_invalid"), on_invalid, OnInvalid)
-        most = free_bytes(IN_MEMORY) if memory is None else as_bytes(option("memory"), memory)
-        return cls(most, as_flag(option("approximate"), approximate), on_invalid)
-
-    def fits(self, files: Any, n_models: int) -> bool:
-        """Return whether rows are to be read into memory."""
-        packed = sum(piece.n_bytes for piece in files.pieces if ".gz" in piece.name.lower())
-        return files.can_repeat and self._fits(files.n_rows, files.n_bytes + PACKED * packed, n_models)
-
-    def takes_whole(self, data: Any, n_models: int) -> bool:
-        """Return whether data is one file that is to be read as a whole, or none, and the error is raised there."""
-        if not is_path(data):
-            return False
-        path = os.fsdecode(data)
-        if not os.path.isfile(path):
-            return not (path == STDIN or os.path.isdir(path) or glob.has_magic(path) or "://" in path)
-        n_rows, n_bytes = None, os.path.getsize(path)
-        if not n_bytes or not path.lower().endswith(tuple(SUFFIXES)):
-            return True
-        if self.on_invalid != "raise":
-            return False
-        if path.lower().endswith((".parquet", ".pq")):
-            with contextlib.suppress(Exception):
-                from pyarrow import parquet
-
-                n_rows = parquet.read_metadata(path).num_rows
-        return self._fits(n_rows, n_bytes * (1 + PACKED * path.lower().endswith(".gz")), n_models)
-
-    def _fits(self, n_rows: int | None, n_bytes: int, n_models: int) -> bool:
-        needed = TEXT * n_bytes if n_rows is None else n_rows * (ROW + MODEL * n_models)
-        return not self.approximate and (self.memory is None or needed <= self.memory)
-
-
-IN_MEMORY = 1 / 2  # of what is free
-ROW, MODEL = 32, 20  # bytes of a row, and of each of its scores, that a report in memory takes
-TEXT, PACKED = 2, 10  # bytes of rows for each byte of a CSV file, and of that for each of a .gz file
-
-
-# Reading ----------------------------------------------------------------------------------------------------------
-
-
-def _read(
-    path: Path,
-    form: CsvForm,
-    wanted: Names | None,
-    beside: Names,
-    names: Collection[str] | None = (),
-    numeric: Collection[str] = (),
-) -> tuple[dict[str, _Column], Names, _Source]:
-    """Read columns, or all with None; return also what messages call each, and the open file."""
-    file_format = _file_format(path)
-    if file_format is not _CSV and (options := form.options()):
-        raise ValueError(f"{options[0]} goes with a CSV file, but {str(path)!r} is {file_format.title}")
-    import_optional("pyarrow", MISSING)
-    check_file(path)
-    check_name(str(path))
-    with _explain_damage(path):
-        known = {**(wanted or {}), **beside}
-        source = file_format.open(path, form, set(known) or None, names or ())
-    if names is None and file_format is _CSV:
-        source.as_written = frozenset(source.names).difference(numeric)
-    if wanted is None:
-        wanted = {name: f"column {name!r}" for name in source.names}
-    wanted = {**wanted, **beside}
-    check_columns(repr(str(path)), source.names, wanted, source.hint)
-    columns = {name: _Column(source.n_rows) for name in wanted}
-    with _explain_damage(path), _watch_memory(path, columns) as watch:
-        for batch in source.read(list(wanted), watch):
-            batch.validate(full=True)  # formats without checksums let broken offsets and text that is not UTF-8 pass
-            for name, column in columns.items():
-                column.append(batch.column(name))
-        watch(path.stat().st_size)
-        for column in columns.values():
-            if source.n_rows not in (None, column.n_rows):
-                raise EOFError(f"it holds {column.n_rows} rows, but says that it holds {source.n_rows}")
-    if not any(column.n_rows for column in columns.values()):
-        raise ValueError(f"{str(path)!r} has no rows")
-    return columns, wanted, source
-
-
-@contextmanager
-def _watch_memory(path: Path, columns: Mapping[str, _Column]) -> Iterator[Callable[[int], None]]:
-    """Yield a function of the bytes read so far: it shows a bar, and raises where the columns take too much memory.
-
-    A small file may hold columns that are a thousand times as large. Arrow's count of all memory says how large they
-    are while it holds them; their own size does where memory of other arrays was given back meanwhile.
-    """
-    import pyarrow as pa
-
-    size, before, available = path.stat().st_size, pa.total_allocated_bytes(), available_memory()
-    most = math.inf if available is None else available * COLUMNS_SHARE
-    if path.name.lower().endswith(".gz"):
-        most = min(most, max(MOST_UNPACKED, MOST_TIMES * size))
-    with progress_bar(size, False, desc=f"reading {printable(path.name)}", unit="B", unit_scale=True) as show:
-
-        def watch(position: int) -> None:
-            show(position)
-            held = max(pa.total_allocated_bytes() - before, sum(column.n_bytes for column in columns.values()))
-            if held > most:
-                raise ValueError(
-                    f"{str(path)!r} is too large: {_megabytes(position)} of its {_megabytes(size)} hold "
-                    f"{_megabytes(held)} of columns, and at most {_megabytes(most)} are read, a third of the memory "
-                    f"that is free, or {MOST_TIMES} times the size of a .gz file: unpack it if it is to be so large"
-                )
-
-        yield watch
-
-
-def _megabytes(size: float) -> str:
-    return f"{size / 1e6:,.1f} MB"
-
-
-# Errors -----------------------------------------------------------------------------------------------------------
-
-
-def _file_format(path: Path) -> _Format:
-    for suffix, file_format in SUFFIXES.items():
-        if path.name.lower().endswith(suffix):
-            return file_format
-    raise ValueError(
-        f"{str(path)!r} is of no known format: its name must end with {', '.join(SUFFIXES)}; "
-        "CSV of any name can be piped: fastevals report - < FILE"
-    )
-
-
-def check_file(path: Path) -> None:
-    """Raise unless a path is that of a regular file that is not empty."""
-    if not path.exists():
-        raise ValueError(f"{str(path)!r}: no such file")
-    if not path.is_file():
-        raise ValueError(f"{str(path)!r} is {'a directory' if path.is_dir() else 'no regular file'}; give one file")
-    if not path.stat().st_size:
-        raise ValueError(f"{str(path)!r} is empty")
-
-
-@contextmanager
-def _explain_damage(path: Path) -> Iterator[None]:
-    """Name the file's format in errors about what can't be read of it."""
-    from pyarrow import ArrowException
-
-    try:
-        yield
-    except (ArrowException, OSError, UnicodeDecodeError, EOFError) as error:
-        if isinstance(error, MemoryError):  # Arrow's
-            raise MemoryError(f"{str(path)!r} takes more memory than there is, or is damaged: {error}") from error
-        if isinstance(error, PermissionError):
-            raise PermissionError(error.errno, "no permission to read it", str(path)) from error
-        reason = (
-            f"it is not {error.encoding}" if isinstance(error, UnicodeDecodeError) else " ".join(str(error).split())
-        )
-        reason = reason if len(reason) <= 200 else reason[:200] + "..."
-        raise ValueError(f"{str(path)!r} can't be read as {_file_format(path).title}: {reason}") from error
-
-
-# Values -----------------------------------------------------------------------------------------------------------
-
-
-class _Column:
-    """A column as it is read: numbers go into one array, from the first value that can't on all stays with Arrow.
-
-    Pieces that are joined at the end would take the memory of another column, and of all while Arrow has them.
-    """
-
-    def __init__(self, most_rows: int | None) -> None:
-        self.most_rows = most_rows  # where they are known
-        self.n_rows = 0
-        self.n_bytes = 0
-        self.numbers: NDArray[Any] | None = None
-        self.pieces: list[Any] = []
-
-    def append(self, piece: Any) -> None:
-        """Add the values of a batch."""
-        rows = slice(self.n_rows, self.n_rows + len(piece))
-        if self.most_rows is None or self.pieces or piece.null_count or not _is_number(piece.type):
-            self.pieces.append(piece)
-        else:
-            values = numbers_of(piece)
-            if self.numbers is None:
-                self.numbers = _allocate(self.most_rows, values.dtype)
-            if rows.stop > self.most_rows:
-                raise EOFError(f"it holds more than the {self.most_rows} rows that it says it holds")
-            self.numbers[rows] = values
-        self.n_rows = rows.stop
-        self.n_bytes += piece.nbytes
-
-    @property
-    def holds_numbers(self) -> bool:
-        """Return whether its type is one of numbers."""
-        return self.numbers is not None or holds_numbers(self.pieces[0].type)
-
-    def as_numpy(
-        self, shown: str, numeric: bool, source: _Source, *, coded: bool = False, hint: str = ""
-    ) -> NDArray[Any]:
-        """Return numbers, booleans or strings, these if `coded` as `TextLabels`; raise if a value is missing."""
-        if not self.pieces:
-            assert self.numbers is not None
-            return self.numbers[: self.n_rows]
-        column = _as_plain(shown, self.pieces, self.n_rows, numeric, source, hint)
-        return encode_column(shown, column) if coded else np.asarray(column.to_numpy())  # type: ignore[return-value]
-
-
-def _as_plain(shown: str, pieces: list[Any], n_rows: int, numeric: bool, source: _Source, hint: str) -> Any:
-    """Return the pieces of a column, the last of so many rows, as numbers, booleans or strings."""
-    import pyarrow as pa
-    from pyarrow import types
-
-    column = pa.chunked_array(pieces)
-    if types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    dtype, missing = column.type, column.is_null().to_numpy()
-    if count := int(np.count_nonzero(missing)):
-        line = source.line(n_rows - missing.size + int(missing.argmax()))
-        raise ValueError(f"{shown} has {count} missing value{'s' * (count > 1)}, the first at {line}{hint}")
-    if types.is_decimal(dtype):
-        column = nearest_floats(column)
-    elif not holds_numbers(dtype):
-        if numeric:
-            row = first_text(column.to_pylist(), source.decimal) or 0
-            value, line = column[row].as_py(), source.line(row)
-            hint = hint_on_number(value)
-            raise ValueError(
-                f"{shown} must hold numbers, but has type {dtype} (with the value {value!r} at {line}){hint}"
-            )
-        try:
-            column = column.cast(pa.string())
-        except pa.ArrowException:
-            raise ValueError(f"{shown} must hold numbers, booleans or strings, but has type {dtype}") from None
-    return column
-
-
-def _is_number(dtype: Any) -> bool:
-    from pyarrow import types
-
-    return any(is_kind(dtype) for is_kind in (types.is_integer, types.is_floating, types.is_boolean))
-
-
-def _allocate(n_rows: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    try:
-        return np.empty(n_rows, dtype=dtype)
-    except (MemoryError, ValueError) as error:
-        raise EOFError(f"it says that it holds {n_rows} rows, which no memory does") from error

@@ -5,24 +5,23 @@ pyarrow reads them. The standard library's csv looks at the first lines, and cou
 
 from __future__ import annotations
 
+import argparse
 import codecs
 import csv
 import gzip
 import io
 import itertools
 import re
-import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fastevals._naming import option
-from fastevals._options import import_optional
+from fastevals._options import as_flag
 from fastevals._validation.arrays import EXACT_INTEGER, is_number
-from fastevals.reading.files import open_stream
-from fastevals.reading.form import CsvForm
-from fastevals.reading.pieces import MISSING, Piece, Source, explained
+from fastevals.reading.form import encoding_of, separator_of
+from fastevals.reading.sources import Piece, Watch
 from fastevals.reading.values import MISSING_WORDS, NULLS, are_missing
 
 HEAD = 1 << 20  # bytes that are looked at
@@ -36,6 +35,47 @@ PACKED = {  # what else a file's first bytes may say it is
 }
 ONE_BYTE = "latin-1"  # stands for all encodings that have ASCII in one byte: what is ASCII is the same in each
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
+
+
+class CsvForm(NamedTuple):
+    """How a CSV file is written; None of what is to be seen from the file."""
+
+    separator: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+
+    @classmethod
+    def checked(cls, separator: str | None, encoding: str | None, header: bool | None) -> CsvForm:
+        """Return the arguments of a call, checked."""
+        header = None if header is None else as_flag(option("header"), header)
+        return cls(_checked("separator", separator, separator_of), _checked("encoding", encoding, encoding_of), header)
+
+    def options(self) -> list[str]:
+        """Return the options that are given, as messages call them."""
+        return [
+            option(name, value if name == "header" else None)
+            for name, value in self._asdict().items()
+            if value is not None
+        ]
+
+
+class Request(NamedTuple):
+    """What is asked of a source, by which CSV files are read."""
+
+    columns: Collection[str] | None = None  # that are to be read; None for all
+    as_written: Collection[str] | None = ()  # those that are text as it is written; None for all that aren't numeric
+    numeric: Collection[str] = ()
+    drops: bool = False  # whether rows without a value are left out: then more words are a missing one
+    form: CsvForm = CsvForm()
+
+
+def _checked(name: str, value: Any, check: Callable[[str], str]) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"{option(name)} must be text, got {value!r}")
+    try:
+        return None if value is None else check(value)
+    except argparse.ArgumentTypeError as error:
+        raise ValueError(f"{option(name)} {error}") from None
 
 
 class _Dialect(NamedTuple):
@@ -53,34 +93,24 @@ class _Dialect(NamedTuple):
 class CsvFile:
     """An open CSV file, with the `names` of its columns, and a `hint` for a message on one that is not there.
 
-    The end of the path says whether it is compressed, and what separates columns where the first lines don't say it;
-    `form` is what is known, `wanted` the names of columns that are to be read, None for all, `as_written` those whose
-    values are read as they are written. `nulls` stand for a missing value: among numbers, and if `drops` also as text.
-    Where it is not certain what separates columns, or whether the first line names them, the error says which option
-    tells it.
+    The end of the path says whether it is compressed, and what separates columns where the first lines don't say it.
+    `nulls` stand for a missing value: among numbers, and if the request drops rows also as text. Where it is not
+    certain what separates columns, or whether the first line names them, the error says which option tells it.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        form: CsvForm,
-        wanted: Collection[str] | None,
-        as_written: Collection[str] = (),
-        *,
-        drops: bool = False,
-    ) -> None:
+    def __init__(self, path: Path, request: Request) -> None:
         from pyarrow import csv as arrow
 
         self.path = path
-        self.as_written = frozenset(as_written)
-        self.nulls: Sequence[str] = MISSING_WORDS if drops else NULLS
-        self.no_text: Sequence[str] = MISSING_WORDS if drops else ("",)
-        self.n_rows: int | None = None
+        self.nulls: Sequence[str] = MISSING_WORDS if request.drops else NULLS
+        self.no_text: Sequence[str] = MISSING_WORDS if request.drops else ("",)
         head = self._head()
         for mark, (kind, rule) in PACKED.items():
             if head.startswith(mark):
                 raise ValueError(f"{str(path)!r} can't be read as CSV: it is {kind}; {rule}")
-        self.dialect = _detect_dialect(path, head, form, None if wanted is None else set(wanted))
+        self.dialect = _detect_dialect(
+            path, head, request.form, None if request.columns is None else set(request.columns)
+        )
         self.hint, self.decimal = self.dialect.hint, self.dialect.decimal
         self.parse = arrow.ParseOptions(delimiter=self.dialect.separator, newlines_in_values=True)
         self.options = self._read_options(autogenerate_column_names=not self.dialect.header)
@@ -101,6 +131,8 @@ class CsvFile:
         if not self.dialect.header:
             self.names = [str(k + 1) for k in range(len(self.names))]
             self.options = self._read_options(column_names=self.names)
+        named = set(self.names).difference(request.numeric) if request.as_written is None else request.as_written
+        self.as_written = frozenset(named)
 
     def _read_options(self, **options: Any) -> Any:
         from pyarrow import csv as arrow
@@ -116,7 +148,7 @@ class CsvFile:
         """Return the first bytes of the content."""
         return bytes(self._stream().read(HEAD))
 
-    def _stream(self, watch: Callable[[int], None] | None = None) -> Any:
+    def _stream(self, watch: Watch | None = None) -> Any:
         """Open the file's content; `watch` is called with the bytes of the file that have been read so far."""
         import pyarrow as pa
 
@@ -131,8 +163,12 @@ class CsvFile:
 
         return pa.TransformInputStream(stream, report_position)
 
-    def read(self, columns: list[str], watch: Callable[[int], None]) -> list[Any]:
-        """Read columns in batches; numbers are exact, and a string that is missing or empty is null."""
+    def piece(self, shown: str, n_bytes: int = 0) -> Piece:
+        """Return the file's rows, which messages call so."""
+        return Piece(shown, None, n_bytes, self.stream, self.line, self.decimal, load=self.read)
+
+    def read(self, columns: list[str], watch: Watch) -> list[Any]:
+        """Read columns at once; numbers are exact, and a string that is missing or empty is null."""
         from pyarrow import ArrowInvalid, Table, binary, float64, int64, types, uint64
         from pyarrow import csv as arrow
 
@@ -333,26 +369,17 @@ class CsvFile:
 class CsvStream(CsvFile):
     """CSV from a pipe, which is read once."""
 
-    def __init__(
-        self,
-        stream: Any,
-        title: str,
-        form: CsvForm,
-        wanted: Collection[str] | None,
-        as_written: Collection[str] = (),
-        *,
-        drops: bool = False,
-    ) -> None:
+    def __init__(self, stream: Any, title: str, request: Request) -> None:
         self.first = stream.read(HEAD)
         self.rest = stream
         self.is_open = False
-        super().__init__(Path(title), form, wanted, as_written, drops=drops)
+        super().__init__(Path(title), request)
         self.is_open = True
 
     def _head(self) -> bytes:
         return bytes(self.first)
 
-    def _stream(self, watch: Callable[[int], None] | None = None) -> Any:
+    def _stream(self, watch: Watch | None = None) -> Any:
         import pyarrow as pa
 
         if not self.is_open:  # for the names of columns
@@ -392,33 +419,6 @@ class _Chained(io.RawIOBase):
         found = self.first.read(size)
         return found or bytes(self.rest.read(size))
 
-
-def open_stdin(
-    form: CsvForm, wanted: Collection[str] | None, as_written: Collection[str] = (), *, drops: bool = False
-) -> Source:
-    """Open standard input: CSV, or a stream of Arrow."""
-    pa = import_optional("pyarrow", MISSING)
-    if sys.stdin is None:
-        raise ValueError(f"{STDIN} is closed")
-    stream: Any = sys.stdin.buffer
-    start = stream.peek(8)[:8]
-    if not start:
-        raise ValueError(f"{STDIN} is empty")
-    for mark, kind in {b"PAR1": "Parquet", b"ARROW1": "an Arrow file"}.items():
-        if start.startswith(mark):
-            raise ValueError(f"standard input is {kind}, which can't be read from a pipe: give the file")
-    if start.startswith(b"\xff\xff\xff\xff"):
-        if options := form.options():
-            raise ValueError(f"{options[0]} goes with CSV, but standard input is an Arrow stream")
-        with explained(STDIN, quoted=True):
-            return open_stream(pa.ipc.open_stream(pa.PythonFile(stream, mode="r")), STDIN)
-    with explained(STDIN, quoted=True):
-        file = CsvStream(stream, STDIN, form, wanted, as_written, drops=drops)
-    piece = Piece(STDIN, None, 0, file.stream, file.line, file.decimal)
-    return Source(STDIN, file.names, [piece], can_repeat=False, hint=file.hint, is_csv=True)
-
-
-STDIN = "standard input"
 
 # Separator, encoding and header by the first lines ----------------------------------------------------------------
 

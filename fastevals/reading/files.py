@@ -1,98 +1,193 @@
-"""Rows of files, data sets and streams, in pieces that are read one by one, as often as asked.
-
-A piece is what is read at once by one thread: a row group of a Parquet file, a batch of an Arrow file, a whole CSV file
-in batches. pyarrow reads them. What can be read once alone, such as a stream of batches, has one piece.
-"""
+"""Data as a source: files, one or many, of folders, of patterns or addresses, data sets of these, standard input."""
 
 from __future__ import annotations
 
 import glob
-import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from fastevals._options import check_name, import_optional, listed, show
-from fastevals._validation.arrays import refuse_engines
-from fastevals.reading.pieces import MISSING, ROWS_PER_BATCH, Piece, Source, explained, state_of
+from fastevals._options import check_name, import_optional, listed
+from fastevals.reading.csv import CsvFile, CsvStream, Request
+from fastevals.reading.sources import (
+    ARROW,
+    CSV,
+    MISSING,
+    PARQUET,
+    ROWS_PER_BATCH,
+    Piece,
+    Source,
+    explained,
+    finite_span,
+    is_path,
+    open_object,
+    open_stream,
+    state_of,
+)
 
-FORMATS = {
-    ".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".arrows": "ipc", ".feather": "ipc", ".ipc": "ipc",
-    ".csv": "csv", ".csv.gz": "csv", ".tsv": "csv", ".tsv.gz": "csv",
+STDIN = "-"  # stands for standard input
+SUFFIXES = {
+    ".csv": CSV, ".csv.gz": CSV, ".tsv": CSV, ".tsv.gz": CSV, ".parquet": PARQUET, ".pq": PARQUET, ".arrow": ARROW,
+    ".arrows": ARROW, ".feather": ARROW, ".ipc": ARROW,
 }  # fmt: skip
-GROUP = 1 << 21  # rows of a row group that are read at once; of larger ones batches are
 
 
 # Opening --------------------------------------------------------------------------------------------------------------
 
 
-def open_rows(data: Any, *, filesystem: Any = None, csv: Callable[[Path], Any] | None = None) -> Source:
-    """Open data that pyarrow reads.
+def open_source(data: Any, request: Request = Request(), *, filesystem: Any = None) -> Source:  # noqa: B008
+    """Open data.
 
     Parameters
     ----------
-    data : path, sequence of paths, pyarrow data set, table, record-batch reader or object with an Arrow stream
-        A path may be a file, a folder, a pattern such as ``scores/*.parquet``, or an address such as ``s3://...``.
-        Columns of hive partitions (``day=1/``) are columns.
+    data : path, paths, frame, mapping of str to array-like, pyarrow data set, table or reader, or an Arrow stream
+        A path may be a file, a folder, a pattern such as ``scores/*.parquet``, an address such as ``s3://...``, or "-"
+        for standard input. Columns of hive partitions (``day=1/``) are columns.
+    request : Request
+        What is read, and how CSV is written.
     filesystem : pyarrow.fs.FileSystem, optional
         That paths are of.
-    csv : callable, optional
-        Opens a CSV file, as `CsvFile` does.
-
-    Returns
-    -------
-    Source
 
     Raises
     ------
     ValueError
-        If there is no such file, one is of no known format or damaged, or files have different columns.
+        If it is none of these; if there is no such file, one is of no known format or damaged, files have different
+        columns, or it is not certain how a CSV file is to be read.
     ImportError
-        Without pyarrow.
+        For files and streams without pyarrow.
     """
-    refuse_engines("data", data)
-    pa = import_optional("pyarrow", MISSING)
-    datasets = import_optional("pyarrow.dataset", MISSING)
-    if isinstance(data, datasets.Dataset):
-        return _open_dataset("the data set", data, filesystem)
-    if isinstance(data, (pa.Table, pa.RecordBatch)):
-        batches = data.to_batches() if isinstance(data, pa.Table) else [data]
-        return Source("the table", list(data.schema.names), [_batch_piece(k, batch) for k, batch in enumerate(batches)])
-    if isinstance(data, pa.RecordBatchReader) or hasattr(data, "__arrow_c_stream__"):
-        reader = data if isinstance(data, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(data)
-        return open_stream(reader)
-    if isinstance(data, (str, os.PathLike)):
-        data = [data]
-    if not isinstance(data, Sequence) or not data or not all(isinstance(each, (str, os.PathLike)) for each in data):
-        raise ValueError(
-            "data must be a path, paths, a data set or table of pyarrow, or a stream of record batches, got "
-            f"{show(data)}"
-        )
-    paths, filesystem = _expand([os.fsdecode(each) for each in data], filesystem)
-    title = repr(os.fsdecode(data[0])) + (f" and {len(data) - 1} more" if len(data) > 1 else "")
-    kinds = {path: _format(path) for path in paths}
-    first = kinds[paths[0]]
-    other = next((path for path, kind in kinds.items() if kind != first), None)
+    if isinstance(data, str) and data == STDIN:
+        return _open_stdin(request)
+    paths = [data] if is_path(data) else data
+    if isinstance(paths, Sequence) and len(paths) and all(map(is_path, paths)):
+        return _open_files([os.fsdecode(path) for path in paths], request, filesystem)
+    if options := request.form.options():
+        raise ValueError(f"{options[0]} goes with a CSV file, but data is a {type(data).__name__}")
+    if type(data).__module__.partition(".")[0] == "pyarrow" and hasattr(data, "get_fragments"):
+        return open_dataset("the data set", data, filesystem)
+    return open_object(data)
+
+
+def _open_files(given: Sequence[str], request: Request, filesystem: Any = None) -> Source:
+    """Open files, folders, patterns such as ``scores/*.parquet``, or addresses such as ``s3://...``.
+
+    Columns of hive partitions (``day=1/``) are columns.
+    """
+    if len(given) == 1 and filesystem is None and os.path.isfile(given[0]) and "=" not in os.path.dirname(given[0]):
+        return _open_file(given[0], request)
+    if len(given) == 1 and filesystem is None and not os.path.exists(given[0]) and not _is_pattern(given[0]):
+        _check_form(request, format_of(given[0]), given[0])
+        raise ValueError(f"{given[0]!r}: no such file")
+    import_optional("pyarrow", MISSING)
+    paths, filesystem = _expand(list(given), filesystem)
+    title = repr(given[0]) + (f" and {len(given) - 1} more" if len(given) > 1 else "")
+    formats = {path: format_of(path) for path in paths}
+    first = formats[paths[0]]
+    other = next((path for path, each in formats.items() if each != first), None)
     if other is not None:
         raise ValueError(f"files must be of one format, got {paths[0]!r} and {other!r}")
+    _check_form(request, first, paths[0])
     states = {path: state_of(filesystem, path) for path in paths}
-    if first == "csv":
-        return _open_csv_files(title, paths, states, filesystem, csv)
     for path in paths:
         if not states[path][0]:
             raise ValueError(f"{path!r} is empty")
-    with explained(paths[0] if len(paths) == 1 else title):
+    if first == CSV:
+        return _open_csv_files(title, states, filesystem, request)
+    with explained(repr(paths[0]) if len(paths) == 1 else title, first):
         dataset, repeated = _as_dataset(paths, first, filesystem)
-    rows = _open_dataset(title, dataset, filesystem)
-    rows.names += repeated
-    rows._states, rows._filesystem = states, filesystem
-    return rows
+    source = open_dataset(title, dataset, filesystem)
+    source.names += repeated
+    source.format, source._states, source._filesystem = first, states, filesystem
+    return source
 
 
-def _as_dataset(paths: list[str], kind: str, filesystem: Any) -> tuple[Any, list[str]]:
+def _is_pattern(path: str) -> bool:
+    return "://" in path or glob.has_magic(path)
+
+
+def format_of(path: str) -> str:
+    """Return the format that the end of a name stands for."""
+    found = known_format(path)
+    if found is None:
+        raise ValueError(
+            f"{path!r} is of no known format: its name must end with {', '.join(SUFFIXES)}; "
+            "CSV of any name can be piped: fastevals report - < FILE"
+        )
+    return found
+
+
+def known_format(path: str) -> str | None:
+    """Return the format that the end of a name stands for, or None."""
+    return next((each for suffix, each in SUFFIXES.items() if path.lower().endswith(suffix)), None)
+
+
+def check_file(path: str) -> None:
+    """Raise unless a path is that of a regular file that is not empty."""
+    if not os.path.exists(path):
+        raise ValueError(f"{path!r}: no such file")
+    if not os.path.isfile(path):
+        raise ValueError(f"{path!r} is {'a directory' if os.path.isdir(path) else 'no regular file'}; give one file")
+    if not os.path.getsize(path):
+        raise ValueError(f"{path!r} is empty")
+
+
+def _check_form(request: Request, form: str, path: str) -> None:
+    if form != CSV and (options := request.form.options()):
+        raise ValueError(f"{options[0]} goes with a CSV file, but {path!r} is {form}")
+
+
+def _open_file(path: str, request: Request) -> Source:
+    """Open one file of this machine; without a data set, whose import takes longer than a small file."""
+    form = format_of(path)
+    _check_form(request, form, path)
+    pa = import_optional("pyarrow", MISSING)
+    check_file(path)
+    check_name(path)
+    shown = repr(path)
+    source = Source(shown, [], [], format=form, is_one=True, called=path, _states={path: state_of(None, path)})
+    with explained(shown, form):
+        if form == CSV:
+            file = CsvFile(Path(path), request)
+            source.names, source.hint, source.as_written = file.names, file.hint, file.as_written
+            source.pieces = [file.piece(shown, os.path.getsize(path))]
+        elif form == PARQUET:
+            opened = open_parquet(path)
+            source.names, metadata = list(opened.schema_arrow.names), opened.metadata
+            source.pieces = list(_row_groups(path, metadata, _Stored(shown, source.names)))
+        else:
+            with pa.OSFile(path) as opened:
+                source.names = list(_arrow_reader(opened).schema.names)
+            stored = _Stored(shown, source.names)
+            source.pieces = [_arrow_piece(stored, lambda: pa.OSFile(path), os.path.getsize(path))]
+    return source
+
+
+def _open_csv_files(title: str, states: dict[str, Any], filesystem: Any, request: Request) -> Source:
+    """Open CSV files: a piece each."""
+    from pyarrow import fs
+
+    first = next(iter(states))
+    if not isinstance(filesystem, fs.LocalFileSystem):
+        raise ValueError(f"{first!r} is CSV: only files on this machine are read")
+    files: dict[str, CsvFile] = {}
+    for path in states:
+        with explained(repr(path), CSV):
+            files[path] = CsvFile(Path(path), request)
+        if set(files[path].names) != set(files[first].names):
+            raise ValueError(f"{path!r} has other columns than {first!r}: {listed(files[path].names)}")
+    pieces = [file.piece(repr(path), states[path][0]) for path, file in files.items()]
+    return Source(
+        title, files[first].names, pieces, hint=files[first].hint, format=CSV, as_written=files[first].as_written,
+        _states=states, _filesystem=filesystem,
+    )  # fmt: skip
+
+
+def _as_dataset(paths: list[str], form: str, filesystem: Any) -> tuple[Any, list[str]]:
     """Return files as a data set, and names that several columns of the first have: these it does without."""
     from pyarrow import dataset as datasets
     from pyarrow import schema, unify_schemas
@@ -100,7 +195,7 @@ def _as_dataset(paths: list[str], kind: str, filesystem: Any) -> tuple[Any, list
     factory = datasets.FileSystemDatasetFactory(
         filesystem,
         paths,
-        {"parquet": datasets.ParquetFileFormat, "ipc": datasets.IpcFileFormat}[kind](),
+        (datasets.ParquetFileFormat if form == PARQUET else datasets.IpcFileFormat)(),
         datasets.FileSystemFactoryOptions(partitioning=datasets.HivePartitioning.discover()),
     )
     schemas = factory.inspect_schemas()
@@ -111,20 +206,6 @@ def _as_dataset(paths: list[str], kind: str, filesystem: Any) -> tuple[Any, list
         schema(each.field(k) for k, name in enumerate(each.names) if each.names.count(name) == 1) for each in schemas
     ]
     return factory.finish(unify_schemas(schemas)), repeated
-
-
-def open_stream(reader: Any, title: str = "the stream") -> Source:
-    """Open a stream of record batches: it is read once."""
-    taken = iter([reader])
-
-    def read(columns: list[str]) -> Iterator[Any]:
-        stream = next(taken, None)
-        if stream is None:
-            raise ValueError(f"{title} can be read once, and has been")
-        for batch in stream:
-            yield batch.select(columns)
-
-    return Source(title, list(reader.schema.names), [Piece(title, None, 0, read)], can_repeat=False)
 
 
 def _expand(paths: list[str], filesystem: Any) -> tuple[list[str], Any]:
@@ -179,73 +260,71 @@ def _files_in(path: str, filesystem: Any) -> list[str]:
         and known_format(each.path)
     )
     if not found:
-        raise ValueError(f"{path!r} is a folder without files of a known format: {', '.join(FORMATS)}")
+        raise ValueError(f"{path!r} is a folder without files of a known format: {', '.join(SUFFIXES)}")
     return found
 
 
-def known_format(path: str) -> str | None:
-    """Return the format that the end of a name stands for."""
-    return next((kind for suffix, kind in FORMATS.items() if path.lower().endswith(suffix)), None)
-
-
-def _format(path: str) -> str:
-    kind = known_format(path)
-    if kind is None:
-        raise ValueError(f"{path!r} is of no known format: its name must end with {', '.join(FORMATS)}")
-    return kind
+def _open_stdin(request: Request) -> Source:
+    """Open standard input: CSV, or a stream of Arrow."""
+    title = "standard input"
+    pa = import_optional("pyarrow", MISSING)
+    if sys.stdin is None:
+        raise ValueError(f"{title} is closed")
+    stream: Any = sys.stdin.buffer
+    start = stream.peek(8)[:8]
+    if not start:
+        raise ValueError(f"{title} is empty")
+    for mark, kind in {b"PAR1": "Parquet", b"ARROW1": "an Arrow file"}.items():
+        if start.startswith(mark):
+            raise ValueError(f"{title} is {kind}, which can't be read from a pipe: give the file")
+    if start.startswith(b"\xff\xff\xff\xff"):
+        if options := request.form.options():
+            raise ValueError(f"{options[0]} goes with CSV, but {title} is an Arrow stream")
+        with explained(title):
+            reader = pa.ipc.open_stream(pa.PythonFile(stream, mode="r"))
+        return open_stream(reader, title)
+    with explained(title):
+        file = CsvStream(stream, title, request)
+    piece = file.piece(title)._replace(load=None)
+    return Source(title, file.names, [piece], can_repeat=False, hint=file.hint, format=CSV, as_written=file.as_written)
 
 
 # Pieces ---------------------------------------------------------------------------------------------------------------
 
 
-def _batch_piece(k: int, batch: Any) -> Piece:
-    def read(columns: list[str]) -> Iterator[Any]:
-        yield batch.select(columns)
-
-    def span(name: str) -> tuple[float, float] | None:
-        from pyarrow import compute
-
-        return _finite_span(*compute.min_max(batch.column(name)).as_py().values())
-
-    return Piece(f"batch {k}", batch.num_rows, batch.nbytes, read, span=span)
-
-
-def _finite_span(low: Any, high: Any) -> tuple[float, float] | None:
-    """Return the least and the greatest of some values as floats, if they are finite numbers."""
-    are_numbers = all(isinstance(each, (int, float)) and math.isfinite(each) for each in (low, high))
-    return (float(low), float(high)) if are_numbers else None
-
-
-def _open_dataset(title: str, dataset: Any, filesystem: Any) -> Source:
+def open_dataset(title: str, dataset: Any, filesystem: Any = None) -> Source:
     """Open a pyarrow data set: a piece for each row group, or fragment of another kind."""
     from pyarrow import dataset as datasets
 
-    pieces: list[Piece] = []
-    states: dict[str, Any] = {}
+    source = Source(title, list(dataset.schema.names), [], _filesystem=filesystem)
     for number, fragment in enumerate(dataset.get_fragments()):
         path = getattr(fragment, "path", None)
         name = f"fragment {number} of {title}" if path is None else repr(path)
-        with explained(name, quoted=True):
-            if path is not None and hasattr(fragment, "row_groups"):
-                pieces += _row_groups(fragment)
-            elif isinstance(getattr(fragment, "format", None), datasets.IpcFileFormat):
-                pieces.append(_arrow_piece(name, fragment))
+        with explained(name):
+            is_arrow = isinstance(getattr(fragment, "format", None), datasets.IpcFileFormat)
+            has_groups = path is not None and hasattr(fragment, "row_groups")
+            if has_groups or is_arrow:
+                partition = datasets.get_partition_keys(fragment.partition_expression)
+                stored = _Stored(name, list(fragment.physical_schema.names), partition)
+            if has_groups:  # of a data set that was filtered, or cut to pieces, some alone
+                groups = [group.id for group in fragment.row_groups]
+                source.pieces += _row_groups(str(path), fragment.metadata, stored, groups, fragment.filesystem)
+            elif is_arrow:
+                source.pieces.append(_arrow_piece(stored, fragment.open, _size(fragment)))
             else:
-                pieces.append(_fragment_piece(name, fragment, dataset.schema))
+                source.pieces.append(_fragment_piece(name, fragment, dataset.schema))
         if path is not None and fragment.filesystem is not None:
-            states[path] = state_of(fragment.filesystem, path)
-            filesystem = filesystem or fragment.filesystem
-    return Source(title, list(dataset.schema.names), pieces, _states=states, _filesystem=filesystem)
+            source._states[path] = state_of(fragment.filesystem, path)
+            source._filesystem = source._filesystem or fragment.filesystem
+    return source
 
 
-class _Stored:
-    """Which columns a file of a data set has, and the values of those that are in its path."""
+class _Stored(NamedTuple):
+    """Which columns a file has, and the values of those that are in its path."""
 
-    def __init__(self, name: str, fragment: Any) -> None:
-        from pyarrow import dataset as datasets
-
-        self.name, self.names = name, list(fragment.physical_schema.names)
-        self.partition = datasets.get_partition_keys(fragment.partition_expression)
+    name: str
+    names: list[str]
+    partition: Mapping[str, Any] = MappingProxyType({})
 
     def among(self, columns: list[str]) -> list[str]:
         """Return those columns that are in the file; raise unless each other one is in its path."""
@@ -282,17 +361,27 @@ def _fragment_piece(name: str, fragment: Any, schema: Any) -> Piece:
     return Piece(name, None, _size(fragment), read)
 
 
-def _arrow_piece(name: str, fragment: Any) -> Piece:
-    """Return the piece of an Arrow file."""
-    stored = _Stored(name, fragment)
+def _arrow_piece(stored: _Stored, opened: Callable[[], Any], n_bytes: int) -> Piece:
+    """Return the piece of an Arrow file: batch by batch, since pyarrow's scanner ends the process at a damaged one."""
 
     def read(columns: list[str]) -> Iterator[Any]:
-        with fragment.open() as file:
-            for _, batch in arrow_batches(file, stored.names, stored.among(columns)):
+        with opened() as file:
+            reader = _arrow_reader(file, [stored.names.index(name) for name in stored.among(columns)])
+            is_file = hasattr(reader, "get_batch")
+            for batch in map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader:
                 for start in range(0, batch.num_rows, ROWS_PER_BATCH):
                     yield stored.with_path(batch.slice(start, ROWS_PER_BATCH), columns)
 
-    return Piece(name, None, _size(fragment), read)
+    return Piece(stored.name, None, n_bytes, read)
+
+
+def _arrow_reader(file: Any, fields: list[int] | None = None) -> Any:
+    """Open an Arrow file, or a stream of batches in one."""
+    from pyarrow import ipc
+
+    is_file = file.read(6) == b"ARROW1"
+    file.seek(0)
+    return (ipc.open_file if is_file else ipc.open_stream)(file, options=ipc.IpcReadOptions(included_fields=fields))
 
 
 def open_parquet(source: Any, **options: Any) -> Any:
@@ -321,18 +410,6 @@ def column_named(file: Any, columns: list[str], row_groups: Sequence[int]) -> It
         raise
 
 
-def arrow_batches(file: Any, names: list[str], columns: list[str]) -> Iterator[tuple[float, Any]]:
-    """Yield some columns of an open Arrow file, whose columns have these names: batches, and the share read by then.
-
-    Batch by batch, since the scanner of pyarrow's data sets ends the process at a damaged file.
-    """
-    from pyarrow import ipc
-
-    reader = ipc.open_file(file, options=ipc.IpcReadOptions(included_fields=[names.index(name) for name in columns]))
-    for k in range(reader.num_record_batches):
-        yield (k + 1) / reader.num_record_batches, reader.get_batch(k)
-
-
 def _size(fragment: Any) -> int:
     """Return the bytes of a fragment's file; 0 where it has none."""
     if getattr(fragment, "filesystem", None) is None:
@@ -340,67 +417,35 @@ def _size(fragment: Any) -> int:
     return fragment.filesystem.get_file_info(fragment.path).size or 0
 
 
-def _row_groups(fragment: Any) -> Iterator[Piece]:
-    """Yield a piece for each row group of a Parquet file."""
+def _row_groups(
+    path: str, metadata: Any, stored: _Stored, groups: Sequence[int] | None = None, filesystem: Any = None
+) -> Iterator[Piece]:
+    """Yield a piece for each row group of a Parquet file, or of some."""
     from pyarrow import ArrowException
 
-    path, metadata = fragment.path, fragment.metadata
-    stored = _Stored(repr(path), fragment)
     places = {metadata.schema.column(k).path: k for k in range(metadata.num_columns)}
 
     def span(group: int, name: str) -> tuple[float, float] | None:
         with suppress(ArrowException, OSError):
             known = metadata.row_group(group).column(places[name]).statistics if name in places else None
-            return _finite_span(known.min, known.max) if known is not None and known.has_min_max else None
+            return finite_span(known.min, known.max) if known is not None and known.has_min_max else None
         return None
 
-    def read(group: int, n_rows: int, columns: list[str]) -> Iterator[Any]:
+    def read(group: int, columns: list[str]) -> Iterator[Any]:
         own = stored.among(columns)
         with (
-            open_parquet(path, metadata=metadata, filesystem=fragment.filesystem) as file,
+            open_parquet(path, metadata=metadata, filesystem=filesystem) as file,
             column_named(file, own, [group]),
         ):
-            if n_rows <= GROUP:
-                batches = file.read_row_group(group, columns=own, use_threads=False).to_batches()
-            else:
-                batches = file.iter_batches(ROWS_PER_BATCH, row_groups=[group], columns=own, use_threads=False)
-            for batch in batches:
+            for batch in file.iter_batches(ROWS_PER_BATCH, row_groups=[group], columns=own, use_threads=False):
                 yield stored.with_path(batch, columns)
 
-    # Of a data set that was filtered, or cut to pieces, a fragment may have some row groups alone.
-    for group in fragment.row_groups:
-        n_rows = metadata.row_group(group.id).num_rows
-        size = metadata.row_group(group.id).total_byte_size
-
-        def read_group(columns: list[str], group: int = group.id, n_rows: int = n_rows) -> Iterator[Any]:
-            return read(group, n_rows, columns)
-
-        if n_rows:
-            title = f"row group {group.id} of {path!r}"
-            yield Piece(title, n_rows, size, read_group, span=partial(span, group.id))
-
-
-def _open_csv_files(
-    title: str, paths: list[str], states: dict[str, Any], filesystem: Any, csv: Callable[[Path], Any] | None
-) -> Source:
-    """Open CSV files: a piece each."""
-    from pyarrow import fs
-
-    if csv is None or not isinstance(filesystem, fs.LocalFileSystem):
-        raise ValueError(f"{paths[0]!r} is CSV: only files on this machine are read, by fastevals report")
-    files = []
-    for path in paths:
-        if not states[path][0]:
-            raise ValueError(f"{path!r} is empty")
-        with explained(path):
-            files.append(csv(Path(path)))
-    for path, file in zip(paths[1:], files[1:], strict=True):
-        if set(file.names) != set(files[0].names):
-            raise ValueError(f"{path!r} has other columns than {paths[0]!r}: {listed(file.names)}")
-    pieces = [
-        Piece(repr(path), None, states[path][0], file.stream, file.line, file.decimal)
-        for path, file in zip(paths, files, strict=True)
-    ]
-    return Source(
-        title, list(files[0].names), pieces, hint=files[0].hint, is_csv=True, _states=states, _filesystem=filesystem
-    )
+    known = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+    n_rows, said = sum(group.num_rows for group in known), metadata.num_rows
+    if n_rows != said:
+        much = f"more than the {said} rows" if n_rows > said else f"{n_rows} rows, but says that it holds {said}"
+        raise EOFError(f"it holds {much}{' that it says it holds' * (n_rows > said)}")
+    for group in range(len(known)) if groups is None else groups:
+        if known[group].num_rows:
+            name, n_bytes = f"row group {group} of {path!r}", known[group].total_byte_size
+            yield Piece(name, known[group].num_rows, n_bytes, partial(read, group), span=partial(span, group))

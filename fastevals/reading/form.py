@@ -1,48 +1,11 @@
-"""What is told of a file: how its CSV is written, and what the end of its name means."""
+"""What options say of files: how CSV is written, and what the end of a name means."""
 
 from __future__ import annotations
 
 import argparse
 import codecs
-from collections.abc import Callable
-from typing import Any, NamedTuple
-
-from fastevals._naming import option
 
 SUMMARY = ".fe"  # end of the names of files that `fastevals summarize` writes
-
-
-class CsvForm(NamedTuple):
-    """How a CSV file is written; None of what is to be seen from the file."""
-
-    separator: str | None = None
-    encoding: str | None = None
-    header: bool | None = None
-
-    @classmethod
-    def checked(cls, separator: str | None, encoding: str | None, header: bool | None) -> CsvForm:
-        """Return the arguments of a call, checked."""
-        from fastevals._options import as_flag  # imports NumPy
-
-        header = None if header is None else as_flag(option("header"), header)
-        return cls(_checked("separator", separator, separator_of), _checked("encoding", encoding, encoding_of), header)
-
-    def options(self) -> list[str]:
-        """Return the options that are given, as messages call them."""
-        return [
-            option(name, value if name == "header" else None)
-            for name, value in self._asdict().items()
-            if value is not None
-        ]
-
-
-def _checked(name: str, value: Any, check: Callable[[str], str]) -> str | None:
-    if value is not None and not isinstance(value, str):
-        raise ValueError(f"{option(name)} must be text, got {value!r}")
-    try:
-        return None if value is None else check(value)
-    except argparse.ArgumentTypeError as error:
-        raise ValueError(f"{option(name)} {error}") from None
 
 
 def separator_of(text: str) -> str:

@@ -15,13 +15,20 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._choices import OnInvalid
 from fastevals._kernels.checksums import mix_column, sum_hashes
 from fastevals._options import check_choice, listed, show
-from fastevals._validation.arrays import check_one_weight, exact_floats, first_text, holds_numbers
-from fastevals._validation.labels import Classes, binary_labels, both_classes, distinct_pair
-from fastevals._validation.text import TextLabels, encode_column, is_text, share_names, unique_inverse
+from fastevals._validation.arrays import (
+    check_one_weight,
+    exact_floats,
+    first_text,
+    holds_numbers,
+    is_arrow,
+    missing_rows,
+)
+from fastevals._validation.labels import Classes, as_column, binary_labels, both_classes, distinct_pair
+from fastevals._validation.text import TextLabels, is_text, share_names, unique_inverse
 from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import BinaryLabels
-from fastevals.reading.pieces import Piece, Source, read_piece
-from fastevals.reading.values import hint_on_number, name_values, nearest_floats, numbers_of
+from fastevals.reading.sources import Piece, Source, Watch, read_piece
+from fastevals.reading.values import finite_rows, kept_rows, name_values, refuse_text
 
 DROPPING = "; on_invalid='drop' leaves such rows out"
 
@@ -154,65 +161,61 @@ class ColumnReader:
 
     def batches(self, piece: Piece) -> Iterator[tuple[Batch, dict[str, NDArray[Any]]]]:
         """Yield where each batch is, and its columns: numbers, booleans or text."""
-        for place, arrays in self._arrays(piece):
-            yield (
-                place,
-                {
-                    name: _values(self.names[name], array, place, numeric=name in self._numbers)
-                    for name, array in arrays.items()
-                },
-            )
+        for place, columns in self.checked(piece):
+            yield place, {name: self._values(name, column) for name, column in columns.items()}
 
-    def _arrays(self, piece: Piece) -> Iterator[tuple[Batch, dict[str, Any]]]:
-        """Yield where each batch is, and its columns, of rows that can be counted."""
+    def _values(self, name: str, column: Any) -> NDArray[Any]:
+        return as_column(self.names[name], column, numeric=name in self._numbers)
+
+    def checked(
+        self, piece: Piece, *, name: str = "", watch: Watch | None = None
+    ) -> Iterator[tuple[Batch, dict[str, Any]]]:
+        """Yield where each batch is, and its columns as they are, of rows that can be counted; as `read_piece`."""
         dropped: list[LeftOut] = []
-        for start, batch in read_piece(piece, self.columns):
+        for start, batch in read_piece(piece, self.columns, self.files.format, name=name, watch=watch):
             if not batch.num_rows:
                 continue
-            place = Batch(piece, start)
-            arrays = {name: batch.column(k) for k, name in enumerate(self.columns)}
-            wrong = self._wrong(arrays, place)
+            place = Batch(piece, start, batch.num_rows)
+            columns = {name: batch.column(k) for k, name in enumerate(self.columns)}
+            wrong = self._wrong(columns, place)
             if wrong:
                 dropped.append(LeftOut.of(wrong))
                 valid = ~np.any(list(wrong.values()), axis=0)
                 if not valid.any():
                     continue
-                arrays = {name: array.filter(_as_arrow(valid)) for name, array in arrays.items()}
+                columns = {name: kept_rows(column, valid) for name, column in columns.items()}
                 place = place._replace(kept=np.flatnonzero(valid))
             self._check_numbers(batch, place)
-            yield place, arrays
+            yield place, columns
         with self._lock:  # only of what was read to its end
             self._dropped[piece.name] = LeftOut.total(dropped)
 
     def _check_numbers(self, batch: Any, place: Batch) -> None:
         """Raise if a column of numbers has another type; name its first value that is none, which may come later."""
         for name in self._numbers:
-            dtype = batch.schema.field(self.columns.index(name)).type
-            if holds_numbers(dtype):
+            column = batch.column(self.columns.index(name))
+            if not is_arrow(column) or holds_numbers(column.type):
                 continue
+            dtype = column.type
             again = self.files.can_repeat
             batches = read_piece(place.piece, [name]) if again else [(place.start, batch.select([name]))]
-            row, value = place.start, batch.column(self.columns.index(name))[0].as_py()
+            row, value = place.start, column[0].as_py()
             for start, each in batches:
                 values = each.column(0).to_pylist()
                 first = first_text(values, place.piece.decimal)
                 if first is not None:
                     row, value = start + first, values[first]
                     break
-            where = place._replace(start=0, kept=None).row(row)
-            raise ValueError(
-                f"{self.names[name]} must hold numbers, but has type {dtype} (with the value {show(value)} at {where})"
-                f"{hint_on_number(value)}"
-            )
+            refuse_text(self.names[name], dtype, value, place._replace(start=0, kept=None).row(row))
 
     def _wrong(self, arrays: Mapping[str, Any], place: Batch) -> dict[str, NDArray[np.bool_]]:
         """Return which rows can't be counted, by column, of those that have some; raise where these are an error."""
         found: dict[str, NDArray[np.bool_]] = {}
         for name, array in arrays.items():
-            wrong, what = _missing(array), "missing value"
-            if wrong is None and _is_float(array.type):
-                finite = _finite(array, infinite=name not in self._numbers)
-                wrong, what = (None if finite is None else ~finite), "NaN or infinite value"
+            wrong, what = missing_rows(array), "missing value"
+            finite = finite_rows(array, infinite=name not in self._numbers)
+            if finite is not None:
+                wrong, what = (~finite, "NaN or infinite value") if wrong is None else (wrong | ~finite, what)
             if wrong is None:
                 continue
             if self.on_invalid == "raise":
@@ -221,8 +224,6 @@ class ColumnReader:
                 raise ValueError(
                     f"{self.names[name]} has {count} {what}{'s' * (count > 1)}, the first at {where}{self._hint}"
                 )
-            if array.null_count and _is_float(array.type):
-                wrong = wrong | ~np.isfinite(array.fill_null(np.nan).to_numpy(zero_copy_only=False))
             found[name] = wrong
         return found
 
@@ -355,13 +356,12 @@ class RowReader(ColumnReader):
         """Yield the rows of a piece; raise at its end if it had others when it was read before."""
         n_kept = n_weightless = 0
         checksums = [[0] * len(self.scores)]
-        for place, arrays in self._arrays(piece):
-            flags = self._flags(_values(self.names[self.label], arrays[self.label], place), place)
+        for place, arrays in self.checked(piece):
+            flags = self._flags(self._values(self.label, arrays[self.label]), place)
             scores = tuple(self._scores(name, arrays[name], place) for name in self.scores)
             weights = None if self.weight is None else self._weights(arrays[self.weight], place)
             values, groups = (
-                None if name is None else _values(self.names[name], arrays[name], place)
-                for name in (self.by, self.groups)
+                None if name is None else self._values(name, arrays[name]) for name in (self.by, self.groups)
             )
             rows = Rows(flags, scores, weights, values, groups)
             if weights is not None and not weights.all():
@@ -382,7 +382,7 @@ class RowReader(ColumnReader):
     # Columns ----------------------------------------------------------------------------------------------------------
 
     def _scores(self, name: str, array: Any, place: Batch) -> NDArray[Any]:
-        values = _values(self.names[name], array, place, numeric=True)
+        values = self._values(name, array)
         try:
             return exact_floats(self.names[name], values.view(np.uint8) if values.dtype == np.bool_ else values)
         except ValueError as error:
@@ -390,7 +390,7 @@ class RowReader(ColumnReader):
 
     def _weights(self, array: Any, place: Batch) -> NDArray[np.float64]:
         assert self.weight is not None
-        weights = _values(self.names[self.weight], array, place, numeric=True).astype(np.float64)
+        weights = self._values(self.weight, array).astype(np.float64)
         if weights.size and weights.min() < 0:
             row = int(np.argmax(weights < 0))
             raise ValueError(
@@ -494,6 +494,7 @@ class Batch(NamedTuple):
 
     piece: Piece
     start: int
+    n_rows: int
     kept: NDArray[np.intp] | None = None  # rows that are left of it; None for all
 
     def row(self, row: int) -> str:
@@ -502,58 +503,7 @@ class Batch(NamedTuple):
         return f"{self.piece.place(self.start + row)} of {self.piece.name}"
 
 
-# Arrow's arrays -------------------------------------------------------------------------------------------------------
-
-
-def _missing(array: Any) -> NDArray[np.bool_] | None:
-    """Return which values are missing, None where none is; one of a dictionary may be missing there."""
-    from pyarrow import types
-
-    if types.is_dictionary(array.type) and array.dictionary.null_count:
-        array = array.dictionary_decode()
-    if not array.null_count:
-        return None
-    missing: NDArray[np.bool_] = array.is_null().to_numpy(zero_copy_only=False)
-    return missing
-
-
-def _finite(array: Any, *, infinite: bool) -> NDArray[np.bool_] | None:
-    """Return which floats are finite, or with `infinite` not NaN; None where all are."""
-    values = numbers_of(array)
-    if np.isfinite(values.min()) and np.isfinite(values.max()):
-        return None
-    finite: NDArray[np.bool_] = ~np.isnan(values) if infinite else np.isfinite(values)
-    return None if finite.all() else finite
-
-
-def _as_arrow(mask: NDArray[np.bool_]) -> Any:
-    import pyarrow as pa
-
-    return pa.array(mask)
-
-
-def _is_float(dtype: Any) -> bool:
-    from pyarrow import types
-
-    return bool(types.is_floating(dtype))
-
-
-def _values(shown: str, array: Any, place: Batch, *, numeric: bool = False) -> NDArray[Any]:
-    """Return an array without missing values as numbers, booleans or text."""
-    import pyarrow as pa
-    from pyarrow import types
-
-    if types.is_dictionary(array.type) and (numeric or not types.is_string(array.type.value_type)):
-        array = array.dictionary_decode()
-    if types.is_decimal(array.type):
-        array = nearest_floats(array)
-    if types.is_integer(array.type) or types.is_floating(array.type) or types.is_boolean(array.type):
-        return numbers_of(array)
-    try:
-        text = array if types.is_dictionary(array.type) else array.cast(pa.string())
-    except pa.ArrowException:
-        raise ValueError(f"{shown} must hold numbers, booleans or strings, but has type {array.type}") from None
-    return encode_column(shown, text)  # type: ignore[return-value]
+# Options --------------------------------------------------------------------------------------------------------------
 
 
 def score_names(score: Any) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Arrow's values as NumPy's, exactly: numbers, decimals, and what a CSV file writes for names of groups and classes.
+"""Which rows of a column can be counted; what a CSV file writes for names of groups and classes.
 
 Columns of names are read as text. They become numbers only where nothing is lost by it: groups where each value is
 written as its number is shown, classes where each is written as a plain number.
@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._options import show
+from fastevals._validation.arrays import is_arrow, numbers_of
 from fastevals._validation.text import TextLabels
 
 # Text for a missing value: what pyarrow accepts among numbers, and more words where such rows are left out.
@@ -26,20 +28,43 @@ PLAIN = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d+)?")  # a number without zeros befor
 BOOLEANS = {"true": True, "false": False}
 
 
-def numbers_of(piece: Any) -> NDArray[Any]:
-    """Return an Arrow array without missing values as NumPy's: Arrow's `to_numpy` takes 0.3 s to import pandas."""
-    from pyarrow import types, uint8
+def finite_rows(column: Any, *, infinite: bool) -> NDArray[np.bool_] | None:
+    """Return which floats are finite, or with `infinite` not NaN; None where all are, or it holds no floats."""
+    if is_arrow(column):
+        from pyarrow import types
 
-    is_boolean = types.is_boolean(piece.type)
-    values = np.from_dlpack(piece.cast(uint8()) if is_boolean else piece)
-    return values.view(np.bool_) if is_boolean else values
+        if not types.is_floating(column.type):
+            return None
+        values = numbers_of(column.fill_null(0.0) if column.null_count else column)
+    else:
+        values = np.asarray(column)
+        if values.dtype.kind != "f":
+            return None
+    if np.isfinite(values.min()) and np.isfinite(values.max()):
+        return None
+    finite: NDArray[np.bool_] = ~np.isnan(values) if infinite else np.isfinite(values)
+    return None if finite.all() else finite
 
 
-def nearest_floats(decimals: Any) -> Any:
-    """Return Arrow's decimals as the nearest floats: Arrow's own cast is a digit or two off."""
-    import pyarrow as pa
+def kept_rows(column: Any, kept: NDArray[np.bool_]) -> Any:
+    """Return some rows of a column, by a mask."""
+    if is_arrow(column):
+        import pyarrow as pa
 
-    return decimals.cast(pa.string()).cast(pa.float64())
+        return column.filter(pa.array(kept))
+    if hasattr(column, "filter") and not hasattr(column, "iloc"):  # of polars
+        return column.filter(kept)
+    if isinstance(column, (list, tuple)):
+        return [value for value, keep in zip(column, kept, strict=True) if keep]
+    return column[kept]
+
+
+def refuse_text(shown: str, dtype: Any, value: Any, where: str) -> NoReturn:
+    """Raise an error: a column of numbers has a value that is none."""
+    raise ValueError(
+        f"{shown} must hold numbers, but has type {dtype} (with the value {show(value)} at {where})"
+        f"{_hint_on_number(value)}"
+    )
 
 
 # Names in CSV files ---------------------------------------------------------------------------------------------------
@@ -123,7 +148,7 @@ def _check_written_alike(names: Mapping[str, Sequence[str]]) -> None:
 # Hints ----------------------------------------------------------------------------------------------------------------
 
 
-def hint_on_number(text: Any) -> str:
+def _hint_on_number(text: Any) -> str:
     """Return the end of a message on text that should be a number: what to do, if its form is known."""
     given = text.strip() if isinstance(text, str) else ""
     if re.fullmatch(r"[+-]?\d{1,3}(?:([.,' \u2019\u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d+)?", given):

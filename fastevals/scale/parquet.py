@@ -16,7 +16,7 @@ from fastevals._options import as_bytes, as_flag, check_integer, names_keywords
 from fastevals._validation.arrays import as_thresholds, check_finite, exact_floats
 from fastevals.counting.ordering import FLOATS
 from fastevals.measure.ranking.ranking import Ranking
-from fastevals.reading.files import open_rows
+from fastevals.reading.files import open_source
 from fastevals.reading.rows import RankingOptions, RowReader, Weights, check_names, score_names
 from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.exact.atoms import HUNDREDTHS, AtomCounts
@@ -224,7 +224,7 @@ def _open(
     names = score_names(score)
     check_names(label=label, **weights.given())
     return RowReader(
-        open_rows(data, filesystem=filesystem), label, names, weight=weights.column, are_copies=weights.are_copies,
+        open_source(data, filesystem=filesystem), label, names, weight=weights.column, are_copies=weights.are_copies,
         pos_label=pos_label, on_invalid=on_invalid,
     )  # fmt: skip
 

@@ -17,8 +17,8 @@ from fastevals._execution import get_num_threads, run
 from fastevals._options import check_integer, did_you_mean, listed, show
 from fastevals.counting.ordering import FLOATS
 from fastevals.measure.ranking.ranking import as_ranking
-from fastevals.reading.pieces import ROWS_PER_BATCH, Piece
 from fastevals.reading.rows import LeftOut, RowReader, Rows
+from fastevals.reading.sources import ROWS_PER_BATCH, Piece
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.fields import Fields, is_count, is_label
 from fastevals.scale.grid import ScoreGrid, atoms_of_rows, even_cuts, fit_grid

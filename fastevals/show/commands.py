@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, get_args
 
 from fastevals._files import check_writable, write_file
 from fastevals._naming import escape_controls, on_command_line, option, typed_name
-from fastevals.reading.form import CsvForm, encoding_of, separator_of
+from fastevals.reading.form import encoding_of, separator_of
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from fastevals.document.result import Result
+    from fastevals.reading.csv import CsvForm
 
 LONG_STEP = 2.0  # seconds
 MOST_PICTURED = 20  # blocks with pictures
@@ -381,4 +382,6 @@ def check_required_columns(data: str, label: str | None, score: Sequence[str] | 
 
 def csv_form(arguments: argparse.Namespace) -> CsvForm:
     """Return how a CSV file is written, by the options."""
+    from fastevals.reading.csv import CsvForm  # which imports NumPy
+
     return CsvForm(arguments.separator, arguments.encoding, arguments.header)

@@ -137,20 +137,19 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
     """Count files, from where an earlier run of the same arguments was stopped, and write what is counted."""
     from fastevals._files import write_file
     from fastevals._options import check_integer, check_number
-    from fastevals.reading.columns import ColumnRoles, Reading
+    from fastevals.reading.columns import ColumnRoles
+    from fastevals.reading.files import open_source
     from fastevals.scale.parquet import threshold_keys
     from fastevals.scale.payload import read_file
     from fastevals.scale.scores import ScoresSummary, count_scores
     from fastevals.scale.summary import MOST_CELLS, SMALLEST_WEIGHT
-    from fastevals.show.report.streams import open_reader
+    from fastevals.show.report.streams import row_reader
 
     weights = arguments.sample_weight, arguments.frequency_weight
     roles = ColumnRoles.checked(arguments.label, arguments.score, *weights, by=arguments.by)
     files = arguments.file[0] if len(arguments.file) == 1 else arguments.file
-    reading = Reading(None, True, arguments.on_invalid)
-    reader = open_reader(files, roles, csv_form(arguments), arguments.pos_label, reading)
-    if reader is None:
-        raise ValueError(f"{files!r} must name files")
+    source = open_source(files, roles.request(arguments.on_invalid, csv_form(arguments)))
+    reader = row_reader(source, roles, arguments.pos_label, arguments.on_invalid)
     if arguments.largest_weight is not None:
         check_number(option("largest_weight"), arguments.largest_weight, low=SMALLEST_WEIGHT, open_high=True)
         if arguments.sample_weight is None:

@@ -13,8 +13,8 @@ import pytest
 
 import fastevals
 from fastevals.reading.columns import read_columns
-from fastevals.reading.files import open_rows
-from fastevals.reading.pieces import read_piece
+from fastevals.reading.files import open_source
+from fastevals.reading.sources import read_piece
 from fastevals.scale import parquet
 
 pa = pytest.importorskip("pyarrow")
@@ -37,7 +37,7 @@ def write_arrow(path: Path, table: Any, compression: str | None = None, rows: in
 
 def read_all(data: Any, columns: list[str]) -> list[tuple[Any, ...]]:
     """Return the rows of all pieces."""
-    batches = [batch for piece in open_rows(data).pieces for _, batch in read_piece(piece, columns)]
+    batches = [batch for piece in open_source(data).pieces for _, batch in read_piece(piece, columns)]
     return [row for batch in batches for row in zip(*batch.to_pydict().values(), strict=True)]
 
 
@@ -101,7 +101,7 @@ def test_arrow_files_of_partitions(compression: str | None, tmp_path: Path, monk
     ]
     for data in (tmp_path, ds.dataset(tmp_path, format="feather", partitioning="hive")):
         assert read_all(data, ["part", "day", "a"]) == expected
-    rows = open_rows(tmp_path)
+    rows = open_source(tmp_path)
     assert [batch.num_rows for _, batch in read_piece(rows.pieces[0], ["a"])] == [50, 40, 10]
     assert rows.n_bytes == sum(path.stat().st_size for path in tmp_path.rglob("*.feather"))
 
@@ -129,13 +129,13 @@ def test_arrow_files_of_other_columns(tmp_path: Path) -> None:
 def test_files_of_a_data_set_that_change_are_noticed(kind: str, tmp_path: Path) -> None:
     path = tmp_path / f"a.{kind}"
     pq.write_table(table_of(9), path) if kind == "parquet" else write_arrow(path, table_of(9))
-    rows = open_rows(ds.dataset(path, format=kind))
+    rows = open_source(ds.dataset(path, format=kind))
     rows.check_unchanged()
     assert [each[:2] for each in rows.identity] == [[str(path), path.stat().st_size]]
     path.write_bytes(path.read_bytes() + b"x")
     with pytest.raises(ValueError, match=f"a.{kind}' has changed since it was first read"):
         rows.check_unchanged()
-    assert open_rows(ds.dataset(table_of(9))).identity == []
+    assert open_source(ds.dataset(table_of(9))).identity == []
 
 
 # Any bit --------------------------------------------------------------------------------------------------------------

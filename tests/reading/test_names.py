@@ -300,5 +300,3 @@ def test_predictions_that_are_missing_are_left_out(tmp_path: Path) -> None:
     assert numbers["blocks"][0]["models"][0]["metrics"]["mean_absolute_error"] == pytest.approx(1 / 3)
     with pytest.raises(ValueError, match=r"target 't' must hold numbers, but has type .* '\?' at line 4"):
         fastevals.report(path, target="t", pred="u")
-    with pytest.raises(ValueError, match="on_invalid goes with files, but data is a dict"):
-        fastevals.report({"y": [1], "p": [1]}, label="y", pred="p", on_invalid="drop")

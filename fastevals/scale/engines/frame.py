@@ -9,7 +9,7 @@ from typing import Any
 
 from fastevals._choices import OnInvalid
 from fastevals._execution import get_num_threads, run
-from fastevals.reading.pieces import Source
+from fastevals.reading.sources import check_columns
 from fastevals.scale.tasks import OPENED, ArgumentColumns, LargestWeight, Task, opened
 
 MOST_THREADS = 4  # that merge answers here, since each holds some of them opened
@@ -127,4 +127,4 @@ class Frame(ABC):
 
     def check_columns(self, columns: Sequence[str]) -> None:
         """Raise unless there are such columns."""
-        Source(self.title, self.names, []).check_columns({name: f"column {name!r}" for name in columns})
+        check_columns(self.title, self.names, {name: f"column {name!r}" for name in columns})

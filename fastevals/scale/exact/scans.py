@@ -16,8 +16,8 @@ from fastevals._options import show
 from fastevals._validation.arrays import EXACT_INTEGER
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import MOST_ROWS, check_total
-from fastevals.reading.pieces import Piece
 from fastevals.reading.rows import RowReader, Rows
+from fastevals.reading.sources import Piece
 from fastevals.scale.cells import HIGHEST, LOWEST
 from fastevals.scale.exact.atoms import AtomCounts, Ints, KeyRange, Keys, atoms_beside, joined
 from fastevals.scale.squares import MAX_WEIGHT_IN_64_BITS, RowSums, exact_sum

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_union
+from fastevals._options import show
 from fastevals._text import (
     LOSSES,
     count_of,
@@ -23,6 +23,7 @@ from fastevals._text import (
 )
 from fastevals._validation.arrays import as_weights, first_text
 from fastevals._validation.labels import as_true_labels, check_class_number, check_comparable_labels
+from fastevals._validation.text import is_text
 from fastevals.document.document import (
     GAP,
     RICH,
@@ -44,8 +45,9 @@ from fastevals.measure.bias_variance.bias_variance import decompose, parse_probl
 from fastevals.measure.bias_variance.decomposition import Decomposition
 from fastevals.measure.bias_variance.squared import as_targets
 from fastevals.measure.bias_variance.zero_one import distinct
-from fastevals.reading.columns import SUFFIXES, check_file, columns_by_role, read_columns, read_numbers
-from fastevals.reading.form import CsvForm
+from fastevals.reading.columns import columns_by_role, read_columns, read_numbers
+from fastevals.reading.csv import CsvForm
+from fastevals.reading.files import SUFFIXES, check_file
 from fastevals.reading.values import class_columns
 from fastevals.results import as_json
 from fastevals.show.bias_variance.pictures import bias_variance_panels, bias_variance_pictures
@@ -353,7 +355,7 @@ def read_arrays(file: str, beside: Mapping[str, str | None], models_are: str) ->
 
 def _open_array(shown: str, path: str) -> NDArray[Any]:
     """Open a .npy file as a memory map."""
-    check_file(Path(path))
+    check_file(path)
     try:
         array = np.lib.format.open_memmap(path, mode="r")
     except OSError:
@@ -402,11 +404,11 @@ def read_table(
     elif numbers:
         columns, left_out = read_numbers(file, wanted, form)
         for name in wanted:
-            if columns[name].dtype.kind == "O":
+            if is_text(columns[name]):
                 row = first_text(columns[name]) or 0
-                value, where = columns[name][row], columns.line(row)
+                value, where = show(columns[name][row]), columns.line(row)
                 raise ValueError(
-                    f"{wanted[name]} must hold numbers, but has {value!r} at {where}; classes go with --loss zero-one"
+                    f"{wanted[name]} must hold numbers, but has {value} at {where}; classes go with --loss zero-one"
                 )
     else:
         columns = read_columns(file, None, numeric=numeric, names=names, beside=wanted, form=form)

@@ -29,7 +29,8 @@ from fastevals._validation.wide_tables import (
     tells_rows_apart,
 )
 from fastevals.counting.labels import rows_by_code
-from fastevals.reading.columns import NamedColumns, check_columns, columns_by_role
+from fastevals.reading.columns import NamedColumns, columns_by_role
+from fastevals.reading.sources import check_columns
 from fastevals.show.compare.blocks import ROUGH, ComparisonOptions, measure_block
 from fastevals.show.compare.results import ResultsComparison, list_names
 

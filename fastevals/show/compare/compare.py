@@ -10,8 +10,8 @@ from fastevals._options import as_direction, naming_rows
 from fastevals._validation.tables import as_estimates, warn_if_dependent
 from fastevals.datasets import load_psnr
 from fastevals.infer.significance.friedman import OF_SPLITS
-from fastevals.reading.columns import NamedColumns, columns_by_role, data_name, read_data
-from fastevals.reading.form import CsvForm
+from fastevals.reading.columns import NamedColumns, columns_by_role, read_columns
+from fastevals.reading.csv import CsvForm
 from fastevals.show.commands import checked
 from fastevals.show.compare.blocks import ComparisonOptions
 from fastevals.show.compare.columns import compare_result_columns
@@ -68,7 +68,7 @@ def compare_data(data: Any, options: CompareOptions) -> ResultsComparison | Pred
         by, lower_is_better = options.by, options.lower_is_better
         datasets, algorithms = tuple(options.dataset or ()), tuple(options.algorithm or ())
         if data is None:
-            columns = NamedColumns(load_psnr())
+            columns = NamedColumns(load_psnr(), data=EMBEDDED)
             datasets = datasets or tuple(name for name in ("image", "sigma") if name != by)
         else:
             data, lower_is_better = _without_estimates(data, lower_is_better)
@@ -77,23 +77,23 @@ def compare_data(data: Any, options: CompareOptions) -> ResultsComparison | Pred
                 name: f"{option(role)} {name!r}" for role, names in roles.items() for name in names if name is not None
             }
             naming = [name for name in (*datasets, by) if name is not None]
-            columns = read_data(data, None, names=naming, beside=beside, form=form)
+            columns = read_columns(data, None, names=naming, beside=beside, form=form)
         comparison = ComparisonOptions(
             datasets, algorithms, by, options.control, options.posthoc, not lower_is_better, options.confidence_level
         )
         with naming_rows(columns.line):
-            return compare_result_columns(columns, comparison, EMBEDDED if data is None else data_name(data))
+            return compare_result_columns(columns, comparison, columns.data)
     label, models, groups = options.label, tuple(options.pred or ()), options.groups
     wanted = columns_by_role(
         [(option("label"), label), *((option("pred"), name) for name in models), (option("groups"), groups)]
     )
-    columns = read_data(data, wanted, names=wanted, form=form)
+    columns = read_columns(data, wanted, names=wanted, form=form)
     with naming_rows(columns.line):
         return compare_prediction_columns(
             columns, label, models, groups=groups, method=options.method or "exact",
             n_resamples=1999 if options.n_resamples is None else options.n_resamples, rng=options.rng,
             confidence_level=options.confidence_level, progress=options.progress, pos_label=options.pos_label,
-            data=data_name(data),
+            data=columns.data,
         )  # fmt: skip
 
 

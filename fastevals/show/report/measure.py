@@ -27,8 +27,9 @@ from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import OF_PAIRS, SCORE_METRICS
-from fastevals.reading.columns import ColumnRoles, Reading
+from fastevals.reading.columns import ColumnRoles
 from fastevals.reading.rows import RowReader
+from fastevals.reading.sources import Reading
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
 from fastevals.scale.scores import ScoresSummary

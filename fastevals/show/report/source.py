@@ -37,20 +37,15 @@ from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.measure.registry import find_metric
 from fastevals.reading.columns import (
-    STDIN,
     ColumnRoles,
     NamedColumns,
-    Reading,
     are_summaries,
-    check_columns,
-    data_name,
-    encode_values,
-    is_path,
+    join_columns,
     parse_label,
-    read_data,
 )
-from fastevals.reading.form import CsvForm
-from fastevals.reading.rows import LeftOut
+from fastevals.reading.csv import CsvForm, Request
+from fastevals.reading.files import open_source
+from fastevals.reading.sources import Reading, Source, data_name
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.exact.scans import NotWholeError
 from fastevals.scale.targets import TargetSummary
@@ -88,12 +83,9 @@ from fastevals.show.report.options import ROWS, SCORES, ReportOptions
 from fastevals.show.report.over_values import MOST_BLOCKS
 from fastevals.show.report.rows import report_columns, shown_columns
 from fastevals.show.report.streams import (
-    open_reader,
-    read_complete_rows,
     read_reference,
-    read_rows,
     read_summaries,
-    scored_rows,
+    row_reader,
     summary_name,
     summary_of_ranking,
 )
@@ -207,41 +199,40 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
         raise ValueError(f"{option('against')} goes with files of fastevals summarize, in its place and as the data")
     roles = ColumnRoles.checked(str(label), scores, *weights, by=by, groups=options.groups)
     reading = Reading.checked(options.memory, options.approximate, options.on_invalid)
-    reader = None
-    if not (is_counted or summary is not None or reading.takes_whole(data, len(scores))):
-        reader = open_reader(data, roles, form, options.pos_label, reading)
-    is_read = is_counted or reader is not None or summary is not None
-    columns = NamedColumns({}) if is_read else _read_columns(data, roles, form)
-    with naming_rows(columns.line, dropping() if is_path(data) else ""):
+    reader, columns = None, NamedColumns({}, data=data_name(data))
+    if not is_counted and summary is None:
+        source = _open(data, roles, form, reading)
+        if reading.fits(source, len(scores)):
+            names = roles.message_names()
+            columns = join_columns(source, names, roles.numeric, hint=dropping(), on_invalid=reading.on_invalid)
+        else:
+            reader = row_reader(source, roles, options.pos_label, reading.on_invalid)
+    with naming_rows(columns.line, dropping()):
         plan = as_plan(options.n_resamples, options.confidence_level, options.rng)
         rule = _threshold_rule(options)
         measure = Measure(roles, rule, plan, n_pictured, options.progress)
-        left_out = LeftOut()
+        left_out = columns.left_out
         if summary is not None:
             summary = summary.of_models(roles.truth, scores)
             reference = None if options.against is None else read_reference(options.against, summary)
             measured = measure.summary(summary, reference, options.against)
             positive, n_weightless, left_out = summary.labels[0], summary.n_weightless, summary.left_out
-        elif reader is not None and not reading.fits(reader.files, len(scores)):
+        elif reader is not None:
             one_scan = reading.approximate or not reader.files.can_repeat
             try:
                 measured = measure.in_one_scan(reader) if one_scan else measure.stream(reader, reading)
             except NotWholeError:  # of weights that are not whole numbers there are bounds
                 measured = measure.in_one_scan(reader)
-            positive, n_weightless = reader.positive, reader.n_weightless
-        elif reader is not None:
-            read = read_rows(reader)
-            values, codes = _parted(roles, read.values, as_written=reader.files.is_csv)
-            measured = measure.rows(scored_rows(read, reader), values, codes)
-            positive, n_weightless = reader.positive, reader.n_weightless
+            positive, n_weightless, left_out = reader.positive, reader.n_weightless, reader.left_out
         else:
             rows, positive = (
                 _counted_rows(data, ranking, roles.models[0])
                 if is_counted
                 else _scored_rows(columns, roles, options.pos_label)
             )
-            by_column = None if roles.by is None else columns[roles.by]
-            values, codes = _parted(roles, by_column, as_written=roles.by in columns.as_written)
+            values, codes = [None], None
+            if roles.by is not None:
+                values, codes = columns.encode_values(roles.message_names()[roles.by], roles.by)
             n_weightless = 0 if rows.weights is None else int(np.count_nonzero(rows.weights == 0))
             if n_weightless:
                 kept = rows.weights != 0
@@ -250,35 +241,23 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
                     present, codes = np.unique(codes[kept], return_inverse=True)
                     values = [values[k] for k in present.tolist()]
             measured = measure.rows(rows, values, codes)
-        if reader is not None:
-            left_out = reader.left_out
-    title = EMBEDDED if data is None else data_name(data) if reader is None else reader.files.name
+    title = columns.data if reader is None else reader.files.name
     title = title if summary is None else summary_name(data)
     blocks, plan, over = measured
     metrics = tuple(column_metrics(*rule))
     return Report(title, roles, metrics, tuple(blocks), plan, over, n_weightless, left_out, positive, *rule)
 
 
-def _parted(
-    roles: ColumnRoles, column: NDArray[Any] | None, *, as_written: bool
-) -> tuple[list[Any], NDArray[np.intp] | None]:
-    """Return the values of the blocks, and the place of each row's among them."""
-    if column is None:
-        return [None], None
-    return encode_values(roles.message_names()[str(roles.by)], column, as_written=as_written)
-
-
 # Columns and rows -------------------------------------------------------------------------------------------------
 
 
-def _read_columns(data: Any, roles: ColumnRoles, form: CsvForm) -> NamedColumns:
-    """Return the columns of the data, or of the embedded scores."""
-    names = roles.message_names()
+def _open(data: Any, roles: ColumnRoles, form: CsvForm, reading: Reading) -> Source:
+    """Open the data, or the embedded scores."""
     if data is not None:
-        return read_data(data, names, numeric=roles.numeric, names=roles.naming, form=form, hint=dropping())
-    columns = load_digits_eight()
-    check_columns(EMBEDDED, list(columns), names)
-    return NamedColumns(columns)
+        return open_source(data, roles.request(reading.on_invalid, form))
+    source = open_source(load_digits_eight(), Request(form=form))
+    source.title = source.called = EMBEDDED
+    return source
 
 
 def _scored_rows(columns: NamedColumns, roles: ColumnRoles, pos_label: Any) -> tuple[ScoredRows, Any]:
@@ -381,17 +360,12 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
             other = f" (or {option('target')}, of numbers)" if name == "label" else ""
             what = "true classes" if name == "label" else "a model's predictions"
             raise ValueError(f"{option(name)}{other} is missing: it names the column of {what} in {data_name(data)}")
-    if isinstance(data, (list, tuple)) or (isinstance(data, str) and data == STDIN):
-        raise ValueError(f"{option('pred')} goes with one file or a frame, not with several or standard input")
     others = {"by": by, "groups": groups, "kind": "labels" if target is None else "targets"}
     roles = ColumnRoles.checked(str(label or target), models, sample_weight, frequency_weight, **others)
     called, kind = roles.message_names(), roles.kind
-    left_out = LeftOut()
-    if options.on_invalid == "raise":
-        columns = read_data(data, called, numeric=roles.numeric, names=roles.naming, form=form, hint=dropping())
-    else:
-        columns, left_out = read_complete_rows(data, called, roles.numeric, form)
-    with naming_rows(columns.line, dropping() if is_path(data) else ""):
+    source = open_source(data, roles.request(options.on_invalid, form))
+    columns = join_columns(source, called, roles.numeric, hint=dropping(), on_invalid=options.on_invalid)
+    with naming_rows(columns.line, dropping()):
         classes = None
         if kind == "labels":
             read = read_classes(columns, roles.truth, models, options.pos_label)
@@ -430,7 +404,7 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
     ]
     over = None if codes is None or len(values) < 2 else measure.over(values, codes, rows)
     return Report(
-        data_name(data), roles, tuple(metrics), tuple(blocks), plan, over, n_weightless, left_out,
+        columns.data, roles, tuple(metrics), tuple(blocks), plan, over, n_weightless, columns.left_out,
         not_measured=tuple(not_measured), **_classes(classes),
     )  # fmt: skip
 

@@ -14,15 +14,15 @@ import math
 import os
 import threading
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._execution import run
+from fastevals._choices import OnInvalid
 from fastevals._naming import dropping, option
 from fastevals._options import UndefinedMetricWarning, listed
 from fastevals.counting.ordering import FLOATS
@@ -34,12 +34,9 @@ from fastevals.measure.ranking.ranking import Ranking, as_ranking
 from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.measure.thresholds import best_row_by
-from fastevals.reading.columns import STDIN, NamedColumns, Reading, encode_groups, is_path, parse_label
-from fastevals.reading.csv import CsvFile, open_stdin
-from fastevals.reading.files import open_rows
-from fastevals.reading.form import CsvForm
-from fastevals.reading.pieces import Source
-from fastevals.reading.rows import ColumnReader, LeftOut, RowReader, Rows, joined_columns
+from fastevals.reading.columns import ColumnRoles, encode_groups, parse_label
+from fastevals.reading.rows import RowReader, Rows
+from fastevals.reading.sources import Source, is_path
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
 from fastevals.scale.exact.atoms import AtomCounts
@@ -71,72 +68,17 @@ KEY_OF_ZERO, KEY_OF_ONE = (int(key) for key in FLOATS.encode(np.array([0.0, 1.0]
 Key = tuple[Any, int]  # a block's value, and the number of a model
 
 
-# Opening ------------------------------------------------------------------------------------------------------------
+# Reading ------------------------------------------------------------------------------------------------------------
 
 
-def open_reader(data: Any, roles: Any, form: CsvForm, pos_label: Any, reading: Reading) -> RowReader | None:
-    """Return a reader of files; None of other data, such as a frame or columns."""
-    names = roles.message_names()
-    if not (is_path(data) or _are_files(data)):
-        _check_not_of_files(data, reading)
-        return None
-    open_files = open_stdin if is_path(data) and data == STDIN else partial(_open_files, data)
-    files = open_files(form, names, roles.naming, drops=reading.on_invalid == "drop")
+def row_reader(source: Source, roles: ColumnRoles, pos_label: Any, on_invalid: OnInvalid) -> RowReader:
+    """Return what reads rows of a source in scans."""
     return RowReader(
-        files, roles.truth, roles.models, weight=roles.weight, by=roles.by, groups=roles.groups, pos_label=pos_label,
-        are_copies=roles.are_copies,
-        on_invalid=reading.on_invalid, names=names, option=option("pos_label"),
+        source, roles.truth, roles.models, weight=roles.weight, by=roles.by, groups=roles.groups, pos_label=pos_label,
+        are_copies=roles.are_copies, on_invalid=on_invalid, names=roles.message_names(), option=option("pos_label"),
         hint=dropping(),
         parse=lambda wanted, labels: parse_label(wanted, labels) if isinstance(wanted, str) else wanted,
     )  # fmt: skip
-
-
-PYARROW = (
-    "RecordBatchReader", "Dataset", "FileSystemDataset", "InMemoryDataset", "UnionDataset", "RecordBatchFileReader",
-    "RecordBatchStreamReader",
-)  # fmt: skip
-
-
-def _are_files(data: Any) -> bool:
-    if isinstance(data, (list, tuple)):
-        return bool(data) and all(map(is_path, data))
-    return type(data).__module__.startswith("pyarrow.") and type(data).__name__ in PYARROW
-
-
-def _check_not_of_files(data: Any, reading: Reading) -> None:
-    for name, given in (("approximate", reading.approximate), ("on_invalid", reading.on_invalid != "raise")):
-        if given:
-            shown = "the embedded data" if data is None else f"a {type(data).__name__}"
-            raise ValueError(f"{option(name)} goes with files, but data is {shown}")
-
-
-def read_complete_rows(
-    data: Any, names: Mapping[str, str], numbers: Sequence[str], form: CsvForm
-) -> tuple[NamedColumns, LeftOut]:
-    """Return the columns of those rows of files that have a value in each, and how many haven't.
-
-    `names` is what messages call each column, `numbers` those that must hold finite ones.
-    """
-    if not (is_path(data) or _are_files(data)):
-        _check_not_of_files(data, Reading(None, False, "drop"))
-    keys = [name for name in names if name not in numbers]
-    files = _open_files(data, form, names, keys, drops=True)
-    reader = ColumnReader(files, keys, numbers, on_invalid="drop", names=names)
-    pieces = run(lambda piece: [columns for _, columns in reader.batches(piece)], files.pieces)
-    parts = [columns for piece in pieces for columns in piece]
-    if not parts:
-        raise ValueError(f"{files.title} has no rows" + (" that can be counted" if reader.n_dropped else ""))
-    columns = {name: joined_columns([part[name] for part in parts]) for name in reader.columns}
-    return NamedColumns(columns, as_written=keys if files.is_csv else ()), reader.left_out
-
-
-def _open_files(
-    data: Any, form: CsvForm, names: Collection[str], as_written: Collection[str], *, drops: bool
-) -> Source:
-    files = open_rows(data, csv=lambda path: CsvFile(path, form, names, as_written, drops=drops))
-    if not files.is_csv and (options := form.options()):
-        raise ValueError(f"{options[0]} goes with a CSV file, but {files.title} is none")
-    return files
 
 
 # Exact --------------------------------------------------------------------------------------------------------------
@@ -540,16 +482,6 @@ def scored_rows(rows: Rows, reader: RowReader) -> ScoredRows:
         else encode_groups(reader.names[str(reader.groups)], rows.groups, as_written=reader.files.is_csv)
     )
     return ScoredRows(rows.flags.view(np.bool_), scores, rows.weights, groups, are_copies=reader.are_copies)
-
-
-def read_rows(reader: RowReader) -> Rows:
-    """Return all rows of files, in order."""
-    reader.files.check_unchanged()
-    parts = [rows for piece in run(lambda piece: list(reader.rows(piece)), reader.files.pieces) for rows in piece]
-    if not parts:
-        raise ValueError(f"{reader.files.title} has no rows" + (" that can be counted" if reader.n_dropped else ""))
-    reader.files.check_unchanged()
-    return Rows.joined(parts)
 
 
 def streamed_intervals(

@@ -1,0 +1,341 @@
+"""Sources: rows in pieces that are read one by one, as often as asked; frames, columns by name, tables and streams.
+
+A piece is what is read at once by one thread: a row group of a Parquet file, an Arrow or a CSV file in batches, the
+rows of a frame. What can be read once alone, such as a stream of batches, has one piece. `files.py` opens files.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from fastevals._choices import OnInvalid
+from fastevals._limits import free_bytes
+from fastevals._naming import option
+from fastevals._options import as_bytes, as_flag, check_choice, did_you_mean, import_optional, listed, show
+from fastevals._validation.arrays import named_columns, refuse_engines
+
+OWN_FRAMES = ("pandas", "polars")  # modules whose frames are read without pyarrow, though they are streams, too
+MISSING = "reading files needs pyarrow: pip install pyarrow"
+ROWS_PER_BATCH = 1 << 18  # that are read at once of what has more
+
+CSV, PARQUET, ARROW = "CSV", "Parquet", "Arrow"  # formats, as messages call them
+LONGEST_REASON = 200  # characters of what others say is wrong with a file
+NAMES_SHOWN = 20  # of columns, where one is not there
+
+Watch = Callable[[int], None]  # is told how many bytes of a piece have been read so far
+
+
+class Piece(NamedTuple):
+    """Rows that one thread reads."""
+
+    name: str  # as messages call it
+    n_rows: int | None  # where it is known beforehand
+    n_bytes: int
+    read: Callable[[list[str]], Iterator[Any]]  # of columns, their record batches, or those of arrays
+    place: Callable[[int], str] = "row {}".format  # what messages call a row
+    decimal: str = "."  # of numbers in text
+    span: Callable[[str], tuple[float, float] | None] = lambda name: None  # the least and greatest value of a column
+    load: Callable[[list[str], Watch], Iterable[Any]] | None = None  # the same, faster, where memory holds all rows
+
+
+class ArrayBatch(NamedTuple):
+    """Some rows of columns that are not Arrow's: arrays, lists, columns of frames."""
+
+    columns: dict[str, Any]
+    num_rows: int
+
+    def column(self, k: int) -> Any:
+        """Return a column by its place."""
+        return list(self.columns.values())[k]
+
+
+@dataclass
+class Source:
+    """Rows in pieces.
+
+    Attributes
+    ----------
+    title : str
+        As messages call the data.
+    names : list of str
+        Columns.
+    pieces : list of Piece
+    can_repeat : bool
+        Whether they can be read again.
+    """
+
+    title: str
+    names: list[str]
+    pieces: list[Piece]
+    can_repeat: bool = True
+    hint: str = ""  # the end of a message on a column that is not there
+    format: str = ""  # of files
+    as_written: frozenset[str] = frozenset()  # columns that are text of CSV files as it is written
+    in_memory: bool = False
+    is_one: bool = False  # one file, or one object: its rows are counted from its first
+    called: str = ""  # as texts call the data, where it is not the title
+    _states: dict[str, Any] = field(default_factory=dict)  # size and time of change of each file
+    _filesystem: Any = None
+
+    @property
+    def name(self) -> str:
+        """What texts call the data: as messages, but without quotes."""
+        return self.called or (self.title.replace("'", "") if self.title[:1] == "'" else self.title)
+
+    @property
+    def is_csv(self) -> bool:
+        """Whether it is CSV, whose columns have no type."""
+        return self.format == CSV
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it is files of another machine."""
+        return type(self._filesystem).__name__ not in ("NoneType", "LocalFileSystem")
+
+    @property
+    def n_rows(self) -> int | None:
+        """Rows in all, where they are known."""
+        rows = [piece.n_rows for piece in self.pieces]
+        return None if None in rows else sum(map(int, rows))  # type: ignore[arg-type]
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes in all, as they are stored; 0 of a stream."""
+        return sum(piece.n_bytes for piece in self.pieces)
+
+    @property
+    def n_packed(self) -> int:
+        """Bytes of files that are compressed as a whole."""
+        return sum(piece.n_bytes for piece in self.pieces if ".gz" in piece.name.lower())
+
+    @property
+    def identity(self) -> list[Any]:
+        """The files, with their sizes and when they were changed last."""
+        return [[path, *(state or ())] for path, state in sorted(self._states.items())]
+
+    def check_columns(self, wanted: Mapping[str, str]) -> None:
+        """Raise unless each column is there, once; `wanted` says what messages call it."""
+        check_columns(self.title, self.names, wanted, self.hint)
+
+    def check_unchanged(self) -> None:
+        """Raise if a file is another than when it was opened."""
+        for path, state in self._states.items():
+            now = state_of(self._filesystem, path)
+            if now != state:
+                what = "is gone" if now is None else "has changed"
+                raise ValueError(f"{path!r} {what} since it was first read: its rows can't be counted again")
+
+
+def state_of(filesystem: Any, path: str) -> Any:
+    """Return the size and the time of the last change of a file, without a file system of this machine; or None."""
+    if filesystem is None:
+        if not os.path.isfile(path):
+            return None
+        found = os.stat(path)
+        return found.st_size, found.st_mtime_ns
+    info = filesystem.get_file_info(path)
+    return (info.size, info.mtime_ns) if info.is_file else None
+
+
+def is_path(data: Any) -> bool:
+    """Return whether data is a path."""
+    return isinstance(data, (str, os.PathLike))
+
+
+def data_name(data: Any) -> str:
+    """Return what texts call data that is not opened: a path, or what kind of object."""
+    return os.fsdecode(data) if is_path(data) else type(data).__name__
+
+
+# Reading --------------------------------------------------------------------------------------------------------------
+
+
+def read_piece(
+    piece: Piece, columns: list[str], form: str = "", *, name: str = "", watch: Watch | None = None
+) -> Iterator[tuple[int, Any]]:
+    """Yield a piece's batches, each with the number of its first row; name the piece where it can't be read.
+
+    With `watch`, which is told of the bytes that were read, memory holds all its rows. Messages call it by a `name`.
+    """
+    start, n_bytes, shown = 0, 0, name or piece.name
+    with explained(shown, form):
+        is_loaded = watch is not None and piece.load is not None
+        batches = iter(piece.load(columns, watch) if is_loaded else piece.read(columns))  # type: ignore[misc, arg-type]
+    while True:
+        with explained(shown, form):
+            batch = next(batches, None)
+            if batch is not None and not isinstance(batch, ArrayBatch):
+                batch.validate(full=True)  # formats without checksums let broken offsets and odd text pass
+                n_bytes += batch.nbytes
+            if batch is None and piece.n_rows not in (None, start):
+                raise EOFError(f"it holds {start} rows, but says that it holds {piece.n_rows}")
+        if batch is None:
+            break
+        yield start, batch
+        start += batch.num_rows
+        if watch is not None and not is_loaded:
+            watch(min(n_bytes, piece.n_bytes) if not piece.n_rows else piece.n_bytes * start // piece.n_rows)
+    if watch is not None:
+        watch(piece.n_bytes)
+
+
+@contextmanager
+def explained(shown: str, form: str = "") -> Iterator[None]:
+    """Name the file, as messages do, and its format in errors about what can't be read of it."""
+    try:
+        yield
+    except Exception as error:
+        is_damage = isinstance(error, (OSError, EOFError, UnicodeDecodeError))
+        if not (is_damage or type(error).__module__.startswith("pyarrow")):
+            raise
+        if isinstance(error, MemoryError):  # Arrow's
+            raise MemoryError(f"{shown} takes more memory than there is, or is damaged: {error}") from error
+        if isinstance(error, PermissionError):
+            raise PermissionError(error.errno, "no permission to read it", shown.strip("'")) from error
+        is_decoding = isinstance(error, UnicodeDecodeError)
+        reason = f"it is not {error.encoding}" if is_decoding else " ".join(str(error).split())  # type: ignore[attr-defined]
+        reason = reason if len(reason) <= LONGEST_REASON else f"{reason[:LONGEST_REASON]}..."
+        raise ValueError(f"{shown} can't be read{form and f' as {form}'}: {reason}") from error
+
+
+def check_columns(title: str, names: list[str], wanted: Mapping[str, str], hint: str = "") -> None:
+    """Raise unless each wanted column is among names, once; `hint` is the end of the message."""
+    for name, shown in wanted.items():
+        count = names.count(name)
+        if not count:
+            near, columns = did_you_mean(name, names), listed(names, NAMES_SHOWN) or "none"
+            raise ValueError(f"{shown}: {title} has no such column{near}; its columns are {columns}{hint}")
+        if count > 1:
+            raise ValueError(f"{shown}: {title} has {count} columns of this name")
+
+
+# Objects --------------------------------------------------------------------------------------------------------------
+
+
+def open_object(data: Any) -> Source:
+    """Open columns that have names: a frame, a mapping, a table of pyarrow or a stream of Arrow; raise of others."""
+    refuse_engines("data", data)
+    kind, module = type(data).__name__, type(data).__module__.partition(".")[0]
+    if module == "pyarrow" and hasattr(data, "num_rows"):
+        batches = data.to_batches() if hasattr(data, "to_batches") else [data]
+        pieces = [_batch_piece(k, batch) for k, batch in enumerate(batches)]
+        return Source("the table", list(data.schema.names), pieces, in_memory=True, is_one=True, called=kind)
+    if hasattr(data, "__arrow_c_stream__") and module not in OWN_FRAMES:
+        return open_stream(data)
+    columns = named_columns("data", data)
+    if columns is None:
+        raise ValueError(
+            "data must be a path, paths, a frame, a mapping of names to columns, a data set of pyarrow or a stream of "
+            f"Arrow, got {show(data)}"
+        )
+    if not columns:
+        raise ValueError(f"data must have columns, got {show(data)}")
+    return _open_columns({str(name): values for name, values in columns.items()}, kind)
+
+
+def _open_columns(columns: dict[str, Any], kind: str) -> Source:
+    """Open columns that are in memory: arrays, lists, or those of a frame."""
+    n_rows = next((len(values) for values in columns.values() if hasattr(values, "__len__")), None)
+
+    def load(names: list[str], _: Any) -> Iterator[ArrayBatch]:
+        yield ArrayBatch({name: columns[name] for name in names}, n_rows or 0)
+
+    def read(names: list[str]) -> Iterator[ArrayBatch]:
+        for name in names:
+            if len(columns[name]) != n_rows:
+                raise ValueError(f"column {name!r} has {len(columns[name])} rows, but the first has {n_rows}")
+        for start in range(0, n_rows or 0, ROWS_PER_BATCH):
+            rows = slice(start, min(start + ROWS_PER_BATCH, n_rows or 0))
+            parts = {name: getattr(columns[name], "iloc", columns[name])[rows] for name in names}
+            yield ArrayBatch(parts, rows.stop - start)
+
+    piece = Piece("data", n_rows or 0, 0, read, load=load)
+    return Source("data", list(columns), [piece], in_memory=True, is_one=True, called=kind)
+
+
+def _batch_piece(k: int, batch: Any) -> Piece:
+    def read(columns: list[str]) -> Iterator[Any]:
+        yield batch.select(columns)
+
+    def span(name: str) -> tuple[float, float] | None:
+        from pyarrow import compute
+
+        return finite_span(*compute.min_max(batch.column(name)).as_py().values())
+
+    return Piece(f"batch {k}", batch.num_rows, batch.nbytes, read, span=span)
+
+
+def open_stream(data: Any, title: str = "the stream") -> Source:
+    """Open a stream of record batches: a reader is read once, what gives a stream as often as asked."""
+    pa = import_optional("pyarrow", MISSING)
+    can_repeat = not isinstance(data, pa.RecordBatchReader)
+    with explained(title):
+        first = pa.RecordBatchReader.from_stream(data) if can_repeat else data
+    left = iter([first])
+
+    def read(columns: list[str]) -> Iterator[Any]:
+        stream = next(left, None) or (pa.RecordBatchReader.from_stream(data) if can_repeat else None)
+        if stream is None:
+            raise ValueError(f"{title} can be read once, and has been")
+        for batch in stream:
+            yield batch.select(columns)
+
+    called = type(data).__name__ if can_repeat else ""
+    return Source(
+        title, list(first.schema.names), [Piece(title, None, 0, read)], can_repeat, is_one=can_repeat, called=called
+    )
+
+
+def finite_span(low: Any, high: Any) -> tuple[float, float] | None:
+    """Return the least and the greatest of some values as floats, if they are finite numbers."""
+    are_numbers = all(isinstance(each, (int, float)) and math.isfinite(each) for each in (low, high))
+    return (float(low), float(high)) if are_numbers else None
+
+
+# Whether rows are read into memory ------------------------------------------------------------------------------------
+
+
+class Reading(NamedTuple):
+    """How rows are read: options, checked."""
+
+    limit: int | None  # bytes that rows may take, where the call says it
+    approximate: bool
+    on_invalid: OnInvalid
+
+    @classmethod
+    def checked(cls, memory: Any, approximate: Any, on_invalid: Any) -> Reading:
+        """Return the arguments of a call, checked."""
+        check_choice(option("on_invalid"), on_invalid, OnInvalid)
+        limit = None if memory is None else as_bytes(option("memory"), memory)
+        return cls(limit, as_flag(option("approximate"), approximate), on_invalid)
+
+    @property
+    def memory(self) -> int | None:
+        """Bytes that rows may take; None where nobody knows what is free."""
+        return free_bytes(MEMORY_SHARE) if self.limit is None else self.limit
+
+    def fits(self, source: Source, n_models: int) -> bool:
+        """Return whether all rows are to be read into memory, with the scores of so many models."""
+        if self.approximate or not source.can_repeat:
+            return False
+        n_rows = source.n_rows
+        needed = TEXT_SHARE * (source.n_bytes + PACKED_SHARE * source.n_packed)
+        if n_rows is not None:
+            needed = n_rows * (BYTES_PER_ROW + BYTES_PER_SCORE * n_models)
+        elif not needed:  # of a stream nobody knows
+            return self.limit is None
+        if self.limit is None and needed < ALWAYS_FREE_BYTES:
+            return True
+        memory = self.memory
+        return memory is None or needed <= memory
+
+
+MEMORY_SHARE = 1 / 2  # of what is free
+ALWAYS_FREE_BYTES = 1 << 20
+BYTES_PER_ROW, BYTES_PER_SCORE = 32, 20  # that a report in memory takes
+TEXT_SHARE, PACKED_SHARE = 2, 10  # bytes of rows for each byte of a CSV file, and of that for each of a .gz file
