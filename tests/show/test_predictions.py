@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import warnings
 from collections.abc import Sequence
-from fractions import Fraction
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -157,35 +154,14 @@ def test_few_groups_are_said_once() -> None:
 
 
 def test_the_median_of_many_rows_has_an_interval_of_order_statistics() -> None:
-    from fastevals.infer.means import median_interval
     from fastevals.show.report.measure_predictions import MOST_SORTED
 
-    rng, covered, n = np.random.default_rng(0), 0, 201
-    for _ in range(400):
-        errors = rng.exponential(size=n)
-        low, high = median_interval(np.zeros(n), errors, 0.95)
-        covered += low <= np.log(2) <= high
-    assert 0.93 <= covered / 400 <= 0.98
     columns = number_columns(MOST_SORTED + 1)
     found = quiet_report(columns, target="y", pred=["a", "b"], n_resamples=49, confidence_level=0.9).to_dict()
     model = found["blocks"][0]["models"][0]
     low, high = model["intervals"]["median_absolute_error"]
     assert low <= model["metrics"]["median_absolute_error"] <= high
     assert "median_absolute_error" not in found["blocks"][0]["differences"][0]["metrics"]
-
-
-@pytest.mark.parametrize("n", [1, 2, 5, 6, 9, 10, 40, 101, 1000])
-@pytest.mark.parametrize("level", [Fraction(1, 2), Fraction(9, 10), Fraction(95, 100)])
-def test_the_interval_of_a_median_is_the_shortest_of_its_order_statistics(n: int, level: Fraction) -> None:
-    from fastevals.infer.means import median_interval
-
-    rng = np.random.default_rng(n)
-    targets, errors = rng.permutation(n).astype(float), rng.permutation(n) + 1.0  # the r-th smallest error is r
-    values = targets + errors * rng.choice([-1, 1], n)
-    # P(X(r) <= median <= X(n + 1 - r)) = 1 - 2 P(B < r), where B of n fair coins are heads.
-    fewer = accumulate(Fraction(math.comb(n, k), 2**n) for k in range((n + 1) // 2))
-    rank = max((r for r, share in enumerate(fewer, 1) if 1 - 2 * share >= level), default=1)
-    assert median_interval(targets, values, float(level)) == (rank, n + 1 - rank)
 
 
 def test_fewer_replicates_where_the_budget_is_not_enough(monkeypatch: Any) -> None:
