@@ -35,6 +35,11 @@ def test_the_import_loads_nothing_heavy() -> None:
     assert not modules_after("import fastevals; dir(fastevals); fastevals.__version__") & {*HEAVY, "numpy"}
 
 
+def test_help_comes_without_numpy() -> None:
+    parsers = "from fastevals.show.cli import COMMANDS, _parsers; [_parsers([name]) for name in COMMANDS]"
+    assert not modules_after(parsers) & {*HEAVY, "numpy"}
+
+
 def test_settings_compile_nothing() -> None:
     assert not modules_after("import fastevals; fastevals.set_num_threads(2); fastevals.UndefinedMetricWarning") & HEAVY
 
