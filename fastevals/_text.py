@@ -22,7 +22,6 @@ ROWS_SHOWN = 4  # rows of a printed result
 NAME_CHARACTERS = 24  # of a model's name beside numbers
 LONGEST_NAME = 58  # characters of a name at the start of a table's row
 MOST_PAIRS = 45  # in a table; JSON has all
-MORE_PAIRS = "... {} more pairs, with p no smaller: JSON has all"
 
 
 def first_lines(lines: Iterable[str]) -> str:
@@ -108,6 +107,12 @@ def format_pvalue(value: float) -> str:
     if value < 1e-9:
         return "<1e-9"
     return f"{value:.0e}" if value < 0.0001 else format_number(value)
+
+
+def more_pairs(n_pairs: int) -> str:
+    """Return a line on the pairs that a table has no room for; nothing if it has all."""
+    more = n_pairs - MOST_PAIRS
+    return f"... {more} more pairs, with p no smaller: JSON has all" if more > 0 else ""
 
 
 def one_line(text: str) -> str:

@@ -31,6 +31,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from fastevals._text import format_number, format_pvalue, printable
@@ -206,8 +207,8 @@ class Table(NamedTuple):
     rows: Iterable[Row] | Callable[[], Iterable[Row]]  # an iterable that is a generator is rendered once
     places: Sequence[int] = ()  # of the models that columns are of, from the second column on; -1 of none
     only: Only = ()
-    n_shown: int | None = None  # rows that the text and Markdown have, where that is fewer
-    more: str = ""  # what they say of the others: "... {} more pairs"
+    n_shown: int | None = None  # rows that others than the page have, where that is fewer
+    more: str = ""  # what they say of the rest: "... 3 more pairs"
     # In the text:
     heads: Sequence[str] = ()  # columns, where they are called otherwise
     ends: tuple[str, str, str] = ("  from", "  to", "  p")  # what stands before the ends of intervals, and before p
@@ -215,9 +216,9 @@ class Table(NamedTuple):
     starred: bool = False  # a last column has a star in rows with something that is shown
     aligned: str = ""  # tables that share this name have columns of the same widths
 
-    def made(self) -> list[Row]:
-        """Return the rows, made now."""
-        return list(self.rows() if callable(self.rows) else self.rows)
+    def made(self, n_shown: int | None = None) -> list[Row]:
+        """Return the rows, or the first of them, made now."""
+        return list(islice(self.rows() if callable(self.rows) else self.rows, n_shown))
 
 
 class Figures(NamedTuple):
@@ -302,12 +303,12 @@ class RichTable(NamedTuple):
     rows: list[RichRow]
 
 
-def rich(table: Table) -> RichTable:
-    """Return a table as pages show it."""
+def rich(table: Table, n_shown: int | None = None) -> RichTable:
+    """Return a table, or its first rows, as pages show it."""
     bars = {k for k, column in enumerate(table.columns[1:]) if column == BAR}
     rows = [
         RichRow(row.name, [_rich(cell) for k, cell in enumerate(row.cells) if k not in bars], row.place)
-        for row in table.made()
+        for row in table.made(n_shown)
     ]
     return RichTable(table, [column for column in table.columns if column != BAR], rows)
 

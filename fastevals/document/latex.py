@@ -45,19 +45,18 @@ def write_latex(document: Document) -> str:
 
 def _table(document: Document, section: Section, table: Table, labels: dict[str, int]) -> str:
     """Return a table; nothing of one without rows. `labels` says how many there are of a name."""
-    _, columns, rows = rich(table)
+    _, columns, rows = rich(table, table.n_shown)
     if not rows:
         return ""
     labels[table.kind] = labels.get(table.kind, 0) + 1
-    shown = rows[: table.n_shown]
     caption = [each for each in (table.title, section.heading, printable(document.title)) if each]
-    caption += [table.more.format(len(rows) - len(shown))] if len(shown) < len(rows) else []
+    caption += [table.more] if table.more else []
     return TABLE.format(
         caption=_escaped("; ".join(caption)) + ".",
         label=table.kind + (f"-{labels[table.kind]}" if labels[table.kind] > 1 else ""),
         columns="r" * (len(columns) - 1),
         head=" & ".join(_escaped(printable(column)) for column in columns),
-        rows="\n".join(line for row in shown for line in _lines(row)),
+        rows="\n".join(line for row in rows for line in _lines(row)),
     )
 
 

@@ -52,17 +52,16 @@ def _cautions(sentences: Iterable[Sentence]) -> list[str]:
 
 def _table(table: Table) -> Iterator[str]:
     """Yield a table with its title, and a sentence on the rows that it leaves out."""
-    _, columns, rows = rich(table)
+    _, columns, rows = rich(table, table.n_shown)
     if not rows:
         return
-    shown = rows[: table.n_shown]
     if table.title:
         yield f"**{_escaped(table.title)}**"
     lines = [_line(_escaped(printable(column)) for column in columns), _line(["---", *["--:"] * (len(columns) - 1)])]
-    lines += [_line([_escaped(printable(row.name)), *map(_cell, row.cells)]) for row in shown]
+    lines += [_line([_escaped(printable(row.name)), *map(_cell, row.cells)]) for row in rows]
     yield "\n".join(lines)
-    if len(shown) < len(rows):
-        yield _started(table.more.format(len(rows) - len(shown)))
+    if table.more:
+        yield _started(table.more)
 
 
 def _line(cells: Iterable[str]) -> str:

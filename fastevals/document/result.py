@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import polars
 
 LONGEST_TITLE = 200
-ROWS_WRITTEN = 100  # of a result that is text or Markdown
+ROWS_WRITTEN, ROWS_ON_PAGE = 100, 2000
 
 
 class Result:
@@ -55,8 +55,10 @@ class Result:
         columns = self._shown_columns()
         conclusion = getattr(self, "conclusion", "")  # of tests
         n_rows = len(next(iter(columns.values()), ()))
-        more = f"... {{:,}} more of {n_rows:,} rows"
-        rows = Table("rows", "", list(columns), lambda: _rows(columns), n_shown=ROWS_WRITTEN, more=more)
+        title = f"The first {ROWS_ON_PAGE:,} of {n_rows:,} rows; the JSON has all" if n_rows > ROWS_ON_PAGE else ""
+        more = f"... {n_rows - ROWS_WRITTEN:,} more of {n_rows:,} rows" if n_rows > ROWS_WRITTEN else ""
+        first = {name: column[:ROWS_ON_PAGE] for name, column in columns.items()}
+        rows = Table("rows", title, list(first), lambda: _rows(first), n_shown=ROWS_WRITTEN, more=more)
         parts: list[Part] = [*([Sentence(conclusion, "verdict"), GAP] if conclusion else []), rows]
         return Document("", self._short_title(), sections=[Section(parts)], numbers=self.to_dict)
 

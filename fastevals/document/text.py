@@ -72,10 +72,8 @@ def _table_lines(tables: Sequence[Table]) -> list[list[str]]:
     more: list[list[str]] = []
     together: dict[object, list[int]] = {}
     for k, table in enumerate(tables):
-        rows = table.made()
-        n_more = 0 if table.n_shown is None else max(len(rows) - table.n_shown, 0)
-        written.append(text_rows(table, rows[: len(rows) - n_more]))
-        more.append([table.more.format(n_more)] if n_more and table.more else [])
+        written.append(text_rows(table, table.made(table.n_shown)))
+        more.append([table.more] if table.more else [])
         together.setdefault(table.aligned or k, []).append(k)
     lines: list[list[str]] = [[] for _ in tables]
     for places in together.values():

@@ -196,7 +196,7 @@ def test_tables_of_one_name_have_columns_of_the_same_widths() -> None:
 
 def test_text_and_markdown_have_the_first_rows_of_many_and_the_page_all() -> None:
     many = Table(
-        "t", "Many", ["n", "v"], lambda: (Row(f"row{k}", [Count(k)]) for k in range(30)), n_shown=2, more="{} more"
+        "t", "Many", ["n", "v"], lambda: (Row(f"row{k}", [Count(k)]) for k in range(30)), n_shown=2, more="28 more"
     )
     made_of = document(many)
     for text in (write_text(made_of), write_markdown(made_of), write_latex(made_of)):
@@ -329,3 +329,15 @@ def test_numbers_of_models_are_the_results() -> None:
         for metric in compared.models.values():
             for each in metric.estimates.values():
                 assert format_number(float(each.value)) in text
+
+
+def test_of_very_many_rows_the_first_are_written() -> None:
+    y, score = np.arange(5000) % 2, np.arange(5000) % 4999
+    curve = fastevals.Ranking(y, score).roc_curve(drop_intermediate=False)
+    n = len(curve.to_frame("pandas"))
+    assert n > 4900
+    text, page = curve.to_text(), curve.to_html()
+    assert len(text.splitlines()) == 104
+    assert text.endswith(f"... {n - 100:,} more of {n:,} rows\n")
+    assert page.count("<tr") == 2001
+    assert f"The first 2,000 of {n:,} rows; the JSON has all" in page

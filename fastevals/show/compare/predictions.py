@@ -13,11 +13,11 @@ from fastevals._naming import option
 from fastevals._options import UndefinedMetricWarning, check_integer, check_number
 from fastevals._random import seed_number
 from fastevals._text import (
-    MORE_PAIRS,
     MOST_PAIRS,
     format_label,
     format_number,
     format_pvalue,
+    more_pairs,
     printable,
     shorten_names,
 )
@@ -300,8 +300,8 @@ def _difference_table(comparison: PredictionsComparison, short: Sequence[str]) -
 
     titles = list(map(metric_title, metrics))
     return Table(
-        "differences", "Differences of models", ["Models", *titles], rows, n_shown=MOST_PAIRS, more=MORE_PAIRS,
-        heads=["difference", *([""] * len(metrics))], aligned="models",
+        "differences", "Differences of models", ["Models", *titles], rows, n_shown=MOST_PAIRS,
+        more=more_pairs(len(pairs.pairs)), heads=["difference", *([""] * len(metrics))], aligned="models",
     )  # fmt: skip
 
 
@@ -328,7 +328,7 @@ def _mcnemar_parts(comparison: PredictionsComparison, short: Sequence[str]) -> I
     yield Sentence(title + adjusted, "line", TEXT)
     table = Table(
         "mcnemar", title, ["", "first alone", "second alone", "odds ratio", "from", "to", "p"],
-        lambda: rows(in_columns=True), only=TEXT, n_shown=MOST_PAIRS, more=MORE_PAIRS, starred=True,
+        lambda: rows(in_columns=True), only=TEXT, n_shown=MOST_PAIRS, more=more_pairs(len(pairs.pairs)), starred=True,
     )  # fmt: skip
     yield table
     p = f"p (adjusted: {CORRECTION})" if several else "p"

@@ -10,11 +10,11 @@ import numpy as np
 
 from fastevals._naming import OPTION_NAMES
 from fastevals._text import (
-    MORE_PAIRS,
     MOST_PAIRS,
     format_label,
     format_number,
     format_pvalue,
+    more_pairs,
     printable,
     shorten_names,
 )
@@ -250,4 +250,13 @@ def _pair_table(pairs: PairwiseResult, names: Mapping[Any, str]) -> Table:
     what = "rank difference" if isinstance(pairs, RankComparison) else "pseudomedian"
     adjusted = "" if pairs.correction == "none" else f" (adjusted: {pairs.correction})"
     columns, heads = ["Algorithms", what, f"p{adjusted}"], ["", what, "p"]
-    return Table("pairs", "Pairs", columns, rows, n_shown=MOST_PAIRS, more=MORE_PAIRS, heads=heads, starred=True)
+    return Table(
+        "pairs",
+        "Pairs",
+        columns,
+        rows,
+        n_shown=MOST_PAIRS,
+        more=more_pairs(len(pairs.pairs)),
+        heads=heads,
+        starred=True,
+    )

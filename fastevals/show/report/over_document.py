@@ -163,7 +163,8 @@ def _values_table(report: ReportData, over: OverValues) -> Table:
             numbers = [Count(int(each[k])) for each in known.values()]
             yield Row(format_label(over.values[k]), [*numbers, *(_value(metric, k) for metric in metrics)])
 
-    more = "... {:,} more values, which the JSON has"
+    n_more = len(shown) - VALUES_IN_MARKDOWN
+    more = f"... {n_more:,} more values, which the JSON has" if n_more > 0 else ""
     return Table("values", title, columns, rows, places, n_shown=VALUES_IN_MARKDOWN, more=more)
 
 
