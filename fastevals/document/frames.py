@@ -38,6 +38,10 @@ UNITS = {
 INTEGERS_END = 2**63  # of integers
 OF_ONE_TYPE = (str, int, bool, float, datetime, date, timedelta)  # what columns of polars and Arrow can hold
 
+OF_SETTINGS = {  # columns of numbers that some settings have no use for
+    "standard_error", "low", "high", "n_undefined_replicates", "n_positives", "n_negatives", "training", "out_of_bag",
+    "resubstitution", "no_information_rate", "relative_overfitting_rate", "error_632", "error_632_plus",
+}  # fmt: skip
 ROWS_SHOWN, COLUMNS_SHOWN = 10, 24  # rows and columns in a notebook
 LONGEST_TEXT = 40  # characters of a cell there
 ESTIMATES = ("value", "effect", "auc", "low", "high")
@@ -109,13 +113,18 @@ def _library_at_hand() -> Library:
 
 
 def make_columns(columns: Mapping[str, Any]) -> Columns:
-    """Return columns of arrays or sequences; one that is None is left out, and a single value is that of all rows."""
-    arrays = {name: values if _is_many(values) else None for name, values in columns.items() if values is not None}
+    """Return columns of arrays or sequences; a single value, or None, is that of all rows."""
+    arrays = {name: values if _is_many(values) else None for name, values in columns.items()}
     n_rows = max((len(values) for values in arrays.values() if values is not None), default=1)
     return {
         name: np.repeat(as_column([columns[name]]), n_rows) if values is None else as_column(values)
         for name, values in arrays.items()
     }
+
+
+def or_nan(numbers: Any) -> Any:
+    """Return numbers, or NaN in place of None: a column without any."""
+    return math.nan if numbers is None else numbers
 
 
 def _is_many(values: Any) -> bool:
@@ -203,6 +212,15 @@ def _join(parts: Sequence[Array | None], lengths: Sequence[int]) -> Array:
 def says_nothing(column: Array) -> bool:
     """Return whether a column of objects has none: its type is text, as that of names would be."""
     return column.dtype == object and column.size > 0 and all(value is None for value in column)
+
+
+def leave_unused_out(columns: Columns) -> Columns:
+    """Return the columns but for those that the settings have no use for, which frames have all the same."""
+    return {
+        name: column
+        for name, column in columns.items()
+        if not (says_nothing(column) or (name in OF_SETTINGS and column.dtype.kind == "f" and np.isnan(column).all()))
+    }
 
 
 def spread(**numbers: ArrayLike) -> Columns:

@@ -43,8 +43,8 @@ class Result:
         raise NotImplementedError
 
     def _shown_columns(self) -> Columns:
-        """Return what is read instead, where that is easier to read."""
-        return self._columns()
+        """Return what is read instead: the columns with something in them, or others that are easier to read."""
+        return frames.leave_unused_out(self._columns())
 
     def _title(self) -> str:
         """Return what stands above the rows."""

@@ -34,7 +34,7 @@ from fastevals._validation.arrays import (
 )
 from fastevals._validation.labels import as_group_keys, binary_labels
 from fastevals.counting.ordering import BinaryLabels
-from fastevals.document.frames import Columns, as_column, make_columns
+from fastevals.document.frames import Columns, as_column, make_columns, or_nan
 from fastevals.infer.delong.delong import normal_margins
 from fastevals.many.group_bootstrap import NO_INTERVAL, bootstrap_groups, bootstrap_mean
 from fastevals.many.group_errors import grouped_errors
@@ -43,7 +43,7 @@ from fastevals.many.group_values import GroupValues, grouped_aucs, grouped_value
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.kinds import LABELS, SCORES, TARGETS, MetricSpecs, array_kind, metric_kinds
 from fastevals.measure.metric_specs import parse_metrics
-from fastevals.results import MAX_RESAMPLES, ByMetric, Frozen, Interval, check_confidence_level
+from fastevals.results import MAX_RESAMPLES, NOWHERE, ByMetric, Frozen, Interval, check_confidence_level
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -147,18 +147,18 @@ class GroupedMetric(ValuesByKey):
 
     def _numbers(self) -> Columns:
         """Return what is known of each group."""
-        low, high = (None, None) if self.confidence_intervals is None else self.confidence_intervals.T
+        low, high = NOWHERE if self.confidence_intervals is None else self.confidence_intervals.T
         return make_columns(
             {
                 "value": self.values,
-                "standard_error": self.standard_errors,
+                "standard_error": or_nan(self.standard_errors),
                 "low": low,
                 "high": high,
                 "n_samples": self.n_samples,
-                "n_positives": self.n_positives,
-                "n_negatives": self.n_negatives,
+                "n_positives": or_nan(self.n_positives),
+                "n_negatives": or_nan(self.n_negatives),
                 "weight": self.weights,
-                "n_undefined_replicates": self.n_undefined_replicates,
+                "n_undefined_replicates": or_nan(self.n_undefined_replicates),
             }
         )
 

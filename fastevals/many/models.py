@@ -35,7 +35,7 @@ from fastevals._validation.labels import (
 from fastevals._validation.text import TextLabels, share_names
 from fastevals.counting.groups import count_label_pairs, expand_to_labels, spans
 from fastevals.counting.ordering import CLASS_ROWS, BinaryLabels, Keys
-from fastevals.document.frames import Columns, make_columns
+from fastevals.document.frames import Columns, make_columns, or_nan
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
 from fastevals.many.columns import ROWS_TOGETHER, Flags, ScoreColumns, are_many_and_short, column_metrics, map_columns
 from fastevals.many.group_errors import grouped_errors
@@ -267,9 +267,9 @@ class BatchMetric(Frozen):
             {
                 "model": self.names,
                 "value": self.values,
-                "standard_error": self.standard_errors,
-                "n_positives": self.n_positives,
-                "n_negatives": self.n_negatives,
+                "standard_error": or_nan(self.standard_errors),
+                "n_positives": or_nan(self.n_positives),
+                "n_negatives": or_nan(self.n_negatives),
             }
         )
 

@@ -330,7 +330,7 @@ class ErrorCurve(Frozen):
                     "training_standard_deviation": self.training.standard_deviation,
                     "gap": self.gap,
                     "fit": self.fits if self.parameter else None,
-                    "failure": [self.failures.get(k) for k in range(len(self.values))] if self.failures else None,
+                    "failure": [self.failures.get(k) for k in range(len(self.values))],
                 }
             ),
         }

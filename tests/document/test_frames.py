@@ -24,6 +24,7 @@ from fastevals.document.frames import COLUMNS_SHOWN, ROWS_SHOWN, as_column, from
 from fastevals.document.result import Result
 from fastevals.results import ByMetric
 from fastevals.scale.certified import Certified
+from fastevals.split.estimates.corrections import BootstrapErrors
 from tests.test_results import CURVES, GROUPS, MAKE, A, B, X, Y, constant
 from tests.test_results import made as made_result
 
@@ -109,9 +110,13 @@ def line_of(line: Any, prefix: str = "", names: str = "value standard_deviation 
 
 def estimate_of(result: Any) -> dict[str, Any]:
     names = ("value", "standard_deviation", "micro", "n_undefined")
-    return dict(zip(("low", "high"), result.confidence_interval, strict=True)) | {
-        name: getattr(result, name) for name in names
-    }
+    ends = dict(zip(("low", "high"), result.confidence_interval, strict=True))
+    return ends | {name: getattr(result, name) for name in names} | {"training": math.nan, **parts_of(result)}
+
+
+def parts_of(result: Any) -> dict[str, float]:
+    no_parts = dict.fromkeys(BootstrapErrors._fields, math.nan)
+    return no_parts if result.bootstrap is None else result.bootstrap._asdict()
 
 
 def cells_of(matrix: Any) -> dict[str, Any]:
@@ -145,15 +150,18 @@ OWN: dict[str, Any] = {
     "BiasVarianceCurve": lambda result: {"param_shift": result.values, **result.parts()},
     "ErrorCurve": lambda result: {
         "train_size": result.values,
+        "fit": None,
+        "failure": [result.failures.get(k) for k in range(len(result.values))],
         **line_of(result.test, "test_"),
         **line_of(result.training, "training_", "value standard_deviation"),
     },
-    "ErrorEstimate": lambda result: {} if result.bootstrap is None else result.bootstrap._asdict(),
+    "ErrorEstimate": parts_of,
     "CandidateResult": lambda result: {"param_shift": result.params["shift"], **estimate_of(result.estimate)},
     "ModelSelection": lambda result: {
         "name": [each.name for each in result.candidates],
         "param_shift": [each.params["shift"] for each in result.candidates],
         "chosen": [each is result.best for each in result.candidates],
+        "failure": [each.failure for each in result.candidates],
         **{
             name: [estimate_of(each.estimate)[name] for each in result.candidates]
             for name in estimate_of(result.best.estimate)
@@ -181,13 +189,13 @@ def attribute(result: Any, column: str) -> Any:
     if column in ("low", "high") and not hasattr(result, column):
         k = ("low", "high").index(column)
         if isinstance(result, fastevals.GroupedMetric):
-            return result.confidence_intervals[:, k]
+            return math.nan if result.confidence_intervals is None else result.confidence_intervals[:, k]
         return math.nan if result.confidence_interval is None else result.confidence_interval[k]
     plural = {"model": "names", "query": "queries"}.get(column, f"{column}s")
     value = getattr(result, column if hasattr(result, column) else plural)
     if isinstance(value, fastevals.ErrorEstimate | fastevals.Estimate):  # of training rows, of one of two
         value = value.value
-    return range(len(result.r2)) if column == "model" and value is None else value
+    return range(np.size(result.r2)) if column == "model" and value is None and np.ndim(result.r2) else value
 
 
 def check_columns(frame: dict[str, list[Any]], result: Any) -> None:
@@ -577,3 +585,45 @@ def test_the_command_of_bias_and_variance_has_rows() -> None:
     decomposed = DecomposedPredictions(parts, np.array(Y), None, [], {"--truth": "y"}, "file")
     assert decomposed.to_frame("pandas").equals(parts.to_frame("pandas"))
     assert Page(decomposed._repr_html_()).words[0] == "fastevals bias-variance: file"
+
+
+# Columns that don't depend on settings --------------------------------------------------------------------------------
+
+SETTINGS: dict[str, list[Any]] = {
+    "intervals of groups": [
+        lambda: fastevals.grouped_auc(Y, A, GROUPS),
+        lambda: fastevals.grouped_auc(Y, A, GROUPS, interval="delong"),
+    ],
+    "standard errors of models": [
+        lambda: fastevals.batch_auc([Y, Y], [A, B]),
+        lambda: fastevals.batch_auc([Y, Y], [A, B], standard_errors=True),
+    ],
+    "errors on training rows, and of a bootstrap": [
+        lambda: fastevals.estimate_error(constant, X, X, KFold(3, rng=0), "r2")["r2"],
+        lambda: fastevals.estimate_error(constant, X, X, KFold(3, rng=0), "r2", training=True)["r2"],
+        lambda: made("bootstrap errors"),
+    ],
+    "one model or several": [
+        lambda: fastevals.regression_metrics(Y, A),
+        lambda: fastevals.regression_metrics(Y, {"a": A, "b": B}),
+    ],
+    "by": [
+        lambda: fastevals.compare({"u": A, "v": B, "day": GROUPS}),
+        lambda: fastevals.compare({"u": A, "v": B, "day": GROUPS}, by="day"),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
+def test_columns_are_the_same_whatever_the_settings(name: str) -> None:
+    results = [make() for make in SETTINGS[name]]
+    frames = [each.to_frame("polars") for each in results]
+    assert all(frame.columns == frames[0].columns for frame in frames)
+    joined = pl.concat(frames, how="vertical_relaxed")  # types are alike, too
+    assert len(joined) == sum(map(len, frames))
+    unused = [column for column in frames[0].columns if column not in results[0]._shown_columns()]
+    for column in unused:
+        values = frames[0][column]
+        assert values.is_nan().all() if values.dtype.is_float() else values.is_null().all()
+    assert len(unused) > 0

@@ -103,7 +103,7 @@ class ResultsComparison(Result):
         """Return a row for each algorithm of each block."""
         return stack(
             (
-                {} if self.options.by is None else {"by": block.value},
+                {"by": block.value},
                 make_columns(
                     {"algorithm": block.friedman.names, "mean": block.means, "mean_rank": block.friedman.mean_ranks}
                 ),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._options import _warn, warn_undefined
-from fastevals.document.frames import Columns, make_columns
+from fastevals.document.frames import Columns, make_columns, or_nan
 from fastevals.infer.proportions import share_interval
 from fastevals.infer.significance.decision import critical_value
 from fastevals.infer.significance.paired import scale_to_unit
@@ -108,8 +108,7 @@ class ErrorEstimate(Frozen):
 
     def _columns(self) -> Columns:
         low, high = self.confidence_interval
-        parts = {} if self.bootstrap is None else self.bootstrap._asdict()
-        training = {} if self.training is None else {"training": self.training.value}
+        parts = dict.fromkeys(BootstrapErrors._fields, math.nan) if self.bootstrap is None else self.bootstrap._asdict()
         return make_columns(
             {
                 "value": self.value,
@@ -118,7 +117,7 @@ class ErrorEstimate(Frozen):
                 "high": high,
                 "micro": self.micro,
                 "n_undefined": self.n_undefined,
-                **training,
+                "training": or_nan(self.training and self.training.value),
                 **parts,
             }
         )
