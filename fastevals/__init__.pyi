@@ -253,9 +253,10 @@ def report(
     ----------
     data : path, paths, frame, mapping of str to array-like, or what was counted, optional
         CSV, Parquet or Arrow files, folders or patterns such as ``"scores/*.parquet"``, a data set or record-batch
-        reader of pyarrow, of any size; a frame (pandas, polars, Arrow) or columns by name, with a row a sample; a
-        `Ranking`, `RankingSummary` or `ThresholdCounts` of one model's scores, a `ConfusionMatrix` of its predictions.
-        By default the embedded scores of three classifiers. Predictions are read from one file.
+        reader of pyarrow, of any size; a frame (pandas, polars, Arrow), a query of DuckDB or another object with an
+        Arrow stream, or columns by name, with a row a sample; a `Ranking`, `RankingSummary` or `ThresholdCounts` of one
+        model's scores, a `ConfusionMatrix` of its predictions. By default the embedded scores of three classifiers.
+        Predictions are read into memory.
     label : str
         Column of the true class. Of a `Ranking` or counts what texts call it, "label" by default.
     score : str or sequence of str
@@ -293,13 +294,13 @@ def report(
     separator, encoding, header : str, str and bool, optional
         Of a CSV file, where they are not to be seen from it.
     memory : int or str, optional
-        Bytes, such as ``"2GB"``, that the rows of files may take; by default half of what is free. Larger files are
-        read in two or more scans, to the same numbers.
+        Bytes, such as ``"2GB"``, that rows may take; by default half of what is free. Larger data are read in two or
+        more scans, to the same numbers.
     approximate : bool
-        Read files once, count scores in ranges, and give numbers with bounds that hold for certain.
+        Read rows once, count scores in ranges, and give numbers with bounds that hold for certain.
     on_invalid : {"raise", "drop"}
-        Whether a row of files without a value in one of its columns, or without a finite score, prediction, target or
-        weight, is an error or left out and counted. With "drop" None, ?, NA and the like are missing, too.
+        Whether a row without a value in one of its columns, or without a finite score, prediction, target or weight, is
+        an error or left out and counted. With "drop" None, ?, NA and the like of CSV files are missing, too.
     against : path or paths, optional
         Where `data` are files of ``fastevals summarize``: others, of rows that are in none of these. Each model's
         differences from what it was on them have intervals, each by itself.

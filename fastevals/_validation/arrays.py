@@ -44,7 +44,9 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
     try:  # as objects first: to a fixed width all texts are as long as the longest
         array = np.array(values, dtype=object) if begins_with_text(values) else np.asarray(values)
     except Exception as error:  # array-likes of other packages raise what they like (a tensor on a GPU, a ragged list)
-        raise ValueError(f"{name} can't be read as an array: {error}") from error
+        hint = ": pass its .float()" if "bfloat16" in str(getattr(values, "dtype", "")) else ""
+        raise ValueError(f"{name} can't be read as an array: {error}{hint}") from error
+    array = plain_numbers(array)
     if isinstance(values, (list, tuple)) and array.dtype == np.float64 and (np.abs(array) >= EXACT_INTEGER).any():
         for value in np.array(values, dtype=object).ravel():
             if isinstance(value, int) and float(value) != value:
@@ -56,6 +58,16 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
     if isinstance(values, (list, tuple)) and array.dtype.kind in "US":
         check_all_strings(name, np.array(values, dtype=object).ravel())  # NumPy has turned [0, "a"] into ["0", "a"]
     return array
+
+
+def plain_numbers(array: NDArray[Any]) -> NDArray[Any]:
+    """Return Python's decimals as the nearest floats, floats of 16 bits and fewer of other packages as longer ones."""
+    kind = array.dtype.type
+    if array.dtype.kind == "O" and array.size:
+        kind = type(array.flat[0])
+        is_decimal = kind.__name__ == "Decimal" and all(type(each) is kind for each in array.flat)
+        return array.astype(np.float64) if is_decimal and not any(each.is_snan() for each in array.flat) else array
+    return array.astype(np.float32) if kind.__module__.startswith("ml_dtypes") else array
 
 
 def begins_with_text(values: Any) -> bool:
@@ -145,7 +157,8 @@ def _column_hint(name: str, values: Any, array: NDArray[Any]) -> str:
         return ""
     place = min(1, array.shape[1] - 1)
     column = f"[{frame_names(values)[place]!r}]" if is_frame(values) else f"[:, {place}]"
-    return f"; pass one column, for instance {name if name.isidentifier() else 'its'}{column}"
+    is_expression = name.partition("[")[0].isidentifier()
+    return f"; pass one column, for instance {name if is_expression else 'its'}{column}"
 
 
 def read_only(name: str, values: Any) -> NDArray[Any]:
@@ -386,8 +399,9 @@ def refuse_engines(name: str, values: Any) -> None:
     engine = ENGINES.get(type(values).__module__.partition(".")[0])
     if engine is not None and is_frame(values):
         raise ValueError(
-            f"{name} must hold rows, got a {type(values).__name__} of {engine.title()}: fastevals.scale.{engine} has "
-            "ranking and summarize, which count rows where they are, and report takes what these return"
+            f"{name} must hold rows, got a {type(values).__name__} of {engine.title()}: fastevals.scale.{engine}."
+            "summarize counts rows where they are, and report takes what it returns (or ranking, for calls that take "
+            f"one); {'toPandas()' if engine == 'spark' else 'compute()'} brings all rows here"
         )
 
 
@@ -446,18 +460,15 @@ def missing_rows(column: Any) -> NDArray[np.bool_] | None:
         return column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
     if isinstance(getattr(column, "dtype", None), np.dtype) and column.dtype.kind == "f":  # whose NaN is a number
         return None
-    for name in ("isna", "is_null"):  # of pandas, of polars
-        if hasattr(column, name):
-            missing = np.asarray(getattr(column, name)())
-            break
+    if isinstance(column, (list, tuple)):
+        column = np.fromiter(column, object, len(column))
+    own = getattr(column, "isna", getattr(column, "is_null", None))  # of pandas, of polars
+    if own is not None:
+        missing = np.asarray(own())
+    elif isinstance(column, np.ndarray) and column.dtype.kind in "MO":
+        missing = np.isnat(column) if column.dtype.kind == "M" else np.fromiter(map(is_missing, column), np.bool_)
     else:
-        array = column if isinstance(column, np.ndarray) else np.fromiter(column, object, len(column))
-        if array.dtype.kind == "M":
-            missing = np.isnat(array)
-        elif array.dtype.kind == "O":
-            missing = np.fromiter(map(is_missing, array), np.bool_, array.size)
-        else:
-            return None
+        return None
     return missing if missing.any() else None
 
 

@@ -37,10 +37,10 @@ from fastevals._validation.text import (
     share_names,
 )
 
+NAMED_EXTENSIONS = ("arrow.uuid", "pandas.interval", "pandas.period")  # types of Arrow whose text is a name
 ROWS_PER_SCAN = 1 << 16  # rows looked at together
 MOST_CLASSES = 10_000  # a matrix of so many squared fits memory
 MOST_CELLS = 2**31
-DATES = (datetime.date, datetime.datetime)
 
 
 def as_labels(name: str, values: Any) -> NDArray[Any]:
@@ -62,8 +62,11 @@ def as_column(shown: str, column: Any, *, numeric: bool = False) -> NDArray[Any]
         return _arrow_values(shown, column, numeric)
     if numeric:
         return as_scores(shown, column)
-    coded = encode_column(shown, column)
-    array = as_array(shown, column) if coded is None else coded
+    if (coded := encode_column(shown, column)) is not None:
+        return coded  # type: ignore[return-value]
+    array = as_array(shown, column)
+    if array.dtype.kind == "O" and array.size and isinstance(array.flat[0], datetime.date):
+        array = _as_dates(shown, array)
     if array.dtype.kind != "M":
         return as_labels(shown, array)
     missing = np.flatnonzero(np.isnat(array))
@@ -78,6 +81,12 @@ def _arrow_values(shown: str, column: Any, numeric: bool) -> NDArray[Any]:
     from pyarrow import types
 
     dtype = column.type
+    named = getattr(dtype, "value_type", dtype)
+    if isinstance(named, pa.BaseExtensionType):
+        if named.extension_name not in NAMED_EXTENSIONS:
+            raise ValueError(f"{shown} must hold numbers, booleans or strings, but has type {dtype}")
+        values = column.to_pylist() if named.extension_name == "arrow.uuid" else column.to_pandas()
+        return as_labels(shown, list(map(str, values)))
     if types.is_dictionary(dtype) and (numeric or not types.is_string(dtype.value_type)):
         column = column.cast(dtype.value_type)
     if types.is_decimal(column.type):
@@ -85,6 +94,8 @@ def _arrow_values(shown: str, column: Any, numeric: bool) -> NDArray[Any]:
     if holds_numbers(column.type):
         return numbers_of(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column)
     try:
+        if types.is_duration(column.type):
+            raise pa.ArrowInvalid("no text")
         text = column if types.is_dictionary(column.type) else column.cast(pa.string())
     except pa.ArrowException:
         raise ValueError(f"{shown} must hold numbers, booleans or strings, but has type {dtype}") from None
@@ -435,13 +446,17 @@ def _as_dates(name: str, array: NDArray[Any]) -> NDArray[Any]:
     """Return Python's dates, or its times without a zone, as NumPy's; times of a zone as text."""
     kind, zoned = type(array[0]), getattr(array[0], "tzinfo", None) is not None
     for row, value in enumerate(array):
-        if kind not in DATES or type(value) is not kind or (getattr(value, "tzinfo", None) is not None) != zoned:
+        if (
+            not issubclass(kind, datetime.date)
+            or type(value) is not kind
+            or (getattr(value, "tzinfo", None) is not None) != zoned
+        ):
             raise ValueError(
                 f"{name} must hold dates or times of one type, all of a zone or none; got {show(value)} at row {row}"
             )
     if zoned:
         return np.array([f"{value:%Y-%m-%d %H:%M:%S.%f%z}" for value in array], dtype=object)
-    return array.astype("M8[us]" if kind is datetime.datetime else "M8[D]")
+    return array.astype("M8[us]" if issubclass(kind, datetime.datetime) else "M8[D]")
 
 
 def check_group_cells(name: str, n_groups: int, n_labels: int) -> None:

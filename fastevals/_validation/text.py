@@ -20,6 +20,7 @@ Ints = NDArray[np.int64]
 
 SLOTS = 1 << 10  # of the first table: in cache, with room for all labels but of long-tailed targets
 GROWTH = 1 << 4  # of the next ones; a chunk is begun anew, so the last costs most
+NAMED = {("uuid", "UUID"), ("pandas", "Interval"), ("pandas", "Period")}  # modules and types whose text is a name
 MOSTLY = 15 / 16  # of a block's objects: where more are no object that was there before, all are told apart by value
 
 
@@ -298,7 +299,10 @@ def _encode_objects(name: str, array: NDArray[Any]) -> TextLabels:
     distinct, codes = _number_objects(array)
     values = array if distinct is None else array[distinct]
     numbered = _number_by_value(values)
-    if numbered is None or not {type(each) for each in numbered[0]} <= {str, bytes}:
+    kinds = set() if numbered is None else {type(each) for each in numbered[0]}
+    if numbered is not None and len(kinds) == 1 and _is_named(*kinds):
+        numbered = list(map(str, numbered[0])), numbered[1]
+    elif numbered is None or not kinds <= {str, bytes}:
         check_all_strings(name, array)
         numbered = _number_by_value(np.fromiter(map(plain_text, values), dtype=object, count=values.size))
         assert numbered is not None
@@ -306,6 +310,11 @@ def _encode_objects(name: str, array: NDArray[Any]) -> TextLabels:
     names = list(map(as_text, numbers))
     _check_ends(name, names)
     return sort_names(names, by_value if distinct is None else by_value[codes])
+
+
+def _is_named(kind: type[Any]) -> bool:
+    """Return whether Python objects of a type are names, as which their text stands for them."""
+    return (kind.__module__.partition(".")[0], kind.__name__) in NAMED
 
 
 def _number_by_value(values: NDArray[Any]) -> tuple[Collection[Any], Ints] | None:

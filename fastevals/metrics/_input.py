@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._options import show
-from fastevals._validation.arrays import as_array, begins_with_text, check_all_strings, exceeds_floats, is_masked
+from fastevals._validation.arrays import (
+    as_array,
+    begins_with_text,
+    check_all_strings,
+    exceeds_floats,
+    is_masked,
+    plain_numbers,
+)
 from fastevals._validation.labels import ROWS_PER_SCAN, as_labels, default_pos_label, distinct_pair
 from fastevals.metrics._parameters import InvalidParameterError, is_array_like, warn
 
@@ -82,7 +89,7 @@ def check_all_finite(name: str, array: NDArray[Any]) -> None:
 
 def as_numbers(name: str, values: Any, *, two_d: bool = False, finite: bool = True) -> NDArray[Any]:
     """Return an array of real numbers with a row or more; `finite` is False where the values are looked at later."""
-    array = as_dense(name, values)
+    array = plain_numbers(as_dense(name, values))
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} has dtype {array.dtype}")
     if array.dtype.kind not in "fiub":

@@ -240,22 +240,30 @@ def open_object(data: Any) -> Source:
 
 def _open_columns(columns: dict[str, Any], kind: str) -> Source:
     """Open columns that are in memory: arrays, lists, or those of a frame."""
-    n_rows = next((len(values) for values in columns.values() if hasattr(values, "__len__")), None)
+    n_rows = next((length for values in columns.values() if (length := _length(values)) is not None), 1)
 
     def load(names: list[str], _: Any) -> Iterator[ArrayBatch]:
-        yield ArrayBatch({name: columns[name] for name in names}, n_rows or 0)
+        yield ArrayBatch({name: columns[name] for name in names}, n_rows)
 
     def read(names: list[str]) -> Iterator[ArrayBatch]:
         for name in names:
             if len(columns[name]) != n_rows:
                 raise ValueError(f"column {name!r} has {len(columns[name])} rows, but the first has {n_rows}")
-        for start in range(0, n_rows or 0, ROWS_PER_BATCH):
-            rows = slice(start, min(start + ROWS_PER_BATCH, n_rows or 0))
+        for start in range(0, n_rows, ROWS_PER_BATCH):
+            rows = slice(start, min(start + ROWS_PER_BATCH, n_rows))
             parts = {name: getattr(columns[name], "iloc", columns[name])[rows] for name in names}
             yield ArrayBatch(parts, rows.stop - start)
 
-    piece = Piece("data", n_rows or 0, 0, read, load=load)
+    piece = Piece("data", n_rows, 0, read, load=load)
     return Source("data", list(columns), [piece], in_memory=True, is_one=True, called=kind)
+
+
+def _length(values: Any) -> int | None:
+    """Return the rows of a column; None of what has none, which is refused where it is read."""
+    shape = getattr(values, "shape", None)
+    if shape is not None:
+        return int(shape[0]) if shape else None
+    return len(values) if hasattr(values, "__len__") else None
 
 
 def _batch_piece(k: int, batch: Any) -> Piece:

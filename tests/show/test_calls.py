@@ -372,8 +372,9 @@ def test_frames_on_many_machines_are_not_brought_here() -> None:
         "__arrow_c_stream__": None,
     }  # since Spark 4 a stream of Arrow, too
     spark = type("DataFrame", (), {"__module__": "pyspark.sql.classic.dataframe"} | members)()
-    for data, engine in ((frame, "dask"), (spark, "spark")):
-        with pytest.raises(ValueError, match=f"{engine.title()}: fastevals.scale.{engine} has ranking and summarize"):
+    for data, engine, brings in ((frame, "dask", "compute"), (spark, "spark", "toPandas")):
+        said = f"fastevals.scale.{engine}.summarize counts rows where they are, .*; {brings}.. brings all rows here$"
+        with pytest.raises(ValueError, match=f"{engine.title()}: {said}"):
             fastevals.report(data, label="y", score="s")
         with pytest.raises(ValueError, match=f"fastevals.scale.{engine}"):
             fastevals.compare(data)

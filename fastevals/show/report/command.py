@@ -100,7 +100,7 @@ So it is with standard input.
 Predicted classes have a confusion matrix, metrics of the matrix and of each class; predicted numbers have errors.
 Intervals and differences are as above, within the same budget: where it is not enough for 1,999 replicates there are
 fewer, 199 at least, and the report says how many. With --by there are the accuracy of each value, or the root mean
-squared error. These are read from one file, into memory.
+squared error. These are read into memory.
 
 Files that end with .fe are what `fastevals summarize` counted: theirs are bounds, too, and no differences of models.
 With --against FILE.fe there are each model's differences from what it was on those other rows, with intervals.

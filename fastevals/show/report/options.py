@@ -85,18 +85,18 @@ class ReportOptions:
     encoding: str | None = ENCODING.field()
     header: bool | None = HEADER.field()
     memory: int | str | None = own(
-        "BYTES", "that files may take in memory, such as 2GB; half of what is free by default",
-        """int or str, optional: Bytes, such as ``"2GB"``, that the rows of files may take; by default half of what is
-        free. Larger files are read in two or more scans, to the same numbers.""", goes_with=SCORES)
+        "BYTES", "that rows may take in memory, such as 2GB; half of what is free by default",
+        """int or str, optional: Bytes, such as ``"2GB"``, that rows may take; by default half of what is free. Larger
+        data are read in two or more scans, to the same numbers.""", goes_with=SCORES)
     approximate: bool = own(
-        "", "read files once, and give numbers with bounds",
-        "bool: Read files once, count scores in ranges, and give numbers with bounds that hold for certain.",
+        "", "read rows once, and give numbers with bounds",
+        "bool: Read rows once, count scores in ranges, and give numbers with bounds that hold for certain.",
         default=False, goes_with=SCORES)
     on_invalid: OnInvalid = own(
         "", "rows without a value that they need, such as a label: raise, drop",
-        """{"raise", "drop"}: Whether a row of files without a value in one of its columns, or without a finite score,
-        prediction, target or weight, is an error or left out and counted. With "drop" None, ?, NA and the like are
-        missing, too.""", choices=OnInvalid, default="raise")
+        """{"raise", "drop"}: Whether a row without a value in one of its columns, or without a finite score,
+        prediction, target or weight, is an error or left out and counted. With "drop" None, ?, NA and the like of CSV
+        files are missing, too.""", choices=OnInvalid, default="raise")
     against: Any = own(
         "FILE.fe", "compare with other rows, which `fastevals summarize` has counted",
         """path or paths, optional: Where `data` are files of ``fastevals summarize``: others, of rows that are in none

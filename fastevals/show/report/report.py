@@ -17,9 +17,10 @@ def report(data: Any = None, **options: Any) -> Report:
     ----------
     data : path, paths, frame, mapping of str to array-like, or what was counted, optional
         CSV, Parquet or Arrow files, folders or patterns such as ``"scores/*.parquet"``, a data set or record-batch
-        reader of pyarrow, of any size; a frame (pandas, polars, Arrow) or columns by name, with a row a sample; a
-        `Ranking`, `RankingSummary` or `ThresholdCounts` of one model's scores, a `ConfusionMatrix` of its predictions.
-        By default the embedded scores of three classifiers. Predictions are read from one file.
+        reader of pyarrow, of any size; a frame (pandas, polars, Arrow), a query of DuckDB or another object with an
+        Arrow stream, or columns by name, with a row a sample; a `Ranking`, `RankingSummary` or `ThresholdCounts` of one
+        model's scores, a `ConfusionMatrix` of its predictions. By default the embedded scores of three classifiers.
+        Predictions are read into memory.
     {options}
 
     Returns

@@ -1,0 +1,155 @@
+"""One door: the same rows from files, frames, tables, streams and standard input give the same, with every option."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import fastevals
+from fastevals.reading.columns import read_columns
+from fastevals.scale import parquet
+from fastevals.show import cli
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+ds = pytest.importorskip("pyarrow.dataset")
+
+pytestmark = pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
+
+N = 40
+LABELS = [k * 7 % 5 % 2 for k in range(N)]
+SCORES = [(k * 0.618 + LABELS[k] / 3) % 1 for k in range(N)]
+COLUMNS = {"y": LABELS, "s": SCORES, "p": [int(s > 0.5) for s in SCORES], "part": [f"g{k % 3}" for k in range(N)]}
+WITHOUT: dict[str, list[Any]] = {  # some values
+    "y": [None if k == 3 else value for k, value in enumerate(LABELS)],
+    "s": [float("nan") if k == 5 else value for k, value in enumerate(SCORES)],
+    "p": COLUMNS["p"],
+    "part": [None if k == 7 else value for k, value in enumerate(COLUMNS["part"])],
+}
+
+
+class Stream:
+    """What has an Arrow stream alone, as a query of DuckDB has."""
+
+    def __init__(self, columns: dict[str, Any]) -> None:
+        self.table = pa.table(columns)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+DOORS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "mapping": dict,
+    "pandas": pd.DataFrame,
+    "polars": lambda columns: pl.DataFrame(columns, strict=False),
+    "table": lambda columns: pa.Table.from_batches(pa.table(columns).to_batches(max_chunksize=9)),
+    "stream": Stream,
+    "dataset": lambda columns: ds.dataset(pa.table(columns)),
+}
+doors = pytest.mark.parametrize("door", DOORS)
+
+
+def blocks(data: Any, **options: Any) -> tuple[int, list[Any]]:
+    found = fastevals.report(data, label="y", n_resamples=0, **options).to_dict()
+    return found["n_dropped"], found["blocks"]
+
+
+@doors
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"memory": 100}, {"by": "part"}, {"by": "part", "memory": 100}, {"groups": "part", "memory": "1GB"}],
+    ids=str,
+)
+def test_a_report_of_any_source_takes_the_options_of_files(door: str, options: dict[str, Any], tmp_path: Path) -> None:
+    pq.write_table(pa.table(COLUMNS), tmp_path / "rows.parquet")
+    expected = blocks(tmp_path / "rows.parquet", score="s", **options)
+    assert blocks(DOORS[door](COLUMNS), score="s", **options) == expected
+
+
+@doors
+def test_rows_of_any_source_may_be_left_out(door: str) -> None:
+    kept = [k for k in range(N) if k not in (3, 5, 7)]
+    expected = blocks({name: [values[k] for k in kept] for name, values in COLUMNS.items()}, score="s", by="part")[1]
+    for options in ({}, {"memory": 100}):
+        found = blocks(DOORS[door](WITHOUT), score="s", by="part", on_invalid="drop", **options)
+        assert found == (3, expected)
+    assert blocks(DOORS[door](WITHOUT), pred="p", on_invalid="drop")[0] == 1
+    report = fastevals.report(DOORS[door](COLUMNS), label="y", score="s", approximate=True, n_resamples=0)
+    assert report.to_dict()["blocks"][0]["n_samples"] == N
+
+
+@doors
+def test_a_missing_label_of_any_source_is_named_with_the_way_out(door: str) -> None:
+    data = DOORS[door]({**WITHOUT, "y": [None if k == 3 else f"c{value}" for k, value in enumerate(LABELS)]})
+    with pytest.raises(ValueError, match=r"^label 'y' has 1 missing value, the first at row 3.*; on_invalid='drop'"):
+        fastevals.report(data, label="y", score="s", pos_label="c1")
+
+
+def test_predictions_are_read_from_several_files_streams_and_standard_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "y,p\n" + "".join(f"c{y},c{p}\n" for y, p in zip(LABELS, COLUMNS["p"], strict=True))
+    lines = text.splitlines(keepends=True)
+    (tmp_path / "all.csv").write_text(text)
+    for k, part in enumerate((lines[1:15], lines[15:])):
+        (tmp_path / f"part{k}.csv").write_text("".join([lines[0], *part]))
+    expected = blocks(tmp_path / "all.csv", pred="p")
+    assert blocks([tmp_path / "part0.csv", tmp_path / "part1.csv"], pred="p") == expected
+    assert blocks(str(tmp_path / "part*.csv"), pred="p") == expected
+    assert blocks(read_reader(tmp_path / "all.csv"), pred="p") == expected
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text.encode()))))
+    assert cli.main(["report", "-", "--label", "y", "--pred", "p", "--resamples", "0"]) == 0
+    assert "accuracy" in capsys.readouterr().out
+    (tmp_path / "part1.csv").write_text("y,p\nc0,c1\nc1,\n")
+    with pytest.raises(ValueError, match=r"pred 'p' has 1 missing value, the first at line 3 of '.*part1\.csv'"):
+        blocks(str(tmp_path / "part*.csv"), pred="p")
+
+
+def read_reader(path: Path) -> Any:
+    return pa.Table.from_pandas(pd.read_csv(path)).to_reader()
+
+
+def test_comparisons_read_several_files(tmp_path: Path) -> None:
+    results = {"a": [0.9, 0.8, 0.7, 0.9, 0.8], "b": [0.7, 0.7, 0.6, 0.8, 0.6], "c": [0.5, 0.6, 0.4, 0.5, 0.5]}
+    for k, rows in enumerate((slice(0, 2), slice(2, 5))):
+        pq.write_table(pa.table({name: each[rows] for name, each in results.items()}), tmp_path / f"{k}.parquet")
+    found = fastevals.compare(tmp_path).to_dict()["blocks"]
+    assert found == fastevals.compare(results).to_dict()["blocks"]
+
+
+def test_a_ranking_of_a_frame_of_columns_and_of_csv_is_that_of_the_rows(tmp_path: Path) -> None:
+    pd.DataFrame(COLUMNS).to_csv(tmp_path / "rows.csv")
+    auc = fastevals.Ranking(LABELS, SCORES).roc_auc()
+    for data in (COLUMNS, pd.DataFrame(COLUMNS), tmp_path / "rows.csv"):
+        assert float(parquet.ranking(data, label="y", score="s").roc_auc()) == auc
+
+
+def test_files_of_other_types_are_joined_where_nothing_is_rounded(tmp_path: Path) -> None:
+    def written(*parts: Any) -> str:
+        for k, part in enumerate(parts):
+            pq.write_table(pa.table({"x": part}), tmp_path / f"{k}.parquet")
+        return str(tmp_path / "*.parquet")
+
+    found = read_columns(written(pa.array([1, 2], pa.int32()), pa.array([2.5, 3.0])), {"x": "x"})["x"]
+    assert found.tolist() == [1.0, 2.0, 2.5, 3.0]
+    found = read_columns(written(pa.array([1, 2], pa.int8()), pa.array([2**40], pa.int64())), {"x": "x"})["x"]
+    assert (found.tolist(), found.dtype) == ([1, 2, 2**40], np.int64)
+    with pytest.raises(ValueError, match=r"x must hold integers that a float64 represents exactly, got 900719925474"):
+        read_columns(written(pa.array([1.5]), pa.array([2**53 + 1])), {"x": "x"})
+
+
+@pytest.mark.parametrize(
+    ("module", "engine", "brings"), [("pyspark.sql", "spark", "toPandas"), ("dask", "dask", "compu")]
+)
+def test_frames_of_engines_are_told_what_to_call(module: str, engine: str, brings: str) -> None:
+    frame = type("DataFrame", (), {"__module__": module, "columns": ["y", "s"]})()
+    said = rf"of {engine.title()}: fastevals\.scale\.{engine}\.summarize counts rows where they are.*{brings}.*here$"
+    with pytest.raises(ValueError, match=said):
+        fastevals.report(frame, label="y", score="s")

@@ -1,0 +1,119 @@
+"""Arrays of today: decimals, short floats, identifiers, intervals, periods, times; the same by every door."""
+
+from __future__ import annotations
+
+import datetime
+import uuid
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.sparse import csr_array
+
+import fastevals
+from fastevals import metrics
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+LABELS = [0, 1, 0, 1, 1, 0, 1, 0]
+SCORES = [0.1, 0.8, 0.3, 0.6, 0.4, 0.5, 0.9, 0.2]
+DECIMALS = [Decimal(str(each)) for each in SCORES]
+AUC = 15 / 16
+
+
+def auc(data: Any) -> float:
+    report = fastevals.report(data, label="y", score="s", n_resamples=0).to_dict()
+    return float(report["blocks"][0]["models"][0]["metrics"]["roc_auc"])
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        DECIMALS,
+        np.array(DECIMALS),
+        pd.Series(DECIMALS),
+        pd.Series(DECIMALS, dtype=pd.ArrowDtype(pa.decimal128(3, 1))),
+        pl.Series(SCORES).cast(pl.Decimal(3, 1)),
+        pa.chunked_array([DECIMALS[:3], DECIMALS[3:]]),
+    ],
+    ids=["list", "array", "pandas", "pandas of Arrow", "polars", "Arrow"],
+)
+def test_decimals_are_the_nearest_floats(scores: Any) -> None:
+    assert fastevals.Ranking(LABELS, scores).roc_auc() == metrics.roc_auc_score(LABELS, scores) == AUC
+    assert auc({"y": LABELS, "s": scores}) == AUC
+    assert fastevals.Ranking([Decimal(each) for each in LABELS], scores).pos_label == 1
+
+
+@pytest.mark.parametrize("data", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_decimals_of_frames(data: Any) -> None:
+    assert auc(data({"y": LABELS, "s": DECIMALS})) == AUC
+    with pytest.raises(ValueError, match=r"score 's' (must hold numbers|has 1 missing value)"):
+        auc(data({"y": LABELS, "s": [None, *DECIMALS[1:]]}))
+
+
+def test_floats_of_16_bits_of_other_packages() -> None:
+    short = np.array(SCORES).astype(pytest.importorskip("ml_dtypes").bfloat16)
+    assert fastevals.Ranking(LABELS, short).roc_auc() == metrics.roc_auc_score(LABELS, short) == AUC
+    assert auc({"y": LABELS, "s": short}) == AUC
+    assert fastevals.Ranking(LABELS, short).counts.thresholds[1] == np.float32(short.max())
+
+
+def test_a_table_of_one_column_is_told_which_to_pass() -> None:
+    column = np.array(SCORES)[:, np.newaxis]
+    with pytest.raises(ValueError, match=r"got shape \(8, 1\); pass one column, for instance y_score\[:, 0\]$"):
+        fastevals.Ranking(LABELS, column)
+    with pytest.raises(ValueError, match=r"got shape \(8, 1\); pass one column, for instance scores\['a'\]\[:, 0\]$"):
+        fastevals.delong(LABELS, {"a": column})
+    with pytest.raises(ValueError, match=r"score 's' must be 1-D, got shape \(8, 1\); pass .* its\[:, 0\]$"):
+        auc({"y": LABELS, "s": column})
+
+
+def test_sparse_labels() -> None:
+    sparse = pd.arrays.SparseArray(LABELS)
+    assert fastevals.Ranking(sparse, SCORES).roc_auc() == auc(pd.DataFrame({"y": sparse, "s": SCORES})) == AUC
+    for options in ({}, {"on_invalid": "drop"}):
+        with pytest.raises(ValueError, match=r"label 'y' must be a dense array, got a sparse one \(csr_array\)"):
+            fastevals.report({"y": csr_array(np.array(LABELS)), "s": SCORES}, label="y", score="s", **options)
+
+
+IDS = [uuid.UUID(int=k // 2) for k in range(8)]
+MOMENTS = [datetime.datetime(2024, 1, 1 + k // 2, 12) for k in range(8)]
+ZONED = pd.date_range("2024-01-01", periods=4, tz="Europe/Paris").repeat(2)
+NAMES = {
+    "identifier": (IDS, "00000000-0000-0000-0000-000000000001"),
+    "interval": (pd.cut([18, 20, 25, 40, 41, 44, 50, 33], [0, 30, 60]), "(30, 60]"),
+    "period": (pd.period_range("2024-01", periods=4, freq="M").repeat(2), "2024-02"),
+    "date": ([each.date() for each in MOMENTS], "2024-01-02"),
+    "time": (MOMENTS, "2024-01-02 12:00:00.000000"),
+    "zoned time": (ZONED, "2024-01-02 00:00:00.000000+0100"),
+}
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_values_that_have_a_name_are_it_by_every_door(kind: str, tmp_path: Path) -> None:
+    values, second = NAMES[kind]
+    frame = pd.DataFrame({"y": [0, 1] * 4, "s": SCORES, "g": pd.Series(values)})
+    doors: list[Any] = [frame, {name: list(frame[name]) for name in frame}]
+    if kind != "interval":  # of which Arrow writes no files
+        doors += [pa.Table.from_pandas(frame, preserve_index=False), str(tmp_path / "rows.parquet")]
+        pq.write_table(doors[2], doors[3])
+    found = [fastevals.report(data, label="y", score="s", by="g", n_resamples=0).to_dict()["blocks"] for data in doors]
+    assert [block["value"] for block in found[0]][1] == second
+    assert all(each == found[0] for each in found)
+    drawn = [fastevals.report(data, label="y", score="s", groups="g", n_resamples=19).to_dict() for data in doors]
+    assert all(each["blocks"] == drawn[0]["blocks"] for each in drawn)
+    assert len(fastevals.grouped_auc([0, 1] * 4, SCORES, values)) == len(found[0])
+
+
+def test_values_without_a_name_are_refused_by_every_door() -> None:
+    spans = pd.DataFrame({"y": LABELS, "s": SCORES, "g": pd.to_timedelta(np.arange(8) // 2, unit="D")})
+    for data in (spans, pl.from_pandas(spans), pa.Table.from_pandas(spans)):
+        with pytest.raises(ValueError, match=r"by 'g' must hold numbers, booleans or strings, .*(timedelta|duration)"):
+            fastevals.report(data, label="y", score="s", by="g")
+    with pytest.raises(ValueError, match=r"by 'g' has 1 missing value, the first at row 2"):
+        fastevals.report({"y": LABELS, "s": SCORES, "g": [*IDS[:2], None, *IDS[3:]]}, label="y", score="s", by="g")
