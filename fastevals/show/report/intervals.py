@@ -39,6 +39,8 @@ RESAMPLES = 1999
 BUDGET = 12_000_000_000  # rows x models x replicates that a report draws unasked: 7 ns of CPU each, 84 s
 ROWS_ALWAYS_DRAWN = 20_000  # of a block: of fewer, widths of differences from cells were up to 7 % off, of more 3 %
 
+Values = Mapping[str, Mapping[str, float]]  # metrics by model, NaN where undefined
+
 BCA, CELLS, DELONG = "BCa", "cells", "DeLong"
 
 
@@ -113,13 +115,6 @@ class IntervalPlan:
         if n_samples <= ROWS_ALWAYS_DRAWN:
             return True
         return fit and (self.most_drawn is None or n_samples <= self.most_drawn)
-
-
-class Subjects(NamedTuple):
-    """What intervals of cells are made of: the values of a block's models, and their cells."""
-
-    values: dict[str, dict[str, float]]  # by model and metric, NaN where undefined
-    cells: dict[str, FewCells]  # by model, where intervals are of cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +218,13 @@ def column_metrics(
 
 
 def make_intervals(
-    plan: IntervalPlan, metrics: Mapping[str, MetricSpec], rows: ScoredRows, subjects: Subjects, *, progress: bool
+    plan: IntervalPlan,
+    metrics: Mapping[str, MetricSpec],
+    rows: ScoredRows,
+    values: Values,
+    cells: Mapping[str, FewCells],
+    *,
+    progress: bool,
 ) -> Intervals:
     """Return the intervals of metrics that some model has, and the models' differences."""
     n_groups = None if rows.groups is None else sorted_unique(rows.groups).size
@@ -236,10 +237,10 @@ def make_intervals(
     if plan.draws(rows.n_samples):
         return _bootstrap_intervals(plan, metrics, rows, n_groups, progress)
     joint = None
-    if len(subjects.cells) > 1:
-        joint = JointSums(subjects.cells, metrics)
+    if len(cells) > 1:
+        joint = JointSums(cells, metrics)
         joint.add_all(rows.positive, rows.scores, rows.shares if rows.weighs_rows else rows.weights)
-    return cell_intervals(plan, metrics, subjects, joint, progress=progress)
+    return cell_intervals(plan, metrics, values, cells, joint, progress=progress)
 
 
 def why_none(plan: IntervalPlan, rows: ScoredRows) -> str:
@@ -361,6 +362,11 @@ def best_models(metric: str, models: Sequence[Any]) -> tuple[str, ...]:
     return tuple(model.name for model in models if model.metrics[metric] == best)
 
 
+def values_of(models: Iterable[Any]) -> Values:
+    """Return the metrics of models of any report by their names."""
+    return {model.name: model.metrics for model in models}
+
+
 def read_intervals(
     result: BootstrapResult | ModelComparison, names: Sequence[str], metrics: Iterable[str], n_groups: int | None
 ) -> Intervals:
@@ -397,7 +403,8 @@ def _bootstrap_difference(estimate: Any) -> ModelDifference:
 def cell_intervals(
     plan: IntervalPlan,
     metrics: Mapping[str, MetricSpec],
-    subjects: Subjects,
+    values: Values,
+    cells: Mapping[str, FewCells],
     joint: JointSums | None,
     *,
     progress: bool = False,
@@ -407,15 +414,15 @@ def cell_intervals(
     estimates: dict[str, dict[str, Estimate]] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # notes say it
-        for name, cells in subjects.cells.items():
-            values = subjects.values[name]
+        for name, of_model in cells.items():
             told = {
                 label: spec
                 for label, spec in metrics.items()
-                if not math.isnan(values[label]) and cells.tell(label, spec)
+                if not math.isnan(values[name][label]) and of_model.tell(label, spec)
             }
-            estimates[name] = make_estimates(FewCellSample(cells, told, values), told, settings, progress=progress)
-        compared = {} if joint is None else differences(joint, subjects.values, settings)
+            sample = FewCellSample(of_model, told, values[name])
+            estimates[name] = make_estimates(sample, told, settings, progress=progress)
+        compared = {} if joint is None else differences(joint, values, settings)
     models = {
         name: {
             label: each[label].confidence_interval if label in each else Interval(math.nan, math.nan)

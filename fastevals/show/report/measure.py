@@ -38,15 +38,14 @@ from fastevals.show.report.intervals import (
     IntervalPlan,
     Intervals,
     ScoredRows,
-    Subjects,
     best_models,
     column_metrics,
     few_cells_of_rows,
     make_intervals,
     takes_cells,
+    values_of,
 )
 from fastevals.show.report.over_values import (
-    OverValues,
     gather_over_blocks,
     have_blocks,
     measure_over_values,
@@ -68,7 +67,7 @@ PICTURED_PROBABILITIES = [k / 1000 for k in range(1001)]  # at which counts are 
 
 
 class Measure(NamedTuple):
-    """How blocks are measured."""
+    """How blocks are measured, which are fields of a report, with the plan of their intervals and what is over them."""
 
     roles: ColumnRoles
     rule: ThresholdRule
@@ -76,7 +75,7 @@ class Measure(NamedTuple):
     n_pictured: int
     progress: bool
 
-    def rows(self, rows: ScoredRows, values: list[Any], codes: NDArray[np.intp] | None) -> Measured:
+    def rows(self, rows: ScoredRows, values: list[Any], codes: NDArray[np.intp] | None) -> dict[str, Any]:
         """Measure rows in memory."""
         metrics, plan = column_metrics(*self.rule), self.plan
         blocks: list[ReportBlock] = []
@@ -92,9 +91,9 @@ class Measure(NamedTuple):
             over = (
                 gather_over_blocks(blocks, plan, why_none) if blocks else measure_over_values(values, codes, rows, plan)
             )
-        return Measured(blocks, plan, over)
+        return {"blocks": tuple(blocks), "plan": plan, "over": over}
 
-    def stream(self, reader: RowReader, reading: Reading) -> Measured:
+    def stream(self, reader: RowReader, reading: Reading) -> dict[str, Any]:
         """Measure files in scans."""
         metrics, plan = column_metrics(*self.rule), self.plan
         thresholds = [] if self.rule.threshold is None else [self.rule.threshold]
@@ -118,13 +117,12 @@ class Measure(NamedTuple):
             if block.rows is not None:
                 blocks.append(self.block(value, block.rows, metrics, plan, len(blocks), why_none is None))
                 continue
-            numbers = {model.name: {label: model.metrics[label] for label in specs} for model in measured}
             intervals = None
             if plan is not None:
-                intervals = streamed_intervals(plan, specs, block, numbers, joint.get(block.totals.value))
+                intervals = streamed_intervals(plan, specs, block, measured, joint.get(block.totals.value))
             blocks.append(_report_block(value, _block_totals(block.ranking(0)), measured, intervals))
         over = gather_over_blocks(blocks, plan, why_none) if len(blocks) > 1 else None
-        return Measured(blocks, plan, over)
+        return {"blocks": tuple(blocks), "plan": plan, "over": over}
 
     def streamed_models(
         self, block: StreamedBlock, reader: RowReader, is_pictured: bool, why_none: str | None
@@ -138,12 +136,14 @@ class Measure(NamedTuple):
             models.append(model)
         return models
 
-    def in_one_scan(self, reader: RowReader) -> Measured:
+    def in_one_scan(self, reader: RowReader) -> dict[str, Any]:
         """Measure files in one scan."""
         thresholds = [] if self.rule.threshold is None else [self.rule.threshold]
         return self.summary(summarize_rows(reader, thresholds, self.progress))
 
-    def summary(self, summary: ScoresSummary, reference: ScoresSummary | None = None, other: Any = None) -> Measured:
+    def summary(
+        self, summary: ScoresSummary, reference: ScoresSummary | None = None, other: Any = None
+    ) -> dict[str, Any]:
         """Measure what was counted in ranges of scores; also against other rows, where these are called so."""
         blocks: list[ReportBlock] = []
         metrics, plan = column_metrics(*self.rule), self.plan
@@ -170,16 +170,15 @@ class Measure(NamedTuple):
                 bounds |= block.bounds_at(name, model.threshold, self.rule.costs or {})
                 models.append(replace(model, bounds=bounds))
             defined = _defined(metrics, models)
-            numbers = {model.name: {label: model.metrics[label] for label in defined} for model in models}
-            doubts = {model.name: model.bounds for model in models}
-            intervals = None if plan is None else summary_intervals(plan, defined, block, numbers, doubts)
+            intervals = None if plan is None else summary_intervals(plan, defined, block, models)
             measured = _report_block(value, _block_totals(block.ranking(summary.models[0])), models, intervals)
             if reference is not None and plan is not None and value in reference.blocks:
                 past = CertifiedBlock(reference.blocks[value])
                 pairs = differences_from(plan, defined, block, past, summary.models, summary_name(other))
                 measured = replace(measured, against=pairs)
             blocks.append(measured)
-        return Measured(blocks, plan, gather_over_blocks(blocks, None, "") if len(blocks) > 1 else None)
+        over = gather_over_blocks(blocks, None, "") if len(blocks) > 1 else None
+        return {"blocks": tuple(blocks), "plan": plan, "over": over}
 
     def block(
         self,
@@ -207,18 +206,9 @@ class Measure(NamedTuple):
         intervals = None
         if plan is not None:
             defined = _defined(metrics, models)
-            values = {model.name: {label: model.metrics[label] for label in defined} for model in models}
-            intervals = make_intervals(plan, defined, rows, Subjects(values, cells), progress=self.progress)
+            intervals = make_intervals(plan, defined, rows, values_of(models), cells, progress=self.progress)
         assert totals is not None
         return _report_block(value, totals, models, intervals)
-
-
-class Measured(NamedTuple):
-    """What a report is made of."""
-
-    blocks: list[ReportBlock]
-    plan: IntervalPlan | None
-    over: OverValues | None
 
 
 def _blocks_of_rows(

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
+from fastevals._execution import progressed
 from fastevals._options import UndefinedMetricWarning
 from fastevals._validation.labels import Classes
+from fastevals.counting.labels import rows_by_code
 from fastevals.infer.bootstrap.bootstrap import BootstrapResult, bootstrap
 from fastevals.infer.comparison import ModelComparison, compare_predictions
 from fastevals.infer.means import accuracies, median_interval, root_mean_squares
@@ -73,6 +75,7 @@ class MeasurePredictions(NamedTuple):
     kind: str
     classes: Classes | None
     plan: IntervalPlan | None
+    n_pictured: int
     progress: bool
 
     def metrics(self, rows: PredictedRows) -> dict[str, MetricSpec]:
@@ -80,6 +83,19 @@ class MeasurePredictions(NamedTuple):
         if self.classes is not None:
             return class_metrics(self.classes)
         return {name: spec for name, spec in NUMBER_METRICS.items() if name != MAPE or (rows.true != 0).all()}
+
+    def rows(self, rows: PredictedRows, values: list[Any], codes: NDArray[np.intp] | None) -> dict[str, Any]:
+        """Measure each block, and all values where they are some; return these fields of a report."""
+        metrics = self.metrics(rows)
+        places: list[Any] = [None]
+        if codes is not None:
+            places = rows_by_code(codes, len(values)) if have_blocks(values) else []
+        blocks = [
+            self.block(value, rows if part is None else rows.take(part), metrics, is_pictured=k < self.n_pictured)
+            for k, (value, part) in enumerate(progressed(list(zip(values, places, strict=False)), "measuring"))
+        ]
+        over = None if codes is None or len(values) < 2 else self.over(values, codes, rows)
+        return {"blocks": tuple(blocks), "plan": self.plan, "over": over}
 
     def block(
         self, value: Any, rows: PredictedRows, metrics: Mapping[str, MetricSpec], *, is_pictured: bool

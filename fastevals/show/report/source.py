@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._execution import progressed
 from fastevals._naming import dropping, option
 from fastevals._options import UndefinedMetricWarning, check_costs, check_number, naming_rows, show
 from fastevals._validation.arrays import (
@@ -23,7 +22,6 @@ from fastevals._validation.arrays import (
     raise_not_finite,
 )
 from fastevals._validation.labels import Classes, binary_labels, distinct_pair
-from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import ThresholdCounts
 from fastevals.datasets import load_digits_eight
@@ -80,7 +78,6 @@ from fastevals.show.report.measure_predictions import (
     with_class_intervals,
 )
 from fastevals.show.report.options import ROWS, SCORES, ReportOptions
-from fastevals.show.report.over_values import MOST_BLOCKS
 from fastevals.show.report.rows import report_columns, shown_columns
 from fastevals.show.report.streams import (
     read_reference,
@@ -243,9 +240,10 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
             measured = measure.rows(rows, values, codes)
     title = columns.data if reader is None else reader.files.name
     title = title if summary is None else summary_name(data)
-    blocks, plan, over = measured
-    metrics = tuple(column_metrics(*rule))
-    return Report(title, roles, metrics, tuple(blocks), plan, over, n_weightless, left_out, positive, *rule)
+    return Report(
+        title, roles, tuple(column_metrics(*rule)), **measured,
+        n_weightless=n_weightless, left_out=left_out, pos_label=positive, **rule._asdict(),
+    )  # fmt: skip
 
 
 # Columns and rows -------------------------------------------------------------------------------------------------
@@ -386,7 +384,7 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
         if codes is not None:
             present, codes = np.unique(codes[kept], return_inverse=True)
             values = [values[k] for k in present.tolist()]
-    measure = MeasurePredictions(kind, classes, plan, options.progress)
+    measure = MeasurePredictions(kind, classes, plan, n_pictured, options.progress)
     metrics, not_measured = measure.metrics(rows), [NOT_MEASURED[kind]]
     if classes is not None and classes.labels.size > MOST_ESTIMATED:
         not_measured.append(f"Classes have no intervals of their own where there are more than {MOST_ESTIMATED}.")
@@ -396,16 +394,9 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
     if kind == "targets" and rows.true.size > MOST_SORTED and plan is not None:
         what = "no differences" if rows.weights is None and rows.groups is None else "no intervals"
         not_measured.append(f"{metric_title(MEDIAN)} has {what} where there are more than {MOST_SORTED:,} rows.")
-    places = [None] if codes is None else rows_by_code(codes, len(values)) if len(values) <= MOST_BLOCKS else []
-    parts = list(zip(values if places else [], places, strict=True))
-    blocks = [
-        measure.block(value, rows if part is None else rows.take(part), metrics, is_pictured=k < n_pictured)
-        for k, (value, part) in enumerate(progressed(parts, "measuring"))
-    ]
-    over = None if codes is None or len(values) < 2 else measure.over(values, codes, rows)
     return Report(
-        columns.data, roles, tuple(metrics), tuple(blocks), plan, over, n_weightless, columns.left_out,
-        not_measured=tuple(not_measured), **_classes(classes),
+        columns.data, roles, tuple(metrics), **measure.rows(rows, values, codes), n_weightless=n_weightless,
+        left_out=columns.left_out, not_measured=tuple(not_measured), **_classes(classes),
     )  # fmt: skip
 
 

@@ -48,6 +48,7 @@ from fastevals.scale.payload import read_file
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.scores import CountedBlock, ScoresSummary, count_scores, has_both_types
 from fastevals.scale.summary import Units, joint_labels
+from fastevals.show.report.data import ModelNumbers
 from fastevals.show.report.intervals import (
     PROBABILITY_COLUMNS,
     IntervalPlan,
@@ -55,9 +56,9 @@ from fastevals.show.report.intervals import (
     ModelDifference,
     ModelPair,
     ScoredRows,
-    Subjects,
     cell_intervals,
     few_cells,
+    values_of,
     why_unknown_squares,
     with_losses,
 )
@@ -397,23 +398,23 @@ def summary_intervals(
     plan: IntervalPlan,
     metrics: Mapping[str, MetricSpec],
     block: CertifiedBlock,
-    values: dict[str, dict[str, float]],
-    bounds: Mapping[str, Mapping[str, Interval]],
+    models: Sequence[ModelNumbers],
 ) -> Intervals:
     """Return intervals of each model by itself, from draws of cells; what is in doubt makes them wider."""
     if not block.totals.has_squares:
         return Intervals(why_none=why_unknown_squares())
     cells = {}
-    for name in values:
-        ranking = block.ranking(name)
+    for model in models:
+        ranking = block.ranking(model.name)
         some = few_cells(ranking.counts, metrics, ranking._squares)
-        cells[name] = with_losses(some, block.totals.probabilities.get(name))
-    found = cell_intervals(plan, metrics, Subjects(values, cells), None)
-    for name, by_metric in found.models.items():
+        cells[model.name] = with_losses(some, block.totals.probabilities.get(model.name))
+    found = cell_intervals(plan, metrics, values_of(models), cells, None)
+    for model in models:
+        by_metric = found.models[model.name]
         for label, interval in by_metric.items():
-            doubt = bounds[name].get(label)
+            doubt = model.bounds.get(label)
             if doubt is not None:
-                value = values[name][label]
+                value = model.metrics[label]
                 by_metric[label] = Interval(interval.low - (value - doubt.low), interval.high + (doubt.high - value))
     return found
 
@@ -488,11 +489,11 @@ def streamed_intervals(
     plan: IntervalPlan,
     metrics: Mapping[str, MetricSpec],
     block: StreamedBlock,
-    values: dict[str, dict[str, float]],
+    models: Sequence[ModelNumbers],
     joint: JointSums | None,
 ) -> Intervals:
-    """Return the intervals of a block whose rows are not in memory, where metrics are of such values."""
+    """Return the intervals of a block whose rows are not in memory."""
     if not block.cells:
         unknown = block.is_weighted and block.totals.known_sums is None
         return Intervals(why_none=why_unknown_squares() if unknown else "its rows, in groups, are not in memory")
-    return cell_intervals(plan, metrics, Subjects(values, block.cells), joint)
+    return cell_intervals(plan, metrics, values_of(models), block.cells, joint)

@@ -10,6 +10,7 @@ from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import Interval
 from fastevals.show.plots.style import is_drawable
 from fastevals.show.report.data import ReportBlock, ReportData
+from fastevals.show.report.intervals import values_of
 from fastevals.show.report.kinds import AUC, REPORT_KINDS
 from fastevals.show.report.over_values import OverValues
 from fastevals.show.verdict import (
@@ -31,7 +32,7 @@ REVERSED = 0.3  # AUC below which scores surely rank the other way
 def verdict(report: ReportData, block: ReportBlock) -> list[str]:
     """Return sentences on a block's models: on what ranks them first, then on other metrics."""
     kind = REPORT_KINDS[report.roles.kind]
-    models = ComparedModels({model.name: model.metrics for model in block.models}, block.intervals)
+    models = ComparedModels(values_of(block.models), block.intervals)
     ranked_by = next((name for name in kind.ranked_by if name in report.metrics and models.best(name)), None)
     if ranked_by is None:
         return [kind.undefined]
