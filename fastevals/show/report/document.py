@@ -7,7 +7,8 @@ mislead beyond what is said of intervals; pages also pictures, and a threshold t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,8 @@ def report_document(report: ReportData) -> Document:
     """Return what a report says."""
     over = report.over
     head = [Fact(name, text, TEXT if name == "*" else ()) for name, text in facts(report)]
-    sections = [_section(report, block, k) for k, block in enumerate(report.blocks)]
+    compared = cache(lambda kind: _compared(report, kind))  # of all blocks
+    sections = [_section(report, block, k, compared) for k, block in enumerate(report.blocks)]
     if over is not None:
         sections = [means_section(report, over), *sections, values_section(report, over)]
         if report.roles.kind == "scores":
@@ -75,7 +77,7 @@ def report_document(report: ReportData) -> Document:
     )  # fmt: skip
 
 
-def _section(report: ReportData, block: ReportBlock, k: int) -> Section:
+def _section(report: ReportData, block: ReportBlock, k: int, compared: Callable[[str], list[str]]) -> Section:
     by, rows = report.roles.by, describe_rows(report, block)
     parts: list[Part] = []
     if by is not None:
@@ -86,7 +88,7 @@ def _section(report: ReportData, block: ReportBlock, k: int) -> Section:
         _metrics_written(report, block),
         *(Sentence(note, "note", TEXT) for note in undefined_notes(report, block)),
         *(Sentence(note, "caution") for note in block_cautions(report, block)),
-        Later(lambda: _written(report, block, k), TEXT),
+        Later(lambda: _written(report, block, k, compared), TEXT),
         Figures(lambda: _panels(report, block)),
         Later(lambda: _tables(report, block), RICH),
     ]
@@ -155,10 +157,11 @@ def _metrics_written(report: ReportData, block: ReportBlock) -> Table:
 
 
 def _at_threshold(report: ReportData) -> list[str]:
-    return [name for name in report.metrics if name not in (*RANKING_COLUMNS, *PROBABILITY_COLUMNS)]
+    others = {*RANKING_COLUMNS, *PROBABILITY_COLUMNS}
+    return [name for name in report.metrics if name not in others]
 
 
-def _written(report: ReportData, block: ReportBlock, k: int) -> Iterator[Part]:
+def _written(report: ReportData, block: ReportBlock, k: int, compared: Callable[[str], list[str]]) -> Iterator[Part]:
     """Yield what follows the notes in the text, each table after an empty line."""
     error = PROBABILITY_COLUMNS[0]
     models = [model for model in block.models if not math.isnan(model.metrics.get(error, math.nan))]
@@ -166,8 +169,7 @@ def _written(report: ReportData, block: ReportBlock, k: int) -> Iterator[Part]:
         _of_models(report, "probabilities", PROBABILITY_COLUMNS, metric_rows(block, PROBABILITY_COLUMNS, models)),
         _priors_written(block.models),
         *(_classes_written(model, model.classes, k) for model in block.models if model.classes is not None),
-        _differences_written(report, "differences", block),
-        _differences_written(report, "against", block),
+        *(_differences_written(report, kind, block, compared(kind)) for kind in ("differences", "against")),
     ]
     for table in tables:
         yield from (GAP, table)
@@ -209,15 +211,17 @@ def _classes_written(model: ModelNumbers, classes: OfClasses, k: int) -> Table:
     return Table("classes", "Classes", columns, rows, only=TEXT, aligned=f"classes {k}")
 
 
-def _differences_written(report: ReportData, kind: str, block: ReportBlock) -> Table:
+def _compared(report: ReportData, kind: str) -> list[str]:
+    """Return the columns of differences that a block has."""
+    if report.roles.kind != "scores":
+        return list(report.metrics)
+    present = {name for each in report.blocks for pair in _pairs(each, kind) for name in pair.metrics}
+    left, right = ([name for name in names if name in present] for names in (RANKING_COLUMNS, _at_threshold(report)))
+    return [*left, BAR, *right] if right else left
+
+
+def _differences_written(report: ReportData, kind: str, block: ReportBlock, columns: Sequence[str]) -> Table:
     """Return four rows for each two models: the differences, the ends of their intervals, and p."""
-    columns: Sequence[str] = report.metrics
-    if report.roles.kind == "scores":
-        present = {name for each in report.blocks for pair in _pairs(each, kind) for name in pair.metrics}
-        left, right = (
-            [name for name in names if name in present] for names in (RANKING_COLUMNS, _at_threshold(report))
-        )
-        columns = [*left, BAR, *right] if right else left
     heads = ["difference", *(column if column == BAR else metric_title(column) for column in columns)]
     rows, ends = difference_rows(_pairs(block, kind), columns), interval_heads(report.plan)
     return Table(kind, "Differences", heads, rows, only=TEXT, ends=ends, aligned=kind)
