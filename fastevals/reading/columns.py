@@ -252,8 +252,8 @@ class _Loaded:
     def _read(self, piece: Piece, watch: Watch) -> Iterator[tuple[Batch, dict[str, Any]]]:
         """Yield where each batch of a piece is, and its columns as they are."""
         title = self.source.title if self.source.is_one else piece.name
-        if self.reader is not None:
-            yield from self.reader.checked(piece, name=title, watch=watch)
+        if self.reader is not None:  # which takes columns of one length
+            yield from self.reader.checked(piece, name=title, watch=None if self.source.in_memory else watch)
             return
         for start, batch in read_piece(piece, list(self.names), self.source.format, name=title, watch=watch):
             if batch.num_rows:

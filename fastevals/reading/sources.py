@@ -17,7 +17,7 @@ from fastevals._choices import OnInvalid
 from fastevals._limits import free_bytes
 from fastevals._naming import option
 from fastevals._options import as_bytes, as_flag, check_choice, did_you_mean, import_optional, listed, show
-from fastevals._validation.arrays import named_columns, refuse_engines
+from fastevals._validation.arrays import as_vector, named_columns, refuse_engines
 
 OWN_FRAMES = ("pandas", "polars")  # modules whose frames are read without pyarrow, though they are streams, too
 MISSING = "reading files needs pyarrow: pip install pyarrow"
@@ -247,8 +247,11 @@ def _open_columns(columns: dict[str, Any], kind: str) -> Source:
 
     def read(names: list[str]) -> Iterator[ArrayBatch]:
         for name in names:
-            if len(columns[name]) != n_rows:
-                raise ValueError(f"column {name!r} has {len(columns[name])} rows, but the first has {n_rows}")
+            length = _length(columns[name])
+            if length is None:
+                as_vector(f"column {name!r}", columns[name])  # which raises
+            if length != n_rows:
+                raise ValueError(f"column {name!r} has {length} rows, but the first has {n_rows}")
         for start in range(0, n_rows, ROWS_PER_BATCH):
             rows = slice(start, min(start + ROWS_PER_BATCH, n_rows))
             parts = {name: getattr(columns[name], "iloc", columns[name])[rows] for name in names}

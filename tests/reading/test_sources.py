@@ -145,11 +145,19 @@ def test_files_of_other_types_are_joined_where_nothing_is_rounded(tmp_path: Path
         read_columns(written(pa.array([1.5]), pa.array([2**53 + 1])), {"x": "x"})
 
 
+@pytest.mark.parametrize("options", [{}, {"memory": 10}, {"on_invalid": "drop"}], ids=str)
 @pytest.mark.parametrize(
-    ("module", "engine", "brings"), [("pyspark.sql", "spark", "toPandas"), ("dask", "dask", "compu")]
+    ("scores", "said"),
+    [(SCORES[1:], "has 39 rows, but"), (None, "must be 1-D"), (iter(SCORES), "must be an array or sequence")],
+    ids=["shorter", "none", "iterator"],
 )
-def test_frames_of_engines_are_told_what_to_call(module: str, engine: str, brings: str) -> None:
-    frame = type("DataFrame", (), {"__module__": module, "columns": ["y", "s"]})()
-    said = rf"of {engine.title()}: fastevals\.scale\.{engine}\.summarize counts rows where they are.*{brings}.*here$"
-    with pytest.raises(ValueError, match=said):
-        fastevals.report(frame, label="y", score="s")
+def test_columns_that_are_none(scores: Any, said: str, options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"'s' {said}"):
+        fastevals.report({"y": LABELS, "s": scores}, label="y", score="s", **options)
+
+
+def test_a_stream_larger_than_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fastevals.reading.columns.available_memory", lambda: 300)
+    with pytest.raises(ValueError, match=r"the stream is too large: it holds \d\.\d MB of columns, and at most 0"):
+        fastevals.report(Stream(COLUMNS), label="y", score="s")
+    assert blocks(Stream(COLUMNS), score="s", memory=100) == blocks(COLUMNS, score="s")
