@@ -12,15 +12,7 @@ from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_union
 from fastevals._options import show
-from fastevals._text import (
-    LOSSES,
-    count_of,
-    format_column,
-    format_label,
-    format_numbers,
-    printable,
-    shorten_names,
-)
+from fastevals._text import LOSSES, count_of, format_column, format_label, format_numbers, printable, shorten_names
 from fastevals._validation.arrays import as_weights, first_text
 from fastevals._validation.labels import as_true_labels, check_class_number, check_comparable_labels
 from fastevals._validation.text import is_text

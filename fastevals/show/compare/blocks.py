@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from fastevals._choices import PostHoc
 from fastevals._options import UndefinedMetricWarning
-from fastevals._text import (
-    printable,
-)
+from fastevals._text import printable
 from fastevals.infer.significance.corrections import Correction
 from fastevals.infer.significance.friedman import FriedmanResult, friedman_test
 from fastevals.infer.significance.pairwise import PairwiseResult, pairwise_tests

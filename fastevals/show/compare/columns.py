@@ -13,9 +13,7 @@ from fastevals._distinct import sorted_unique
 from fastevals._execution import progressed
 from fastevals._naming import option
 from fastevals._options import check_choice, check_number
-from fastevals._text import (
-    printable,
-)
+from fastevals._text import printable
 from fastevals._validation.arrays import check_finite
 from fastevals._validation.wide_tables import (
     HINT,

@@ -12,15 +12,7 @@ from fastevals._choices import McNemarMethod
 from fastevals._naming import option
 from fastevals._options import UndefinedMetricWarning, check_integer, check_number
 from fastevals._random import seed_number
-from fastevals._text import (
-    MOST_PAIRS,
-    format_label,
-    format_number,
-    format_pvalue,
-    more_pairs,
-    printable,
-    shorten_names,
-)
+from fastevals._text import MOST_PAIRS, format_label, format_number, format_pvalue, more_pairs, printable, shorten_names
 from fastevals._validation.labels import Classes
 from fastevals.document.document import (
     GAP,

@@ -9,18 +9,8 @@ from typing import Any
 import numpy as np
 
 from fastevals._naming import OPTION_NAMES
-from fastevals._text import (
-    MOST_PAIRS,
-    format_label,
-    format_number,
-    format_pvalue,
-    more_pairs,
-    printable,
-    shorten_names,
-)
-from fastevals._validation.wide_tables import (
-    is_unnamed,
-)
+from fastevals._text import MOST_PAIRS, format_label, format_number, format_pvalue, more_pairs, printable, shorten_names
+from fastevals._validation.wide_tables import is_unnamed
 from fastevals.document.document import (
     GAP,
     PAGE,
@@ -40,9 +30,7 @@ from fastevals.document.document import (
 from fastevals.document.frames import Columns, make_columns, stack
 from fastevals.document.result import Result
 from fastevals.infer.significance.pairwise import PairwiseResult, pairs_by_pvalue
-from fastevals.infer.significance.rank_comparisons import (
-    RankComparison,
-)
+from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.results import SignificanceResult, as_json
 from fastevals.show.compare.blocks import ComparisonOptions, ResultsBlock, block_cautions
 from fastevals.show.compare.pictures import NAMES, results_panels

@@ -10,14 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._text import (
-    format_label,
-    format_number,
-    format_tables,
-    printable,
-    shorten_name,
-    shorten_names,
-)
+from fastevals._text import format_label, format_number, format_tables, printable, shorten_name, shorten_names
 from fastevals.document.document import (
     GAP,
     RICH,
