@@ -79,7 +79,7 @@ def _cell(cell: Cell) -> str:
 
 def _escaped(text: str) -> str:
     """Return words in one line, none of whose characters Markdown or HTML takes for a sign; `_` is one around words."""
-    text = re.sub(r"([\\|*`\[\]~$@])|(?<!\w)_|_(?!\w)", r"\\\g<0>", one_line(text))
+    text = re.sub(r"([\\|*`\[\]~$])|(?<!\w)_|_(?!\w)", r"\\\g<0>", one_line(text))
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

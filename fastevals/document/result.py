@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from itertools import repeat
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -169,13 +169,13 @@ class Result:
         Raises
         ------
         ValueError
-            If the name has another end.
+            If it is no name, or has another end.
         OSError
             If the file can't be written; the error names it.
         """
-        end = Path(path).suffix.lower()
+        end = Path(path).suffix.lower() if isinstance(path, str | PathLike) else ""
         if end not in WRITERS:
-            raise ValueError(f"path must end with one of {', '.join(WRITERS)}, got {fspath(path)!r}")
+            raise ValueError(f"path must be a name that ends with one of {', '.join(WRITERS)}, got {path!r}")
         write_file(Path(path), WRITERS[end](self).encode(errors="backslashreplace"))
 
     def __repr__(self) -> str:
