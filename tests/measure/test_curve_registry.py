@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import re
 import warnings
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ import fastevals
 from fastevals import Ranking, RankingFolds
 from fastevals.document.page import page
 from fastevals.many.folds import MEANS
+from fastevals.measure import curves
 from fastevals.measure.curves.base import Curve
 from fastevals.measure.curves.numbers import PARTS, is_of_counts
 from fastevals.measure.curves.registry import CURVES, CurveEntry
@@ -28,6 +31,8 @@ BOTH = Ranking([0, 1, 0, 1, 1], [0.1, 0.3, 0.4, 0.5, 0.9])
 
 
 def test_every_curve_has_an_entry() -> None:
+    for module in iter_modules(curves.__path__):
+        import_module(f"{curves.__name__}.{module.name}")
     kinds, found = set(), [Curve]
     while found:
         found = [each for kind in found for each in kind.__subclasses__()]

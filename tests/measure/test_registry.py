@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 import fastevals
 from fastevals import Ranking, ThresholdCounts, num_threads
 from fastevals._options import check_number
+from fastevals.document.result import Result
 from fastevals.measure import error_metrics, ranking_metrics, registry
 from fastevals.measure.cells import Quotient, ratio
 from fastevals.measure.curves.registry import CURVES
@@ -556,7 +557,8 @@ NOT_OF_A_MATRIX = {
 OTHER_METHODS = {
     Ranking: "best_threshold threshold_for confusion_at net_benefit brier_decomposition expected_cost from_counts "
     f"from_threshold_counts {' '.join(entry.method for entry in CURVES.values() if not entry.made_by)}",
-    fastevals.ConfusionMatrix: "from_predictions from_groups macro pool save to_dict to_frame to_html to_json to_text",
+    fastevals.ConfusionMatrix: "from_predictions from_groups macro pool "
+    + " ".join(name for name in dir(Result) if not name.startswith("_")),
 }
 
 
