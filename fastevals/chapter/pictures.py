@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fastevals.document.page import page
+from fastevals.document.document import Caption
 from fastevals.document.picture import Panel, Picture
 from fastevals.measure.curves.registry import CURVES
+from fastevals.show import pictures as show_pictures
 from fastevals.show.plots import style
 from fastevals.show.plots.curves import drawing_of
 from fastevals.show.plots.models import as_models
 
-CAPTIONS = page.CAPTIONS | {
-    "null": ("The test", "its statistic if the hypothesis held, where that is rejected, and what was seen"),
-    "estimates": ("Estimates", "by the way rows are split, with 95 % intervals"),
-    "spread": ("Test sets", "the mean of all, and where 95 % of them are"),
-    "three_models": ("Model", ""),
+CAPTIONS = show_pictures.CAPTIONS | {
+    "null": Caption("The test", "its statistic if the hypothesis held, where that is rejected, and what was seen"),
+    "estimates": Caption("Estimates", "by the way rows are split, with 95 % intervals"),
+    "spread": Caption("Test sets", "the mean of all, and where 95 % of them are"),
+    "three_models": Caption("Model", ""),
 }
 
 Size = tuple[float, float]

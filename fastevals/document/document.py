@@ -20,7 +20,7 @@ What text and pages say in different words, or only one of them says, is `only` 
                     Table("metrics", "Metrics", ["Model", "AUC"], [Row("forest", [Number(0.9, interval, "best")])]),
                     GAP,
                     Sentence("intervals are rough", "caution"),
-                    Figures(lambda: [("roc", [panel])]),
+                    Figures(lambda: [("roc", [panel])], {"roc": Caption("ROC", "dashed: chance")}),
                 ],
             )
         ],
@@ -221,11 +221,19 @@ class Table(NamedTuple):
         return list(islice(self.rows() if callable(self.rows) else self.rows, n_shown))
 
 
+class Caption(NamedTuple):
+    """What stands above a picture: what it is, and what its marks mean."""
+
+    title: str
+    text: str
+    of_axis: bool = False  # whether there are several, which differ by what is on their x axis
+
+
 class Figures(NamedTuple):
     """Pictures by name, each of one panel or of several that belong together; only pages have them."""
 
     panels: Callable[[], Iterable[tuple[str, Sequence[Panel]]]]
-    captions: Mapping[str, tuple[str, str]] | None = None  # titles and captions by name, of others than those of pages
+    captions: Mapping[str, Caption]  # by name
     only: Only = PAGE
 
 

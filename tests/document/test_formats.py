@@ -226,7 +226,7 @@ def test_rows_and_pictures_are_made_when_they_are_rendered() -> None:
     def never() -> Any:
         raise AssertionError
 
-    made_of = document(table(only=RICH), Figures(never), Table("t", "", ["a"], never, only=PAGE))
+    made_of = document(table(only=RICH), Figures(never, {}), Table("t", "", ["a"], never, only=PAGE))
     assert write_text(made_of) == "fastevals report: data.csv\n"
     assert "0.9123" in write_markdown(made_of)
 

@@ -13,6 +13,7 @@ from fastevals import __version__
 from fastevals._options import import_optional
 from fastevals._text import printable
 from fastevals.document.document import (
+    Caption,
     Document,
     Figures,
     Part,
@@ -31,32 +32,6 @@ NO_JINJA = "pages need Jinja2: pip install jinja2"
 FOLDER = Path(__file__).parent
 RIGHT_TO_LEFT = r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]+"  # words
 MOST_UNSORTED = 10  # rows: a table of more can be sorted and searched
-
-CAPTIONS = {
-    "roc": ("ROC", "dashed: chance; dotted: equal error rates, a ring where a model has them"),
-    "precision_recall": ("Precision and recall", "dashed: chance; dotted: precision = recall"),
-    "det": ("DET", "error rates on normal deviates; dotted: equal error rates"),
-    "gain": ("Gain", "dashed: chance; dotted: perfect"),
-    "lift": ("Lift", "dashed: chance"),
-    "cost": ("Cost", "dashed: always positive; dotted: always negative; bars: where a model is worth using"),
-    "cost_over_prior": ("Cost over the prior", "dashed: always positive; dotted: always negative"),
-    "calibration": ("Calibration", "dashed: perfect; below how many rows each bin has"),
-    "decision": ("Net benefit", "dashed: treat all; dotted: treat none"),
-    "scores": ("Scores", "of positives (orange) and negatives (blue), as shares of each"),
-    "confusion": ("Confusion matrix", "counts, and shares of the true class"),
-    "intervals": ("Metrics and their intervals", "the best at the top"),
-    "differences": ("Differences of models", "orange: the interval leaves out zero"),
-    "groups": ("By group", "dashed: the mean; orange: the interval leaves it out"),
-    "errors": ("Errors", "predictions less targets, in bins: the outer ones have all beyond; dashed: none"),
-    "within": ("Errors within a size", "share of rows with an error of at most that size"),
-    "critical_difference": ("Mean ranks", "1, the best, at the right; a bar joins what is not shown to differ"),
-    "critical_difference_ranges": ("Mean ranks, with the critical difference", "bars that don't overlap differ"),
-    "pvalues": ("p-values", "the darker, the smaller"),
-    "null": ("The first test", "its statistic if nothing differed, where that is rejected, and what was seen"),
-    "bias_variance": ("Bias and variance", "parts of the expected loss"),
-    "means": ("Predicted and observed", "means of each tenth of the rows, by predictions; dashed: equal"),
-}
-NAMED_BY_AXIS = ("intervals", "differences")  # pictures that differ by what is on their x axis
 
 
 class Figure(NamedTuple):
@@ -130,7 +105,7 @@ def _article(section: Section, parts: Iterable[Part], block: int | None) -> Arti
             tables.append(rich(part))
         elif isinstance(part, Figures):
             prefix = "over" if block is None else f"b{block}"
-            drawn += figures(part.panels(), prefix, part.captions or CAPTIONS)
+            drawn += figures(part.panels(), prefix, part.captions)
     return Article(
         section.heading,
         section.size,
@@ -168,14 +143,14 @@ def _embedded(value: Any) -> str:
 
 
 def figures(
-    panels: Iterable[tuple[str, Sequence[Panel]]], prefix: str, captions: Mapping[str, tuple[str, str]] = CAPTIONS
+    panels: Iterable[tuple[str, Sequence[Panel]]], prefix: str, captions: Mapping[str, Caption]
 ) -> Iterator[Figure]:
     """Yield a figure for each panel of pictures by name; `prefix` is that of no other block."""
     for kind, several in panels:
-        title, caption = captions[kind]
+        title, caption, of_axis = captions[kind]
         for k, panel in enumerate(several):
             name = printable(panel.title or "")
             heading = f"{title}: {name}" if name else title
-            what = panel.picture.x.label if kind in NAMED_BY_AXIS else ""
+            what = panel.picture.x.label if of_axis else ""
             svg = draw(panel.picture, kind, f"{heading} {what}".strip(), f"{prefix}-{kind}-{k}")
             yield Figure(kind, heading, caption, svg, panel.place)

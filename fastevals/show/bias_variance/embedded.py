@@ -30,6 +30,7 @@ from fastevals.document.result import Result
 from fastevals.results import as_json
 from fastevals.show.bias_variance.pictures import bias_variance_panels, bias_variance_pictures
 from fastevals.show.output import BlockPictures
+from fastevals.show.pictures import CAPTIONS
 from fastevals.show.schema import json_head
 from fastevals.split.training_sets import BiasVarianceCurve, bias_variance_curve
 
@@ -85,7 +86,7 @@ class DecomposedCurve(Result):
             GAP,
             *(Sentence(side, "verdict") for side in self.sides()),
             Sentence(TRUTH, "caution"),
-            Figures(lambda: bias_variance_panels(curve)),
+            Figures(lambda: bias_variance_panels(curve), CAPTIONS),
             _part_table(curve),
         ]
         size = f"{count_of(first.n_models, 'model')} a value, {count_of(first.n_samples, 'sample')}"

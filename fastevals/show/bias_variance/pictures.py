@@ -9,11 +9,10 @@ import numpy as np
 from fastevals.document.picture import Panel, Picture
 from fastevals.measure.bias_variance.decomposition import Decomposition
 from fastevals.show.output import BlockPictures
+from fastevals.show.pictures import names_of
 from fastevals.show.plots import style
 from fastevals.show.plots.bias_variance import SIZE, draw_bias_variance
 from fastevals.split.training_sets import BiasVarianceCurve
-
-NAME = "bias_variance"
 
 
 def bias_variance_panels(result: Decomposition | BiasVarianceCurve) -> Iterator[tuple[str, list[Panel]]]:
@@ -21,9 +20,9 @@ def bias_variance_panels(result: Decomposition | BiasVarianceCurve) -> Iterator[
     if style.is_drawable([*np.ravel(result.expected_loss), *np.ravel(list(result.parts().values()))]):
         picture = Picture()
         draw_bias_variance(picture, result)
-        yield NAME, [Panel(None, picture, SIZE)]
+        yield "bias_variance", [Panel(None, picture, SIZE)]
 
 
 def bias_variance_pictures(result: Decomposition | BiasVarianceCurve) -> BlockPictures:
     """Return what `--out` draws of a decomposition."""
-    return BlockPictures((NAME,), None, (), lambda _: bias_variance_panels(result))
+    return BlockPictures(names_of("bias-variance"), None, (), lambda _: bias_variance_panels(result))

@@ -44,6 +44,7 @@ from fastevals.reading.values import class_columns
 from fastevals.results import as_json
 from fastevals.show.bias_variance.pictures import bias_variance_panels, bias_variance_pictures
 from fastevals.show.output import BlockPictures
+from fastevals.show.pictures import CAPTIONS
 from fastevals.show.schema import json_head
 
 MOST_ROWS = 5  # samples of the largest loss that are shown
@@ -150,7 +151,7 @@ class DecomposedPredictions(Result):
         yield from (_part_table(self.result), GAP, Sentence(said, only=TEXT), GAP)
         title = f"samples of the largest expected loss, of {self.result.n_samples}, counted from 0"
         yield from (Sentence(title, "line", TEXT), _sample_table(self.largest_losses()))
-        yield Figures(lambda: bias_variance_panels(self.result))
+        yield Figures(lambda: bias_variance_panels(self.result), CAPTIONS)
 
     def _model_names(self) -> str:
         if self.names is None:

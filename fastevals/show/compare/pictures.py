@@ -22,7 +22,6 @@ from fastevals.show.report.pictures import difference_panels, interval_panels
 Panels = Iterator[tuple[str, list[Panel]]]
 
 ROW, HIGHEST = 0.17, 20.0  # inches: for a name where they are many, and in all
-NAMES = ("critical_difference", "critical_difference_ranges", "pvalues", "null", "intervals", "differences")
 
 
 def results_panels(block: ResultsBlock) -> Panels:

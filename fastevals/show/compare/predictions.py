@@ -47,8 +47,9 @@ from fastevals.infer.significance.mcnemar import (
 from fastevals.infer.significance.pairwise import PairwiseResult, pairs_by_pvalue
 from fastevals.reading.columns import NamedColumns, encode_groups
 from fastevals.results import MAX_RESAMPLES, NOWHERE, Interval, as_json
-from fastevals.show.compare.pictures import NAMES, Panels, prediction_panels
+from fastevals.show.compare.pictures import Panels, prediction_panels
 from fastevals.show.output import BlockPictures
+from fastevals.show.pictures import CAPTIONS, names_of
 from fastevals.show.predicted import class_metrics, read_classes
 from fastevals.show.report.intervals import Intervals, metric_title, read_intervals
 from fastevals.show.schema import json_head
@@ -157,7 +158,7 @@ class PredictionsComparison(Result):
 
     def pictures(self) -> BlockPictures:
         """Return what `--out` draws."""
-        return BlockPictures(NAMES, None, (), lambda _: self.panels())
+        return BlockPictures(names_of("compare"), None, (), lambda _: self.panels())
 
     def describe_classes(self) -> str:
         """Return how many classes there are, and which is positive."""
@@ -237,7 +238,7 @@ def _parts(comparison: PredictionsComparison) -> Iterator[Part]:
     yield from _mcnemar_parts(comparison, short)
     yield Sentence(f"* differs at level {comparison.pairs.alpha:g}; of the others it is not shown", only=TEXT)
     yield from (Sentence(caution, "caution") for caution in comparison.cautions())
-    yield Figures(comparison.panels)
+    yield Figures(comparison.panels, CAPTIONS)
 
 
 def predictions_verdict(comparison: PredictionsComparison) -> list[str]:

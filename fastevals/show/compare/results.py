@@ -33,9 +33,10 @@ from fastevals.infer.significance.pairwise import PairwiseResult, pairs_by_pvalu
 from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.results import SignificanceResult, as_json
 from fastevals.show.compare.blocks import ComparisonOptions, ResultsBlock, block_cautions
-from fastevals.show.compare.pictures import NAMES, results_panels
+from fastevals.show.compare.pictures import results_panels
 from fastevals.show.compare.verdict import results_verdict
 from fastevals.show.output import BlockPictures
+from fastevals.show.pictures import CAPTIONS, names_of
 from fastevals.show.schema import json_head
 
 MOST_NAMED = 12  # columns in the head
@@ -129,7 +130,7 @@ class ResultsComparison(Result):
     def pictures(self) -> BlockPictures:
         """Return what `--out` draws."""
         values = [block.value for block in self.blocks]
-        return BlockPictures(NAMES, self.options.by, values, lambda k: results_panels(self.blocks[k]))
+        return BlockPictures(names_of("compare"), self.options.by, values, lambda k: results_panels(self.blocks[k]))
 
 
 def _groups(pairs: PairwiseResult | None) -> list[list[Any]] | None:
@@ -170,7 +171,7 @@ def _section(comparison: ResultsComparison, block: ResultsBlock) -> Section:
     for group in _groups(block.pairs) or []:
         parts.append(Sentence(f"not shown to differ: {', '.join(names[name] for name in group)}", only=TEXT))
     parts += [Sentence(caution, "caution") for caution in block_cautions(block)]
-    return Section([*parts, Figures(lambda: results_panels(block))], heading, size)
+    return Section([*parts, Figures(lambda: results_panels(block), CAPTIONS)], heading, size)
 
 
 def _rank_table(block: ResultsBlock, names: Mapping[Any, str]) -> Table:

@@ -36,6 +36,7 @@ from fastevals.document.document import (
     Table,
 )
 from fastevals.results import NOWHERE, Interval
+from fastevals.show.pictures import CAPTIONS
 from fastevals.show.predicted import EACH_CLASS
 from fastevals.show.report.data import ModelNumbers, OfClasses, ReportBlock, ReportData
 from fastevals.show.report.intervals import PROBABILITY_COLUMNS, RANKING_COLUMNS, ModelPair, metric_title
@@ -89,7 +90,7 @@ def _section(report: ReportData, block: ReportBlock, k: int, compared: Callable[
         *(Sentence(note, "note", TEXT) for note in undefined_notes(report, block)),
         *(Sentence(note, "caution") for note in block_cautions(report, block)),
         Later(lambda: _written(report, block, k, compared), TEXT),
-        Figures(lambda: _panels(report, block)),
+        Figures(lambda: _panels(report, block), CAPTIONS),
         Later(lambda: _tables(report, block), RICH),
     ]
     if report.roles.kind == "scores":

@@ -29,6 +29,7 @@ from fastevals.many.groups import GroupedMetric
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import Interval
 from fastevals.show.output import LONGEST_VALUE
+from fastevals.show.pictures import CAPTIONS
 from fastevals.show.report.data import ReportData
 from fastevals.show.report.intervals import metric_title
 from fastevals.show.report.kinds import AUC
@@ -131,7 +132,7 @@ def values_section(report: ReportData, over: OverValues) -> Section:
     """Return the values in a table and in pictures; the text doesn't have them."""
     by = printable(str(report.roles.by))
     table = Later(lambda: [_values_table(report, over)], RICH)
-    return Section([Figures(lambda: _panels(over)), table], f"Values of {by}", is_block=False)
+    return Section([Figures(lambda: _panels(over), CAPTIONS), table], f"Values of {by}", is_block=False)
 
 
 def _panels(over: OverValues) -> Any:

@@ -16,6 +16,7 @@ from fastevals.measure.curves.cost import compute_probability_cost
 from fastevals.measure.curves.registry import CURVES, CurveEntry
 from fastevals.results import NOWHERE
 from fastevals.show.output import BlockPictures
+from fastevals.show.pictures import names_of
 from fastevals.show.plots import style
 from fastevals.show.plots.confusion import draw_confusion
 from fastevals.show.plots.curves import drawing_of
@@ -25,7 +26,7 @@ from fastevals.show.report.data import ModelNumbers, ReportBlock, ReportData
 from fastevals.show.report.intervals import is_greater_better, metric_title
 from fastevals.show.report.kinds import REPORT_KINDS
 from fastevals.show.report.over_values import OverValues
-from fastevals.show.report.prediction_pictures import ERRORS, prediction_panels
+from fastevals.show.report.prediction_pictures import prediction_panels
 
 Floats = NDArray[np.float64]
 Costs = dict[str, float]
@@ -53,16 +54,13 @@ def numbers_at(model: ModelNumbers, costs: Costs) -> dict[str, float]:
     return numbers
 
 
-NAMES = (*CURVES, "scores", "confusion", *ERRORS, "intervals", "differences", "groups")
-
-
 def report_pictures(report: ReportData) -> BlockPictures:
     """Return what `--out` draws of a report, whose first `MOST_PICTURED` blocks have the counts of their models."""
     by, blocks = report.roles.by, report.blocks
     reason = "" if blocks else f"more values of {printable(str(by))} than have a block each"
     of_all = [] if report.over is None else [("groups", group_panels(report.over))]
     values = [block.value for block in blocks]
-    return BlockPictures(NAMES, by, values, lambda k: block_panels(report, blocks[k]), reason, of_all)
+    return BlockPictures(names_of("report"), by, values, lambda k: block_panels(report, blocks[k]), reason, of_all)
 
 
 # Panels ---------------------------------------------------------------------------------------------------------------
