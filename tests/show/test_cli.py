@@ -589,6 +589,7 @@ def test_a_closed_standard_output_is_no_traceback(monkeypatch):
 OF_RANKINGS = {"scores", "confusion", *(name for name, entry in CURVES.items() if entry.needs == "counts")}
 OF_INTERVALS, OF_PAIRS = {"intervals"}, {"differences"}
 OF_PROBABILITIES = {name for name, entry in CURVES.items() if entry.needs == "probabilities"}
+ALL_PICTURES = OF_RANKINGS | OF_PROBABILITIES | OF_INTERVALS | OF_PAIRS  # of several models
 
 
 def pictures(folder):
@@ -607,19 +608,19 @@ def test_out_writes_numbers_text_and_pictures(capsys, tmp_path):
     out, two = tmp_path / "not there" / "yet", ("--score", "logistic", "--score", "naive_bayes")
     text = report(capsys, *two, "--out", out)
     plain = report(capsys, *two)
-    assert text == f"{plain}\nwritten to {out}: report.json, report.txt, 12 pictures\n"
+    assert text == f"{plain}\nwritten to {out}: report.json, report.txt, {len(ALL_PICTURES)} pictures\n"
     assert (out / "report.txt").read_text() == plain
     assert (out / "report.json").read_text() == report(capsys, *two, "--format", "json")
     strict_json((out / "report.json").read_text())
-    assert pictures(out) == OF_RANKINGS | OF_PROBABILITIES | OF_INTERVALS | OF_PAIRS
-    assert len(list(out.iterdir())) == 14
+    assert pictures(out) == ALL_PICTURES
+    assert len(list(out.iterdir())) == len(ALL_PICTURES) + 2
 
 
 @pytest.mark.slow
 def test_out_over_an_earlier_report_leaves_no_picture_of_that(capsys, tmp_path, small):
     out = tmp_path / "out"
     assert report(capsys, small, *MODELS, "--out", out) == report(capsys, small, *MODELS, "--out", out)
-    assert pictures(out) == OF_RANKINGS | OF_PROBABILITIES | OF_INTERVALS | OF_PAIRS
+    assert pictures(out) == ALL_PICTURES
     (out / "mine.txt").touch()
     report(capsys, small, "--label", "y", "--score", "w", "--out", out)
     assert pictures(out) == OF_RANKINGS | OF_INTERVALS
@@ -641,7 +642,7 @@ def test_out_beside_json_leaves_standard_output_to_it(capsys, tmp_path):
     assert cli.main(["report", "--score", "logistic", "--format", "json", "--out", str(tmp_path)]) == 0
     out, err = capsys.readouterr()
     assert strict_json(out)["blocks"]
-    assert err == f"written to {tmp_path}: report.json, report.txt, 11 pictures\n"
+    assert err == f"written to {tmp_path}: report.json, report.txt, {len(ALL_PICTURES - OF_PAIRS)} pictures\n"
 
 
 @pytest.mark.slow
@@ -651,14 +652,13 @@ def test_out_by_blocks_has_a_safe_folder_each(capsys, tmp_path):
     file = write(tmp_path, "blocks.csv", f"y,s,which one\n{rows}")
     out = tmp_path / "out"
     text = report(capsys, file, "--label", "y", "--score", "s", "--by", "which one", "--out", out)
-    assert text.endswith(
-        f"written to {out}: report.json, report.txt, groups.png, 36 pictures in a folder for each which one\n"
-    )
+    expected = OF_RANKINGS | OF_INTERVALS  # scores above 1 are no probabilities
+    drawn = f"groups.png, {4 * len(expected)} pictures in a folder for each which one"
+    assert text.endswith(f"written to {out}: report.json, report.txt, {drawn}\n")
     folders = sorted(path.name for path in out.iterdir() if path.is_dir())
     assert folders[:3] == ["00-which_one-.._up", "01-which_one-a_b", "02-which_one-a_b"]
     assert len(folders) == 4
     assert max(map(len, folders)) < 50
-    expected = OF_RANKINGS | OF_INTERVALS  # scores above 1 are no probabilities
     assert all(pictures(out / folder) == expected for folder in folders)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["blocks.csv", "out"]
 
@@ -667,7 +667,8 @@ def test_out_by_blocks_has_a_safe_folder_each(capsys, tmp_path):
 def test_out_says_what_it_leaves_out(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(output, "MOST_PICTURED", 2)
     text = report(capsys, "--by", "fold", "--score", "logistic", "--out", tmp_path)
-    assert text.endswith("groups.png, 22 pictures in a folder for each fold of the first 2 of 5 only\n")
+    n = 2 * len(ALL_PICTURES - OF_PAIRS)
+    assert text.endswith(f"groups.png, {n} pictures in a folder for each fold of the first 2 of 5 only\n")
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["00-fold-0", "01-fold-1"]
 
 

@@ -10,12 +10,13 @@ A curve of millions of points is thinned to a few thousand that draw the same li
 as they are when it is drawn.
 """
 
+from fastevals.measure.curves.registry import CURVES
 from fastevals.show.plots.bias_variance import plot_bias_variance
 from fastevals.show.plots.calibration import plot_calibration
 from fastevals.show.plots.confusion import plot_confusion_matrix
 from fastevals.show.plots.cost import plot_cost, plot_cost_difference, plot_cost_over_prior
 from fastevals.show.plots.critical_difference import plot_critical_difference
-from fastevals.show.plots.curves import plot_curve, plot_gain, plot_lift, plot_precision_recall, plot_roc
+from fastevals.show.plots.curves import plot_function, plot_gain, plot_lift, plot_precision_recall, plot_roc
 from fastevals.show.plots.decision import plot_decision
 from fastevals.show.plots.det import plot_det
 from fastevals.show.plots.error_curve import plot_error_curve
@@ -34,7 +35,6 @@ __all__ = [
     "plot_cost_difference",
     "plot_cost_over_prior",
     "plot_critical_difference",
-    "plot_curve",
     "plot_decision",
     "plot_det",
     "plot_error_curve",
@@ -49,6 +49,9 @@ __all__ = [
     "plot_score_histogram",
     "plot_sensitivity",
 ]
+_OTHERS = {f"plot_{name}": entry for name, entry in CURVES.items() if f"plot_{name}" not in __all__}
+__all__ += _OTHERS
+globals().update({name: plot_function(entry) for name, entry in _OTHERS.items()})
 
 
 def __dir__() -> list[str]:

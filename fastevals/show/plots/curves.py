@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from fastevals._options import as_flag, show
+from fastevals._options import as_flag
 from fastevals.infer.bands import ConfidenceBand
 from fastevals.measure.curves.gain import GainCurve, LiftCurve
 from fastevals.measure.curves.precision_recall import PrecisionRecallCurve
-from fastevals.measure.curves.registry import CURVES, CurveEntry
+from fastevals.measure.curves.registry import CurveEntry
 from fastevals.measure.curves.roc import RocCurve
-from fastevals.scale.certified import CertifiedCurve
 from fastevals.show.plots.calibration import draw_calibration
 from fastevals.show.plots.cost import draw_cost, draw_cost_over_prior
 from fastevals.show.plots.decision import draw_decision
@@ -246,15 +245,30 @@ def plot_lift(
     return plot_models("lift", curve, ax, title, label, color)
 
 
-def plot_curve(
-    curve: Drawn[Any], *, ax: Axes | None = None, title: str | None = None, label: str | None = None, color: Any = None
-) -> Axes:
-    """Draw curves of any kind that rankings have, as the function of that kind does.
+def plot_function(entry: CurveEntry) -> Callable[..., Axes]:
+    """Make the function that draws the curves of an entry, which has no function here."""
+
+    def plot(
+        curve: Drawn[Any],
+        *,
+        ax: Axes | None = None,
+        title: str | None = None,
+        label: str | None = None,
+        color: Any = None,
+    ) -> Axes:
+        return plot_models(entry.name, curve, ax, title, label, color, DRAWINGS.get(entry.name))
+
+    plot.__name__ = plot.__qualname__ = f"plot_{entry.name}"
+    plot.__doc__ = DOCSTRING.format(entry=entry)
+    return plot
+
+
+DOCSTRING = """Draw curves: {entry.title}.
 
     Parameters
     ----------
-    curve : curve, or mapping of str to curves
-        Of one model, or of several by name: all of one kind.
+    curve : {entry.kind_name}, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
+        Of one model, or of several by name.
     ax : Axes, optional
         Where to draw; by default a new figure of pyplot's.
     title : str, optional
@@ -267,7 +281,7 @@ def plot_curve(
     Returns
     -------
     Axes
-        What was drawn on. A model that lacks a class the curve needs is "undefined" in the legend.
+        What was drawn on. A model that lacks a class which the curve needs is "undefined" in the legend.
 
     Raises
     ------
@@ -275,27 +289,4 @@ def plot_curve(
         If an argument is of another kind.
     ImportError
         If matplotlib is missing.
-
-    Examples
-    --------
-    >>> import fastevals
-    >>> from matplotlib.figure import Figure
-    >>> ranking = fastevals.Ranking([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8])
-    >>> plot_curve(ranking.gain_curve(), ax=Figure().subplots()).lines[0].get_label()
-    'area 0.625'
     """
-    entry = _entry_of_argument("curve", curve)
-    return plot_models(entry.name, curve, ax, title, label, color, DRAWINGS.get(entry.name))
-
-
-# Checks ---------------------------------------------------------------------------------------------------------------
-
-
-def _entry_of_argument(name: str, value: Any) -> CurveEntry:
-    """Return the entry of the first curve; raise if it is none."""
-    first = next(iter(value.values()), None) if isinstance(value, Mapping) else value
-    points = first.points if isinstance(first, CertifiedCurve) else first
-    for entry in CURVES.values():
-        if isinstance(points, entry.kind):
-            return entry
-    raise ValueError(f"{name} must be a curve of a ranking or a mapping of names to curves, got {show(first)}")
