@@ -6,7 +6,7 @@ from fastevals._choices import OnInvalid
 from fastevals._choices import PostHoc
 from fastevals.show.compare.predictions import PredictionsComparison
 from fastevals.show.compare.results import ResultsComparison
-from fastevals.show.report.source import Report
+from fastevals.show.report.document import Report
 from typing import Any
 from fastevals import datasets as datasets
 from fastevals import metrics as metrics

@@ -1,4 +1,4 @@
-"""What a report says, as a document: facts, what it comes to over the values of --by, and in each block.
+"""A report, and what it says as a document: facts, what it comes to over the values of --by, and in each block.
 
 The text has narrow tables, one below another. Pages and Markdown have one of all metrics, a verdict, and what may
 mislead beyond what is said of intervals; pages also pictures, and a threshold to move.
@@ -6,6 +6,7 @@ mislead beyond what is said of intervals; pages also pictures, and a threshold t
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -35,6 +36,8 @@ from fastevals.document.document import (
     Sentence,
     Table,
 )
+from fastevals.document.frames import Columns
+from fastevals.document.result import Result
 from fastevals.results import NOWHERE, Interval
 from fastevals.show.pictures import CAPTIONS
 from fastevals.show.predicted import EACH_CLASS
@@ -53,13 +56,75 @@ from fastevals.show.report.notes import (
     wilson_note,
 )
 from fastevals.show.report.over_document import means_section, values_section
+from fastevals.show.report.rows import report_columns, shown_columns
 
 THRESHOLD = "threshold"  # a column
 CLASSES_WRITTEN = 20  # classes in the text
 SHORT_TITLE = 7  # characters of what stands over the digits of a number, not over its mark
 
 
-def report_document(report: ReportData) -> Document:
+class Report(ReportData, Result):
+    """A report, which prints itself as text.
+
+    Attributes
+    ----------
+    data : str
+        Where the columns are from.
+    roles : ColumnRoles
+        The columns.
+    metrics : tuple of str
+        What columns of tables are called.
+    blocks : tuple of ReportBlock
+        By ascending value of the --by column; none where there are more than 100.
+    plan : IntervalPlan or None
+        How intervals were made; None where none are wanted.
+    over : OverValues or None
+        Metrics over the values of the --by column, where it has two or more.
+    n_weightless : int
+        Rows of weight zero, left out.
+    left_out : LeftOut
+        Rows without a value that they need, such as a label or a finite score, by the columns that lack it.
+    pos_label : int, float, bool, str or None
+        The positive class; None where there is none.
+    best : str or None
+        The metric by which each model's threshold is chosen in each block; None where `threshold` is given.
+    threshold : float or None
+        The threshold of all.
+    costs : dict of str to float, or None
+        ``cost_fp`` and ``cost_fn``, where given or used, and ``prior`` where given.
+    labels : list or None
+        Of predicted classes those that occur, the positive one of two last.
+    not_measured : tuple of str
+        What is not, and why.
+    """
+
+    __slots__ = ()
+
+    @property
+    def n_dropped(self) -> int:
+        """Number of rows left out because they can't be counted."""
+        return self.left_out.n_rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as strict JSON: NaN is None, what is infinite "Infinity"."""
+        return report_values(self)
+
+    def _columns(self) -> Columns:
+        return report_columns(self)
+
+    def _shown_columns(self) -> Columns:
+        return shown_columns(self._columns())
+
+    def _document(self) -> Document:
+        return _report_document(self)
+
+    def to_json(self) -> str:
+        """Return the report as the command prints it with --format json: one line without blocks."""
+        is_read = self.blocks or self.roles.kind != "scores"  # else a million numbers take seconds, and a line each
+        return json.dumps(self.to_dict(), indent=2 if is_read else None, allow_nan=False) + "\n"
+
+
+def _report_document(report: ReportData) -> Document:
     """Return what a report says."""
     over = report.over
     head = [Fact(name, text, TEXT if name == "*" else ()) for name, text in facts(report)]

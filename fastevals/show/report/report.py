@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from fastevals.show.options import takes
+from fastevals.show.report.document import Report
 from fastevals.show.report.options import ReportOptions
-from fastevals.show.report.source import Report, build_report
+from fastevals.show.report.source import build_report
 
 
 @takes(ReportOptions)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Sequence
 from numbers import Real
@@ -25,9 +24,6 @@ from fastevals._validation.labels import Classes, binary_labels, distinct_pair
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.counts import ThresholdCounts
 from fastevals.datasets import load_digits_eight
-from fastevals.document.document import Document
-from fastevals.document.frames import Columns
-from fastevals.document.result import Result
 from fastevals.infer.bootstrap.bootstrap import bootstrap
 from fastevals.measure.confusion import ConfusionMatrix
 from fastevals.measure.error_metrics import MEDIAN
@@ -49,8 +45,8 @@ from fastevals.scale.exact.scans import NotWholeError
 from fastevals.scale.targets import TargetSummary
 from fastevals.show.commands import MOST_PICTURED, check_required_columns, checked, refuse
 from fastevals.show.predicted import NUMBER_METRICS, class_metrics, read_classes, read_targets
-from fastevals.show.report.data import ModelNumbers, ReportBlock, ReportData, ThresholdRule
-from fastevals.show.report.document import report_document
+from fastevals.show.report.data import ModelNumbers, ReportBlock, ThresholdRule
+from fastevals.show.report.document import Report
 from fastevals.show.report.intervals import (
     IntervalPlan,
     Intervals,
@@ -62,7 +58,6 @@ from fastevals.show.report.intervals import (
     why_no_squares,
     why_unknown_squares,
 )
-from fastevals.show.report.json import report_values
 from fastevals.show.report.measure import Measure
 from fastevals.show.report.measure_predictions import (
     MAPE,
@@ -78,7 +73,6 @@ from fastevals.show.report.measure_predictions import (
     with_class_intervals,
 )
 from fastevals.show.report.options import ROWS, SCORES, ReportOptions
-from fastevals.show.report.rows import report_columns, shown_columns
 from fastevals.show.report.streams import (
     read_reference,
     read_summaries,
@@ -89,67 +83,6 @@ from fastevals.show.report.streams import (
 
 EMBEDDED = "digits_eight (embedded)"
 DIGIT_SCORES = ("logistic", "naive_bayes", "random_forest")
-
-
-class Report(ReportData, Result):
-    """A report, which prints itself as text.
-
-    Attributes
-    ----------
-    data : str
-        Where the columns are from.
-    roles : ColumnRoles
-        The columns.
-    metrics : tuple of str
-        What columns of tables are called.
-    blocks : tuple of ReportBlock
-        By ascending value of the --by column; none where there are more than 100.
-    plan : IntervalPlan or None
-        How intervals were made; None where none are wanted.
-    over : OverValues or None
-        Metrics over the values of the --by column, where it has two or more.
-    n_weightless : int
-        Rows of weight zero, left out.
-    left_out : LeftOut
-        Rows without a value that they need, such as a label or a finite score, by the columns that lack it.
-    pos_label : int, float, bool, str or None
-        The positive class; None where there is none.
-    best : str or None
-        The metric by which each model's threshold is chosen in each block; None where `threshold` is given.
-    threshold : float or None
-        The threshold of all.
-    costs : dict of str to float, or None
-        ``cost_fp`` and ``cost_fn``, where given or used, and ``prior`` where given.
-    labels : list or None
-        Of predicted classes those that occur, the positive one of two last.
-    not_measured : tuple of str
-        What is not, and why.
-    """
-
-    __slots__ = ()
-
-    @property
-    def n_dropped(self) -> int:
-        """Number of rows left out because they can't be counted."""
-        return self.left_out.n_rows
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as strict JSON: NaN is None, what is infinite "Infinity"."""
-        return report_values(self)
-
-    def _columns(self) -> Columns:
-        return report_columns(self)
-
-    def _shown_columns(self) -> Columns:
-        return shown_columns(self._columns())
-
-    def _document(self) -> Document:
-        return report_document(self)
-
-    def to_json(self) -> str:
-        """Return the report as the command prints it with --format json: one line without blocks."""
-        is_read = self.blocks or self.roles.kind != "scores"  # else a million numbers take seconds, and a line each
-        return json.dumps(self.to_dict(), indent=2 if is_read else None, allow_nan=False) + "\n"
 
 
 def build_report(data: Any, options: ReportOptions, *, n_pictured: int = MOST_PICTURED) -> Report:
