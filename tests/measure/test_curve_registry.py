@@ -11,6 +11,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
 
 import fastevals
 from fastevals import Ranking, RankingFolds
@@ -22,7 +23,8 @@ from fastevals.measure.curves.numbers import PARTS, is_of_counts
 from fastevals.measure.curves.registry import CURVES, CurveEntry
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.registry import METRICS, Detail
-from fastevals.show.plots.curves import DRAWINGS
+from fastevals.show import plots
+from fastevals.show.plots.curves import DRAWINGS, plot_function
 from fastevals.show.report.pictures import numbers_at
 from tests.reference.curves import RATES, TWINS
 
@@ -45,7 +47,9 @@ def test_a_ranking_has_the_curve(entry: CurveEntry) -> None:
     if not entry.made_by:
         assert hasattr(BaseRanking, entry.method), "add the method to measure/ranking/base.py"
     assert isinstance(entry.of_ranking(BOTH), entry.kind)
-    assert isinstance(entry.of_counts(BOTH.counts), entry.kind)
+    of_counts = entry.of_counts(BOTH.counts)
+    assert isinstance(of_counts, entry.kind)
+    assert getattr(of_counts, "area", 0) == getattr(entry.of_ranking(BOTH), "area", 0)
     assert getattr(fastevals, entry.kind_name).__name__ == entry.kind.__name__
 
 
@@ -81,6 +85,15 @@ def test_it_is_drawn(entry: CurveEntry) -> None:
     assert drawn_by_numbers or entry.name in DRAWINGS, "add what draws it to show/plots/curves.py"
     assert not entry.marked or METRICS[entry.marked.metric].of == "ranking"
     assert not entry.area_metric or METRICS[entry.area_metric](BOTH.counts) == entry.of_ranking(BOTH).area
+
+
+@every_entry
+def test_it_is_plotted_by_name(entry: CurveEntry) -> None:
+    """Where there is no function of that name, by one that is made of its entry."""
+    own, made = getattr(plots, f"plot_{entry.name}"), plot_function(entry)
+    assert made.__name__ == own.__name__
+    drawn = [[line.get_xydata().tolist() for line in plot(BOTH, ax=Figure().subplots()).lines] for plot in (own, made)]
+    assert drawn[0] == drawn[1]
 
 
 @every_entry

@@ -388,25 +388,7 @@ class CostOverPrior(Frozen):
 
     @classmethod
     def from_counts(cls, counts: ThresholdCounts, *, cost_fp: float = 1.0, cost_fn: float = 1.0) -> CostOverPrior:
-        """Make the curve of threshold counts, as `CostCurve.over_prior` does of a cost curve.
-
-        Parameters
-        ----------
-        counts : ThresholdCounts
-            Counts at each threshold.
-        cost_fp, cost_fn : float
-            Cost of a false positive and of a false negative, not negative and not both zero.
-
-        Returns
-        -------
-        CostOverPrior
-            NaN if a class is missing.
-
-        Raises
-        ------
-        ValueError
-            If the costs are out of range.
-        """
+        """Make the curve of threshold counts, normalised: costs as for `CostCurve.over_prior`."""
         return CostCurve(counts).over_prior(cost_fp=cost_fp, cost_fn=cost_fn)
 
     @classmethod

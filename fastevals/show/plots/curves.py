@@ -259,34 +259,5 @@ def plot_function(entry: CurveEntry) -> Callable[..., Axes]:
         return plot_models(entry.name, curve, ax, title, label, color, DRAWINGS.get(entry.name))
 
     plot.__name__ = plot.__qualname__ = f"plot_{entry.name}"
-    plot.__doc__ = DOCSTRING.format(entry=entry)
+    plot.__doc__ = f"Draw {entry.kind_name}s: arguments as for `plot_lift`."
     return plot
-
-
-DOCSTRING = """Draw curves: {entry.title}.
-
-    Parameters
-    ----------
-    curve : {entry.kind_name}, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Of one model, or of several by name.
-    ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
-    title : str, optional
-        Above the axes.
-    label : str, optional
-        The name of one curve, in the legend.
-    color : colour or mapping of str to colour, optional
-        Of one curve, as matplotlib names colours; by name where there are several.
-
-    Returns
-    -------
-    Axes
-        What was drawn on. A model that lacks a class which the curve needs is "undefined" in the legend.
-
-    Raises
-    ------
-    ValueError
-        If an argument is of another kind.
-    ImportError
-        If matplotlib is missing.
-    """
