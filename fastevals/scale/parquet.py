@@ -84,9 +84,9 @@ def ranking(
     Parameters
     ----------
     data : path, sequence of paths, or what pyarrow reads
-        Parquet or Arrow files, folders, patterns such as ``"scores/*.parquet"``, addresses such as ``s3://...``; a data
-        set or table of pyarrow; a record-batch reader, or another object with an Arrow stream. Columns of hive
-        partitions (``day=1/``) are columns.
+        Parquet, Arrow or CSV files, folders, patterns such as ``"scores/*.parquet"``, addresses such as ``s3://...``; a
+        data set or table of pyarrow; a record-batch reader, or another object with an Arrow stream; a frame or columns
+        by name. Columns of hive partitions (``day=1/``) are columns.
     label : str
         Column of the true class.
     score : str or sequence of str
