@@ -46,11 +46,10 @@ def number_of(name: str, counts: ThresholdCounts) -> Number:
         metric, n_pos, n_neg = METRICS[name], counts.n_pos, counts.n_neg
         return lambda tp, fp: metric(Cells(tp, fp, n_pos - tp, n_neg - fp))
     first = first_precision(counts)  # where nothing is predicted positive
-    scale = 1 / (counts.n_pos / (counts.n_pos + counts.n_neg)) if name == "lift" else 1.0
 
     def precision(tp: Any, fp: Any) -> Any:
         predicted = tp + fp
-        nothing = predicted == 0
-        return scale * np.where(nothing, first, tp / np.where(nothing, 1, predicted))
+        return np.divide(tp, predicted, out=np.full(tp.shape, first), where=predicted > 0)
 
-    return precision
+    scale = 1 / (counts.n_pos / (counts.n_pos + counts.n_neg))
+    return precision if name == "precision" else lambda tp, fp: scale * precision(tp, fp)

@@ -826,7 +826,8 @@ class BaseRanking(ABC):
 
     def _make_curve(self, kind: type[C], *options: Any, **more: Any) -> C:
         """Make a curve of the counts; warn where it is undefined."""
-        entry = entry_of(kind)
-        curve: C = entry.of_counts(self.counts, *options, **more)
-        self._warn_if(not curve.defined, entry.method)
+        make: Any = getattr(kind, "from_counts", kind)
+        curve: C = make(self.counts, *options, **more)
+        if not curve.defined:
+            self._warn_if(True, entry_of(kind).method)
         return curve
