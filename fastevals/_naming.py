@@ -48,9 +48,9 @@ def option(name: str, value: Any = None, *, placeholder: str | None = None) -> s
     return dashed if shown is None else f"{dashed} {shown}"
 
 
-def dropping() -> str:
-    """Return the end of a message on missing values: which option leaves their rows out."""
-    return f"; {option('on_invalid', 'drop')} leaves such rows out"
+def dropping(*, is_label: bool = False) -> str:
+    """Return the end of a message on missing values, of labels or of others: which option leaves their rows out."""
+    return f"; {option('on_missing_label' if is_label else 'on_invalid', 'drop')} leaves such rows out"
 
 
 def escape_controls(text: str) -> str:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fastevals._choices import OnInvalid
 from fastevals._execution import progress_bar, run
 from fastevals._limits import available_memory
-from fastevals._naming import option
+from fastevals._naming import dropping, option
 from fastevals._options import show
 from fastevals._text import printable
 from fastevals._validation.arrays import (
@@ -32,6 +32,7 @@ from fastevals._validation.arrays import (
     missing_rows,
     numbers_of,
     raise_not_finite,
+    text_array,
 )
 from fastevals._validation.labels import as_column, as_groups, check_several_groups
 from fastevals._validation.text import encode_text, is_text, unique_inverse
@@ -39,9 +40,16 @@ from fastevals.counting.labels import code_labels
 from fastevals.reading.csv import CsvForm, Request
 from fastevals.reading.files import open_source
 from fastevals.reading.form import SUMMARY
-from fastevals.reading.rows import Batch, ColumnReader, LeftOut, joined_columns
+from fastevals.reading.rows import Batch, ColumnReader, LeftOut, RowRules, joined_columns
 from fastevals.reading.sources import Piece, Source, Watch, explained, is_path, read_piece
-from fastevals.reading.values import name_values, refuse_text
+from fastevals.reading.values import (
+    PartlyMissing,
+    ascending,
+    have_missing,
+    name_values,
+    refuse_text,
+    values_or_missing,
+)
 
 Names = Mapping[str, str]  # of columns, with what messages call each
 
@@ -87,8 +95,9 @@ def read_columns(
     names: Collection[str] | None = (),
     beside: Names = MappingProxyType({}),
     form: CsvForm = CsvForm(),  # noqa: B008 (which nothing changes)
-    hint: str = "",
-    on_invalid: OnInvalid = "raise",
+    truth: str | None = None,
+    by: str | None = None,
+    rules: RowRules | None = None,
 ) -> NamedColumns:
     """Read some columns of data.
 
@@ -106,10 +115,11 @@ def read_columns(
         Of all columns, those that messages call otherwise.
     form : CsvForm
         What is known of a CSV file.
-    hint : str
-        The end of a message on missing values.
-    on_invalid : {"raise", "drop"}
-        Whether a row without a value in a column, or without a finite number, is an error, or left out and counted.
+    truth, by : str, optional
+        Columns whose missing values are missing labels, and are a part of their own.
+    rules : RowRules, optional
+        Whether a row without a label, or without another value, is an error, or left out and counted; by default an
+        error, which names no option.
 
     Returns
     -------
@@ -124,8 +134,8 @@ def read_columns(
         another type or of another length, or has missing values.
     """
     columns = None if wanted is None and not beside else {**(wanted or {}), **beside}
-    source = open_source(data, Request(columns, names, numeric, on_invalid == "drop", form))
-    return join_columns(source, _called(source, wanted, beside), numeric, hint=hint, on_invalid=on_invalid)
+    source = open_source(data, Request(columns, names, numeric, "drop" in (rules or ()), form))
+    return join_columns(source, _called(source, wanted, beside), numeric, truth=truth, by=by, rules=rules)
 
 
 def _called(source: Source, wanted: Names | None, beside: Names) -> dict[str, str]:
@@ -133,13 +143,35 @@ def _called(source: Source, wanted: Names | None, beside: Names) -> dict[str, st
 
 
 def join_columns(
-    source: Source, wanted: Names, numeric: Collection[str], *, hint: str = "", on_invalid: OnInvalid = "raise"
+    source: Source,
+    wanted: Names,
+    numeric: Collection[str],
+    *,
+    truth: str | None = None,
+    by: str | None = None,
+    rules: RowRules | None = None,
 ) -> NamedColumns:
     """Read some columns of all pieces of a source; arguments and errors as `read_columns`."""
-    loaded = _Loaded(source, wanted, numeric, hint, on_invalid)
+    loaded = _Loaded(source, wanted, numeric, truth, by, rules)
     arrays = {name: loaded.take(name) for name in wanted}
     check_same_length(**{wanted[name]: array for name, array in arrays.items()})
-    return NamedColumns(arrays, loaded.line, source.as_written, loaded.left_out, source.name)
+    left_out, as_written = loaded.left_out, source.as_written
+    if by in as_written:
+        arrays[by], left_out = _named_values(arrays[by], left_out)
+    return NamedColumns(arrays, loaded.line, as_written - {by}, left_out, source.name)
+
+
+def _named_values(column: Any, left_out: LeftOut) -> tuple[PartlyMissing, LeftOut]:
+    """Return what values that part rows stand for, which are text as it is written: of kept rows, and of others."""
+    column = PartlyMissing.joined([column])
+    written = list({**dict.fromkeys(column.names.tolist()), **left_out.by_value})
+    texts = [name for name in written if name is not None]
+    values: dict[Any, Any] = {None: None} | dict(zip(texts, name_values(texts), strict=True))
+    distinct = [value for value in ascending({values[name] for name in column.names.tolist()}) if value is not None]
+    place = {None: -1} | {value: k for k, value in enumerate(distinct)}
+    places = np.array([*(place[values[name]] for name in column.names.tolist()), -1], np.intp)
+    names = text_array(distinct) if distinct and isinstance(distinct[0], str) else np.array(distinct)
+    return PartlyMissing(names, places[column.codes]), left_out.named(values)
 
 
 def read_numbers(path: str, beside: Names, form: CsvForm) -> tuple[NamedColumns, list[str]]:
@@ -148,7 +180,7 @@ def read_numbers(path: str, beside: Names, form: CsvForm) -> tuple[NamedColumns,
     Return the columns, and the names of those that are left out.
     """
     source = open_source(path, Request(beside or None, form=form))
-    loaded = _Loaded(source, _called(source, None, beside), (), "", "raise")
+    loaded = _Loaded(source, _called(source, None, beside), (), None, None, None)
     kept = {name for name in loaded.names if name in beside or loaded.columns[name].holds_numbers}
     arrays = {name: loaded.take(name) for name in loaded.names if name in kept}
     return NamedColumns(arrays, loaded.line), [name for name in loaded.names if name not in kept]
@@ -206,15 +238,24 @@ class _Loaded:
     """All rows of a source: its pieces, read by several threads, and where each row is from."""
 
     def __init__(
-        self, source: Source, wanted: Names, numeric: Collection[str], hint: str, on_invalid: OnInvalid
+        self,
+        source: Source,
+        wanted: Names,
+        numeric: Collection[str],
+        truth: str | None,
+        by: str | None,
+        rules: RowRules | None,
     ) -> None:
         source.check_columns(wanted)
         numbers = [name for name in wanted if name in numeric]
-        self.source, self.names, self.numeric, self.hint = source, dict(wanted), frozenset(numbers), hint
+        self.source, self.names, self.numeric = source, dict(wanted), frozenset(numbers)
+        self.truth, self.by, self.has_rules = truth, by, rules is not None
         self.reader = None  # of rows of which some are left out
-        if on_invalid == "drop":
+        if rules is not None and "drop" in rules:
             keys = [name for name in wanted if name not in numeric]
-            self.reader = ColumnReader(source, keys, numbers, on_invalid="drop", names=wanted)
+            self.reader = ColumnReader(
+                source, keys, numbers, truth=truth, by=by, rules=rules, checks=False, names=wanted
+            )
         n_rows = None if self.reader is not None or source.in_memory else source.n_rows
         self.columns = {name: _Column(source, n_rows) for name in wanted}
         self._starts = [0, *accumulate(piece.n_rows or 0 for piece in source.pieces)]
@@ -245,7 +286,7 @@ class _Loaded:
             batches.append(batch)
             start = self._starts[k] + batch.start
             for name, column in columns.items():
-                if not self.columns[name].keeps(start, column):
+                if (name == self.by and have_missing(column)) or not self.columns[name].keeps(start, column):
                     waiting[name].append((start, batch, column))
         return batches, waiting
 
@@ -303,15 +344,17 @@ class _Loaded:
         """Return a column as an array, and let it go: not all are held twice; raise if a value is missing."""
         column, shown = self.columns.pop(name), self.names[name]
         parts = [(batch, each) for _, batch, each in column.waiting]
+        if name == self.by and any(have_missing(each) for _, each in parts):
+            return self._parted(shown, column)
         if parts and is_arrow(parts[0][1]):  # Arrow's own
-            self._check_missing(shown, parts)
+            self._check_missing(name, parts)
             if name in self.numeric:
                 self._check_numbers(shown, parts)
         if column.numbers is None:
             try:
                 return self._joined(shown, parts, name in self.numeric)
             except ValueError:
-                self._check_missing(shown, parts)  # whose message says more
+                self._check_missing(name, parts)  # whose message says more
                 raise
         if parts:  # of files with other types
             arrays = [as_column(shown, each, numeric=True) for _, each in parts]
@@ -321,12 +364,31 @@ class _Loaded:
             return numbers
         return column.numbers
 
-    def _check_missing(self, shown: str, parts: list[tuple[Batch, Any]]) -> None:
+    def _parted(self, shown: str, column: _Column) -> PartlyMissing:
+        """Return a column of which values are missing."""
+        waiting = [values_or_missing(shown, each) for _, _, each in column.waiting]
+        if column.numbers is None:
+            return PartlyMissing.joined(waiting)
+        for start, _, each in column.waiting:
+            column.numbers[start : start + len(each)] = 0
+        joined = PartlyMissing.joined([column.numbers, *waiting])
+        codes, ends = (
+            joined.codes[: column.numbers.size],
+            list(accumulate(map(len, waiting), initial=column.numbers.size)),
+        )
+        for (start, _, each), first in zip(column.waiting, ends, strict=False):
+            codes[start : start + len(each)] = joined.codes[first : first + len(each)]
+        return PartlyMissing(joined.names, codes)
+
+    def _check_missing(self, name: str, parts: list[tuple[Batch, Any]]) -> None:
         missing = [(batch, rows) for batch, each in parts if (rows := missing_rows(each)) is not None]
         if missing:
             count = sum(int(np.count_nonzero(rows)) for _, rows in missing)
             where = self._row(missing[0][0], int(missing[0][1].argmax()))
-            raise ValueError(f"{shown} has {count} missing value{'s' * (count > 1)}, the first at {where}{self.hint}")
+            hint = dropping(is_label=name == self.truth) if self.has_rules else ""
+            raise ValueError(
+                f"{self.names[name]} has {count} missing value{'s' * (count > 1)}, the first at {where}{hint}"
+            )
 
     def _check_numbers(self, shown: str, parts: list[tuple[Batch, Any]]) -> None:
         """Raise if a column of numbers has another type; name its first value that is none."""
@@ -506,11 +568,20 @@ class ColumnRoles:
 def encode_values(shown: str, column: NDArray[Any], *, as_written: bool = False) -> tuple[list[Any], NDArray[np.intp]]:
     """Return a column's values, ascending, and the place of each row's among them.
 
-    Text of a CSV file, `as_written`, is numbers where each is written as its number is shown.
+    Text of a CSV file, `as_written`, is numbers where each is written as its number is shown. None, of missing values,
+    is last.
     """
+    if isinstance(column, PartlyMissing):
+        column = column.compact()
+        values, places = encode_values(shown, column.labels) if column.names.size else ([], [])
+        if not (column.codes < 0).any():
+            return values, places[column.codes]
+        return [*values, None], np.append(places, len(values)).astype(np.intp)[column.codes]
     if as_written:
         names, codes = unique_inverse(as_groups(shown, column))
-        named = name_values(shown, names.tolist())
+        named = name_values(names.tolist())
+        if None in named:
+            raise ValueError(f"{shown} must not be missing, got {names[named.index(None)]!r} among numbers")
         order = sorted(range(len(named)), key=named.__getitem__)
         return [named[k] for k in order], np.argsort(order)[codes]
     if column.dtype.kind in "ib":

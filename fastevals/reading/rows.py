@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, Required, TypedDict
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._choices import OnInvalid
 from fastevals._kernels.checksums import mix_column, sum_hashes
+from fastevals._naming import dropping, option
 from fastevals._options import check_choice, listed, show
 from fastevals._validation.arrays import (
     check_one_weight,
@@ -24,13 +25,36 @@ from fastevals._validation.arrays import (
     missing_rows,
 )
 from fastevals._validation.labels import Classes, as_column, binary_labels, both_classes, distinct_pair
-from fastevals._validation.text import TextLabels, is_text, share_names, unique_inverse
+from fastevals._validation.text import TextLabels, is_text, share_names
 from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import BinaryLabels
 from fastevals.reading.sources import Piece, Source, Watch, read_piece
-from fastevals.reading.values import finite_rows, kept_rows, name_values, refuse_text
+from fastevals.reading.values import (
+    PartlyMissing,
+    ascending,
+    finite_rows,
+    kept_rows,
+    name_values,
+    refuse_text,
+    split_values,
+    values_or_missing,
+)
 
-DROPPING = "; on_invalid='drop' leaves such rows out"
+
+class RowRules(NamedTuple):
+    """What becomes of rows that can't be counted: those without a label, and those with an invalid number."""
+
+    on_missing_label: OnInvalid = "raise"
+    on_invalid: OnInvalid = "raise"
+
+    def check(self) -> None:
+        """Raise unless each is one of those that there are."""
+        for name, rule in self._asdict().items():
+            check_choice(option(name), rule, OnInvalid)
+
+    def of(self, *, is_truth: bool) -> OnInvalid:
+        """Return that of a missing value in the column of the truth, or in another."""
+        return self.on_missing_label if is_truth else self.on_invalid
 
 
 class Rows(NamedTuple):
@@ -54,13 +78,13 @@ class Rows(NamedTuple):
         return int(self.weights.sum()), int(self.weights[self.flags > 0].sum())
 
     def by_value(self) -> Iterator[tuple[Any, Rows]]:
-        """Yield each value, and its rows; None and all rows where they aren't parted."""
+        """Yield each value, and its rows, None where it is missing; None and all rows where they aren't parted."""
         if self.values is None:
             yield None, self
             return
-        values, codes = unique_inverse(self.values)
-        for value, part in zip(values.tolist(), rows_by_code(codes, values.size), strict=True):
-            yield value, self if values.size == 1 else self.take(part)
+        values, codes = split_values(self.values)
+        for value, part in zip(values, rows_by_code(codes, len(values)), strict=True):
+            yield value, self if len(values) == 1 else self.take(part)
 
     def checksums(self) -> list[int]:
         """Return a checksum for each model: almost surely different for different rows, in any order."""
@@ -84,30 +108,47 @@ class Rows(NamedTuple):
 class LeftOut(NamedTuple):
     """Rows that are left out because they can't be counted: in total, and by the column that lacks a value.
 
-    A row may lack several: `alone` are those that lack the one.
+    A row may lack several: `alone` are those that lack the one. `by_value` has those of each block, where rows are
+    parted.
     """
 
     n_rows: int = 0
     by_column: Mapping[str, int] = MappingProxyType({})
     alone: Mapping[str, int] = MappingProxyType({})
+    by_value: Mapping[Any, Any] = MappingProxyType({})  # LeftOut by value
 
     @classmethod
-    def of(cls, wrong: Mapping[str, NDArray[np.bool_]]) -> LeftOut:
-        """Return the rows of a batch that are wrong in some column."""
+    def of(cls, wrong: Mapping[str, NDArray[np.bool_]], parted: Any = None) -> LeftOut:
+        """Return the rows of a batch that are wrong in some column; `parted` are the values that part all its rows."""
         times = np.sum(list(wrong.values()), axis=0)
         by_column = {name: int(np.count_nonzero(each)) for name, each in wrong.items()}
         alone = {name: int(np.count_nonzero(each & (times == 1))) for name, each in wrong.items()}
-        return cls(int(np.count_nonzero(times)), by_column, alone)
+        by_value = {}
+        if parted is not None:
+            rows = np.flatnonzero(times)
+            values, codes = split_values(parted[rows])
+            for value, part in zip(values, rows_by_code(codes, len(values)), strict=True):
+                its = {name: each[rows[part]] for name, each in wrong.items()}
+                by_value[value] = cls.of({name: each for name, each in its.items() if each.any()})
+        return cls(int(np.count_nonzero(times)), by_column, alone, by_value)
 
     @classmethod
     def total(cls, parts: Iterable[LeftOut]) -> LeftOut:
         """Return the rows of parts together."""
         n_rows, by_column, alone = 0, Counter[str](), Counter[str]()
+        by_value = defaultdict[Any, list[LeftOut]](list)
         for part in parts:
             n_rows += part.n_rows
             by_column.update(part.by_column)
             alone.update(part.alone)
-        return cls(n_rows, dict(by_column), dict(alone))
+            for value, its in part.by_value.items():
+                by_value[value].append(its)
+        return cls(n_rows, dict(by_column), dict(alone), {value: cls.total(its) for value, its in by_value.items()})
+
+    def named(self, names: Mapping[Any, Any]) -> LeftOut:
+        """Return the same by what values stand for; those that stand for the same are put together."""
+        parts = [LeftOut(by_value={names[value]: its}) for value, its in self.by_value.items()]
+        return self._replace(by_value=LeftOut.total(parts).by_value)
 
 
 class ColumnReader:
@@ -118,12 +159,14 @@ class ColumnReader:
     files : Source
     keys, numbers : sequence of str
         Columns of labels, classes or groups, and of finite numbers.
-    on_invalid : {"raise", "drop"}
-        Whether a row without a value in one of them is an error, or left out and counted.
+    truth, by : str, optional
+        Those of `keys` or `numbers` whose missing values are missing labels, and are a part of their own.
+    rules : RowRules
+        Whether a row without a label, or without another value, is an error, or left out and counted.
+    checks : bool
+        Whether what is an error is raised; if not, whoever takes the columns does it.
     names : mapping of str to str, optional
         What messages call each column.
-    hint : str
-        The end of a message on missing values.
     """
 
     def __init__(
@@ -132,12 +175,14 @@ class ColumnReader:
         keys: Sequence[str],
         numbers: Sequence[str],
         *,
-        on_invalid: OnInvalid = "raise",
+        truth: str | None = None,
+        by: str | None = None,
+        rules: RowRules = RowRules(),  # noqa: B008 (which nothing changes)
+        checks: bool = True,
         names: Mapping[str, str] | None = None,
-        hint: str = DROPPING,
     ) -> None:
-        check_choice("on_invalid", on_invalid, OnInvalid)
-        self.files, self.on_invalid, self._hint = files, on_invalid, hint
+        rules.check()
+        self.files, self.truth, self.parted_by, self.rules, self._checks = files, truth, by, rules, checks
         self.columns = list(dict.fromkeys([*keys, *numbers]))
         self.names = {name: f"column {name!r}" for name in self.columns} if names is None else dict(names)
         files.check_columns(self.names)
@@ -164,7 +209,12 @@ class ColumnReader:
         for place, columns in self.checked(piece):
             yield place, {name: self._values(name, column) for name, column in columns.items()}
 
-    def _values(self, name: str, column: Any) -> NDArray[Any]:
+    def _parted(self, columns: Mapping[str, Any]) -> Any:
+        return None if self.parted_by is None else self._values(self.parted_by, columns[self.parted_by])
+
+    def _values(self, name: str, column: Any) -> Any:
+        if name == self.parted_by:
+            return values_or_missing(self.names[name], column)
         return as_column(self.names[name], column, numeric=name in self._numbers)
 
     def checked(
@@ -179,13 +229,14 @@ class ColumnReader:
             columns = {name: batch.column(k) for k, name in enumerate(self.columns)}
             wrong = self._wrong(columns, place)
             if wrong:
-                dropped.append(LeftOut.of(wrong))
+                dropped.append(LeftOut.of(wrong, self._parted(columns)))
                 valid = ~np.any(list(wrong.values()), axis=0)
                 if not valid.any():
                     continue
                 columns = {name: kept_rows(column, valid) for name, column in columns.items()}
                 place = place._replace(kept=np.flatnonzero(valid))
-            self._check_numbers(batch, place)
+            if self._checks:
+                self._check_numbers(batch, place)
             yield place, columns
         with self._lock:  # only of what was read to its end
             self._dropped[piece.name] = LeftOut.total(dropped)
@@ -212,17 +263,21 @@ class ColumnReader:
         """Return which rows can't be counted, by column, of those that have some; raise where these are an error."""
         found: dict[str, NDArray[np.bool_]] = {}
         for name, array in arrays.items():
+            rule = self.rules.of(is_truth=name == self.truth)
+            if name == self.parted_by or (rule == "raise" and not self._checks):
+                continue
             wrong, what = missing_rows(array), "missing value"
             finite = finite_rows(array, infinite=name not in self._numbers)
             if finite is not None:
                 wrong, what = (~finite, "NaN or infinite value") if wrong is None else (wrong | ~finite, what)
             if wrong is None:
                 continue
-            if self.on_invalid == "raise":
+            if rule == "raise":
                 count = int(np.count_nonzero(wrong))
                 where = place.row(int(wrong.argmax()))
                 raise ValueError(
-                    f"{self.names[name]} has {count} {what}{'s' * (count > 1)}, the first at {where}{self._hint}"
+                    f"{self.names[name]} has {count} {what}{'s' * (count > 1)}, the first at {where}"
+                    f"{dropping(is_label=name == self.truth)}"
                 )
             found[name] = wrong
         return found
@@ -242,16 +297,14 @@ class RowReader(ColumnReader):
         Columns of row weights, of values that part rows, and of groups of rows.
     are_copies : bool
         Whether the weights say how many copies of each row there are.
+    are_groups : bool
+        Whether values of `by` are groups, each of which has one: else rows without one are a part of their own.
     pos_label : label, optional
         The positive class; 1 among 0/1, -1/1 and booleans.
-    on_invalid : {"raise", "drop"}
-        Whether a row without a label, a weight or a finite score is an error, or left out and counted.
+    rules : RowRules
+        Whether a row without a label, and one without a weight or a finite score, is an error, or left out and counted.
     names : mapping of str to str
         What messages call each column.
-    option : str
-        What messages call `pos_label`.
-    hint : str
-        The end of a message on missing values.
     parse : callable, optional
         Of `pos_label` and the first labels, gives that which is meant.
     labels : tuple, optional
@@ -268,20 +321,20 @@ class RowReader(ColumnReader):
         by: str | None = None,
         groups: str | None = None,
         pos_label: Any = None,
-        on_invalid: OnInvalid = "raise",
+        rules: RowRules = RowRules(),  # noqa: B008 (which nothing changes)
         names: Mapping[str, str] | None = None,
-        option: str = "pos_label",
-        hint: str = DROPPING,
         parse: Callable[[Any, list[Any]], Any] = lambda wanted, labels: wanted,
         labels: tuple[Any, Any] = (None, None),
         are_copies: bool = False,
+        are_groups: bool = False,
     ) -> None:
         keys = [name for name in (label, by, groups) if name is not None]
         numbers = [name for name in (*scores, weight) if name is not None]
-        super().__init__(files, keys, numbers, on_invalid=on_invalid, names=names, hint=hint)
-        self.label, self.scores, self.weight, self.by, self.groups = label, tuple(scores), weight, by, groups
+        super().__init__(files, keys, numbers, truth=label, by=None if are_groups else by, rules=rules, names=names)
+        self.by = by
+        self.label, self.scores, self.weight, self.groups = label, tuple(scores), weight, groups
         self.are_copies = are_copies
-        self._wanted, self._parse, self._option = pos_label, parse, option
+        self._wanted, self._parse = pos_label, parse
         self._labels = labels  # positive and negative, as far as they are known
         self._like: Any = None  # a label, as the file has it
         self._has_positives = False
@@ -338,12 +391,20 @@ class RowReader(ColumnReader):
         return named_classes(self._labels)
 
     def value_names(self, values: Iterable[Any]) -> dict[Any, Any]:
-        """Return what values that part rows stand for, ascending, by how they are read: as text of CSV files."""
-        found = list(values)
+        """Return what values that part rows stand for, ascending, by how they are read: as text of CSV files.
+
+        Those of rows that are left out are among them.
+        """
+        found = list({**dict.fromkeys(values), **self.left_out.by_value})
         if self.by is None or not self.files.is_csv:
-            return {value: value for value in (found if self.by is None else sorted(found))}
-        named = dict(zip(found, name_values(self.names[self.by], found), strict=True))
-        return dict(sorted(named.items(), key=lambda pair: pair[1]))
+            return {value: value for value in (found if self.by is None else ascending(found))}
+        texts = [value for value in found if value is not None]
+        named = dict(zip(texts, name_values(texts), strict=True)) | ({None: None} if None in found else {})
+        missing = [value for value in found if named[value] is None]
+        if len(missing) > 1:
+            raise ValueError(f"{self.names[self.by]} has several words for a missing value among numbers: {missing}")
+        written = {value: name for name, value in named.items()}
+        return {written[value]: value for value in ascending(written)}
 
     def learn(self) -> None:
         """Read the labels of the first rows: what is wrong with others doesn't depend on which come first."""
@@ -415,7 +476,8 @@ class RowReader(ColumnReader):
             if self._wanted is not None and not self._has_positives:
                 distinct = listed(sorted({labels.negative, *distinct_pair(values)} - {None}))
                 raise ValueError(
-                    f"{self._option} must be a label of {self.names[self.label]} ({distinct}), got {show(self._wanted)}"
+                    f"{option('pos_label')} must be a label of {self.names[self.label]} ({distinct}), got "
+                    f"{show(self._wanted)}"
                 )
             both = [labels.positive] if labels.negative is None else [labels.negative, labels.positive]
             other = ~np.isin(np.asarray(values), both)
@@ -448,13 +510,15 @@ class RowReader(ColumnReader):
         if positive is None:
             name = self.names[self.label]
             wanted = None if self._wanted is None else self._parse(self._wanted, sorted(distinct))
-            _, positive, negative = binary_labels(name, values, wanted, option=self._option)
+            _, positive, negative = binary_labels(name, values, wanted, option=option("pos_label"))
             self._like = sorted(distinct)[0]
         elif isinstance(positive, str) == is_text(values):
             others = [label for label in distinct if label != positive]
             if others and negative is None:
                 if self._wanted is None:  # the positive one was 1 by default, which depends on the other
-                    binary_labels(self.names[self.label], np.array([positive, others[0]]), None, option=self._option)
+                    binary_labels(
+                        self.names[self.label], np.array([positive, others[0]]), None, option=option("pos_label")
+                    )
                 negative = others[0]
         self._labels = positive, negative
 
@@ -466,6 +530,8 @@ def joined_checksums(parts: Iterable[Sequence[int]]) -> list[int]:
 
 def _bits(column: Any) -> NDArray[np.uint64]:
     """Return 64 bits for each row of a column, the same for equal values."""
+    if isinstance(column, PartlyMissing):
+        return np.append(_bits(column.labels), np.uint64(0))[column.codes]
     if isinstance(column, TextLabels):
         hashed = [hashlib.blake2b(name.encode(errors="surrogatepass"), digest_size=8).digest() for name in column.names]
         return np.frombuffer(b"".join(hashed), np.uint64)[column.codes]
@@ -477,6 +543,8 @@ def joined_columns(columns: Sequence[Any]) -> Any:
     """Return columns of rows one after another; None where there are none."""
     if columns[0] is None:
         return None
+    if any(isinstance(column, PartlyMissing) for column in columns):
+        return PartlyMissing.joined(columns)
     if not isinstance(columns[0], TextLabels):
         return np.concatenate(columns)
     names, codes = share_names(columns)
@@ -533,6 +601,7 @@ class CountOptions(TypedDict, total=False):
 
     sample_weight: str | None
     frequency_weight: str | None
+    on_missing_label: OnInvalid
     on_invalid: OnInvalid
 
 

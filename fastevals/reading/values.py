@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastevals._distinct import sorted_unique
 from fastevals._options import show
-from fastevals._validation.arrays import is_arrow, numbers_of
-from fastevals._validation.text import TextLabels
+from fastevals._validation.arrays import is_arrow, missing_rows, numbers_of
+from fastevals._validation.labels import as_column
+from fastevals._validation.text import TextLabels, is_text, unique_inverse
 
 # Text for a missing value: what pyarrow accepts among numbers, and more words where such rows are left out.
 NULLS = (
@@ -67,23 +69,96 @@ def refuse_text(shown: str, dtype: Any, value: Any, where: str) -> NoReturn:
     )
 
 
+# Values that may be missing -------------------------------------------------------------------------------------------
+
+
+class PartlyMissing:
+    """A column of which some values are missing: the code of each row, -1 of those, and the value of each code."""
+
+    __slots__ = ("codes", "names")
+
+    def __init__(self, names: NDArray[Any], codes: NDArray[np.intp]) -> None:
+        self.names, self.codes = names, codes
+
+    def __getitem__(self, rows: Any) -> PartlyMissing:
+        return PartlyMissing(self.names, self.codes[rows])
+
+    def __len__(self) -> int:
+        return self.codes.size
+
+    def compact(self) -> PartlyMissing:
+        """Return the same with those values alone that occur."""
+        seen, codes = np.unique(self.codes, return_inverse=True)
+        n_missing = int(seen[0] < 0)
+        return PartlyMissing(self.names[seen[n_missing:]], codes.astype(np.intp) - n_missing)
+
+    @property
+    def labels(self) -> Any:
+        """The values of the codes, as other columns hold them."""
+        return TextLabels(self.names, np.arange(self.names.size)) if is_text(self.names) else self.names
+
+    @classmethod
+    def joined(cls, columns: Sequence[Any]) -> PartlyMissing:
+        """Return columns one after another, in some of which values are missing."""
+        parts = [each if isinstance(each, cls) else cls(*unique_inverse(each)) for each in columns]
+        known = [part.names for part in parts if part.names.size]
+        names = sorted_unique(np.concatenate(known)) if known else parts[0].names
+        places = (np.append(np.searchsorted(names, part.names), -1) if part.names.size else [-1] for part in parts)
+        codes = [np.asarray(place)[part.codes] for place, part in zip(places, parts, strict=True)]
+        return cls(names, np.concatenate(codes))
+
+
+def have_missing(column: Any) -> bool:
+    """Return whether values of a column are missing, or NaN."""
+    return missing_rows(column) is not None or finite_rows(column, infinite=True) is not None
+
+
+def values_or_missing(shown: str, column: Any) -> Any:
+    """Return a column as `as_column` does, or as `PartlyMissing` where values are missing or NaN."""
+    missing, known = missing_rows(column), finite_rows(column, infinite=True)
+    if missing is None and known is None:
+        return as_column(shown, column)
+    present = ~missing if missing is not None else known
+    if missing is not None and known is not None:
+        present = known & ~missing
+    assert present is not None
+    codes = np.full(present.size, -1, np.intp)
+    if not present.any():
+        return PartlyMissing(np.empty(0), codes)
+    names, codes[present] = unique_inverse(as_column(shown, kept_rows(column, present)))
+    return PartlyMissing(names, codes)
+
+
+def split_values(column: Any) -> tuple[list[Any], NDArray[np.intp]]:
+    """Return the distinct values of a column, ascending, None last where some are missing, and each row's place."""
+    if not isinstance(column, PartlyMissing):
+        names, codes = unique_inverse(column)
+        return names.tolist(), codes
+    column = column.compact()
+    names, missing = column.names.tolist(), column.codes < 0
+    return ([*names, None], np.where(missing, len(names), column.codes)) if missing.any() else (names, column.codes)
+
+
+def ascending(values: Iterable[Any]) -> list[Any]:
+    """Return different values in order, None, which stands for missing ones, last."""
+    return sorted(values, key=lambda value: (value is None, 0 if value is None else value))
+
+
 # Names in CSV files ---------------------------------------------------------------------------------------------------
 
 
-def name_values(shown: str, names: Sequence[str]) -> list[Any]:
+def name_values(names: Sequence[str]) -> list[Any]:
     """Return the values that names in a file stand for, of one type: no two are the same, none changes.
 
     They are whole numbers, decimals or booleans if every name is written as its value is shown, and text otherwise: 7
-    and 007, 100000 and 1E5 are four groups. Text for a missing value is missing among numbers, and a name among text.
+    and 007, 100000 and 1E5 are four groups. Text for a missing value is None among numbers, and a name among text.
     """
     given = [name for name in names if name not in NULLS]
     for parse in (int, float, BOOLEANS.__getitem__):
         values = _parsed(parse, given)
         if values is not None and all(repr(value).lower() == name for value, name in zip(values, given, strict=True)):
-            missing = next((name for name in names if name in NULLS), None)
-            if missing is not None:
-                raise ValueError(f"{shown} must not be missing, got {missing!r} among numbers")
-            return values
+            found = iter(values)
+            return [None if name in NULLS else next(found) for name in names]
     return list(names)
 
 

@@ -17,7 +17,7 @@ from fastevals._validation.arrays import as_thresholds, check_finite, exact_floa
 from fastevals.counting.ordering import FLOATS
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.reading.files import open_source
-from fastevals.reading.rows import RankingOptions, RowReader, Weights, check_names, score_names
+from fastevals.reading.rows import RankingOptions, RowReader, RowRules, Weights, check_names, score_names
 from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.exact.atoms import HUNDREDTHS, AtomCounts
 from fastevals.scale.exact.curve import ExactCurve
@@ -75,6 +75,7 @@ def ranking(
     cells: int = 2**18,
     at: ArrayLike = (),
     memory: int | str | None = None,
+    on_missing_label: OnInvalid = "raise",
     on_invalid: OnInvalid = "raise",
     filesystem: Any = None,
     progress: bool = False,
@@ -112,6 +113,8 @@ def ranking(
     memory : int or str, optional
         Bytes, such as ``"1GB"``, that the scores of positives may take, 44 for each: where they are more they are
         counted in several ranges, by a scan each. By default a quarter of what is free.
+    on_missing_label : {"raise", "drop"}
+        Whether a row without a label is an error, or left out.
     on_invalid : {"raise", "drop"}
         Whether a row without a label, a weight or a finite score is an error, or left out.
     filesystem : pyarrow.fs.FileSystem, optional
@@ -143,7 +146,15 @@ def ranking(
     >>> parquet.ranking(table, label="y", score="p").roc_auc()
     0.75
     """
-    reader = _open(data, label, score, Weights(sample_weight, frequency_weight), pos_label, on_invalid, filesystem)
+    reader = _open(
+        data,
+        label,
+        score,
+        Weights(sample_weight, frequency_weight),
+        pos_label,
+        RowRules(on_missing_label, on_invalid),
+        filesystem,
+    )
     thresholds = threshold_keys("at", at)
     cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
     wanted = None if exact is None else as_flag("exact", exact)
@@ -177,6 +188,7 @@ def ranking_summary(
     pos_label: Any = None,
     cells: int = 2**18,
     at: ArrayLike = (),
+    on_missing_label: OnInvalid = "raise",
     on_invalid: OnInvalid = "raise",
     filesystem: Any = None,
     progress: bool = False,
@@ -185,7 +197,8 @@ def ranking_summary(
 
     Parameters
     ----------
-    data, label, score, sample_weight, frequency_weight, pos_label, cells, at, on_invalid, filesystem, progress
+    data, label, score, sample_weight, frequency_weight, pos_label, cells, at, on_missing_label, on_invalid, filesystem,
+    progress
         As in `ranking`.
 
     Returns
@@ -206,7 +219,15 @@ def ranking_summary(
     >>> summary, fastevals.delong(summary).aucs
     (RankingSummary(4 rows, 2 positives, exact), array([0.75]))
     """
-    reader = _open(data, label, score, Weights(sample_weight, frequency_weight), pos_label, on_invalid, filesystem)
+    reader = _open(
+        data,
+        label,
+        score,
+        Weights(sample_weight, frequency_weight),
+        pos_label,
+        RowRules(on_missing_label, on_invalid),
+        filesystem,
+    )
     cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
     found = summaries(reader, threshold_keys("at", at), cells=cells, progress=progress)
     return found[score] if isinstance(score, str) else found
@@ -218,14 +239,14 @@ def _open(
     score: str | Sequence[str],
     weights: Weights,
     pos_label: Any,
-    on_invalid: OnInvalid,
+    rules: RowRules,
     filesystem: Any,
 ) -> RowReader:
     names = score_names(score)
     check_names(label=label, **weights.given())
     return RowReader(
         open_source(data, filesystem=filesystem), label, names, weight=weights.column, are_copies=weights.are_copies,
-        pos_label=pos_label, on_invalid=on_invalid,
+        pos_label=pos_label, rules=rules,
     )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from fastevals.counting.ordering import FLOATS
 from fastevals.measure.ranking.ranking import as_ranking
 from fastevals.reading.rows import LeftOut, RowReader, Rows
 from fastevals.reading.sources import ROWS_PER_BATCH, Piece
+from fastevals.reading.values import ascending
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.fields import Fields, is_count, is_label
 from fastevals.scale.grid import ScoreGrid, atoms_of_rows, even_cuts, fit_grid
@@ -192,7 +193,7 @@ class ScoresSummary(Summary, Mapping[Any, S]):
         if has_both_types(values):
             raise ValueError(f"summaries must have values of {self.by!r} of one type, got text and numbers")
         blocks = {}
-        for value in sorted(values) if self.by is not None else values:
+        for value in ascending(values):
             first, *more = (each.blocks[value] for each in everything if value in each.blocks)
             blocks[value] = first.merge(*more)
         return type(self)(
@@ -244,6 +245,10 @@ class ScoresSummary(Summary, Mapping[Any, S]):
             "rows": [[block.n_samples, block.n_positives] for block in self.blocks.values()],
             "left_out": [self.left_out.n_rows, self.n_weightless],
             "lacking": [dict(self.left_out.by_column), dict(self.left_out.alone)],
+            "lacking_by_value": [
+                [as_json(value), its.n_rows, dict(its.by_column), dict(its.alone)]
+                for value, its in self.left_out.by_value.items()
+            ],
             "pieces": self.pieces,
             "settings": self.settings,
             "sizes": [len(data) for data in stored],
@@ -264,15 +269,20 @@ class ScoresSummary(Summary, Mapping[Any, S]):
             raise ValueError(f"models must have different names, got {listed(models)}")
         if by is None and values not in ([], [None]):
             raise ValueError(f"values must be none where rows are not parted, got {listed(values)}")
-        if by is not None and (None in values or has_both_types(values)):
+        if by is not None and (None in values[:-1] or has_both_types(values)):
             raise ValueError("values must be of one type")
-        if any(value >= after for value, after in pairwise(values)):
+        if any(value >= after for value, after in pairwise(value for value in values if value is not None)):
             raise ValueError("values must be in order")
         n_dropped, n_weightless = fields.many("left_out", "numbers of rows", is_count, 2)
         lacking = fields.many("lacking", "numbers of rows by name", _are_named, 2) if "lacking" in fields else [{}, {}]
+        parts: dict[Any, LeftOut] = {}
+        if "lacking_by_value" in fields:
+            for value, *its in fields.many("lacking_by_value", "numbers of rows by value", _are_left_out):
+                parts[from_json([value])[0]] = LeftOut(*its)
         summary = cls(
             fields.text("label"), tuple(models), fields.text_or_none("weight"), by, fields.labels(), {},
-            LeftOut(n_dropped, *lacking), n_weightless, fields.item("pieces", "numbers of rows by name", _are_named),
+            LeftOut(n_dropped, *lacking, parts), n_weightless,
+            fields.item("pieces", "numbers of rows by name", _are_named),
             fields.many("settings", "any values", lambda value: True),
             are_copies="copies" in fields and fields.flag("copies"),
         )  # fmt: skip
@@ -315,11 +325,11 @@ class ScoresSummary(Summary, Mapping[Any, S]):
 
 def has_both_types(values: Iterable[Any]) -> bool:
     """Return whether values hold both text and other types."""
-    return len({isinstance(value, str) for value in values}) > 1
+    return len({isinstance(value, str) for value in values if value is not None}) > 1
 
 
-def _as_text(value: Any) -> str:
-    return value if isinstance(value, str) else repr(value).lower()
+def _as_text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else repr(value).lower()
 
 
 ENDLESS = (["inf"], ["-inf"])  # labels that JSON has not
@@ -332,6 +342,15 @@ def _are_rows(value: Any) -> bool:
 
 def _are_named(value: Any) -> bool:
     return isinstance(value, dict) and all(map(is_count, value.values()))
+
+
+def _are_left_out(found: Any) -> bool:
+    """Return whether it is a value, how many of its rows are left out, and which columns these lack."""
+    if not isinstance(found, list) or len(found) != 4:
+        return False
+    value, n_rows, *lacking = found
+    is_value = value is None or is_label(value) or value in ENDLESS
+    return is_value and is_count(n_rows) and all(map(_are_named, lacking))
 
 
 # Counting -------------------------------------------------------------------------------------------------------------
@@ -472,7 +491,9 @@ def count_scores(
     if whole is None or not whole.n_samples:
         raise reader.no_rows()
     whole.share_labels()
-    whole.blocks = {value: whole.blocks[read] for read, value in reader.value_names(whole.blocks).items()}
+    names = reader.value_names(whole.blocks)
+    whole.blocks = {value: whole.blocks[read] for read, value in names.items() if read in whole.blocks}
+    whole.left_out = whole.left_out.named(names)
     return whole
 
 

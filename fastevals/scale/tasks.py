@@ -19,17 +19,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._choices import OnInvalid
 from fastevals._options import show
-from fastevals._validation.text import is_text, unique_inverse
+from fastevals._validation.text import is_text
 from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import check_total
 from fastevals.many.group_values import GroupValues, grouped_values
 from fastevals.many.groups import auc_of_groups, counted_by_weight, errors_of_groups, scores_by_group, values_of_groups
 from fastevals.measure.kinds import SCORES, TARGETS, MetricSpecs
-from fastevals.reading.rows import ColumnReader, RowReader, Rows, joined_checksums, joined_columns
+from fastevals.reading.rows import ColumnReader, RowReader, RowRules, Rows, joined_checksums, joined_columns
 from fastevals.reading.sources import Piece, Source
+from fastevals.reading.values import split_values
 from fastevals.scale.exact.atoms import AtomCounts, atoms_beside
 from fastevals.scale.exact.curve import ExactCurve
 from fastevals.scale.exact.scans import KEYS_PER_SORT, WaitingKeys, ends, exact_units
@@ -105,10 +105,12 @@ class RankingColumns:
         The positive class, where it was said.
     labels : tuple
         The positive and the negative label, as far as they are known.
-    on_invalid : {"raise", "drop"}
-        What becomes of a row without a label, a weight or a finite score.
+    rules : RowRules
+        What becomes of a row without a label, and of one without a weight or a finite score.
     are_copies : bool
         Whether weights are numbers of copies of rows.
+    are_groups : bool
+        Whether values that part rows are groups, each of which has one.
     """
 
     label: str
@@ -117,8 +119,9 @@ class RankingColumns:
     by: str | None = None
     pos_label: Any = None
     labels: tuple[Any, Any] = (None, None)
-    on_invalid: OnInvalid = "raise"
+    rules: RowRules = RowRules()  # noqa: RUF009 (which nothing changes)
     are_copies: bool = False
+    are_groups: bool = False
 
     @property
     def weighs_rows(self) -> bool:
@@ -135,8 +138,8 @@ class RankingColumns:
         """Return what reads them of a partition."""
         return RowReader(
             _partition(name, self.names, batches), self.label, self.scores, weight=self.weight, by=self.by,
-            pos_label=self.pos_label, on_invalid=self.on_invalid, labels=self.labels,
-            are_copies=self.are_copies,
+            pos_label=self.pos_label, rules=self.rules, labels=self.labels, are_copies=self.are_copies,
+            are_groups=self.are_groups,
         )  # fmt: skip
 
 
@@ -152,14 +155,14 @@ class ArgumentColumns:
         The arguments that are finite numbers; others may be text.
     by : str or None
         Of values that part rows.
-    on_invalid : {"raise", "drop"}
-        What becomes of a row without a value in one of them.
+    rules : RowRules
+        What becomes of a row without a true value, and of one without another.
     """
 
     arguments: dict[str, str]
     numbers: tuple[str, ...]
     by: str | None = None
-    on_invalid: OnInvalid = "raise"
+    rules: RowRules = RowRules()  # noqa: RUF009 (which nothing changes)
 
     @property
     def weight(self) -> str | None:
@@ -175,7 +178,10 @@ class ArgumentColumns:
         """Return what reads them of a partition."""
         numbers = [self.arguments[argument] for argument in self.numbers if argument in self.arguments]
         keys = [column for column in self.names if column not in numbers]
-        return ColumnReader(_partition(name, self.names, batches), keys, numbers, on_invalid=self.on_invalid)
+        return ColumnReader(
+            _partition(name, self.names, batches), keys, numbers, truth=self.arguments.get("y_true"), by=self.by,
+            rules=self.rules,
+        )  # fmt: skip
 
 
 @contextmanager
@@ -254,8 +260,8 @@ def _parted(arrays: dict[str, Any], by: str | None) -> Iterator[tuple[Any, dict[
     if by is None:
         yield None, arrays
         return
-    values, codes = unique_inverse(arrays[by])
-    for value, rows in zip(values.tolist(), rows_by_code(codes, values.size), strict=True):
+    values, codes = split_values(arrays[by])
+    for value, rows in zip(values, rows_by_code(codes, len(values)), strict=True):
         yield value, {name: array[rows] for name, array in arrays.items()}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, Required, Unpack, overload
 
 import numpy as np
@@ -18,12 +19,14 @@ from fastevals.reading.rows import (
     CountOptions,
     LabelOptions,
     RankingOptions,
+    RowRules,
     Weights,
     check_names,
     given_columns,
     named_classes,
     score_names,
 )
+from fastevals.reading.values import ascending
 from fastevals.results import check_confidence_level
 from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.classes import ConfusionSummary
@@ -104,6 +107,7 @@ class Engine:
         exact: bool = False,
         cells: int = 2**18,
         at: ArrayLike = (),
+        on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> Any:
         """Return the ranking of all rows of a frame, however many: with a certificate, or exact.
@@ -126,8 +130,9 @@ class Engine:
             Column of how many copies of each row there are: whole numbers, the same as repeated rows. Not with
             `sample_weight`.
         by : str, optional
-            Column of values that part the rows: a mapping from each to its ranking is returned. Of more than some
-            hundred values all distinct scores are kept, at most 20 million, and all is exact.
+            Column of values that part the rows: a mapping from each to its ranking is returned, from None to that of
+            rows without one. Of more than some hundred values all distinct scores are kept, at most 20 million, and all
+            is exact; a row without a value is then an error, or left out, as `on_invalid` says.
         pos_label : label, optional
             The positive class; 1 among 0/1, -1/1 and booleans.
         exact : bool
@@ -140,8 +145,10 @@ class Engine:
         at : float or array-like, optional
             Thresholds at which counts are known in any case. Those of an exact ranking are known at 0, 0.01, ..., 1 and
             at scores of positives as well; elsewhere counts are an error, or have bounds.
+        on_missing_label : {"raise", "drop"}
+            Whether a row without a label is an error, or left out.
         on_invalid : {"raise", "drop"}
-            Whether a row without a label, a weight or a finite score is an error, or left out.
+            Whether a row without a weight or a finite score is an error, or left out.
 
         Returns
         -------
@@ -157,13 +164,14 @@ class Engine:
         ImportError
             If workers lack fastevals, or have another version.
         """
-        columns = _ranking_columns(label, score, Weights(sample_weight, frequency_weight), by, pos_label, on_invalid)
+        rules = RowRules(on_missing_label, on_invalid)
+        columns = _ranking_columns(label, score, Weights(sample_weight, frequency_weight), by, pos_label, rules)
         exact = as_flag("exact", exact)
         sample, cells, thresholds = self._sampled(data, columns, cells, at)
         frame, columns = sample.frame, sample.columns
         found: Mapping[Any, Mapping[str, Any]]
         if sample.n_values > MOST_PARTED:
-            groups = frame.do(CountGroups(columns))
+            groups = frame.do(CountGroups(replace(columns, are_groups=True)))
             by_model = {name: summary.rankings() for name, summary in groups.items()}
             return by_model[score] if isinstance(score, str) else _ByValue(by_model)
         if exact:
@@ -205,13 +213,14 @@ class Engine:
         pos_label: Any = None,
         cells: int = 2**18,
         at: ArrayLike = (),
+        on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> Any:
         """Return the summary that `ranking` reads: to be stored, merged with others, and given to `bootstrap`.
 
         Parameters
         ----------
-        data, label, score, sample_weight, frequency_weight, by, pos_label, cells, at, on_invalid
+        data, label, score, sample_weight, frequency_weight, by, pos_label, cells, at, on_missing_label, on_invalid
             As in `ranking`; `by` of at most some hundred values.
 
         Returns
@@ -226,7 +235,7 @@ class Engine:
         summary = self.summarize(
             data, label=label, score=score, sample_weight=sample_weight, frequency_weight=frequency_weight, by=by,
             pos_label=pos_label, cells=cells, at=at,
-            on_invalid=on_invalid, probabilities=False,
+            on_missing_label=on_missing_label, on_invalid=on_invalid, probabilities=False,
         )  # fmt: skip
         found = {value: block.summaries for value, block in summary.blocks.items()}
         return _shaped(found, by, score)
@@ -250,6 +259,7 @@ class Engine:
         pos_label: Any = None,
         cells: int = 2**18,
         at: ArrayLike = (),
+        on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
         probabilities: bool = True,
     ) -> ScoresSummary[Any]:
@@ -257,7 +267,7 @@ class Engine:
 
         Parameters
         ----------
-        data, label, score, sample_weight, frequency_weight, by, pos_label, cells, at, on_invalid
+        data, label, score, sample_weight, frequency_weight, by, pos_label, cells, at, on_missing_label, on_invalid
             As in `ranking`; `by` of at most some hundred values.
         probabilities : bool
             Whether Brier score, log loss and calibration are counted too.
@@ -271,7 +281,8 @@ class Engine:
         ValueError, ImportError
             As `ranking`.
         """
-        columns = _ranking_columns(label, score, Weights(sample_weight, frequency_weight), by, pos_label, on_invalid)
+        rules = RowRules(on_missing_label, on_invalid)
+        columns = _ranking_columns(label, score, Weights(sample_weight, frequency_weight), by, pos_label, rules)
         probabilities = as_flag("probabilities", probabilities)
         sample, cells, thresholds = self._sampled(data, columns, cells, at)
         if sample.n_values > MOST_PARTED:
@@ -302,6 +313,7 @@ class Engine:
         frequency_weight: str | None = None,
         by: str | None = None,
         pos_label: Any = None,
+        on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> Any:
         """Return the true and predicted classes of all rows, counted: ``.matrix()`` is their confusion matrix.
@@ -319,8 +331,10 @@ class Engine:
             Column of at most 1,000 values that part the rows: a dict by value is returned.
         pos_label : label, optional
             The positive one of two classes; 1 among 0/1, -1/1 and booleans.
+        on_missing_label : {"raise", "drop"}
+            Whether a row without a true class is an error, or left out.
         on_invalid : {"raise", "drop"}
-            Whether a row with a missing value is an error, or left out.
+            Whether a row without a predicted class or a weight is an error, or left out.
 
         Returns
         -------
@@ -331,12 +345,13 @@ class Engine:
         ValueError, ImportError
             As `ranking`.
         """
+        rules = RowRules(on_missing_label, on_invalid)
         arguments = {"label": label, "pred": pred}
         columns = _argument_columns(
-            arguments, ("y_true", "y_pred"), (), Weights(sample_weight, frequency_weight), by, on_invalid
+            arguments, ("y_true", "y_pred"), (), Weights(sample_weight, frequency_weight), by, rules
         )
         positive = as_label("pos_label", pos_label)
-        largest = self._checked(data, columns).largest_weight(sample_weight, on_invalid)
+        largest = self._checked(data, columns).largest_weight(sample_weight, rules)
         return self._summed(data, columns, ConfusionSummary, pos_label=positive, largest_weight=largest)
 
     @overload
@@ -357,6 +372,7 @@ class Engine:
         sample_weight: str | None = None,
         frequency_weight: str | None = None,
         by: str | None = None,
+        on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> Any:
         """Return the errors of predicted numbers, added up: metrics of regression, and their intervals.
@@ -372,8 +388,10 @@ class Engine:
             Column of how many copies of each row there are: whole numbers. Not with `sample_weight`.
         by : str, optional
             Column of at most 1,000 values that part the rows: a dict by value is returned.
+        on_missing_label : {"raise", "drop"}
+            Whether a row without a target is an error, or left out.
         on_invalid : {"raise", "drop"}
-            Whether a row with a missing or infinite value is an error, or left out.
+            Whether a row without a finite prediction or a weight is an error, or left out.
 
         Returns
         -------
@@ -384,6 +402,7 @@ class Engine:
         ValueError, ImportError
             As `ranking`.
         """
+        rules = RowRules(on_missing_label, on_invalid)
         arguments = {"target": target, "pred": pred}
         columns = _argument_columns(
             arguments,
@@ -391,7 +410,7 @@ class Engine:
             ("y_true", "y_pred"),
             Weights(sample_weight, frequency_weight),
             by,
-            on_invalid,
+            rules,
         )
         return self._summed(data, columns, TargetSummary)
 
@@ -415,6 +434,7 @@ class Engine:
         by: str | None = None,
         pos_label: Any = None,
         n_bins: int = 10,
+        on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> Any:
         """Return what Brier score, log loss and calibration need of all rows; exact.
@@ -434,8 +454,10 @@ class Engine:
             The positive class; 1 among 0/1, -1/1 and booleans.
         n_bins : int
             Of the calibration curve.
+        on_missing_label : {"raise", "drop"}
+            Whether a row without a label is an error, or left out.
         on_invalid : {"raise", "drop"}
-            Whether a row without a label, a weight or a finite score is an error, or left out.
+            Whether a row without a weight or a finite score is an error, or left out.
 
         Returns
         -------
@@ -446,9 +468,10 @@ class Engine:
         ValueError, ImportError
             As `ranking`.
         """
+        rules = RowRules(on_missing_label, on_invalid)
         arguments = {"label": label, "score": score}
         columns = _argument_columns(
-            arguments, ("y_true", "y_score"), ("y_score",), Weights(sample_weight, frequency_weight), by, on_invalid
+            arguments, ("y_true", "y_score"), ("y_score",), Weights(sample_weight, frequency_weight), by, rules
         )
         positive = as_label("pos_label", pos_label)
         return self._summed(data, columns, ProbabilitySummary, n_bins=n_bins, pos_label=positive)
@@ -467,13 +490,14 @@ class Engine:
         frequency_weight: str | None = None,
         pos_label: Any = None,
         most_scores: int = 20_000_000,
+        on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> GroupSummary:
         """Return all distinct scores of groups, counted: the ranking of each, and AUC by group.
 
         Parameters
         ----------
-        data, label, score, sample_weight, frequency_weight, pos_label, on_invalid
+        data, label, score, sample_weight, frequency_weight, pos_label, on_missing_label, on_invalid
             As in `ranking`.
         by : str
             Column of the group that each row is of.
@@ -489,7 +513,8 @@ class Engine:
         ValueError, ImportError
             As `ranking`.
         """
-        columns = _group_columns(label, score, by, Weights(sample_weight, frequency_weight), pos_label, on_invalid)
+        rules = RowRules(on_missing_label, on_invalid)
+        columns = _group_columns(label, score, by, Weights(sample_weight, frequency_weight), pos_label, rules)
         task = CountGroups(columns, check_integer("most_scores", most_scores, low=1))
         frame = self._checked(data, columns)
         (found,) = frame.do(task).values()
@@ -510,6 +535,7 @@ class Engine:
         pos_label: Any = None,
         interval: MergedInterval = None,
         confidence_level: float = 0.95,
+        on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> GroupedMetric:
         """Return the AUC of each group of rows, as `fastevals.grouped_auc` of all rows; of millions of groups.
@@ -518,7 +544,7 @@ class Engine:
 
         Parameters
         ----------
-        data, label, score, sample_weight, frequency_weight, pos_label, on_invalid
+        data, label, score, sample_weight, frequency_weight, pos_label, on_missing_label, on_invalid
             As in `ranking`.
         by : str
             Column of the group that each row is of.
@@ -541,7 +567,8 @@ class Engine:
         _, alpha = check_confidence_level(confidence_level)
         if interval is not None and sample_weight is not None:
             raise ValueError("interval='delong' does not take sample_weight: pass copies of rows as frequency_weight")
-        columns = _group_columns(label, score, by, Weights(sample_weight, frequency_weight), pos_label, on_invalid)
+        rules = RowRules(on_missing_label, on_invalid)
+        columns = _group_columns(label, score, by, Weights(sample_weight, frequency_weight), pos_label, rules)
         task = MeasureGroups(columns, parse_metrics("roc_auc"), interval is not None)
         return self._grouped(data, task, alpha)["roc_auc"]
 
@@ -556,6 +583,7 @@ class Engine:
         by: str,
         sample_weight: str | None = None,
         pos_label: Any = None,
+        on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> MetricsByGroup:
         """Return metrics of each group of rows, as `fastevals.grouped_metrics` of all rows; of millions of groups.
@@ -564,7 +592,7 @@ class Engine:
 
         Parameters
         ----------
-        data, sample_weight, pos_label, on_invalid
+        data, sample_weight, pos_label, on_missing_label, on_invalid
             As in `ranking`.
         metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
             What is asked for: metrics of scores and probabilities, or errors of predicted numbers.
@@ -588,12 +616,13 @@ class Engine:
         if kind == LABELS:
             raise ValueError("metrics must be of scores or of predicted numbers: confusion_summary(by=) has matrices")
         columns: RankingColumns | ArgumentColumns
+        rules = RowRules(on_missing_label, on_invalid)
         if kind == TARGETS:
             arguments = {"label": label, "score": score, "by": by}
             names = ("y_true", "y_pred", "groups")
-            columns = _argument_columns(arguments, names, names[:2], Weights(sample_weight), None, on_invalid)
+            columns = _argument_columns(arguments, names, names[:2], Weights(sample_weight), None, rules)
         else:
-            columns = _group_columns(label, score, by, Weights(sample_weight), pos_label, on_invalid)
+            columns = _group_columns(label, score, by, Weights(sample_weight), pos_label, rules)
         return self._grouped(data, MeasureGroups(columns, specs))
 
     # How --------------------------------------------------------------------------------------------------------------
@@ -635,43 +664,43 @@ class Engine:
 
 
 def _ranking_columns(
-    label: str, score: str | Sequence[str], weights: Weights, by: str | None, pos_label: Any, on_invalid: OnInvalid
+    label: str, score: str | Sequence[str], weights: Weights, by: str | None, pos_label: Any, rules: RowRules
 ) -> RankingColumns:
-    check_choice("on_invalid", on_invalid, OnInvalid)
+    rules.check()
     scores = score_names(score)
     check_names(label=label, **weights.given(), **given_columns(by=by))
     return RankingColumns(
-        label, scores, weights.column, by, as_label("pos_label", pos_label), on_invalid=on_invalid,
+        label, scores, weights.column, by, as_label("pos_label", pos_label), rules=rules,
         are_copies=weights.are_copies,
     )  # fmt: skip
 
 
 def _group_columns(
-    label: str, score: str, by: str, weights: Weights, pos_label: Any, on_invalid: OnInvalid
+    label: str, score: str, by: str, weights: Weights, pos_label: Any, rules: RowRules
 ) -> RankingColumns:
     check_names(score=score, by=by)
-    return _ranking_columns(label, score, weights, by, pos_label, on_invalid)
+    return _ranking_columns(label, score, weights, by, pos_label, rules)
 
 
 def _argument_columns(
     columns: dict[str, str], arguments: Sequence[str], numbers: Sequence[str], weights: Weights, by: str | None,
-    on_invalid: OnInvalid,
+    rules: RowRules,
 ) -> ArgumentColumns:  # fmt: skip
     """Return the columns of arguments of `update`, in the order of those that name them here."""
-    check_choice("on_invalid", on_invalid, OnInvalid)
+    rules.check()
     check_names(**columns, **weights.given(), **given_columns(by=by))
     given = dict(zip(arguments, columns.values(), strict=True))
     given |= given_columns(sample_weight=weights.sample_weight, frequency_weight=weights.frequency_weight)
-    return ArgumentColumns(given, (*numbers, "sample_weight", "frequency_weight"), by, on_invalid)
+    return ArgumentColumns(given, (*numbers, "sample_weight", "frequency_weight"), by, rules)
 
 
 def _ascending(found: Mapping[Any, Any], by: str) -> dict[Any, Any]:
     """Return what is found by value of a column, in the order of the values."""
     text = [value for value in found if isinstance(value, str)]
-    if 0 < len(text) < len(found):
-        number = next(value for value in found if not isinstance(value, str))
+    number = next((value for value in found if not isinstance(value, str) and value is not None), None)
+    if text and number is not None:
         raise ValueError(f"column {by!r} must have text or numbers, not both, got {show(text[0])} and {show(number)}")
-    return {value: found[value] for value in sorted(found)}
+    return {value: found[value] for value in ascending(found)}
 
 
 def _shaped(found: Mapping[Any, Mapping[str, Any]], by: str | None, score: str | Sequence[str]) -> Any:

@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fastevals._choices import OnInvalid
 from fastevals._execution import get_num_threads, run
+from fastevals.reading.rows import RowRules
 from fastevals.reading.sources import check_columns
 from fastevals.scale.tasks import OPENED, ArgumentColumns, LargestWeight, Task, opened
 
@@ -112,11 +112,11 @@ class Frame(ABC):
             raise self.no_rows(task.columns.weight)
         return merged(task, [answer for _, answer in answers])
 
-    def largest_weight(self, weight: str | None, on_invalid: OnInvalid) -> float | None:
+    def largest_weight(self, weight: str | None, rules: RowRules) -> float | None:
         """Return the largest weight; None where all are whole numbers, or there are none."""
         if weight is None:
             return None
-        columns = ArgumentColumns({"sample_weight": weight}, ("sample_weight",), None, on_invalid)
+        columns = ArgumentColumns({"sample_weight": weight}, ("sample_weight",), None, rules)
         largest, are_whole = self.do(LargestWeight(columns))
         return None if are_whole else float(largest)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fastevals._distinct import sorted_union
 from fastevals._validation.labels import Classes
 from fastevals.measure.ranking.ranking import Ranking
-from fastevals.reading.rows import Rows, joined_checksums, named_classes
+from fastevals.reading.rows import RowRules, Rows, joined_checksums, named_classes
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.engines.frame import Frame
@@ -70,7 +70,7 @@ class FrameSample(NamedTuple):
     @classmethod
     def of(cls, frame: Frame, columns: RankingColumns) -> FrameSample:
         """Sample the rows of a frame; those that can't be counted are named by the worker that reads them again."""
-        wanted = replace(columns, weight=None, on_invalid="drop")
+        wanted = replace(columns, weight=None, rules=RowRules("drop", "drop"))
         batches, is_all = frame.sample(wanted.names, SAMPLED_ROWS)
         reader = wanted.reader("the sample", iter(batches))
         parts: list[Rows] = []
@@ -86,7 +86,7 @@ def count_scores(
 ) -> ScoresSummary:
     """Count scores in ranges fitted to the sample; each by itself where it has all, and they are few."""
     frame, columns = sample.frame, sample.columns
-    weight = frame.largest_weight(None if columns.are_copies else columns.weight, columns.on_invalid)
+    weight = frame.largest_weight(None if columns.are_copies else columns.weight, columns.rules)
     many = {name: atoms for name, atoms in sample.atoms.items() if not sample.is_all or atoms.low.size > cells}
     grids = fitted_grids(many, cells, thresholds)
     counting = Counting(cells, thresholds, grids, weight, with_probabilities, may_move=not frame.samples_rows)

@@ -18,6 +18,7 @@ from fastevals.counting.ordering import FLOATS
 from fastevals.counts import MOST_ROWS, check_total
 from fastevals.reading.rows import RowReader, Rows
 from fastevals.reading.sources import Piece
+from fastevals.reading.values import ascending
 from fastevals.scale.cells import HIGHEST, LOWEST
 from fastevals.scale.exact.atoms import AtomCounts, Ints, KeyRange, Keys, atoms_beside, joined
 from fastevals.scale.squares import MAX_WEIGHT_IN_64_BITS, RowSums, exact_sum
@@ -100,11 +101,7 @@ class ExactScans:
         """Count rows by value, and gather the scores of positives; return the values' rows, ascending."""
         self.reader.learn()
         self.scan(self._gather_all)
-        blocks = (
-            [self.blocks[value] for value in sorted(self.blocks)]
-            if self.reader.by is not None
-            else list(self.blocks.values())
-        )
+        blocks = [self.blocks[value] for value in ascending(self.blocks)]
         if not blocks:
             raise self.reader.no_rows()
         for block in blocks:
