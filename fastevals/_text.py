@@ -56,7 +56,9 @@ def shorten_name(name: str, longest: int = NAME_CHARACTERS) -> str:
 
 
 def format_label(value: Any) -> str:
-    """Return a class or --by value as one writes it."""
+    """Return a class or --by value as one writes it; None is that of rows without one."""
+    if value is None:
+        return "(missing)"
     return printable(value) if isinstance(value, str) else repr(value).lower()
 
 

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._choices import OnInvalid
 from fastevals._execution import progress_bar, run
 from fastevals._limits import available_memory
 from fastevals._naming import dropping, option
@@ -153,7 +152,7 @@ def join_columns(
 ) -> NamedColumns:
     """Read some columns of all pieces of a source; arguments and errors as `read_columns`."""
     loaded = _Loaded(source, wanted, numeric, truth, by, rules)
-    arrays = {name: loaded.take(name) for name in wanted}
+    arrays: dict[str, Any] = {name: loaded.take(name) for name in wanted}
     check_same_length(**{wanted[name]: array for name, array in arrays.items()})
     left_out, as_written = loaded.left_out, source.as_written
     if by in as_written:
@@ -340,7 +339,7 @@ class _Loaded:
 
             yield watch
 
-    def take(self, name: str) -> NDArray[Any]:
+    def take(self, name: str) -> Any:
         """Return a column as an array, and let it go: not all are held twice; raise if a value is missing."""
         column, shown = self.columns.pop(name), self.names[name]
         parts = [(batch, each) for _, batch, each in column.waiting]
@@ -537,6 +536,13 @@ class ColumnRoles:
         roles = [(truth, self.truth), *((model, name) for name in self.models), *others]
         return columns_by_role((option(role), name) for role, name in roles)
 
+    def reason(self, column: str) -> str:
+        """Return why rows that lack a value of a column are left out."""
+        what = "score" if self.kind == "scores" else "prediction"
+        truth = "missing target" if self.kind == "targets" else "missing label"
+        others: dict[str | None, str] = {self.groups: "missing group", self.weight: "invalid weight", self.truth: truth}
+        return others.get(column, f"invalid {what}")
+
     @property
     def lacking(self) -> dict[str, str]:
         """What rows lack that have no value in a column, in words."""
@@ -557,15 +563,15 @@ class ColumnRoles:
         numbers = {"scores": self.models, "labels": (), "targets": (self.truth, *self.models)}[self.kind]
         return numbers if self.weight is None else (*numbers, self.weight)
 
-    def request(self, on_invalid: OnInvalid, form: CsvForm) -> Request:
+    def request(self, rules: RowRules, form: CsvForm) -> Request:
         """Return what is asked of a source."""
-        return Request(self.message_names(), self.naming, self.numeric, on_invalid == "drop", form)
+        return Request(self.message_names(), self.naming, self.numeric, "drop" in rules, form)
 
 
 # Rows that share a value: the blocks of --by, the groups of --group; the class of --pos-label ------------------------
 
 
-def encode_values(shown: str, column: NDArray[Any], *, as_written: bool = False) -> tuple[list[Any], NDArray[np.intp]]:
+def encode_values(shown: str, column: Any, *, as_written: bool = False) -> tuple[list[Any], NDArray[np.intp]]:
     """Return a column's values, ascending, and the place of each row's among them.
 
     Text of a CSV file, `as_written`, is numbers where each is written as its number is shown. None, of missing values,
@@ -573,7 +579,9 @@ def encode_values(shown: str, column: NDArray[Any], *, as_written: bool = False)
     """
     if isinstance(column, PartlyMissing):
         column = column.compact()
-        values, places = encode_values(shown, column.labels) if column.names.size else ([], [])
+        if not column.names.size:
+            return [None], column.codes + 1
+        values, places = encode_values(shown, column.labels)
         if not (column.codes < 0).any():
             return values, places[column.codes]
         return [*values, None], np.append(places, len(values)).astype(np.intp)[column.codes]
@@ -585,12 +593,12 @@ def encode_values(shown: str, column: NDArray[Any], *, as_written: bool = False)
         order = sorted(range(len(named)), key=named.__getitem__)
         return [named[k] for k in order], np.argsort(order)[codes]
     if column.dtype.kind in "ib":
-        labels, (codes,) = code_labels([column])
-        return labels.astype(column.dtype).tolist(), codes
+        labels, (places,) = code_labels([column])
+        return labels.astype(column.dtype).tolist(), places
     if column.dtype.kind == "f" and np.isnan(column).any():
         raise_not_finite(shown, column)
-    values, codes = unique_inverse(encode_text(shown, column) if column.dtype.kind == "O" else column)
-    return values.tolist(), codes
+    distinct, codes = unique_inverse(encode_text(shown, column) if column.dtype.kind == "O" else column)
+    return distinct.tolist(), codes
 
 
 def encode_groups(shown: str, column: NDArray[Any], *, as_written: bool = False) -> NDArray[np.intp]:

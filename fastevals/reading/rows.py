@@ -451,7 +451,7 @@ class RowReader(ColumnReader):
 
     def _weights(self, array: Any, place: Batch) -> NDArray[np.float64]:
         assert self.weight is not None
-        weights = self._values(self.weight, array).astype(np.float64)
+        weights: NDArray[np.float64] = self._values(self.weight, array).astype(np.float64)
         if weights.size and weights.min() < 0:
             row = int(np.argmax(weights < 0))
             raise ValueError(

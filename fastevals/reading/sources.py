@@ -13,11 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from fastevals._choices import OnInvalid
 from fastevals._limits import free_bytes
 from fastevals._naming import option
-from fastevals._options import as_bytes, as_flag, check_choice, did_you_mean, import_optional, listed, show
-from fastevals._validation.arrays import as_vector, named_columns, refuse_engines
+from fastevals._options import as_bytes, as_flag, did_you_mean, import_optional, listed, show
+from fastevals._validation.arrays import named_columns, refuse_engines
 
 OWN_FRAMES = ("pandas", "polars")  # modules whose frames are read without pyarrow, though they are streams, too
 MISSING = "reading files needs pyarrow: pip install pyarrow"
@@ -316,14 +315,12 @@ class Reading(NamedTuple):
 
     limit: int | None  # bytes that rows may take, where the call says it
     approximate: bool
-    on_invalid: OnInvalid
 
     @classmethod
-    def checked(cls, memory: Any, approximate: Any, on_invalid: Any) -> Reading:
+    def checked(cls, memory: Any, approximate: Any) -> Reading:
         """Return the arguments of a call, checked."""
-        check_choice(option("on_invalid"), on_invalid, OnInvalid)
         limit = None if memory is None else as_bytes(option("memory"), memory)
-        return cls(limit, as_flag(option("approximate"), approximate), on_invalid)
+        return cls(limit, as_flag(option("approximate"), approximate))
 
     @property
     def memory(self) -> int | None:

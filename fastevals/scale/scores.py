@@ -281,7 +281,7 @@ class ScoresSummary(Summary, Mapping[Any, S]):
                 parts[from_json([value])[0]] = LeftOut(*its)
         summary = cls(
             fields.text("label"), tuple(models), fields.text_or_none("weight"), by, fields.labels(), {},
-            LeftOut(n_dropped, *lacking, parts), n_weightless,
+            LeftOut(n_dropped, lacking[0], lacking[1], parts), n_weightless,
             fields.item("pieces", "numbers of rows by name", _are_named),
             fields.many("settings", "any values", lambda value: True),
             are_copies="copies" in fields and fields.flag("copies"),

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
-from fastevals._naming import option
+from fastevals._naming import dropping, option
+from fastevals._options import naming_rows
 from fastevals._validation.arrays import as_scores, check_finite
 from fastevals._validation.labels import Classes, as_class_numbers, as_classes, as_predicted_labels, as_true_labels
 from fastevals._validation.text import unique_inverse
@@ -51,7 +52,8 @@ def read_classes(columns: NamedColumns, label: str, models: Sequence[str], pos_l
     }
     if label in columns.as_written:
         found = class_columns(found)
-    true = as_true_labels(name, found[name])
+    with naming_rows(columns.line, dropping(is_label=True)):
+        true = as_true_labels(name, found[name])
     predicted = as_predicted_labels(
         true, {shown: column for shown, column in found.items() if shown != name}, true_name=name
     )
@@ -64,12 +66,13 @@ def read_classes(columns: NamedColumns, label: str, models: Sequence[str], pos_l
 
 
 def read_targets(
-    columns: Mapping[str, NDArray[Any]], target: str, models: Sequence[str]
+    columns: NamedColumns, target: str, models: Sequence[str]
 ) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
     """Return the columns of true and predicted numbers, checked; raise if one doesn't hold finite numbers."""
     arrays = {}
     for role, name in (("target", target), *(("pred", model) for model in models)):
         shown = f"{option(role)} {name!r}"
-        arrays[name] = as_scores(shown, columns[name])
-        check_finite(shown, arrays[name])
+        with naming_rows(columns.line, dropping(is_label=role == "target")):
+            arrays[name] = as_scores(shown, columns[name])
+            check_finite(shown, arrays[name])
     return arrays.pop(target), arrays

@@ -38,6 +38,7 @@ class JsonHead(TypedDict):
 class DroppedRows(TypedDict):
     """Rows left out because a column has no value that can be used."""
 
+    reason: Annotated[str, '"missing label", "missing target", "invalid score", "invalid weight", ...']
     rows: Annotated[int, "rows that lack a value of the column"]
     alone: Annotated[int, "those of them that lack nothing else"]
 
@@ -115,8 +116,10 @@ class PredictionsModel(TypedDict):
 class AnyBlock(TypedDict):
     """Rows that share a value of the --by column, or all rows; counts are of rows with a weight above zero."""
 
-    value: Annotated[Any, "value of the --by column; null for all rows"]
+    value: Annotated[Any, "value of the --by column; null for rows without one, and for all rows"]
     n_samples: Annotated[int, "rows"]
+    n_dropped: Annotated[int, "rows of the block that are left out because a value can't be used"]
+    dropped: Annotated[dict[str, DroppedRows], "the same by column"]
     total_weight: Annotated[float | None, "sum of weights; null without weights"]
     best: Annotated[dict[str, list[str]], "by metric, the models with the best value"]
     differences: Annotated[list[PairOfModels], "of each two models"]

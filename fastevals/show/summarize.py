@@ -7,9 +7,8 @@ import contextlib
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
-from fastevals._choices import OnInvalid
 from fastevals._files import check_writable
 from fastevals._naming import option
 from fastevals.reading.form import SUMMARY
@@ -73,9 +72,7 @@ def add_options(parser: Parser) -> None:
     add_options_of(parser, ReportOptions, "pos_label")
     add("--cells", metavar="N", type=parse_integer, default=2**18, help="ranges of scores, about; 262144 by default")
     add("--at", metavar="T", type=parse_number, action="append", help="threshold at which counts are exact; repeat")
-    choices = get_args(OnInvalid)
-    add("--on-invalid", choices=choices, default="raise", help="what rows without label or finite score are")
-    add_options_of(parser, ReportOptions, "progress")
+    add_options_of(parser, ReportOptions, "on_missing_label", "on_invalid", "progress")
     add_shared(parser)
 
 
@@ -102,20 +99,20 @@ def run(arguments: argparse.Namespace) -> None:
     for file in (arguments.out, part_of(arguments.out)):
         check_writable(option("out"), file)
     summary = summarize(arguments)
+    roles = ColumnRoles(summary.label, summary.models, summary.weight, summary.by)
     counted = {
         **json_head(),
         "file": arguments.out,
         "n_samples": summary.n_samples,
         "n_positives": sum(block.n_positives for block in summary.blocks.values()),
         "n_dropped": summary.n_dropped,
-        "dropped": left_out_values(summary.left_out),
+        "dropped": left_out_values(roles, summary.left_out),
         "models": list(summary.models),
         "bytes": os.path.getsize(arguments.out),
     }
     if arguments.format == "json":
         print_text(json.dumps(counted, indent=2) + "\n")
         return
-    roles = ColumnRoles(summary.label, summary.models, summary.weight, summary.by)
     written = (
         f"written to {arguments.out}, {counted['bytes'] / 1e6:.2f} MB: {counted['n_samples']} rows, "
         f"{counted['n_positives']} positive; scores of {', '.join(summary.models)}"
@@ -139,6 +136,7 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
     from fastevals._options import check_integer, check_number
     from fastevals.reading.columns import ColumnRoles
     from fastevals.reading.files import open_source
+    from fastevals.reading.rows import RowRules
     from fastevals.scale.parquet import threshold_keys
     from fastevals.scale.payload import read_file
     from fastevals.scale.scores import ScoresSummary, count_scores
@@ -148,8 +146,9 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
     weights = arguments.sample_weight, arguments.frequency_weight
     roles = ColumnRoles.checked(arguments.label, arguments.score, *weights, by=arguments.by)
     files = arguments.file[0] if len(arguments.file) == 1 else arguments.file
-    source = open_source(files, roles.request(arguments.on_invalid, csv_form(arguments)))
-    reader = row_reader(source, roles, arguments.pos_label, arguments.on_invalid)
+    rules = RowRules(arguments.on_missing_label, arguments.on_invalid)
+    source = open_source(files, roles.request(rules, csv_form(arguments)))
+    reader = row_reader(source, roles, arguments.pos_label, rules)
     if arguments.largest_weight is not None:
         check_number(option("largest_weight"), arguments.largest_weight, low=SMALLEST_WEIGHT, open_high=True)
         if arguments.sample_weight is None:
@@ -162,7 +161,7 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
         arguments.cells,
         at.tolist(),
         arguments.largest_weight,
-        arguments.on_invalid,
+        list(rules),
         arguments.pos_label,
     ]
     before = None

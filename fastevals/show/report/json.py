@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from fastevals._naming import OPTION_NAMES
 from fastevals.many.groups import GroupedMetric
-from fastevals.reading.columns import ROLES
+from fastevals.reading.columns import ROLES, ColumnRoles
 from fastevals.reading.rows import LeftOut
 from fastevals.results import Interval, as_json
 from fastevals.show.report.data import ModelNumbers, OfClasses, ReportBlock, ReportData
 from fastevals.show.report.intervals import BCA, CELLS, DELONG, ModelPair
 from fastevals.show.report.kinds import REPORT_KINDS
-from fastevals.show.report.notes import block_cautions, describe_undrawn, methods_in_place, over_cautions
+from fastevals.show.report.notes import block_cautions, describe_undrawn, left_out_of, methods_in_place, over_cautions
 from fastevals.show.report.over_values import OverValues, find_extreme
 from fastevals.show.schema import json_head
 
@@ -41,7 +41,7 @@ def report_values(report: ReportData) -> dict[str, Any]:
             **{OPTION_NAMES.get(role, role): column for role, column in roles.weights.items()},
             "by": roles.by,
             "n_dropped": report.left_out.n_rows,
-            "dropped": left_out_values(report.left_out),
+            "dropped": left_out_values(roles, report.left_out),
             **of_kind,
             "intervals": _plan(report),
             "over": None,
@@ -53,10 +53,11 @@ def report_values(report: ReportData) -> dict[str, Any]:
     return values
 
 
-def left_out_values(left_out: LeftOut) -> dict[str, dict[str, int]]:
+def left_out_values(roles: ColumnRoles, left_out: LeftOut) -> dict[str, dict[str, Any]]:
     """Return by column how many rows were left out since they lack its value, and how many lack nothing else."""
     return {
-        name: {"rows": rows, "alone": left_out.alone.get(name, 0)} for name, rows in sorted(left_out.by_column.items())
+        name: {"reason": roles.reason(name), "rows": rows, "alone": left_out.alone.get(name, 0)}
+        for name, rows in sorted(left_out.by_column.items())
     }
 
 
@@ -168,9 +169,12 @@ def _block(report: ReportData, block: ReportBlock) -> dict[str, Any]:
             "n_undefined": intervals.n_undefined,
             "notes": block_cautions(report, block),
         }
+    dropped = left_out_of(report, block)
     return {
         "value": block.value,
         "n_samples": block.n_samples,
+        "n_dropped": dropped.n_rows,
+        "dropped": left_out_values(report.roles, dropped),
         **of_classes,
         "total_weight": block.total_weight,
         "models": [_model(report, block, model) for model in block.models],

@@ -125,10 +125,18 @@ def _widest_bounds(report: ReportData, metric: str) -> float:
 def describe_rows(report: ReportData, block: ReportBlock) -> str:
     """Return how many rows a block has."""
     weight = "" if block.total_weight is None else f"; weight {block.total_weight:.6g}"
+    its = left_out_of(report, block)
+    dropped = f"; dropped {describe_left_out(its, report.roles.lacking)}" if its.n_rows and report.roles.by else ""
     if report.roles.kind != "scores":
-        return f"{block.n_samples:,} row{'s' * (block.n_samples != 1)}{weight}"
+        return f"{block.n_samples:,} row{'s' * (block.n_samples != 1)}{weight}{dropped}"
     rows = f"{block.n_samples} row{'s' * (block.n_samples != 1)}, {block.n_positives} positive"
-    return f"{rows}{weight} ({100 * block.positive_share:.3g} %)"
+    return f"{rows}{weight} ({100 * block.positive_share:.3g} %){dropped}"
+
+
+def left_out_of(report: ReportData, block: ReportBlock) -> LeftOut:
+    """Return the rows of a block that are left out."""
+    left_out = report.left_out
+    return left_out if report.roles.by is None else left_out.by_value.get(block.value, LeftOut())
 
 
 def _thresholds(report: ReportData) -> Iterator[tuple[str, str]]:
@@ -264,8 +272,8 @@ def _why_undefined(name: str) -> str:
 
 def block_cautions(report: ReportData, block: ReportBlock) -> list[str]:
     """Return why a block has no intervals, or what is to be thought of those it has; JSON has them, too."""
-    kind, first = REPORT_KINDS[report.roles.kind], block is report.blocks[0]
-    taken = left_out_cautions(report.left_out, report.roles.models, kind.lacking) if first else []
+    kind = REPORT_KINDS[report.roles.kind]
+    taken = left_out_cautions(left_out_of(report, block), report.roles.models, kind.lacking)
     sizes = {"row": block.n_samples, "positive": block.n_positives, "negative": block.n_negatives}
     flat = [(model.name, model.classes) for model in block.models if model.classes and flat_classes(model.classes)]
     return [

@@ -92,11 +92,15 @@ class ReportOptions:
         "", "read rows once, and give numbers with bounds",
         "bool: Read rows once, count scores in ranges, and give numbers with bounds that hold for certain.",
         default=False, goes_with=SCORES)
+    on_missing_label: OnInvalid = own(
+        "", "rows without a label, or without a target: raise, drop",
+        """{"raise", "drop"}: Whether a row without a true class, or without a target, is an error, or left out and
+        counted.""", choices=OnInvalid, default="raise")
     on_invalid: OnInvalid = own(
-        "", "rows without a value that they need, such as a label: raise, drop",
-        """{"raise", "drop"}: Whether a row without a value in one of its columns, or without a finite score,
-        prediction, target or weight, is an error or left out and counted. With "drop" None, ?, NA and the like of CSV
-        files are missing, too.""", choices=OnInvalid, default="raise")
+        "", "rows without a finite score, prediction or weight: raise, drop",
+        """{"raise", "drop"}: Whether a row without a finite score, prediction or weight is an error, or left out and
+        counted. With "drop" in CSV files None, ?, NA and the like are missing, too. Rows without a value of `by` are a
+        block of their own.""", choices=OnInvalid, default="raise")
     against: Any = own(
         "FILE.fe", "compare with other rows, which `fastevals summarize` has counted",
         """path or paths, optional: Where `data` are files of ``fastevals summarize``: others, of rows that are in none

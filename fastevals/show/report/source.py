@@ -39,6 +39,7 @@ from fastevals.reading.columns import (
 )
 from fastevals.reading.csv import CsvForm, Request
 from fastevals.reading.files import open_source
+from fastevals.reading.rows import RowRules
 from fastevals.reading.sources import Reading, Source, data_name
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.exact.scans import NotWholeError
@@ -128,15 +129,15 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
     if options.against is not None and (summary is None or not are_summaries(options.against)):
         raise ValueError(f"{option('against')} goes with files of fastevals summarize, in its place and as the data")
     roles = ColumnRoles.checked(str(label), scores, *weights, by=by, groups=options.groups)
-    reading = Reading.checked(options.memory, options.approximate, options.on_invalid)
+    reading, rules = Reading.checked(options.memory, options.approximate), _row_rules(options)
     reader, columns = None, NamedColumns({}, data=data_name(data))
     if not is_counted and summary is None:
-        source = _open(data, roles, form, reading)
+        source = _open(data, roles, form, rules)
         if reading.fits(source, len(scores)):
             names = roles.message_names()
-            columns = join_columns(source, names, roles.numeric, hint=dropping(), on_invalid=reading.on_invalid)
+            columns = join_columns(source, names, roles.numeric, truth=roles.truth, by=by, rules=rules)
         else:
-            reader = row_reader(source, roles, options.pos_label, reading.on_invalid)
+            reader = row_reader(source, roles, options.pos_label, rules)
     with naming_rows(columns.line, dropping()):
         plan = as_plan(options.n_resamples, options.confidence_level, options.rng)
         rule = _threshold_rule(options)
@@ -182,10 +183,17 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
 # Columns and rows -------------------------------------------------------------------------------------------------
 
 
-def _open(data: Any, roles: ColumnRoles, form: CsvForm, reading: Reading) -> Source:
+def _row_rules(options: ReportOptions) -> RowRules:
+    """Return what becomes of rows that can't be counted."""
+    rules = RowRules(options.on_missing_label, options.on_invalid)
+    rules.check()
+    return rules
+
+
+def _open(data: Any, roles: ColumnRoles, form: CsvForm, rules: RowRules) -> Source:
     """Open the data, or the embedded scores."""
     if data is not None:
-        return open_source(data, roles.request(reading.on_invalid, form))
+        return open_source(data, roles.request(rules, form))
     source = open_source(load_digits_eight(), Request(form=form))
     source.title = source.called = EMBEDDED
     return source
@@ -194,7 +202,8 @@ def _open(data: Any, roles: ColumnRoles, form: CsvForm, reading: Reading) -> Sou
 def _scored_rows(columns: NamedColumns, roles: ColumnRoles, pos_label: Any) -> tuple[ScoredRows, Any]:
     """Return the rows that columns hold, checked, and the positive label; the labels are taken out of the columns."""
     names = roles.message_names()
-    positive, positive_label = _positives(names[roles.truth], columns.pop(roles.truth), pos_label)
+    with naming_rows(columns.line, dropping(is_label=True)):
+        positive, positive_label = _positives(names[roles.truth], columns.pop(roles.truth), pos_label)
     scores = {}
     for name in roles.models:
         scores[name] = as_scores(names[name], columns[name])
@@ -294,8 +303,9 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
     others = {"by": by, "groups": groups, "kind": "labels" if target is None else "targets"}
     roles = ColumnRoles.checked(str(label or target), models, sample_weight, frequency_weight, **others)
     called, kind = roles.message_names(), roles.kind
-    source = open_source(data, roles.request(options.on_invalid, form))
-    columns = join_columns(source, called, roles.numeric, hint=dropping(), on_invalid=options.on_invalid)
+    rules = _row_rules(options)
+    source = open_source(data, roles.request(rules, form))
+    columns = join_columns(source, called, roles.numeric, truth=roles.truth, by=by, rules=rules)
     with naming_rows(columns.line, dropping()):
         classes = None
         if kind == "labels":

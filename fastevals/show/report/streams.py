@@ -22,8 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._choices import OnInvalid
-from fastevals._naming import dropping, option
+from fastevals._naming import option
 from fastevals._options import UndefinedMetricWarning, listed
 from fastevals.counting.ordering import FLOATS
 from fastevals.counts import ThresholdCounts
@@ -35,7 +34,7 @@ from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.measure.thresholds import best_row_by
 from fastevals.reading.columns import ColumnRoles, encode_groups, parse_label
-from fastevals.reading.rows import RowReader, Rows
+from fastevals.reading.rows import RowReader, RowRules, Rows
 from fastevals.reading.sources import Source, is_path
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
@@ -72,12 +71,11 @@ Key = tuple[Any, int]  # a block's value, and the number of a model
 # Reading ------------------------------------------------------------------------------------------------------------
 
 
-def row_reader(source: Source, roles: ColumnRoles, pos_label: Any, on_invalid: OnInvalid) -> RowReader:
+def row_reader(source: Source, roles: ColumnRoles, pos_label: Any, rules: RowRules) -> RowReader:
     """Return what reads rows of a source in scans."""
     return RowReader(
         source, roles.truth, roles.models, weight=roles.weight, by=roles.by, groups=roles.groups, pos_label=pos_label,
-        are_copies=roles.are_copies, on_invalid=on_invalid, names=roles.message_names(), option=option("pos_label"),
-        hint=dropping(),
+        are_copies=roles.are_copies, rules=rules, names=roles.message_names(),
         parse=lambda wanted, labels: parse_label(wanted, labels) if isinstance(wanted, str) else wanted,
     )  # fmt: skip
 
