@@ -547,7 +547,7 @@ class ColumnRoles:
     def lacking(self) -> dict[str, str]:
         """What rows lack that have no value in a column, in words."""
         what = "a finite score" if self.kind == "scores" else "a prediction"
-        found = {self.truth: "a label"} if self.kind == "scores" else {}
+        found = {self.truth: "a target" if self.kind == "targets" else "a label"}
         found |= {name: f"{what} of {printable(name)}" for name in self.models}
         return found if self.weight is None else found | {self.weight: "a finite weight"}
 

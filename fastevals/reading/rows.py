@@ -339,6 +339,7 @@ class RowReader(ColumnReader):
         self._like: Any = None  # a label, as the file has it
         self._has_positives = False
         self._weightless: dict[str, int] = {}
+        self._parts: dict[Any, None] = {}  # values that part rows, as they are read
         self.n_rows: dict[str, int] = {}  # that are kept, of each piece
         self._checksums: dict[str, list[int]] = {}
 
@@ -393,9 +394,10 @@ class RowReader(ColumnReader):
     def value_names(self, values: Iterable[Any]) -> dict[Any, Any]:
         """Return what values that part rows stand for, ascending, by how they are read: as text of CSV files.
 
-        Those of rows that are left out are among them.
+        Those that were asked for before are among them, and those of rows that are left out.
         """
-        found = list({**dict.fromkeys(values), **self.left_out.by_value})
+        self._parts |= {**dict.fromkeys(values), **dict.fromkeys(self.left_out.by_value)}
+        found = list(self._parts)
         if self.by is None or not self.files.is_csv:
             return {value: value for value in (found if self.by is None else ascending(found))}
         texts = [value for value in found if value is not None]

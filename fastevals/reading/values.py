@@ -86,6 +86,11 @@ class PartlyMissing:
     def __len__(self) -> int:
         return self.codes.size
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of the codes."""
+        return self.codes.shape
+
     def compact(self) -> PartlyMissing:
         """Return the same with those values alone that occur."""
         seen, codes = np.unique(self.codes, return_inverse=True)

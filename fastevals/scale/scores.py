@@ -246,7 +246,7 @@ class ScoresSummary(Summary, Mapping[Any, S]):
             "left_out": [self.left_out.n_rows, self.n_weightless],
             "lacking": [dict(self.left_out.by_column), dict(self.left_out.alone)],
             "lacking_by_value": [
-                [as_json(value), its.n_rows, dict(its.by_column), dict(its.alone)]
+                [*as_json([value]), its.n_rows, dict(its.by_column), dict(its.alone)]
                 for value, its in self.left_out.by_value.items()
             ],
             "pieces": self.pieces,

@@ -154,7 +154,8 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
                 measured = measure.in_one_scan(reader) if one_scan else measure.stream(reader, reading)
             except NotWholeError:  # of weights that are not whole numbers there are bounds
                 measured = measure.in_one_scan(reader)
-            positive, n_weightless, left_out = reader.positive, reader.n_weightless, reader.left_out
+            left_out = reader.left_out.named(reader.value_names(()))
+            positive, n_weightless = reader.positive, reader.n_weightless
         else:
             rows, positive = (
                 _counted_rows(data, ranking, roles.models[0])
