@@ -63,8 +63,8 @@ def blocks(data: Any, **options: Any) -> dict[Any, int]:
 def test_groups_keep_their_spelling(
     way: dict[str, Any], groups: list[str], expected: list[Any], tmp_path: Path
 ) -> None:
-    if way.get("on_invalid") == "drop":
-        expected = [value for value in expected if value not in NULLS]
+    if way.get("on_invalid") == "drop":  # then text may be missing, too
+        expected = [*(value for value in expected if value not in NULLS), *(None for each in groups if each in NULLS)]
     found = blocks(write(tmp_path, rows_of(groups)), **way)
     assert [(value, type(value)) for value in found] == [(value, type(value)) for value in expected]
     assert set(found.values()) == {2}
@@ -93,7 +93,7 @@ def test_names_never_merge_and_are_shown_as_they_are_written() -> None:
     ]
     for _ in range(300):
         names = rng.choice(spellings, rng.integers(1, 5), replace=False).tolist()
-        values = name_values("g", names)
+        values = name_values(names)
         assert len(set(values)) == len(names)
         assert len({isinstance(value, str) for value in values}) == 1
         assert [value if isinstance(value, str) else repr(value).lower() for value in values] == names
@@ -119,14 +119,26 @@ def test_groups_that_are_drawn_keep_their_spelling(way: dict[str, Any], tmp_path
 
 
 @ways
-def test_a_missing_group_among_numbers_is_no_group(way: dict[str, Any], tmp_path: Path) -> None:
-    path = write(tmp_path, rows_of(["1", "2", "NA"]))
-    if way == WAYS[-1]:
-        assert blocks(path, **way) == {1: 2, 2: 2}
-        return
-    where = "has 2 missing values, the first at line 6" if not way else "must not be missing, got 'NA' among numbers"
-    with pytest.raises(ValueError, match=f"by 'g' {where}"):
-        blocks(path, **way)
+def test_a_missing_group_among_numbers_is_a_block_of_its_own(way: dict[str, Any], tmp_path: Path) -> None:
+    path = write(tmp_path, rows_of(["1", "NA", "2"]))
+    assert list(blocks(path, **way).items()) == [(1, 2), (2, 2), (None, 2)]
+    text = fastevals.report(path, label="y", score="s", by="g", n_resamples=0, **way).to_text()
+    assert "\ng = (missing): 2 rows, 1 positive (50 %)\n" in text
+
+
+@ways
+def test_a_block_of_missing_values_is_not_that_of_the_word(way: dict[str, Any], tmp_path: Path) -> None:
+    path = write(tmp_path, rows_of(["missing", "", "a"]))
+    assert list(blocks(path, **way).items()) == [("a", 2), ("missing", 2), (None, 2)]
+
+
+def test_several_words_for_a_missing_value_are_one_block_in_memory(tmp_path: Path) -> None:
+    path = write(tmp_path, rows_of(["1", "NA", "null"]))
+    assert blocks(path) == {1: 2, None: 4}
+    with pytest.raises(
+        ValueError, match=r"^by 'g' has several words for a missing value among numbers: \['NA', 'null'\]"
+    ):
+        blocks(path, memory=60)
 
 
 # Classes ------------------------------------------------------------------------------------------------------------
@@ -239,6 +251,7 @@ def test_decimals_are_the_nearest_floats(way: dict[str, Any], tmp_path: Path) ->
 
 # Rows that are left out -----------------------------------------------------------------------------------------------
 
+DROPS: dict[str, Any] = {"on_missing_label": "drop", "on_invalid": "drop"}
 GAPS = (
     "g,y,a,b,w\nn,0,0.1,0.2,1\n,1,0.9,0.8,1\nn,1,0.7,None,1\nn,1,?,0.6,1\nNA,,0.5,NaN,1\ns,0,0.3,0.1,-\ns,1,0.6,0.7,2\n"
 )
@@ -252,22 +265,27 @@ def test_rows_are_left_out_by_reason(form: str, tmp_path: Path) -> None:
         pq.write_table(arrow_csv.read_csv(path, convert_options=words), tmp_path / "rows.parquet")
         path = str(tmp_path / "rows.parquet")
     report = fastevals.report(
-        path, label="y", score=["a", "b"], sample_weight="w", by="g", pos_label=1, on_invalid="drop", n_resamples=0
+        path, label="y", score=["a", "b"], sample_weight="w", by="g", pos_label=1, n_resamples=0, **DROPS
     )
     found = report.to_dict()
-    assert found["n_dropped"] == 5
+    assert found["n_dropped"] == 4
     assert found["dropped"] == {
-        "a": {"rows": 1, "alone": 1},
-        "b": {"rows": 2, "alone": 1},
-        "g": {"rows": 2, "alone": 1},
-        "w": {"rows": 1, "alone": 1},
-        "y": {"rows": 1, "alone": 0},
+        "a": {"reason": "invalid score", "rows": 1, "alone": 1},
+        "b": {"reason": "invalid score", "rows": 2, "alone": 1},
+        "w": {"reason": "invalid weight", "rows": 1, "alone": 1},
+        "y": {"reason": "missing label", "rows": 1, "alone": 0},
     }
+    blocks = {block["value"]: (block["n_samples"], block["n_dropped"], block["dropped"]) for block in found["blocks"]}
+    of_n = {name: {**found["dropped"][name], "rows": 1, "alone": 1} for name in "ab"}
+    of_s = {"w": found["dropped"]["w"]}
+    of_none = {"b": {"reason": "invalid score", "rows": 1, "alone": 0}, "y": found["dropped"]["y"]}
+    assert blocks == {"n": (1, 2, of_n), "s": (1, 1, of_s), None: (1, 1, of_none)}
     text = " ".join(report.to_text().split())
     assert (
-        "dropped 5 rows: 2 without a finite score of b, 2 without a value of g, 1 without a finite score of a, "
-        "1 without a finite weight, 1 without a label (some lack several)"
+        "dropped 4 rows: 2 without a finite score of b, 1 without a finite score of a, 1 without a finite weight, "
+        "1 without a label (some lack several)"
     ) in text
+    assert "g = s: 1 row, 1 positive; weight 2 (100 %); dropped 1 row: 1 without a finite weight model" in text
     for model in ("a", "b"):
         assert f"! : 1 row that lacks a finite score of {model} alone is left out for all models" in text
     assert "left out for all models" in report.to_html()
@@ -275,27 +293,42 @@ def test_rows_are_left_out_by_reason(form: str, tmp_path: Path) -> None:
 
 def test_a_summary_keeps_the_reasons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = write(tmp_path, GAPS), str(tmp_path / "rows.fe")
-    options = ["--label", "y", "--score", "a", "--score", "b", "--on-invalid", "drop", "--out", out]
+    options = ["--label", "y", "--score", "a", "--score", "b", "--out", out, "--on-invalid", "drop"]
+    assert cli.main(["summarize", path, *options]) == 2
+    assert "; --on-missing-label drop leaves such rows out" in capsys.readouterr().err
+    options += ["--by", "g", "--on-missing-label", "drop"]
     assert cli.main(["summarize", path, *options]) == 0
     assert (
         "4 rows, 2 positive; scores of a, b\ndropped 3 rows: 2 without a finite score of b, 1 without"
         in capsys.readouterr().out
     )
     found = fastevals.report(out, n_resamples=0).to_dict()
-    assert found["dropped"] == {
-        "a": {"rows": 1, "alone": 1}, "b": {"rows": 2, "alone": 1}, "y": {"rows": 1, "alone": 0},
-    }  # fmt: skip
+    kept = {name: (each["rows"], each["alone"]) for name, each in found["dropped"].items()}
+    assert kept == {"a": (1, 1), "b": (2, 1), "y": (1, 0)}
+    assert [(block["value"], block["n_samples"], block["n_dropped"]) for block in found["blocks"]] == [
+        ("n", 1, 2), ("s", 2, 0), (None, 1, 1),
+    ]  # fmt: skip
     assert fastevals.report([out], n_resamples=0).to_dict()["n_dropped"] == 3
 
 
 def test_predictions_that_are_missing_are_left_out(tmp_path: Path) -> None:
     path = write(tmp_path, "y,p,q,t,u\n1,1,1,3,4\n0,NA,0,1,None\n1,0,1,?,2\n,1,1,2,2\n0,0,1,5,5\n")
-    classes = fastevals.report(path, label="y", pred=["p", "q"], on_invalid="drop", n_resamples=0)
+    with pytest.raises(
+        ValueError, match=r"label 'y' has 1 missing value, the first at line 5; on_missing_label='drop'"
+    ):
+        fastevals.report(path, label="y", pred=["p", "q"], on_invalid="drop", n_resamples=0)
+    with pytest.raises(ValueError, match=r"pred 'p' has 1 missing value, the first at line 3; on_invalid='drop'"):
+        fastevals.report(path, label="y", pred=["p", "q"], on_missing_label="drop", n_resamples=0)
+    classes = fastevals.report(path, label="y", pred=["p", "q"], n_resamples=0, **DROPS)
     found = classes.to_dict()
-    assert found["dropped"] == {"p": {"rows": 1, "alone": 1}, "y": {"rows": 1, "alone": 1}}
+    assert found["dropped"] == {
+        "p": {"reason": "invalid prediction", "rows": 1, "alone": 1},
+        "y": {"reason": "missing label", "rows": 1, "alone": 1},
+    }
     assert [model["metrics"]["accuracy"] for model in found["blocks"][0]["models"]] == pytest.approx([2 / 3, 2 / 3])
     assert "! : 1 row that lacks a prediction of p alone is left out for all models" in classes.to_text()
-    numbers = fastevals.report(path, target="t", pred="u", on_invalid="drop", n_resamples=0).to_dict()
+    numbers = fastevals.report(path, target="t", pred="u", n_resamples=0, **DROPS).to_dict()
+    assert numbers["dropped"]["t"] == {"reason": "missing target", "rows": 1, "alone": 1}
     assert (numbers["n_dropped"], numbers["blocks"][0]["n_samples"]) == (2, 3)
     assert numbers["blocks"][0]["models"][0]["metrics"]["mean_absolute_error"] == pytest.approx(1 / 3)
     with pytest.raises(ValueError, match=r"target 't' must hold numbers, but has type .* '\?' at line 4"):

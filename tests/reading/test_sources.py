@@ -75,12 +75,16 @@ def test_a_report_of_any_source_takes_the_options_of_files(door: str, options: d
 
 @doors
 def test_rows_of_any_source_may_be_left_out(door: str) -> None:
-    kept = [k for k in range(N) if k not in (3, 5, 7)]
-    expected = blocks({name: [values[k] for k in kept] for name, values in COLUMNS.items()}, score="s", by="part")[1]
+    kept = [k for k in range(N) if k not in (3, 5)]
+    left = {name: [values[k] for k in kept] for name, values in WITHOUT.items()}
+    expected = blocks(left, score="s", by="part")[1]
+    assert [block["value"] for block in expected] == ["g0", "g1", "g2", None]
     for options in ({}, {"memory": 100}):
-        found = blocks(DOORS[door](WITHOUT), score="s", by="part", on_invalid="drop", **options)
-        assert found == (3, expected)
-    assert blocks(DOORS[door](WITHOUT), pred="p", on_invalid="drop")[0] == 1
+        drops = {"on_missing_label": "drop", "on_invalid": "drop"}
+        n_dropped, found = blocks(DOORS[door](WITHOUT), score="s", by="part", **drops, **options)
+        assert n_dropped == sum(block["n_dropped"] for block in found) == 2
+        assert [{**block, "n_dropped": 0, "dropped": {}} for block in found] == expected
+    assert blocks(DOORS[door](WITHOUT), pred="p", on_missing_label="drop")[0] == 1
     report = fastevals.report(DOORS[door](COLUMNS), label="y", score="s", approximate=True, n_resamples=0)
     assert report.to_dict()["blocks"][0]["n_samples"] == N
 
@@ -88,7 +92,9 @@ def test_rows_of_any_source_may_be_left_out(door: str) -> None:
 @doors
 def test_a_missing_label_of_any_source_is_named_with_the_way_out(door: str) -> None:
     data = DOORS[door]({**WITHOUT, "y": [None if k == 3 else f"c{value}" for k, value in enumerate(LABELS)]})
-    with pytest.raises(ValueError, match=r"^label 'y' has 1 missing value, the first at row 3.*; on_invalid='drop'"):
+    with pytest.raises(
+        ValueError, match=r"^label 'y' has 1 missing value, the first at row 3.*; on_missing_label='drop'"
+    ):
         fastevals.report(data, label="y", score="s", pos_label="c1")
 
 

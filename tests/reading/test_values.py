@@ -115,5 +115,6 @@ def test_values_without_a_name_are_refused_by_every_door() -> None:
     for data in (spans, pl.from_pandas(spans), pa.Table.from_pandas(spans)):
         with pytest.raises(ValueError, match=r"by 'g' must hold numbers, booleans or strings, .*(timedelta|duration)"):
             fastevals.report(data, label="y", score="s", by="g")
-    with pytest.raises(ValueError, match=r"by 'g' has 1 missing value, the first at row 2"):
-        fastevals.report({"y": LABELS, "s": SCORES, "g": [*IDS[:2], None, *IDS[3:]]}, label="y", score="s", by="g")
+    data = {"y": LABELS, "s": SCORES, "g": [*IDS[:2], None, *IDS[3:]]}
+    found = fastevals.report(data, label="y", score="s", by="g", n_resamples=0).to_dict()["blocks"][-1]
+    assert (found["value"], found["n_samples"]) == (None, 1)

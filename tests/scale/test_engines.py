@@ -268,8 +268,31 @@ def test_rows_that_can_not_be_counted_are_named(row: int, name: str, value: Any,
         with pytest.raises(ValueError, match=message):
             LOCAL.ranking(bad, label="y", score="p", sample_weight="w", **options)
     if name != "w" and value is None:
-        found = LOCAL.ranking(bad, label="y", score="p", on_invalid="drop")
+        way: dict[str, Any] = {"on_missing_label" if name == "y" else "on_invalid": "drop"}
+        found = LOCAL.ranking(bad, label="y", score="p", **way)
         assert found.n_positives + found.n_negatives == N - 1
+
+
+def test_rows_without_a_value_that_parts_them_are_a_part_of_their_own() -> None:
+    bad = frame({**COLUMNS, "part": [None if k < 100 else k % 2 for k in range(N)]})
+    for options in ({}, {"exact": True}):
+        found = LOCAL.ranking(bad, label="y", score="p", by="part", **options)
+        assert {value: each.n_samples for value, each in found.items()} == {0: N // 2 - 50, 1: N // 2 - 50, None: 100}
+        assert list(found) == [0, 1, None]
+    (block,) = [
+        block for block in report_of(LOCAL.summarize(bad, label="y", score="p", by="part")) if block["value"] is None
+    ]
+    assert block["n_samples"] == 100
+    assert LOCAL.confusion_summary(bad, label="class", pred="guess", by="part")[None].n_samples == 100
+    with pytest.raises(
+        ValueError, match=r"column 'part' has 100 missing values, the first at row 0 of partition 0; on_inv"
+    ):
+        LOCAL.grouped_auc(bad, label="y", score="p", by="part")
+
+
+def report_of(summary: Any) -> list[dict[str, Any]]:
+    blocks: list[dict[str, Any]] = fastevals.report(summary, n_resamples=0).to_dict()["blocks"]
+    return blocks
 
 
 def test_values_that_can_not_be_counted_are_named() -> None:

@@ -596,7 +596,7 @@ def with_value(table: Any, column: str, row: int, value: Any) -> Any:
         ("a", float("nan"), r"column 'a' has 1 NaN or infinite value, the first at row 17 of row group 2 of '.*bad"),
         ("a", None, r"column 'a' has 1 missing value, the first at row 17 of row group 2 of '.*bad"),
         ("c", float("inf"), r"column 'c' has 1 NaN or infinite value, the first at row 17 of row group 2"),
-        ("y", None, r"column 'y' has 1 missing value, the first at row 17 of row group 2"),
+        ("y", None, r"column 'y' has 1 missing value, the first at row 17 of row group 2 .*; on_missing_label='drop'"),
         ("y", 7, r"column 'y' must have two labels, which are 0 and 1 in what was read first, got 7 in 1 rows"),
     ],
     ids=str,
@@ -608,12 +608,13 @@ def test_a_row_that_cannot_be_counted_is_named(column: str, value: Any, message:
         with pytest.raises(ValueError, match=message):
             parquet.ranking(str(tmp_path / "d"), label="y", score=["a", "c"], exact=exact)
     if value != 7:
-        found = parquet.ranking(str(tmp_path / "d"), label="y", score=["a", "c"], on_invalid="drop")
+        way: dict[str, Any] = {"on_missing_label" if column == "y" else "on_invalid": "drop"}
+        found = parquet.ranking(str(tmp_path / "d"), label="y", score=["a", "c"], **way)
         assert found["a"].n_samples == 599
-        dropped = report(str(tmp_path / "d"), on_invalid="drop")
+        dropped = report(str(tmp_path / "d"), **way)
         assert dropped["n_dropped"] == 1
         assert dropped["blocks"][0]["n_samples"] == 599
-        assert dropped == report(str(tmp_path / "d"), on_invalid="drop", memory="10kB")
+        assert dropped == report(str(tmp_path / "d"), memory="10kB", **way)
 
 
 def test_labels_that_do_not_say_which_is_positive(tmp_path: Path) -> None:

@@ -87,6 +87,20 @@ def test_report_is_the_commands(tmp_path, capsys):
     assert fastevals.report(n_resamples=0).to_text() == printed(capsys, "report", "--resamples", "0")
 
 
+def test_rows_without_a_label_and_rows_with_invalid_scores_are_two_things(tmp_path, capsys):
+    path = written(tmp_path, {"y": [0, 1, None, 1, 0], "s": [0.1, 0.9, 0.5, np.nan, 0.3]})
+    for given, other in (("--on-missing-label", "--on-invalid"), ("--on-invalid", "--on-missing-label")):
+        assert main(["report", path, "--label", "y", "--score", "s", given, "drop"]) == 2
+        assert capsys.readouterr().err.endswith(f"; {other} drop leaves such rows out\n")
+    found = fastevals.report(path, label="y", score="s", n_resamples=0, on_missing_label="drop", on_invalid="drop")
+    assert [(name, each["reason"]) for name, each in found.to_dict()["dropped"].items()] == [
+        ("s", "invalid score"), ("y", "missing label"),
+    ]  # fmt: skip
+    assert "dropped    2 rows: 1 without a finite score of s, 1 without a label\n" in found.to_text()
+    with pytest.raises(ValueError, match=r"^on_missing_label must be .*'raise', 'drop'; got 'ignore'"):
+        fastevals.report(path, label="y", score="s", on_missing_label="ignore")
+
+
 def test_report_of_tables():
     wanted = without_data(fastevals.report(dict(DIGITS), **REPORT).to_dict())
     for table in TABLES:
@@ -226,10 +240,12 @@ def test_days_and_times_are_text_as_in_a_file(table, tmp_path):
     made, read = (fastevals.compare(each, algorithm=["s", "u"]).to_dict() for each in (data, path))
     assert without_data(made) == without_data(read)
     columns["t"][5] = "NaT"
+    found = fastevals.report(table(columns), label="y", score="s", by="t", n_resamples=0).to_dict()["blocks"][-1]
+    assert (found["value"], found["n_samples"]) == (None, 1)
     with pytest.raises(
-        ValueError, match=r"^by 't' has 1 missing value, the first at row 5; on_invalid='drop' leaves such rows out$"
+        ValueError, match=r"^groups 't' has 1 missing value, the first at row 5; on_invalid='drop' leaves"
     ):
-        fastevals.report(table(columns), label="y", score="s", by="t")
+        fastevals.report(table(columns), label="y", score="s", groups="t")
 
 
 def test_a_query_is_no_frame():

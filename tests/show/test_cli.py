@@ -404,7 +404,7 @@ def test_bad_columns(capsys, small, arguments, said):
         (
             [],
             "0,.1\n,.2\n",
-            "--label 'y' has 1 missing value, the first at line 3; --on-invalid drop leaves such rows out",
+            "--label 'y' has 1 missing value, the first at line 3; --on-missing-label drop leaves such rows out",
         ),
         ([], "0,.1\n1,inf\n", "--score 'a' must be finite, but has 1 infinite value, the first at line 3"),
         ([], "0,.1\n1,x\n", "--score 'a' must hold numbers, but has type string (with the value 'x' at line 3)"),

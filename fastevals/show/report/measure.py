@@ -105,7 +105,8 @@ class Measure(NamedTuple):
         why_none = "" if plan is None else why_no_delong(reader)
         streamed = stream.count(plan, metrics)
         values = reader.value_names(block.totals.value for block in streamed)
-        streamed.sort(key=lambda block: values[block.totals.value])
+        order = {value: place for place, value in enumerate(values)}
+        streamed.sort(key=lambda block: order[block.totals.value])
         models = [
             self.streamed_models(block, reader, k < self.n_pictured, why_none) for k, block in enumerate(streamed)
         ]
