@@ -243,6 +243,7 @@ def report(
     header: bool | None = None,
     memory: int | str | None = None,
     approximate: bool = False,
+    on_missing_label: OnInvalid = "raise",
     on_invalid: OnInvalid = "raise",
     against: Any = None,
     progress: bool = False,
@@ -298,9 +299,11 @@ def report(
         more scans, to the same numbers.
     approximate : bool
         Read rows once, count scores in ranges, and give numbers with bounds that hold for certain.
+    on_missing_label : {"raise", "drop"}
+        Whether a row without a true class, or without a target, is an error, or left out and counted.
     on_invalid : {"raise", "drop"}
-        Whether a row without a value in one of its columns, or without a finite score, prediction, target or weight, is
-        an error or left out and counted. With "drop" None, ?, NA and the like of CSV files are missing, too.
+        Whether a row without a finite score, prediction or weight is an error, or left out and counted. With "drop" in
+        CSV files None, ?, NA and the like are missing, too. Rows without a value of `by` are a block of their own.
     against : path or paths, optional
         Where `data` are files of ``fastevals summarize``: others, of rows that are in none of these. Each model's
         differences from what it was on them have intervals, each by itself.

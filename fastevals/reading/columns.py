@@ -39,8 +39,8 @@ from fastevals.counting.labels import code_labels
 from fastevals.reading.csv import CsvForm, Request
 from fastevals.reading.files import open_source
 from fastevals.reading.form import SUMMARY
-from fastevals.reading.rows import Batch, ColumnReader, LeftOut, RowRules, joined_columns
-from fastevals.reading.sources import Piece, Source, Watch, explained, is_path, read_piece
+from fastevals.reading.rows import Batch, ColumnReader, LeftOut, joined_columns
+from fastevals.reading.sources import Piece, RowRules, Source, Watch, explained, is_path, read_piece
 from fastevals.reading.values import (
     PartlyMissing,
     ascending,

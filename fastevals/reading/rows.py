@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastevals._choices import OnInvalid
 from fastevals._kernels.checksums import mix_column, sum_hashes
 from fastevals._naming import dropping, option
-from fastevals._options import check_choice, listed, show
+from fastevals._options import listed, show
 from fastevals._validation.arrays import (
     check_one_weight,
     exact_floats,
@@ -28,7 +28,7 @@ from fastevals._validation.labels import Classes, as_column, binary_labels, both
 from fastevals._validation.text import TextLabels, is_text, share_names
 from fastevals.counting.labels import rows_by_code
 from fastevals.counting.ordering import BinaryLabels
-from fastevals.reading.sources import Piece, Source, Watch, read_piece
+from fastevals.reading.sources import Piece, RowRules, Source, Watch, read_piece
 from fastevals.reading.values import (
     PartlyMissing,
     ascending,
@@ -39,22 +39,6 @@ from fastevals.reading.values import (
     split_values,
     values_or_missing,
 )
-
-
-class RowRules(NamedTuple):
-    """What becomes of rows that can't be counted: those without a label, and those with an invalid number."""
-
-    on_missing_label: OnInvalid = "raise"
-    on_invalid: OnInvalid = "raise"
-
-    def check(self) -> None:
-        """Raise unless each is one of those that there are."""
-        for name, rule in self._asdict().items():
-            check_choice(option(name), rule, OnInvalid)
-
-    def of(self, *, is_truth: bool) -> OnInvalid:
-        """Return that of a missing value in the column of the truth, or in another."""
-        return self.on_missing_label if is_truth else self.on_invalid
 
 
 class Rows(NamedTuple):

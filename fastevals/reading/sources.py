@@ -13,10 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from fastevals._choices import OnInvalid
 from fastevals._limits import free_bytes
 from fastevals._naming import option
-from fastevals._options import as_bytes, as_flag, did_you_mean, import_optional, listed, show
-from fastevals._validation.arrays import named_columns, refuse_engines
+from fastevals._options import as_bytes, as_flag, check_choice, did_you_mean, import_optional, listed, show
+from fastevals._validation.arrays import as_vector, named_columns, refuse_engines
 
 OWN_FRAMES = ("pandas", "polars")  # modules whose frames are read without pyarrow, though they are streams, too
 MISSING = "reading files needs pyarrow: pip install pyarrow"
@@ -308,6 +309,22 @@ def finite_span(low: Any, high: Any) -> tuple[float, float] | None:
 
 
 # Whether rows are read into memory ------------------------------------------------------------------------------------
+
+
+class RowRules(NamedTuple):
+    """What becomes of rows that can't be counted: those without a label, and those with an invalid number."""
+
+    on_missing_label: OnInvalid = "raise"
+    on_invalid: OnInvalid = "raise"
+
+    def check(self) -> None:
+        """Raise unless each is one of those that there are."""
+        for name, rule in self._asdict().items():
+            check_choice(option(name), rule, OnInvalid)
+
+    def of(self, *, is_truth: bool) -> OnInvalid:
+        """Return that of a missing value in the column of the truth, or in another."""
+        return self.on_missing_label if is_truth else self.on_invalid
 
 
 class Reading(NamedTuple):

@@ -17,7 +17,8 @@ from fastevals._validation.arrays import as_thresholds, check_finite, exact_floa
 from fastevals.counting.ordering import FLOATS
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.reading.files import open_source
-from fastevals.reading.rows import RankingOptions, RowReader, RowRules, Weights, check_names, score_names
+from fastevals.reading.rows import RankingOptions, RowReader, Weights, check_names, score_names
+from fastevals.reading.sources import RowRules
 from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.exact.atoms import HUNDREDTHS, AtomCounts
 from fastevals.scale.exact.curve import ExactCurve

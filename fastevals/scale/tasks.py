@@ -27,8 +27,8 @@ from fastevals.counts import check_total
 from fastevals.many.group_values import GroupValues, grouped_values
 from fastevals.many.groups import auc_of_groups, counted_by_weight, errors_of_groups, scores_by_group, values_of_groups
 from fastevals.measure.kinds import SCORES, TARGETS, MetricSpecs
-from fastevals.reading.rows import ColumnReader, RowReader, RowRules, Rows, joined_checksums, joined_columns
-from fastevals.reading.sources import Piece, Source
+from fastevals.reading.rows import ColumnReader, RowReader, Rows, joined_checksums, joined_columns
+from fastevals.reading.sources import Piece, RowRules, Source
 from fastevals.reading.values import split_values
 from fastevals.scale.exact.atoms import AtomCounts, atoms_beside
 from fastevals.scale.exact.curve import ExactCurve

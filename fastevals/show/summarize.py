@@ -136,7 +136,7 @@ def summarize(arguments: argparse.Namespace) -> ScoresSummary:
     from fastevals._options import check_integer, check_number
     from fastevals.reading.columns import ColumnRoles
     from fastevals.reading.files import open_source
-    from fastevals.reading.rows import RowRules
+    from fastevals.reading.sources import RowRules
     from fastevals.scale.parquet import threshold_keys
     from fastevals.scale.payload import read_file
     from fastevals.scale.scores import ScoresSummary, count_scores

@@ -679,7 +679,7 @@ def _group_columns(
     label: str, score: str, by: str, weights: Weights, pos_label: Any, rules: RowRules
 ) -> RankingColumns:
     check_names(score=score, by=by)
-    return _ranking_columns(label, score, weights, by, pos_label, rules)
+    return replace(_ranking_columns(label, score, weights, by, pos_label, rules), are_groups=True)
 
 
 def _argument_columns(

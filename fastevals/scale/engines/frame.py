@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fastevals._execution import get_num_threads, run
-from fastevals.reading.rows import RowRules
-from fastevals.reading.sources import check_columns
+from fastevals.reading.sources import RowRules, check_columns
 from fastevals.scale.tasks import OPENED, ArgumentColumns, LargestWeight, Task, opened
 
 MOST_THREADS = 4  # that merge answers here, since each holds some of them opened

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from fastevals._distinct import sorted_union
 from fastevals._validation.labels import Classes
 from fastevals.measure.ranking.ranking import Ranking
-from fastevals.reading.rows import RowRules, Rows, joined_checksums, named_classes
+from fastevals.reading.rows import Rows, joined_checksums, named_classes
+from fastevals.reading.sources import RowRules
 from fastevals.scale.cells import ScoreCells
 from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.engines.frame import Frame

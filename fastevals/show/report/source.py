@@ -39,8 +39,7 @@ from fastevals.reading.columns import (
 )
 from fastevals.reading.csv import CsvForm, Request
 from fastevals.reading.files import open_source
-from fastevals.reading.rows import RowRules
-from fastevals.reading.sources import Reading, Source, data_name
+from fastevals.reading.sources import Reading, RowRules, Source, data_name
 from fastevals.scale.classes import ConfusionSummary
 from fastevals.scale.exact.scans import NotWholeError
 from fastevals.scale.targets import TargetSummary

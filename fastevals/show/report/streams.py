@@ -34,8 +34,8 @@ from fastevals.measure.ranking_metrics import hull
 from fastevals.measure.registry import SCORE_METRICS
 from fastevals.measure.thresholds import best_row_by
 from fastevals.reading.columns import ColumnRoles, encode_groups, parse_label
-from fastevals.reading.rows import RowReader, RowRules, Rows
-from fastevals.reading.sources import Source, is_path
+from fastevals.reading.rows import RowReader, Rows
+from fastevals.reading.sources import RowRules, Source, is_path
 from fastevals.results import Interval
 from fastevals.scale.certified import Certified
 from fastevals.scale.exact.atoms import AtomCounts
