@@ -19,13 +19,13 @@ from fastevals.reading.rows import (
     CountOptions,
     LabelOptions,
     RankingOptions,
-    RowRules,
     Weights,
     check_names,
     given_columns,
     named_classes,
     score_names,
 )
+from fastevals.reading.sources import RowRules
 from fastevals.reading.values import ascending
 from fastevals.results import check_confidence_level
 from fastevals.scale.certified import CertifiedRanking

@@ -38,6 +38,7 @@ as one, and - is standard input, CSV or an Arrow stream. Without FILE the report
 classifiers' scores for "the digit is an 8", with a fold column.
 
 In CSV what --by and --group name is text, unless each value is written as its number is shown: 7 and 007 are two.
+Rows without a value of --by are a block of their own.
 
 Instead of scores there may be what models predict (--pred): with --label classes, of two or many, with --target
 numbers.
