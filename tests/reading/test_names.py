@@ -285,7 +285,15 @@ def test_rows_are_left_out_by_reason(form: str, tmp_path: Path) -> None:
         "dropped 4 rows: 2 without a finite score of b, 1 without a finite score of a, 1 without a finite weight, "
         "1 without a label (some lack several)"
     ) in text
-    assert "g = s: 1 row, 1 positive; weight 2 (100 %); dropped 1 row: 1 without a finite weight model" in text
+    assert "g = s: 1 row, 1 positive; weight 2 (100 %) model" in text
+    assert "! : dropped 1 row: 1 without a finite weight" in text
+    assert "dropped 1 row: 1 without a finite weight" in report.to_html()
+    assert "1 without a label (some lack several) threshold" in text
+    left = fastevals.report(
+        {"y": [0, 1, None, 0, 1], "s": [0.1, 0.9, 0.5, 0.2, 0.3], "g": ["a", "a", "b", "c", "c"]},
+        label="y", score="s", by="g", n_resamples=0, on_missing_label="drop",
+    )  # fmt: skip
+    assert "dropped    1 row: 1 without a label; all rows of g b\n" in left.to_text()
     for model in ("a", "b"):
         assert f"! : 1 row that lacks a finite score of {model} alone is left out for all models" in text
     assert "left out for all models" in report.to_html()

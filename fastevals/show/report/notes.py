@@ -14,6 +14,7 @@ from fastevals._text import describe_block, format_label, format_number, printab
 from fastevals.infer.bootstrap.bootstrap import methods_in_place_of_bca
 from fastevals.measure.registry import METRICS, SCORE_METRICS
 from fastevals.reading.rows import LeftOut
+from fastevals.reading.values import ascending
 from fastevals.results import Interval
 from fastevals.show.report.data import OfClasses, ReportBlock, ReportData
 from fastevals.show.report.intervals import (
@@ -27,6 +28,7 @@ from fastevals.show.report.intervals import (
 )
 from fastevals.show.report.kinds import AUC, REPORT_KINDS
 from fastevals.show.report.over_values import MOST_BLOCKS, OverValues
+from fastevals.show.verdict import listed
 
 ROUGH = 30  # rows of a class, or groups, below which intervals are
 LOG_LOSS = "log_loss"
@@ -45,7 +47,10 @@ def facts(report: ReportData) -> Iterator[tuple[str, str]]:
         left_out = f", {report.n_weightless}{rows} of weight zero left out" if report.n_weightless else ""
         yield "copies" if roles.are_copies else "weight", printable(roles.weight) + left_out
     if report.left_out.n_rows:
-        yield "dropped", describe_left_out(report.left_out, roles.lacking)
+        none_left = report.left_out.by_value.keys() - {block.value for block in report.blocks}
+        names = [format_label(value) for value in ascending(none_left)] if report.blocks else []
+        all_of = f"; all rows of {printable(str(roles.by))} {listed(names)}" if names else ""
+        yield "dropped", describe_left_out(report.left_out, roles.lacking) + all_of
     if doubt := _describe_doubt(report):
         yield "in doubt", doubt
     if roles.by is None:
@@ -125,12 +130,10 @@ def _widest_bounds(report: ReportData, metric: str) -> float:
 def describe_rows(report: ReportData, block: ReportBlock) -> str:
     """Return how many rows a block has."""
     weight = "" if block.total_weight is None else f"; weight {block.total_weight:.6g}"
-    its = left_out_of(report, block)
-    dropped = f"; dropped {describe_left_out(its, report.roles.lacking)}" if its.n_rows and report.roles.by else ""
     if report.roles.kind != "scores":
-        return f"{block.n_samples:,} row{'s' * (block.n_samples != 1)}{weight}{dropped}"
+        return f"{block.n_samples:,} row{'s' * (block.n_samples != 1)}{weight}"
     rows = f"{block.n_samples} row{'s' * (block.n_samples != 1)}, {block.n_positives} positive"
-    return f"{rows}{weight} ({100 * block.positive_share:.3g} %){dropped}"
+    return f"{rows}{weight} ({100 * block.positive_share:.3g} %)"
 
 
 def left_out_of(report: ReportData, block: ReportBlock) -> LeftOut:
@@ -272,8 +275,10 @@ def _why_undefined(name: str) -> str:
 
 def block_cautions(report: ReportData, block: ReportBlock) -> list[str]:
     """Return why a block has no intervals, or what is to be thought of those it has; JSON has them, too."""
-    kind = REPORT_KINDS[report.roles.kind]
-    taken = left_out_cautions(left_out_of(report, block), report.roles.models, kind.lacking)
+    kind, its = REPORT_KINDS[report.roles.kind], left_out_of(report, block)
+    taken = left_out_cautions(its, report.roles.models, kind.lacking)
+    if its.n_rows and report.roles.by is not None:  # of all rows the head says it
+        taken.insert(0, f"dropped {describe_left_out(its, report.roles.lacking)}")
     sizes = {"row": block.n_samples, "positive": block.n_positives, "negative": block.n_negatives}
     flat = [(model.name, model.classes) for model in block.models if model.classes and flat_classes(model.classes)]
     return [
