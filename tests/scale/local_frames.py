@@ -105,7 +105,7 @@ class LocalFrame(Frame):
         import pyarrow as pa
 
         whole = pa.concat_tables(self.tables)
-        codes = np.unique(np.asarray(whole.column(column).to_pylist()), return_inverse=True)[1] % 3
+        codes = whole.column(column).combine_chunks().dictionary_encode("encode").indices.to_numpy() % 3
         return LocalFrame([whole.filter(pa.array(codes == k)) for k in range(3)])
 
     @contextmanager

@@ -293,6 +293,26 @@ def report_of(summary: Any) -> list[dict[str, Any]]:
     return blocks
 
 
+def test_rows_without_a_group_are_invalid() -> None:
+    import pyarrow as pa
+
+    rows = {
+        "y": [0, 1, None, 1, 0, 1, 0, 1], "p": [0.1, 0.9, 0.5, None, 0.4, 0.6, 0.2, 0.8],
+        "g": ["a", "a", "a", "b", None, "b", "b", "b"],
+    }  # fmt: skip
+    table = pa.table(rows)
+    parts, columns = LocalFrame([table.slice(0, 3), table.slice(3)]), {"label": "y", "score": "p", "by": "g"}
+    with pytest.raises(ValueError, match=r"column 'g' has 1 missing value, .* on_invalid='drop' leaves such rows out"):
+        LOCAL.group_summary(parts, **columns, on_missing_label="drop")
+    with pytest.raises(ValueError, match=r"column 'y' has 1 missing value, .* on_missing_label='drop' leaves"):
+        LOCAL.grouped_auc(parts, **columns, on_invalid="drop")
+    both = {**columns, "on_missing_label": "drop", "on_invalid": "drop"}
+    assert LOCAL.group_summary(parts, **both).auc().n_samples.tolist() == [2, 3]
+    errors = LOCAL.grouped_metrics(parts, "mean_squared_error", **both)["mean_squared_error"]
+    for found in (LOCAL.grouped_auc(parts, **both), errors):
+        assert (found.groups.tolist(), found.n_samples.tolist()) == (["a", "b"], [2, 3])
+
+
 def test_values_that_can_not_be_counted_are_named() -> None:
     with pytest.raises(ValueError, match=r"column 'guess' has 1 missing value, the first at row 5 of partition 0"):
         LOCAL.confusion_summary(spoilt(5, "guess", None), label="class", pred="guess")

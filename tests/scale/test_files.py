@@ -508,6 +508,16 @@ def test_late_rows_widen_types(late: dict[str, str], tmp_path: Path, monkeypatch
     assert {**report(path, **options, on_invalid="drop"), "on_invalid": "raise"} == {**expected, "on_invalid": "raise"}
 
 
+def test_rows_without_a_value_of_by_are_a_block_where_not_all_fit_in_memory(tmp_path: Path) -> None:
+    columns = {"y": [0, 1, 1] * 40, "p": [3, 1, 4, 1, 5, 9] * 20, "g": ["missing", "", "z", ""] * 30}
+    path = csv_of(tmp_path / "rows.csv", columns)
+    expected = report(path, score="p", by="g")
+    assert [(block["value"], block["n_samples"]) for block in expected["blocks"]] == [
+        ("missing", 30), ("z", 30), (None, 60),
+    ]  # fmt: skip
+    assert report(path, score="p", by="g", memory=600) == expected
+
+
 def test_first_rows_without_scores_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, size in (("HEAD", 800), ("BYTES_PER_BLOCK", 700)):
         monkeypatch.setattr(csv_files, name, size)
