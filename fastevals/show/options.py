@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from fastevals._choices import OnInvalid
 from fastevals.show.commands import Option, fields_of, parse_integer, parse_number
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ GROUP = Option(
 RESAMPLES = Option("N", parse=parse_integer)
 CONFIDENCE = Option("C", parse=parse_number)
 SEED = Option("N", "of the replicates, 0 by default", parse=parse_integer)
+ON_MISSING_LABEL = Option("", "rows without a label, or without a target: raise, drop", choices=OnInvalid)
 PROGRESS = Option("", "show a bar on stderr")
 SEPARATOR = ENCODING = Option()  # which `add_shared` adds
 HEADER = Option(doc="str, str and bool, optional: Of a CSV file, where they are not to be seen from it.")

@@ -320,6 +320,8 @@ class PredictionsOfComparison(JsonHead):
     group: Annotated[str | None, "column of --group"]
     classes: Annotated[list[Label], "the classes that occur"]
     n_samples: Annotated[int, "rows"]
+    n_dropped: Annotated[int, "rows left out because a value can't be used"]
+    dropped: Annotated[dict[str, DroppedRows], "the same by column"]
     metrics: Annotated[dict[str, Result], "by metric, the models' values and differences", MetricComparison]
     pos_label: Annotated[Label | None, "the positive class"]
     n_resamples: Annotated[int, "--resamples"]

@@ -407,6 +407,29 @@ def test_predictions(capsys, predictions):
     assert result["classes"] == [0, 1, 2]
 
 
+def test_rows_without_a_label_or_a_prediction(capsys, tmp_path):
+    rows = {"y": list("aba" * 20), "p": list("abb" * 20), "q": list("bba" * 20)}
+    for name, row in (("y", 3), ("p", 5), ("p", 8), ("q", 8)):
+        rows[name][row] = None
+    with pytest.raises(ValueError, match=r"^label 'y' has 1 missing .* row 3; on_missing_label='drop' leaves such"):
+        fastevals.compare(rows, label="y", pred=["p", "q"], on_invalid="drop")
+    with pytest.raises(ValueError, match=r"^pred 'p' has 2 missing .* row 5; on_invalid='drop' leaves such rows out$"):
+        fastevals.compare(rows, label="y", pred=["p", "q"], on_missing_label="drop")
+    file = tmp_path / "rows.csv"
+    file.write_text("y,p,q\n" + "".join(",".join(each or "" for each in row) + "\n" for row in zip(*rows.values())))
+    drop = ("--on-missing-label", "drop", "--on-invalid", "drop", "--resamples", "19")
+    found = compare_json(capsys, str(file), "--label", "y", "--pred", "p", "--pred", "q", *drop)
+    assert (found["n_samples"], found["n_dropped"]) == (57, 3)
+    assert found["dropped"] == {
+        "p": {"reason": "invalid prediction", "rows": 2, "alone": 1},
+        "q": {"reason": "invalid prediction", "rows": 1, "alone": 0},
+        "y": {"reason": "missing label", "rows": 1, "alone": 1},
+    }
+    text = compare(capsys, str(file), "--label", "y", "--pred", "p", "--pred", "q", *drop)
+    assert "dropped 3 rows: 2 without a prediction of p, 1 without a prediction of q, 1 without a label" in text
+    assert "! : 1 row that lacks a prediction of p alone is left out for all models\n" in text
+
+
 def test_text_of_predictions(capsys, predictions):
     file, _ = predictions
     models = ("--label", "y", "--pred", "good", "--pred", "fair", "--pred", "poor", "--resamples", "99")

@@ -127,6 +127,7 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
     ],
     schema.PredictionsOfComparison: [
         lambda: printed(*COMPARED, "--group", "g"),
+        lambda: printed("compare", "gaps.csv", *LABELS, *DROP, "--resamples", "19"),
         lambda: printed("compare", "rows.csv", "--label", "y", "--pred", "r", "--pred", "k", "--resamples", "19"),
     ],
     schema.PredictionsDecomposed: [

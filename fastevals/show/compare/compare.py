@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fastevals._naming import option
+from fastevals._naming import dropping, option
 from fastevals._options import as_direction, naming_rows
 from fastevals._validation.tables import as_estimates, warn_if_dependent
 from fastevals.datasets import load_psnr
 from fastevals.infer.significance.friedman import OF_SPLITS
-from fastevals.reading.columns import NamedColumns, columns_by_role, read_columns
+from fastevals.reading.columns import ColumnRoles, NamedColumns, read_columns
 from fastevals.reading.csv import CsvForm
+from fastevals.reading.rows import RowRules
 from fastevals.show.commands import checked
 from fastevals.show.compare.blocks import ComparisonOptions
 from fastevals.show.compare.columns import compare_result_columns
@@ -83,14 +84,12 @@ def compare_data(data: Any, options: CompareOptions) -> ResultsComparison | Pred
         )
         with naming_rows(columns.line):
             return compare_result_columns(columns, comparison, columns.data)
-    label, models, groups = options.label, tuple(options.pred or ()), options.groups
-    wanted = columns_by_role(
-        [(option("label"), label), *((option("pred"), name) for name in models), (option("groups"), groups)]
-    )
-    columns = read_columns(data, wanted, names=wanted, form=form)
-    with naming_rows(columns.line):
+    roles = ColumnRoles(options.label, tuple(options.pred or ()), groups=options.groups, kind="labels")
+    wanted, rules = roles.message_names(), RowRules(options.on_missing_label, options.on_invalid)
+    columns = read_columns(data, wanted, names=wanted, form=form, truth=roles.truth, rules=rules)
+    with naming_rows(columns.line, dropping()):
         return compare_prediction_columns(
-            columns, label, models, groups=groups, method=options.method or "exact",
+            columns, roles, method=options.method or "exact",
             n_resamples=1999 if options.n_resamples is None else options.n_resamples, rng=options.rng,
             confidence_level=options.confidence_level, progress=options.progress, pos_label=options.pos_label,
             data=columns.data,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fastevals._choices import McNemarMethod, PostHoc
+from fastevals._choices import McNemarMethod, OnInvalid, PostHoc
 from fastevals._naming import option
 from fastevals.show.commands import refuse
 from fastevals.show.options import (
@@ -15,6 +15,7 @@ from fastevals.show.options import (
     GROUP,
     HEADER,
     LABEL,
+    ON_MISSING_LABEL,
     POS_LABEL,
     PROGRESS,
     RESAMPLES,
@@ -71,6 +72,14 @@ class CompareOptions:
         goes_with=PREDICTIONS)
     rng: Any = SEED.field(
         doc="int or numpy.random.Generator, optional: Of the replicates, 0 by default.", goes_with=PREDICTIONS)
+    on_missing_label: OnInvalid = ON_MISSING_LABEL.field(
+        "raise", help="rows of predictions without a label: raise, drop",
+        doc="""{"raise", "drop"}: Whether a row without a true class is an error, or left out and counted.""",
+        goes_with=PREDICTIONS)
+    on_invalid: OnInvalid = own(
+        "", "rows without a prediction of each model: raise, drop",
+        """{"raise", "drop"}: Whether a row without a predicted class of each model, or without a group, is an error, or
+        left out and counted.""", choices=OnInvalid, default="raise", goes_with=PREDICTIONS)
     confidence_level: float = CONFIDENCE.field(
         0.95, help="level, 0.95 by default: tests are at 1 less it",
         doc="float in (0, 1): Level of intervals; tests are at 1 less it.")

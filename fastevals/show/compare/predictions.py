@@ -45,13 +45,17 @@ from fastevals.infer.significance.mcnemar import (
     pairwise_mcnemar_tests,
 )
 from fastevals.infer.significance.pairwise import PairwiseResult, pairs_by_pvalue
-from fastevals.reading.columns import NamedColumns, encode_groups
+from fastevals.reading.columns import ColumnRoles, NamedColumns, encode_groups
+from fastevals.reading.rows import LeftOut
 from fastevals.results import MAX_RESAMPLES, NOWHERE, Interval, as_json
 from fastevals.show.compare.pictures import Panels, prediction_panels
 from fastevals.show.output import BlockPictures
 from fastevals.show.pictures import CAPTIONS, names_of
 from fastevals.show.predicted import class_metrics, read_classes
 from fastevals.show.report.intervals import Intervals, metric_title, read_intervals
+from fastevals.show.report.json import left_out_values
+from fastevals.show.report.kinds import REPORT_KINDS
+from fastevals.show.report.notes import describe_left_out, left_out_cautions
 from fastevals.show.schema import json_head
 from fastevals.show.verdict import INDEPENDENT, ComparedModels, best_sentence, level_sentence, listed, next_sentence
 
@@ -65,8 +69,8 @@ class PredictionsComparison(Result):
 
     Attributes
     ----------
-    label, groups : str
-        Columns, `groups` None where rows are drawn by themselves.
+    roles : ColumnRoles
+        Columns.
     classes : Classes
         Labels that occur, the positive one of two last.
     n_rows : int
@@ -81,10 +85,11 @@ class PredictionsComparison(Result):
         The same of each pair by itself.
     data : str
         Where the columns are from.
+    left_out : LeftOut
+        Rows without a label or a prediction, by the columns that lack it.
     """
 
-    label: str
-    groups: str | None
+    roles: ColumnRoles
     classes: Classes
     n_rows: int
     models: ModelComparison
@@ -92,6 +97,17 @@ class PredictionsComparison(Result):
     pairs: McNemarPairs
     tests: tuple[McNemarResult, ...]
     data: str
+    left_out: LeftOut
+
+    @property
+    def label(self) -> str:
+        """The column of the true class."""
+        return self.roles.truth
+
+    @property
+    def groups(self) -> str | None:
+        """The column of which rows are drawn together; None where they are drawn by themselves."""
+        return self.roles.groups
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as strict JSON: NaN is None, what is infinite "Infinity"."""
@@ -103,6 +119,8 @@ class PredictionsComparison(Result):
             "group": self.groups,
             "classes": self.classes.labels,
             "n_samples": self.n_rows,
+            "n_dropped": self.left_out.n_rows,
+            "dropped": left_out_values(self.roles, self.left_out),
             **{name: value for name, value in self.models.to_dict().items() if name != "labels"},
             "cochran": None if self.cochran is None else self.cochran.to_dict(),
             "mcnemar": self.pairs.to_dict(),
@@ -112,7 +130,7 @@ class PredictionsComparison(Result):
 
     def cautions(self) -> list[str]:
         """Return what may mislead."""
-        notes = []
+        notes = left_out_cautions(self.left_out, self.roles.models, REPORT_KINDS["labels"].lacking)
         differences = [difference for metric in self.models.values() for difference in metric.differences]
         if any(difference.value and difference.standard_error == 0 for difference in differences):
             notes.append("a difference is the same in all replicates: its interval and its p say nothing")
@@ -139,13 +157,19 @@ class PredictionsComparison(Result):
         rows = f"row{'s' * (self.n_rows != 1)}"
         classes, intervals = self.describe_classes(), self.describe_intervals()
         names = list(map(str, self.pairs.names))
+        dropped = describe_left_out(self.left_out, self.roles.lacking) if self.left_out.n_rows else ""
         return Document(
             "compare",
             self.data,
-            [Fact("label", f"{printable(self.label)}, {classes}", RICH), Fact("intervals", intervals, RICH)],
+            [
+                Fact("label", f"{printable(self.label)}, {classes}", RICH),
+                *([Fact("dropped", dropped, RICH)] if dropped else []),
+                Fact("intervals", intervals, RICH),
+            ],
             [Section(_parts(self), size=f"{self.n_rows:,} {rows}")],
             [
                 Sentence(f"label {printable(self.label)}, {self.n_rows} {rows}, {classes}", only=TEXT),
+                *([Sentence(f"dropped {dropped}", only=TEXT)] if dropped else []),
                 Sentence(intervals, only=TEXT),
             ],
             names,
@@ -180,10 +204,8 @@ class PredictionsComparison(Result):
 
 def compare_prediction_columns(
     columns: NamedColumns,
-    label: str,
-    models: Sequence[str],
+    roles: ColumnRoles,
     *,
-    groups: str | None,
     method: McNemarMethod,
     n_resamples: int,
     rng: Any,
@@ -192,14 +214,15 @@ def compare_prediction_columns(
     pos_label: Any = None,
     data: str = "",
 ) -> PredictionsComparison:
-    """Compare the `models` whose predictions are columns; `data` is where they are from, the rest is as in `compare`.
+    """Compare the models whose predictions are columns; `data` is where they are from, the rest is as in `compare`.
 
     Raise if a column doesn't hold classes, or an option is out of range.
     """
     check_number(option("confidence_level"), confidence_level, low=0, high=1, open_low=True, open_high=True)
     check_integer(option("n_resamples"), n_resamples, low=1, high=MAX_RESAMPLES)
     seed = seed_number(option("rng"), rng)
-    true, predicted, classes, wanted = read_classes(columns, label, models, pos_label)
+    models, groups = roles.models, roles.groups
+    true, predicted, classes, wanted = read_classes(columns, roles.truth, models, pos_label)
     together = None if groups is None else encode_groups(f"{option('groups')} {groups!r}", columns[groups])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # a dash says what is undefined
@@ -217,7 +240,7 @@ def compare_prediction_columns(
             for table, pair in zip(pairs.tables, pairs.pairs, strict=True)
         )
         cochran = cochran_q_test(true, predicted, confidence_level=confidence_level) if len(models) > 2 else None
-    return PredictionsComparison(label, groups, classes, true.size, comparison, cochran, pairs, tests, data)
+    return PredictionsComparison(roles, classes, true.size, comparison, cochran, pairs, tests, data, columns.left_out)
 
 
 # The document ---------------------------------------------------------------------------------------------------------

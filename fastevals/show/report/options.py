@@ -14,6 +14,7 @@ from fastevals.show.options import (
     GROUP,
     HEADER,
     LABEL,
+    ON_MISSING_LABEL,
     POS_LABEL,
     PROGRESS,
     RESAMPLES,
@@ -92,10 +93,9 @@ class ReportOptions:
         "", "read rows once, and give numbers with bounds",
         "bool: Read rows once, count scores in ranges, and give numbers with bounds that hold for certain.",
         default=False, goes_with=SCORES)
-    on_missing_label: OnInvalid = own(
-        "", "rows without a label, or without a target: raise, drop",
-        """{"raise", "drop"}: Whether a row without a true class, or without a target, is an error, or left out and
-        counted.""", choices=OnInvalid, default="raise")
+    on_missing_label: OnInvalid = ON_MISSING_LABEL.field(
+        "raise", doc="""{"raise", "drop"}: Whether a row without a true class, or without a target, is an error, or left
+        out and counted.""")
     on_invalid: OnInvalid = own(
         "", "rows without a finite score, prediction or weight: raise, drop",
         """{"raise", "drop"}: Whether a row without a finite score, prediction or weight is an error, or left out and
