@@ -21,6 +21,7 @@ LONG = 8  # characters of a float
 ROWS_SHOWN = 4  # rows of a printed result
 NAME_CHARACTERS = 24  # of a model's name beside numbers
 LONGEST_NAME = 58  # characters of a name at the start of a table's row
+MISSING = "(missing)"  # what texts call the block of rows without a value of --by
 MOST_PAIRS = 45  # in a table; JSON has all
 
 
@@ -58,8 +59,8 @@ def shorten_name(name: str, longest: int = NAME_CHARACTERS) -> str:
 def format_label(value: Any) -> str:
     """Return a class or --by value as one writes it; None is that of rows without one."""
     if value is None:
-        return "(missing)"
-    return printable(value) if isinstance(value, str) else repr(value).lower()
+        return MISSING
+    return printable(value) if isinstance(value, str) and value != MISSING else repr(value).lower()
 
 
 def count_of(n: int, what: str) -> str:

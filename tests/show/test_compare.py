@@ -416,7 +416,8 @@ def test_rows_without_a_label_or_a_prediction(capsys, tmp_path):
     with pytest.raises(ValueError, match=r"^pred 'p' has 2 missing .* row 5; on_invalid='drop' leaves such rows out$"):
         fastevals.compare(rows, label="y", pred=["p", "q"], on_missing_label="drop")
     file = tmp_path / "rows.csv"
-    file.write_text("y,p,q\n" + "".join(",".join(each or "" for each in row) + "\n" for row in zip(*rows.values())))
+    lines = [",".join(each or "" for each in row) for row in zip(*rows.values(), strict=True)]
+    file.write_text("\n".join(["y,p,q", *lines]) + "\n")
     drop = ("--on-missing-label", "drop", "--on-invalid", "drop", "--resamples", "19")
     found = compare_json(capsys, str(file), "--label", "y", "--pred", "p", "--pred", "q", *drop)
     assert (found["n_samples"], found["n_dropped"]) == (57, 3)
