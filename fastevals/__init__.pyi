@@ -148,6 +148,8 @@ def compare(
     groups: str | None = None,
     n_resamples: int | None = None,
     rng: Any = None,
+    on_missing_label: OnInvalid = "raise",
+    on_invalid: OnInvalid = "raise",
     confidence_level: float = 0.95,
     separator: str | None = None,
     encoding: str | None = None,
@@ -189,6 +191,10 @@ def compare(
         Bootstrap replicates, 1999 by default.
     rng : int or numpy.random.Generator, optional
         Of the replicates, 0 by default.
+    on_missing_label : {"raise", "drop"}
+        Whether a row without a true class is an error, or left out and counted.
+    on_invalid : {"raise", "drop"}
+        Whether a row without a predicted class of each model, or without a group, is an error, or left out and counted.
     confidence_level : float in (0, 1)
         Level of intervals; tests are at 1 less it.
     separator, encoding, header : str, str and bool, optional
