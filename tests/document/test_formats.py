@@ -147,7 +147,7 @@ def test_commands_print_markdown(command: str, tmp_path: Path, capsys: Any) -> N
 def test_summarize_prints_markdown(tmp_path: Path, capsys: Any) -> None:
     file = tmp_path / "scores.csv"
     file.write_text("y,s\n0,0.1\n1,0.5\n,0.3\n")
-    arguments = [str(file), "--label", "y", "--score", "s", "--out", str(tmp_path / "s.fe"), "--on-invalid", "drop"]
+    arguments = [str(file), "--label", "y", "--score", "s", "--out", str(tmp_path / "s.fe"), "--on-missing-label=drop"]
     assert main(["summarize", *arguments, "--format", "markdown"]) == 0
     title, written, dropped = capsys.readouterr()[0].split("\n\n")
     assert title.startswith("## fastevals summarize: ")
