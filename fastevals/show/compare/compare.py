@@ -12,7 +12,7 @@ from fastevals.datasets import load_psnr
 from fastevals.infer.significance.friedman import OF_SPLITS
 from fastevals.reading.columns import ColumnRoles, NamedColumns, read_columns
 from fastevals.reading.csv import CsvForm
-from fastevals.reading.rows import RowRules
+from fastevals.reading.sources import RowRules
 from fastevals.show.commands import checked
 from fastevals.show.compare.blocks import ComparisonOptions
 from fastevals.show.compare.columns import compare_result_columns
@@ -73,9 +73,12 @@ def compare_data(data: Any, options: CompareOptions) -> ResultsComparison | Pred
             datasets = datasets or tuple(name for name in ("image", "sigma") if name != by)
         else:
             data, lower_is_better = _without_estimates(data, lower_is_better)
-            roles = {"dataset": datasets, "algorithm": algorithms, "by": (by,)}
+            of_roles = {"dataset": datasets, "algorithm": algorithms, "by": (by,)}
             beside = {
-                name: f"{option(role)} {name!r}" for role, names in roles.items() for name in names if name is not None
+                name: f"{option(role)} {name!r}"
+                for role, names in of_roles.items()
+                for name in names
+                if name is not None
             }
             naming = [name for name in (*datasets, by) if name is not None]
             columns = read_columns(data, None, names=naming, beside=beside, form=form)
