@@ -85,6 +85,7 @@ def _arrow_values(shown: str, column: Any, numeric: bool) -> NDArray[Any]:
     if isinstance(named, pa.BaseExtensionType):
         if named.extension_name not in NAMED_EXTENSIONS:
             raise ValueError(f"{shown} must hold numbers, booleans or strings, but has type {dtype}")
+        column = column.dictionary_decode() if types.is_dictionary(dtype) else column
         values = column.to_pylist() if named.extension_name == "arrow.uuid" else column.to_pandas()
         return as_labels(shown, list(map(str, values)))
     if types.is_dictionary(dtype) and (numeric or not types.is_string(dtype.value_type)):

@@ -13,7 +13,7 @@ NEEDED = r"% needs \usepackage{booktabs}"
 SPECIAL = {each: f"\\{each}" for each in "{}$&#_%"} | {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"{\char34}", "`": r"\textasciigrave{}",
-    "[": "{[}", "]": "{]}",
+    "[": "{[}", "]": "{]}", "*": "{*}",
 }  # fmt: skip
 TABLE = r"""\begin{{table}}
 \centering

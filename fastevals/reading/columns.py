@@ -252,8 +252,9 @@ class _Loaded:
         self.reader = None  # of rows of which some are left out
         if rules is not None and "drop" in rules:
             keys = [name for name in wanted if name not in numeric]
+            checks = "raise" in rules  # where one raises it sees rows that the other would drop
             self.reader = ColumnReader(
-                source, keys, numbers, truth=truth, by=by, rules=rules, checks=False, names=wanted
+                source, keys, numbers, truth=truth, by=by, rules=rules, checks=checks, names=wanted
             )
         n_rows = None if self.reader is not None or source.in_memory else source.n_rows
         self.columns = {name: _Column(source, n_rows) for name in wanted}
@@ -366,6 +367,11 @@ class _Loaded:
     def _parted(self, shown: str, column: _Column) -> PartlyMissing:
         """Return a column of which values are missing."""
         waiting = [values_or_missing(shown, each) for _, _, each in column.waiting]
+        labels = [each.labels if isinstance(each, PartlyMissing) else each for each in waiting]
+        known = [(batch, each) for (_, batch, _), each in zip(column.waiting, labels, strict=True) if len(each)]
+        if column.numbers is not None:
+            known.insert(0, (column.waiting[0][1], column.numbers))
+        self._check_alike(shown, [batch for batch, _ in known], [each for _, each in known])
         if column.numbers is None:
             return PartlyMissing.joined(waiting)
         for start, _, each in column.waiting:
@@ -410,16 +416,20 @@ class _Loaded:
 
             return as_column(shown, pa.chunked_array([each for _, each in parts]), numeric=numeric)
         arrays = [as_column(shown, each, numeric=numeric) for _, each in parts]
-        for (batch, _), array in zip(parts, arrays, strict=True):
+        self._check_alike(shown, [batch for batch, _ in parts], arrays)
+        joined: NDArray[Any] = joined_columns(arrays)
+        return joined
+
+    def _check_alike(self, shown: str, batches: Sequence[Batch], arrays: Sequence[Any]) -> None:
+        """Raise unless arrays of batches are all of text, or of numbers of which no type rounds another's."""
+        for batch, array in zip(batches, arrays, strict=True):
             if is_text(array) != is_text(arrays[0]):
                 raise ValueError(
                     f"{shown} must have labels of one type, got {show(arrays[0][0])} in what was read first and "
                     f"{show(array[0])} at {self._row(batch, 0)}"
                 )
-        if not is_text(arrays[0]):
+        if arrays and not is_text(arrays[0]):
             _widened(shown, arrays[0][:0], arrays)
-        joined: NDArray[Any] = joined_columns(arrays)
-        return joined
 
     def _row(self, batch: Batch, row: int) -> str:
         """Return what messages call a row of a batch: of one file or object without its name."""

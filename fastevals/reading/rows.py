@@ -6,7 +6,6 @@ import hashlib
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, NamedTuple, Required, TypedDict
 
 import numpy as np
@@ -97,9 +96,9 @@ class LeftOut(NamedTuple):
     """
 
     n_rows: int = 0
-    by_column: Mapping[str, int] = MappingProxyType({})
-    alone: Mapping[str, int] = MappingProxyType({})
-    by_value: Mapping[Any, Any] = MappingProxyType({})  # LeftOut by value
+    by_column: Mapping[str, int] = {}
+    alone: Mapping[str, int] = {}
+    by_value: Mapping[Any, Any] = {}
 
     @classmethod
     def of(cls, wrong: Mapping[str, NDArray[np.bool_]], parted: Any = None) -> LeftOut:
@@ -383,14 +382,14 @@ class RowReader(ColumnReader):
         self._parts |= {**dict.fromkeys(values), **dict.fromkeys(self.left_out.by_value)}
         found = list(self._parts)
         if self.by is None or not self.files.is_csv:
-            return {value: value for value in (found if self.by is None else ascending(found))}
+            return {value: value for value in (found if self.by is None else ascending(found, self.names[self.by]))}
         texts = [value for value in found if value is not None]
         named = dict(zip(texts, name_values(texts), strict=True)) | ({None: None} if None in found else {})
         missing = [value for value in found if named[value] is None]
         if len(missing) > 1:
             raise ValueError(f"{self.names[self.by]} has several words for a missing value among numbers: {missing}")
         written = {value: name for name, value in named.items()}
-        return {written[value]: value for value in ascending(written)}
+        return {written[value]: value for value in ascending(written, self.names[self.by])}
 
     def learn(self) -> None:
         """Read the labels of the first rows: what is wrong with others doesn't depend on which come first."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fastevals._distinct import sorted_unique
 from fastevals._options import show
-from fastevals._validation.arrays import is_arrow, missing_rows, numbers_of
+from fastevals._validation.arrays import is_arrow, missing_rows, numbers_of, plain_numbers
 from fastevals._validation.labels import as_column
 from fastevals._validation.text import TextLabels, is_text, unique_inverse
 
@@ -39,7 +39,7 @@ def finite_rows(column: Any, *, infinite: bool) -> NDArray[np.bool_] | None:
             return None
         values = numbers_of(column.fill_null(0.0) if column.null_count else column)
     else:
-        values = np.asarray(column)
+        values = plain_numbers(np.asarray(column))
         if values.dtype.kind != "f":
             return None
     if np.isfinite(values.min()) and np.isfinite(values.max()):
@@ -144,8 +144,13 @@ def split_values(column: Any) -> tuple[list[Any], NDArray[np.intp]]:
     return ([*names, None], np.where(missing, len(names), column.codes)) if missing.any() else (names, column.codes)
 
 
-def ascending(values: Iterable[Any]) -> list[Any]:
-    """Return different values in order, None, which stands for missing ones, last."""
+def ascending(values: Iterable[Any], shown: str = "values") -> list[Any]:
+    """Return different values in order, None, which stands for missing ones, last; raise if some are text alone."""
+    values = list(values)
+    texts = [value for value in values if isinstance(value, str)]
+    others = [value for value in values if value is not None and not isinstance(value, str)]
+    if texts and others:
+        raise ValueError(f"{shown} must have values of one type, got {show(texts[0])} and {show(others[0])}")
     return sorted(values, key=lambda value: (value is None, 0 if value is None else value))
 
 

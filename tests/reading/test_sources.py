@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -167,3 +168,33 @@ def test_a_stream_larger_than_memory_is_refused(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(ValueError, match=r"the stream is too large: it holds \d\.\d MB of columns, and at most 0"):
         fastevals.report(Stream(COLUMNS), label="y", score="s")
     assert blocks(Stream(COLUMNS), score="s", memory=100) == blocks(COLUMNS, score="s")
+
+
+def test_values_of_files_of_other_types_never_merge(tmp_path: Path) -> None:
+    """A missing one among them changes nothing."""
+    columns = {"y": [0, 1] * 3, "s": [k / 6 for k in range(6)]}
+    large, floats, text = [2**60 + 1] * 3 + [2**60 + 2] * 3, [1.5, 2, 2, 2, 1.5, None], ["1", "2", None, "1", "2", None]
+    files = {"large": large, "floats": floats, "text": text, "ints": [1, 1, 2, 2, 1, 1]}
+    for name, values in files.items():
+        pq.write_table(pa.table({**columns, "g": values}), tmp_path / f"{name}.parquet")
+    for names, message in (
+        (("large", "floats"), "that a float64 represents exactly"),
+        (("ints", "text"), "of one type"),
+    ):
+        with pytest.raises(ValueError, match=rf"^by 'g' must .* {message}"):
+            blocks([tmp_path / f"{name}.parquet" for name in names], score="s", by="g")
+    with pytest.raises(ValueError, match=r"^by 'g' must have values of one type"):
+        blocks([tmp_path / f"{name}.parquet" for name in ("ints", "text")], score="s", by="g", memory=60)
+
+
+@doors
+def test_a_rule_that_raises_holds_for_rows_that_the_other_would_drop(door: str) -> None:
+    data = {"y": [0, 1, None, 1] * 10, "s": [0.1, 0.2, float("nan"), 0.4] * 10}
+    for given, message in (("on_invalid", "label 'y'"), ("on_missing_label", "score 's'")):
+        with pytest.raises(ValueError, match=message):
+            fastevals.report(DOORS[door](data), label="y", score="s", n_resamples=0, **{given: "drop"})
+
+
+def test_reports_are_pickled() -> None:
+    report = fastevals.report(COLUMNS, label="y", score="s", n_resamples=0)
+    assert pickle.loads(pickle.dumps(report)).to_dict() == report.to_dict()

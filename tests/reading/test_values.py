@@ -118,3 +118,19 @@ def test_values_without_a_name_are_refused_by_every_door() -> None:
     data = {"y": LABELS, "s": SCORES, "g": [*IDS[:2], None, *IDS[3:]]}
     found = fastevals.report(data, label="y", score="s", by="g", n_resamples=0).to_dict()["blocks"][-1]
     assert (found["value"], found["n_samples"]) == (None, 1)
+
+
+@pytest.mark.parametrize("memory", [None, "60"], ids=["whole", "scans"])
+@pytest.mark.parametrize("kind", ["decimal", "bfloat16"])
+def test_decimals_and_short_floats_that_are_not_finite_are_invalid(kind: str, memory: str | None) -> None:
+    scores: Any = [Decimal("NaN"), *map(Decimal, (".8", ".5", ".6", ".4", ".2", "Infinity"))]
+    if kind == "bfloat16":
+        scores = np.array([float(each) for each in scores]).astype(pytest.importorskip("ml_dtypes").bfloat16)
+    data = {"y": [0, 1, 0, 1, 1, 0, 1], "s": scores}
+    with pytest.raises(ValueError, match=r"score 's' .*; on_invalid='drop' leaves such rows out"):
+        fastevals.report(data, label="y", score="s", n_resamples=0, memory=memory)
+    found = fastevals.report(data, label="y", score="s", n_resamples=0, memory=memory, on_invalid="drop").to_dict()
+    assert found["dropped"]["s"]["rows"] == 2
+    data = {"y": [0, 1] * 3, "s": np.arange(6) / 6, "g": [Decimal(1)] * 2 + [Decimal(2)] * 2 + [Decimal("NaN")] * 2}
+    found = fastevals.report(data, label="y", score="s", by="g", n_resamples=0, memory=memory).to_dict()
+    assert [(block["value"], block["n_samples"]) for block in found["blocks"]] == [(1.0, 2), (2.0, 2), (None, 2)]

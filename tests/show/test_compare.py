@@ -5,6 +5,7 @@ import shlex
 import sys
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -411,9 +412,11 @@ def test_rows_without_a_label_or_a_prediction(capsys, tmp_path):
     rows = {"y": list("aba" * 20), "p": list("abb" * 20), "q": list("bba" * 20)}
     for name, row in (("y", 3), ("p", 5), ("p", 8), ("q", 8)):
         rows[name][row] = None
-    with pytest.raises(ValueError, match=r"^label 'y' has 1 missing .* row 3; on_missing_label='drop' leaves such"):
+    with pytest.raises(ValueError, match=r"^label 'y' has 1 missing .* row 3 .*; on_missing_label='drop' leaves such"):
         fastevals.compare(rows, label="y", pred=["p", "q"], on_invalid="drop")
-    with pytest.raises(ValueError, match=r"^pred 'p' has 2 missing .* row 5; on_invalid='drop' leaves such rows out$"):
+    with pytest.raises(
+        ValueError, match=r"^pred 'p' has 2 missing .* row 5 .*; on_invalid='drop' leaves such rows out$"
+    ):
         fastevals.compare(rows, label="y", pred=["p", "q"], on_missing_label="drop")
     file = tmp_path / "rows.csv"
     lines = [",".join(each or "" for each in row) for row in zip(*rows.values(), strict=True)]
@@ -659,3 +662,12 @@ def test_pairs_are_bounded(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(columns, "MOST_COMPARED", 5)
     assert "4 algorithms have 6 pairs, and at most 5 are compared: --algorithm names" in error(capsys, file)
     assert cli.main(["compare", file, "--control", "a"]) == 0
+
+
+def test_groups_are_drawn_alike_from_a_file(tmp_path):
+    rng = np.random.default_rng(0)
+    columns = {name: rng.integers(0, 2, 60).tolist() for name in ("y", "a", "b")} | {"h": [k // 5 for k in range(60)]}
+    pd.DataFrame(columns).to_csv(tmp_path / "rows.csv", index=False)
+    options = {"label": "y", "pred": ["a", "b"], "groups": "h", "n_resamples": 20, "rng": 0}
+    made, read = (fastevals.compare(each, **options).to_dict() for each in (columns, tmp_path / "rows.csv"))
+    assert {**made, "data": ""} == {**read, "data": ""}

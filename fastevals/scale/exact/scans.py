@@ -101,7 +101,9 @@ class ExactScans:
         """Count rows by value, and gather the scores of positives; return the values' rows, ascending."""
         self.reader.learn()
         self.scan(self._gather_all)
-        blocks = [self.blocks[value] for value in ascending(self.blocks)]
+        blocks = [
+            self.blocks[value] for value in ascending(self.blocks, self.reader.names.get(str(self.reader.by), ""))
+        ]
         if not blocks:
             raise self.reader.no_rows()
         for block in blocks:

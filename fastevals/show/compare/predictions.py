@@ -45,7 +45,7 @@ from fastevals.infer.significance.mcnemar import (
     pairwise_mcnemar_tests,
 )
 from fastevals.infer.significance.pairwise import PairwiseResult, pairs_by_pvalue
-from fastevals.reading.columns import ColumnRoles, NamedColumns, encode_groups
+from fastevals.reading.columns import ColumnRoles, NamedColumns
 from fastevals.reading.rows import LeftOut
 from fastevals.results import MAX_RESAMPLES, NOWHERE, Interval, as_json
 from fastevals.show.compare.pictures import Panels, prediction_panels
@@ -223,7 +223,7 @@ def compare_prediction_columns(
     seed = seed_number(option("rng"), rng)
     models, groups = roles.models, roles.groups
     true, predicted, classes, wanted = read_classes(columns, roles.truth, models, pos_label)
-    together = None if groups is None else encode_groups(f"{option('groups')} {groups!r}", columns[groups])
+    together = None if groups is None else columns.encode_groups(f"{option('groups')} {groups!r}", groups)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # a dash says what is undefined
         comparison = compare_predictions(
