@@ -19,6 +19,7 @@ from matplotlib import pyplot
 
 import fastevals as fe
 from fastevals import scale
+from fastevals.measure.curves.registry import CURVES
 from fastevals.scale import dask, parquet
 from fastevals.show import plots
 from tests.scale.local_frames import LOCAL, rows
@@ -58,7 +59,7 @@ CALLS: dict[str, Callable[..., Any]] = SWITCHED | {
     "Result.to_frame": lambda **o: MATRIX.to_frame(**o),
     **{
         f"RankingFolds.{name}": lambda name=name, **o: getattr(FOLDS, name)(**o)
-        for name in ("roc_curve", "det_curve", "cost_curve", "precision_recall_curve", "gain_curve", "lift_curve")
+        for name in (f"{name}_curve" for name, entry in CURVES.items() if entry.averaged)
     },
     "adjust_pvalues": lambda **o: fe.adjust_pvalues([0.1, 0.2], **o),
     "bias_variance": lambda **o: fe.bias_variance([0, 1], [[0, 1], [1, 1]], **{"loss": "zero_one"} | o),

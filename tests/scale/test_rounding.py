@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fastevals import ConfusionMatrix, Ranking, UndefinedMetricWarning, bootstrap, delong, metric
+from fastevals.measure.curves.registry import CURVES
 from fastevals.measure.metric_specs import ranking_metric
 from fastevals.measure.registry import METRICS
 from fastevals.scale import (
@@ -143,7 +144,7 @@ def test_curves_over_the_share_of_rounded_weights_are_enclosed(seed: int) -> Non
         summary = RankingSummary(cells=4, largest_weight=1.0)
         summary.update(y, order * s, sample_weight=weights)
         true = Ranking(y, order * s, sample_weight=weights)
-        for name in ("gain_curve", "lift_curve"):
+        for name in (f"{name}_curve" for name, entry in CURVES.items() if entry.x.number == "share"):
             ours, curve = getattr(summary.ranking(), name)(), getattr(true, name)()
             if isinstance(ours, CertifiedCurve):
                 worst, at, best = (each.at(share=np.linspace(0.01, 1, 50)) for each in (ours.worst, curve, ours.best))

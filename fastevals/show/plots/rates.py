@@ -77,6 +77,7 @@ def draw_rates(
     is_unit = entry.y.number in METRICS and METRICS[entry.y.number].bounds == (0.0, 1.0)
     heights = [y for line in lines for y in line.y if not isinstance(y, str)]
     top = picture.y.high if picture.has_curves else 1.1 * max(heights, default=0.0)
+    bottom = picture.y.low if picture.has_curves else 0.0
     for name, each, look in styled_models(picture, models, color):
         values = [number(entry.area, picture.number(name, entry.area_metric, each.area))]
         add_band(picture, bands.get(name), look)
@@ -91,13 +92,14 @@ def draw_rates(
         if marked is not None:
             picture.add_ring(at, at if marked.line.y[0] == 0 else 1 - at, look)
         top = max(top, 1.05 * float(y.max()))
+        bottom = min(bottom, 1.05 * float(y.min()))
     if hull:
         picture.add_entry("convex hull", HULL)
     add_band_entries(picture, bands.values())
     for line in [*lines, *([marked.line] if marked is not None else [])]:
         _add_line(picture, line, models)
     picture.x = AxisScale(entry.x.label, *UNIT)
-    picture.y = AxisScale(entry.y.label, *(UNIT if is_unit else (-0.02 * top, top)))
+    picture.y = AxisScale(entry.y.label, *(UNIT if is_unit else (min(bottom, -0.02 * top), top)))
     picture.equal, picture.legend = is_unit, entry.legend
 
 

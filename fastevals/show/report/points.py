@@ -17,7 +17,7 @@ from fastevals.counts import ThresholdCounts, last_row
 from fastevals.document.page.paths import kept_within
 from fastevals.document.picture import Picture, as_deviate, as_rate
 from fastevals.measure.curves.numbers import PARTS, Number, is_of_counts, number_of
-from fastevals.measure.curves.registry import CURVES, Axis
+from fastevals.measure.curves.registry import CURVES, Axis, CurveEntry
 from fastevals.measure.probability_metrics import are_probabilities
 from fastevals.show.plots.det import LOWEST, det_limits
 from fastevals.show.plots.histogram import histogram_edges
@@ -112,17 +112,22 @@ def _axes(counts: ThresholdCounts) -> list[tuple[Number, Number]]:
     defined = (
         each for each in CURVES.values() if is_of_counts(each) and all(map(of_classes.get, each.undefined_without))
     )
-    return [(_pixels(entry.x, counts), _pixels(entry.y, counts)) for entry in defined]
+    return [(_pixels(entry.x, counts), _pixels(entry.y, counts, _highest_line(entry))) for entry in defined]
 
 
-def _pixels(axis: Axis, counts: ThresholdCounts) -> Number:
-    """Return the place along an axis of true and false positives: from 0 to its end, or to the highest of a curve."""
+def _highest_line(entry: CurveEntry) -> float:
+    """Return the height of the lines to compare with, which the axis has room for."""
+    return max((y for line in entry.lines for y in line.y if not isinstance(y, str)), default=0.0)
+
+
+def _pixels(axis: Axis, counts: ThresholdCounts, least: float = 0.0) -> Number:
+    """Return the place along an axis of true and false positives: from 0 to its end, or to the highest of a picture."""
     along = number_of(axis.number, counts)
     if axis.scale == "deviate":
         ends = as_deviate(np.array(det_limits(Picture(), [counts])))  # of several curves they are no nearer
         scale = PIXELS / float(ends[1] - ends[0])
         return lambda tp, fp: scale * np.clip(as_deviate(along(tp, fp)), *as_deviate(np.array([LOWEST, HIGHEST])))
-    high = 1.0 if axis.number in PARTS else float(along(counts.tps, counts.fps).max()) or 1.0
+    high = 1.0 if axis.number in PARTS else max(float(np.abs(along(counts.tps, counts.fps)).max()), least) or 1.0
     return lambda tp, fp: PIXELS / high * along(tp, fp)
 
 
