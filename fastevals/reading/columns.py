@@ -575,7 +575,7 @@ class ColumnRoles:
 
     def request(self, rules: RowRules, form: CsvForm) -> Request:
         """Return what is asked of a source."""
-        return Request(self.message_names(), self.naming, self.numeric, "drop" in rules, form)
+        return Request(self.message_names(), self.naming, self.numeric, "drop" in rules, form, self.by)
 
 
 # Rows that share a value: the blocks of --by, the groups of --group; the class of --pos-label ------------------------

@@ -67,6 +67,7 @@ class Request(NamedTuple):
     numeric: Collection[str] = ()
     drops: bool = False  # whether rows without a value are left out: then more words are a missing one
     form: CsvForm = CsvForm()
+    by: str | None = None  # the column that parts rows: which of its words are missing values, all files tell together
 
 
 def _checked(name: str, value: Any, check: Callable[[str], str]) -> str | None:
@@ -102,6 +103,7 @@ class CsvFile:
         from pyarrow import csv as arrow
 
         self.path = path
+        self.by = request.by
         self.nulls: Sequence[str] = MISSING_WORDS if request.drops else NULLS
         self.no_text: Sequence[str] = MISSING_WORDS if request.drops else ("",)
         head = self._head()
@@ -205,7 +207,7 @@ class CsvFile:
             column = self._decode_column(name, column) if types.is_binary(column.type) else column
             if types.is_string(column.type):
                 column = self._text(name, column)
-                if name in as_written:
+                if name in as_written and name != self.by:
                     missing = are_missing([each for each in column.unique().to_pylist() if each is not None])
                     column = _without(column, missing) if missing else column
             arrays[name] = column

@@ -132,6 +132,16 @@ def test_a_block_of_missing_values_is_not_that_of_the_word(way: dict[str, Any], 
     assert list(blocks(path, **way).items()) == [("a", 2), ("missing", 2), (None, 2)]
 
 
+def test_words_for_a_missing_value_are_those_of_all_files(tmp_path: Path) -> None:
+    paths = [write(tmp_path, rows_of(each), f"{k}.csv") for k, each in enumerate((["1", "NA"], ["a", "NA"]))]
+    for way in ({}, {"memory": 60}, {"approximate": True}):
+        assert blocks(paths, **way) == {"1": 2, "NA": 4, "a": 2}
+        assert blocks(paths[:1], **way) == {1: 2, None: 2}
+    path = write(tmp_path, rows_of(["True", "NA"]))
+    for way in ({}, {"memory": 60}):
+        assert blocks(path, **way) == {"NA": 2, "True": 2}
+
+
 def test_several_words_for_a_missing_value_are_one_block_in_memory(tmp_path: Path) -> None:
     path = write(tmp_path, rows_of(["1", "NA", "null"]))
     assert blocks(path) == {1: 2, None: 4}
