@@ -281,16 +281,25 @@ def _batch_piece(k: int, batch: Any) -> Piece:
     return Piece(f"batch {k}", batch.num_rows, batch.nbytes, read, span=span)
 
 
+class _Streamed(NamedTuple):
+    """What gives a stream, in the type that it is: before 1.2 DuckDB's relations take no other that is asked for."""
+
+    data: Any
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.data.__arrow_c_stream__()
+
+
 def open_stream(data: Any, title: str = "the stream") -> Source:
     """Open a stream of record batches: a reader is read once, what gives a stream as often as asked."""
     pa = import_optional("pyarrow", MISSING)
     can_repeat = not isinstance(data, pa.RecordBatchReader)
     with explained(title):
-        first = pa.RecordBatchReader.from_stream(data) if can_repeat else data
+        first = pa.RecordBatchReader.from_stream(_Streamed(data)) if can_repeat else data
     left = iter([first])
 
     def read(columns: list[str]) -> Iterator[Any]:
-        stream = next(left, None) or (pa.RecordBatchReader.from_stream(data) if can_repeat else None)
+        stream = next(left, None) or (pa.RecordBatchReader.from_stream(_Streamed(data)) if can_repeat else None)
         if stream is None:
             raise ValueError(f"{title} can be read once, and has been")
         for batch in stream:

@@ -55,7 +55,7 @@ def kept_rows(column: Any, kept: NDArray[np.bool_]) -> Any:
 
         return column.filter(pa.array(kept))
     if hasattr(column, "filter") and not hasattr(column, "iloc"):  # of polars
-        return column.filter(kept)
+        return column[np.flatnonzero(kept)]
     if isinstance(column, (list, tuple)):
         return [value for value, keep in zip(column, kept, strict=True) if keep]
     return column[kept]

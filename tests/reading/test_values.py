@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import uuid
 from decimal import Decimal
 from pathlib import Path
@@ -99,11 +100,14 @@ def test_values_that_have_a_name_are_it_by_every_door(kind: str, tmp_path: Path)
     values, second = NAMES[kind]
     frame = pd.DataFrame({"y": [0, 1] * 4, "s": SCORES, "g": pd.Series(values)})
     doors: list[Any] = [frame, {name: list(frame[name]) for name in frame}]
-    if kind != "interval":  # of which Arrow writes no files
+    if kind != "interval" and (kind != "identifier" or hasattr(pa, "uuid")):  # which Arrow has no files of
         doors += [pa.Table.from_pandas(frame, preserve_index=False), str(tmp_path / "rows.parquet")]
         pq.write_table(doors[2], doors[3])
     found = [fastevals.report(data, label="y", score="s", by="g", n_resamples=0).to_dict()["blocks"] for data in doors]
-    assert [block["value"] for block in found[0]][1] == second
+    for blocks in found:  # of pandas before 3 in nanoseconds
+        for block in blocks:
+            block["value"] = re.sub(r"\.0{9}", ".000000", str(block["value"]))
+    assert found[0][1]["value"] == second
     assert all(each == found[0] for each in found)
     drawn = [fastevals.report(data, label="y", score="s", groups="g", n_resamples=19).to_dict() for data in doors]
     assert all(each["blocks"] == drawn[0]["blocks"] for each in drawn)
