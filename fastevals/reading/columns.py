@@ -376,14 +376,11 @@ class _Loaded:
             return PartlyMissing.joined(waiting)
         for start, _, each in column.waiting:
             column.numbers[start : start + len(each)] = 0
-        joined = PartlyMissing.joined([column.numbers, *waiting])
-        codes, ends = (
-            joined.codes[: column.numbers.size],
-            list(accumulate(map(len, waiting), initial=column.numbers.size)),
-        )
-        for (start, _, each), first in zip(column.waiting, ends, strict=False):
-            codes[start : start + len(each)] = joined.codes[first : first + len(each)]
-        return PartlyMissing(joined.names, codes)
+        joined, n_rows = PartlyMissing.joined([column.numbers, *waiting]), column.numbers.size
+        firsts = accumulate(map(len, waiting), initial=n_rows)
+        for (start, _, each), first in zip(column.waiting, firsts, strict=False):
+            joined.codes[start : start + len(each)] = joined.codes[first : first + len(each)]
+        return joined[:n_rows]
 
     def _check_missing(self, name: str, parts: list[tuple[Batch, Any]]) -> None:
         missing = [(batch, rows) for batch, each in parts if (rows := missing_rows(each)) is not None]

@@ -93,9 +93,10 @@ class PartlyMissing:
 
     def compact(self) -> PartlyMissing:
         """Return the same with those values alone that occur."""
-        seen, codes = np.unique(self.codes, return_inverse=True)
-        n_missing = int(seen[0] < 0)
-        return PartlyMissing(self.names[seen[n_missing:]], codes.astype(np.intp) - n_missing)
+        seen = np.flatnonzero(np.bincount(self.codes + 1, minlength=self.names.size + 1)[1:])
+        places = np.full(self.names.size + 1, -1, np.intp)  # the last is that of missing ones
+        places[seen] = np.arange(seen.size)
+        return PartlyMissing(self.names[seen], places[self.codes])
 
     @property
     def labels(self) -> Any:
