@@ -27,9 +27,9 @@ from fastevals.show.plots.null_distribution import draw_null
 from fastevals.show.plots.pvalues import draw_pvalues
 from fastevals.split.training_sets import BiasVarianceCurve
 from tests.parameters import quick
-from tests.show.test_estimate_plots import MANY, curve, decomposed, u_shaped, votes
-from tests.show.test_page import HOSTILE
-from tests.show.test_significance_plots import decided, one_sided, table
+from tests.show.plots.test_estimates import MANY, curve, decomposed, u_shaped, votes
+from tests.show.plots.test_significance import decided, one_sided, table
+from tests.show.report.test_page import HOSTILE
 
 WIDE = ["W" * 60, "😀" * 60, "漢" * 60, "a\u0301" * 60]
 NAMES = [*HOSTILE, *WIDE]

@@ -28,7 +28,7 @@ from fastevals import (
 from fastevals.infer.bootstrap.curve_samples import CurveSample
 from fastevals.infer.bootstrap.steps import Steps
 from fastevals.measure.registry import Detail
-from tests.infer.test_replicates import CASES, drawn, every_width
+from tests.infer.bootstrap.test_replicates import CASES, drawn, every_width
 from tests.strategies import BOUNDED, Case, cases
 
 CURVES = ["roc", "precision_recall"]

@@ -23,7 +23,7 @@ from fastevals import (
 from fastevals._random import seed_key
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_target_sample
 from fastevals.measure.metric_specs import parse_metrics
-from tests.infer.test_target_draws import OF_SUMS
+from tests.infer.bootstrap.test_target_draws import OF_SUMS
 from tests.reference import regression
 from tests.reference.comparison import max_t, paired_replicates
 

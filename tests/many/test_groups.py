@@ -24,7 +24,7 @@ from fastevals.many import group_scores as by_group
 from fastevals.many import group_values
 from fastevals.measure.metric_specs import parse_metric, ranking_metric
 from fastevals.measure.registry import SCORE_METRICS
-from tests.infer.test_replicates import BY_ANOTHER, CHOSEN, PARTIAL
+from tests.infer.bootstrap.test_replicates import BY_ANOTHER, CHOSEN, PARTIAL
 from tests.reference import delong as reference_delong
 from tests.reference import ranking as reference
 from tests.reference.groups import mean, rows_by_group, values_by_group

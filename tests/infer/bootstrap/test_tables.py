@@ -9,7 +9,7 @@ from scipy import stats
 from fastevals import ConfusionMatrix
 from fastevals.infer.bootstrap.label_samples import MatrixSample
 from fastevals.infer.bootstrap.samples import table_size
-from tests.infer.test_resample import assert_moments
+from tests.infer.bootstrap.test_resample import assert_moments
 
 KEY = np.uint64(3)
 

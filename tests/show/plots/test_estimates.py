@@ -12,7 +12,7 @@ from fastevals.show.plots.bias_variance import BIAS, SIZE, VARIANCE
 from fastevals.show.plots.estimates import HEIGHT, MOST_BINS
 from fastevals.split.estimates.results import ErrorEstimate
 from fastevals.split.training_sets import BiasVarianceCurve
-from tests.show.test_significance_plots import LONG, axes, check_texts, labelled, legend
+from tests.show.plots.test_significance import LONG, axes, check_texts, labelled, legend
 
 
 def decomposed(bias, variance, **options):

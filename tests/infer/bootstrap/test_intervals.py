@@ -14,7 +14,7 @@ from fastevals._kernels.random import stream_key
 from fastevals.infer.bootstrap.bootstrap import METHODS, Limits, confidence_interval
 from fastevals.infer.bootstrap.samples import CellSampler, jackknife_acceleration
 
-R_BOOT = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text())["bootstrap_r_boot"]
+R_BOOT = json.loads((Path(__file__).parents[2] / "data" / "cases.json").read_text())["bootstrap_r_boot"]
 
 
 def means_of_draws(data: np.ndarray, n_resamples: int) -> np.ndarray:

@@ -17,8 +17,8 @@ from fastevals.split.selection import select_model
 from fastevals.split.selection_results import Sensitivity
 from fastevals.split.splitters.k_fold import KFold
 from fastevals.split.trials import ErrorLine
-from tests.show.test_estimate_plots import CRITERIA, MANY, SHORT, all_texts
-from tests.show.test_significance_plots import axes, check_texts, labelled, legend
+from tests.show.plots.test_estimates import CRITERIA, MANY, SHORT, all_texts
+from tests.show.plots.test_significance import axes, check_texts, labelled, legend
 from tests.split.test_error_curves import auto_curve
 
 MSE = "mean_squared_error"
@@ -323,7 +323,7 @@ def test_other_kinds_are_named():
 def test_pyplot_is_for_calls_without_axes_alone():
     code = (
         "import sys\nfrom matplotlib.figure import Figure\n"
-        "from tests.show.test_selection_plots import curve, plot_error_curve, plot_sensitivity, selection\n"
+        "from tests.show.plots.test_selection import curve, plot_error_curve, plot_sensitivity, selection\n"
         "made = [(plot_error_curve, curve()), (plot_sensitivity, selection().sensitivity('degree'))]\n"
         "for plot, result in made:\n    assert plot(result, ax=(ax := Figure().subplots())) is ax\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
@@ -331,7 +331,7 @@ def test_pyplot_is_for_calls_without_axes_alone():
         "for plot, result in made:\n"
         "    ax = plot(result)\n    assert sys.modules['matplotlib.pyplot'].gcf() is ax.figure"
     )
-    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, cwd=Path(__file__).parents[2])
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, cwd=Path(__file__).parents[3])
 
 
 def test_curve_of_the_auto_data_can_be_drawn():

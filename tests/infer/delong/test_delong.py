@@ -33,7 +33,7 @@ from fastevals._kernels.placements import add_products
 from tests.reference import delong as reference
 from tests.strategies import BOUNDED, EXTREME, ORDINARY, Case, unweighted
 
-FAWCETT = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text())["fawcett20"]
+FAWCETT = json.loads((Path(__file__).parents[2] / "data" / "cases.json").read_text())["fawcett20"]
 Y = [0, 0, 0, 1, 1, 1]
 A, B = [1.0, 2, 3, 2, 3, 4], [2.0, 3, 2, 1, 3, 2]
 LARGE = 150_000  # rows, enough for several chunks and buckets

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import fastevals
 from fastevals import ConfusionMatrix, Ranking, UndefinedMetricWarning, bootstrap, delong
-from tests.infer.test_delong import BOUNDED, models
+from tests.infer.delong.test_delong import BOUNDED, models
 from tests.reference.delong import weighted_delong
 
 RNG = np.random.default_rng(0)

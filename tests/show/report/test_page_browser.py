@@ -15,7 +15,7 @@ import pytest
 
 from fastevals import Ranking
 from fastevals.datasets import load_digits_eight
-from tests.show.test_page import CASES, HOSTILE, MODELS, OTHERS, columns, other, page_of
+from tests.show.report.test_page import CASES, HOSTILE, MODELS, OTHERS, columns, other, page_of
 
 pytest.importorskip("jinja2")
 browsers = pytest.importorskip("playwright.sync_api", reason="playwright is missing: pip install playwright")

@@ -26,7 +26,7 @@ from fastevals.show import plots
 from fastevals.show.plots import style, thinning
 from tests.parameters import quick
 
-CASE = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text())["fawcett20"]
+CASE = json.loads((Path(__file__).parents[2] / "data" / "cases.json").read_text())["fawcett20"]
 
 PLOTS = {name: getattr(plots, f"plot_{name}") for name in CURVES}
 OF_COUNTS = {PLOTS[name]: entry.of_ranking for name, entry in CURVES.items()}  # what makes its curve of a ranking

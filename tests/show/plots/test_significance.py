@@ -32,7 +32,7 @@ from fastevals.show.plots.null_distribution import REJECTED, plot_null
 from fastevals.show.plots.pvalues import PALEST, plot_pvalues
 from tests.strategies import BOUNDED
 
-CASE = json.loads((Path(__file__).parents[1] / "data" / "cases.json").read_text())["psnr"]
+CASE = json.loads((Path(__file__).parents[2] / "data" / "cases.json").read_text())["psnr"]
 LONG = ["gradient boosting with 4000 trees, depth 8", "$x_1$", "_hidden", "naive Bayes", "a" * 60, "two\nlines", "7"]
 
 
@@ -116,14 +116,14 @@ def test_other_kinds_are_named(plot):
 def test_pyplot_is_for_calls_without_axes_alone():
     code = (
         "import sys\nfrom matplotlib.figure import Figure\n"
-        "from tests.show.test_significance_plots import PLOTS\n"
+        "from tests.show.plots.test_significance import PLOTS\n"
         "for plot, make in PLOTS.items():\n    assert plot(make(), ax=(ax := Figure().subplots())) is ax\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
         "import matplotlib\nmatplotlib.use('agg')\n"
         "for plot, make in PLOTS.items():\n"
         "    ax = plot(make())\n    assert sys.modules['matplotlib.pyplot'].gcf() is ax.figure"
     )
-    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, cwd=Path(__file__).parents[2])
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, cwd=Path(__file__).parents[3])
 
 
 # Critical difference ----------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from fastevals import _text as text_format
 from fastevals.datasets import load_digits_eight
 from fastevals.show.report import intervals
 from fastevals.show.report.intervals import RESAMPLES, IntervalPlan, most_rows_drawn
-from tests.show.test_cli import error, report, report_json, write
+from tests.show.report.test_report import error, report, report_json, write
 
 RANKING = ["roc_auc", "average_precision", "pr_auc", "equal_error_rate", "break_even_point", "ks_statistic"]
 PROBABILITIES = ["brier_score", "log_loss", "expected_calibration_error"]

@@ -12,8 +12,8 @@ from fastevals.datasets import load_digits_eight
 from fastevals.reading.columns import encode_values
 from fastevals.show.report import intervals, over_values
 from fastevals.show.report import measure as report_module
-from tests.show.test_cli import report, report_json, strict_json, write
-from tests.show.test_intervals import quietly, table
+from tests.show.report.test_intervals import quietly, table
+from tests.show.report.test_report import report, report_json, strict_json, write
 
 MODELS = ("logistic", "naive_bayes", "random_forest")
 RANKING = ["roc_auc", "average_precision", "pr_auc", "equal_error_rate", "break_even_point", "ks_statistic"]
