@@ -25,6 +25,9 @@ from fastevals.show.plots.critical_difference import draw_critical_difference
 from fastevals.show.plots.drawing import show
 from fastevals.show.plots.null_distribution import draw_null
 from fastevals.show.plots.pvalues import draw_pvalues
+from fastevals.show.plots.splits import draw_splits, read_splits
+from fastevals.split.splitters.bootstrap_split import BootstrapSplit
+from fastevals.split.splitters.leave_out import LeaveOneOut
 from fastevals.split.training_sets import BiasVarianceCurve
 from tests.parameters import quick
 from tests.show.plots.test_estimates import MANY, curve, decomposed, u_shaped, votes
@@ -63,6 +66,8 @@ CASES: dict[str, tuple[Callable[..., None], Any]] = {
     "kinds": (draw_bias_variance, curve(["linear", "rbf"], [1.0, 0.5], [0.1, 0.3], "kernel")),
     "many kinds": (draw_bias_variance, curve(MANY, np.ones(len(MANY)), np.ones(len(MANY)), "n" * 500)),
     "hostile kinds": (draw_bias_variance, curve(NAMES, np.ones(len(NAMES)), np.ones(len(NAMES)), HOSTILE[0])),
+    "splits": (draw_splits, read_splits(BootstrapSplit(3, rng=0), y=["a", "b"] * 8, groups=np.arange(16) // 4)),
+    "splits, hostile classes": (draw_splits, read_splits(LeaveOneOut(), y=list(NAMES[:4]))),
     "one": (draw_bias_variance, decomposed(1.0, 0.25)),
     "a negative part": (draw_bias_variance, votes(29, 0.55)),
     "tiny": (draw_bias_variance, decomposed(1.2345e-105, 2.345e-106)),

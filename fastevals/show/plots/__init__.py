@@ -26,6 +26,7 @@ from fastevals.show.plots.histogram import plot_score_histogram
 from fastevals.show.plots.null_distribution import plot_null
 from fastevals.show.plots.pvalues import plot_pvalues
 from fastevals.show.plots.sensitivity import plot_sensitivity
+from fastevals.show.plots.splits import plot_splits
 
 __all__ = [
     "plot_bias_variance",
@@ -48,6 +49,7 @@ __all__ = [
     "plot_roc",
     "plot_score_histogram",
     "plot_sensitivity",
+    "plot_splits",
 ]
 _OTHERS = {f"plot_{name}": entry for name, entry in CURVES.items() if f"plot_{name}" not in __all__}
 __all__ += _OTHERS
