@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import islice
 from typing import Any
 
@@ -78,6 +79,24 @@ def format_number(value: float) -> str:
     if math.isnan(value):
         return "-"
     return f"{value:.4f}" if abs(value) < 1e6 else f"{value:.6g}"
+
+
+def format_ends(
+    ends: Sequence[float], write: Callable[[float], str] = format_number, least: float = 0.0001
+) -> list[str]:
+    """Return both ends of an interval as `write` gives them; an end nearer to zero than `least` has three digits.
+
+    These are rounded outwards, so an interval excludes zero on paper exactly where it does in fact.
+    """
+    return [
+        f"{_three_digits(end, way):.3g}" if 0 < abs(end) < least else write(end)
+        for end, way in zip(ends, (ROUND_FLOOR, ROUND_CEILING), strict=True)
+    ]
+
+
+def _three_digits(value: float, rounding: str) -> Decimal:
+    exact = Decimal(value)
+    return exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), rounding)
 
 
 def format_column(values: Sequence[float]) -> list[str]:

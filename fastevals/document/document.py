@@ -34,7 +34,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from fastevals._text import format_number, format_pvalue, printable
+from fastevals._text import format_ends, format_number, format_pvalue, printable
 from fastevals.document.picture import Panel
 
 Format = Literal["text", "html", "markdown", "latex"]
@@ -47,7 +47,7 @@ Role = Literal["", "question", "verdict", "caution", "note", "line"]
 Emphasis: TypeAlias = str  # "best" of its column; "shown" to differ; or ""
 Ends = tuple[float, float]  # of an interval
 
-SMALL_PVALUE = 0.001
+SMALL_VALUE = 0.001  # smaller numbers have three digits on pages
 BAR = "|"  # the title, and in the text the cells, of a column that separates others; pages leave it out
 
 
@@ -161,14 +161,14 @@ AnyCell: TypeAlias = "Cell | Number | DifferenceCell | PValue | Count | Range"
 
 def _shown(value: float) -> str:
     """Return a number to four decimals, a small one to three digits."""
-    return f"{value:.3g}" if 0 < abs(value) < SMALL_PVALUE else format_number(value)
+    return f"{value:.3g}" if 0 < abs(value) < SMALL_VALUE else format_number(value)
 
 
 def _ends(interval: Ends | None) -> tuple[str, ...]:
     """Return what is written of an interval: nothing of one that is undefined."""
     if interval is None or math.isnan(interval[0]):
         return ()
-    return (f"{_shown(interval[0])} to {_shown(interval[1])}",)
+    return (" to ".join(format_ends(interval, _shown, SMALL_VALUE)),)
 
 
 # Parts ----------------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fastevals._text import format_number, format_pvalue, format_tables, printable, wrap_text
+from fastevals._text import format_ends, format_pvalue, format_tables, printable, wrap_text
 from fastevals.document.document import (
     BAR,
     AnyCell,
@@ -118,7 +118,7 @@ def _first_line(cell: AnyCell | str, marked: bool) -> str:
 def _end(cell: AnyCell | str, k: int, marked: bool) -> str:
     if not isinstance(cell, (Number, DifferenceCell)) or cell.interval is None:
         return _below(cell)
-    return format_number(cell.interval[k]) + (" " if marked and isinstance(cell, Number) else "")
+    return format_ends(cell.interval)[k] + (" " if marked and isinstance(cell, Number) else "")
 
 
 def _pvalue(cell: AnyCell | str) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from fastevals._text import printable
+from fastevals._text import format_ends, printable
 from fastevals.results import NOWHERE, Interval
 from fastevals.show.report.intervals import Intervals, ModelDifference, is_greater_better, metric_title
 
@@ -113,7 +113,7 @@ def with_interval(value: float, interval: Interval = NOWHERE) -> str:
     form = ".3f" if 0.01 <= size < 1000 or size == 0 else ".3g" if size < 0.01 else ",.0f" if size < 1e9 else ".3g"
     if math.isnan(interval.low):
         return format(value, form)
-    return f"{value:{form}} [{interval.low:{form}}, {interval.high:{form}}]"
+    return f"{value:{form}} [{', '.join(format_ends(interval, lambda end: format(end, form), 0.001))}]"
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:

@@ -39,7 +39,9 @@ from fastevals.document.latex import write_latex
 from fastevals.document.markdown import write_markdown
 from fastevals.document.page.page import write_page
 from fastevals.document.text import write_text
+from fastevals.results import Interval
 from fastevals.show.cli import main
+from fastevals.show.verdict import with_interval
 from tests.document.test_frames import NAMES, REPORTS, made
 from tests.test_results import MAKE
 
@@ -54,6 +56,19 @@ def table(name: str = "m", interval: Any = (0.8, 0.95), **options: Any) -> Table
 
 def document(*parts: Any, **options: Any) -> Document:
     return Document("report", "data.csv", sections=[Section(parts)], **options)
+
+
+# Numbers --------------------------------------------------------------------------------------------------------------
+
+
+def test_an_interval_excludes_zero_as_written_where_it_does() -> None:
+    cell = DifferenceCell(0.0124, Interval(0.00001239, 0.0249), 0.03)
+    assert cell.on_page().notes == ("0.0000123 to 0.0249", "p 0.0300")
+    assert cell._replace(interval=Interval(-0.0249, -0.00001231)).on_page().notes[0] == "-0.0249 to -0.0000123"
+    text = write_text(document(Table("differences", "", ["d", "AUC"], [Row("a - b", [cell])])))
+    assert re.findall(r"[\d.]+$", text, re.MULTILINE) == ["0.0124", "0.0000123", "0.0249", "0.0300"]
+    assert with_interval(0.0124, Interval(0.00023456, 0.0249)) == "0.012 [0.000234, 0.025]"
+    assert with_interval(0.0124, Interval(-0.00023456, 0.0249)) == "0.012 [-0.000235, 0.025]"
 
 
 # Every result ---------------------------------------------------------------------------------------------------------
