@@ -19,6 +19,7 @@ _NAMES = {
     "counts": "ThresholdCounts",
     "infer.bands": "ConfidenceBand confidence_band",
     "infer.bootstrap.bootstrap": "BootstrapResult Estimate bootstrap",
+    "infer.bootstrap.statistics": "bootstrap_statistic",
     "infer.bootstrap.unpaired": "UnpairedDifference UnpairedResult bootstrap_unpaired",
     "infer.comparison": "Difference MetricComparison ModelComparison compare_predictions compare_rankings",
     "infer.delong.delong": "DelongResult delong delong_test delong_test_unpaired",

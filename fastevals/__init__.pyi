@@ -85,6 +85,7 @@ from fastevals.split.training_sets import bias_variance_over_training_sets as bi
 from fastevals.infer.significance.binomial import binomial_error_test as binomial_error_test
 from fastevals.infer.significance.rank_comparisons import bonferroni_dunn_test as bonferroni_dunn_test
 from fastevals.infer.bootstrap.bootstrap import bootstrap as bootstrap
+from fastevals.infer.bootstrap.statistics import bootstrap_statistic as bootstrap_statistic
 from fastevals.infer.bootstrap.unpaired import bootstrap_unpaired as bootstrap_unpaired
 from fastevals.infer.significance.cochran import cochran_q_test as cochran_q_test
 from fastevals.infer.comparison import compare_predictions as compare_predictions

@@ -246,6 +246,12 @@ def permutation() -> Any:
 
 
 @case
+def bootstrap_statistic() -> Any:
+    functions = {"line": lambda x, y: np.polyfit(x, y, 1), "mean": lambda x, y: y.mean()}
+    return fastevals.bootstrap_statistic((PREDICTED, TARGETS), functions, keep_distribution=True, **SHORT)
+
+
+@case
 def bootstrap_unpaired() -> Any:
     other = fastevals.Ranking(Y, OTHER)
     metrics = ["roc_auc", "ks_statistic", fastevals.metric("f1", threshold=0.5)]

@@ -67,6 +67,7 @@ CALLS: dict[str, Callable[..., Any]] = SWITCHED | {
         mean, X, T, X, T, n_sets=2, **o
     ),
     "binomial_error_test": lambda **o: fe.binomial_error_test(0.1, 0.2, 10, **o),
+    "bootstrap_statistic": lambda **o: fe.bootstrap_statistic(S, np.mean, n_resamples=9, rng=0, **o),
     "compare": lambda **o: (
         fe.compare({"y": Y, "a": Y, "b": 1 - Y}, label="y", pred=["a", "b"], **o)
         if "method" in o

@@ -55,6 +55,7 @@ CALLS: dict[str, Callable[..., Any]] = {
         mean, X, T, X, T, n_sets=2, **o
     ),
     "bonferroni_dunn_test": lambda **o: fe.bonferroni_dunn_test(TABLE, control="a", **o),
+    "bootstrap_statistic": lambda **o: fe.bootstrap_statistic(S, np.mean, **FEW, **o),
     "bootstrap_unpaired": lambda **o: fe.bootstrap_unpaired(RANKING, RANKING, "roc_auc", **FEW, **o),
     "compare": lambda **o: fe.compare(TABLE, **o),
     "compare_predictions": lambda **o: fe.compare_predictions(Y, {"a": Y, "b": 1 - Y}, metrics="accuracy", **FEW, **o),

@@ -100,7 +100,10 @@ def make_sample(
         )
     kind = array_kind(metric_kinds(specs))
     if kind is None:
-        raise ValueError("metrics: functions go with a Ranking or a ConfusionMatrix, not with a pair of arrays")
+        raise ValueError(
+            "metrics: functions go with a Ranking or a ConfusionMatrix, not with a pair of arrays: pass these, and the "
+            "function, to bootstrap_statistic"
+        )
     make = {SCORES: _sample_scores, LABELS: _sample_labels, TARGETS: _sample_targets}[kind]
     y_true, predictions = subject
     check_one_weight(design.sample_weight, design.frequency_weight)
