@@ -1,4 +1,4 @@
-"""Scores of several classes, and metrics of each class against the rest and of each pair of them."""
+"""Scores of several classes; metrics of each class against the rest and of each pair of classes."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ R = TypeVar("R")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-BYTE_CLASSES = 1 << 8  # classes whose numbers take one byte, in which a stable sort is a radix sort of one pass
-ROWS_PER_TILE = 1 << 11  # rows copied at a time, while their scores of all classes are in cache
+BYTE_CLASSES = 1 << 8  # classes whose numbers take one byte: a stable sort of these is a radix sort of one pass
+ROWS_PER_TILE = 1 << 11  # rows copied at a time, while the scores of all classes are in cache
 MANY = 64  # classes
-SMALL_CELLS = 1 << 16  # cells of scores that one thread goes through in less than a millisecond
+SMALL_CELLS = 1 << 16  # scores that one thread handles in less than a millisecond
 
 
 @dataclass(slots=True, eq=False)
 class ClassScores:
-    """A column of scores for each class, and which rows have it.
+    """One column of scores per class, and the rows of each class.
 
     Attributes
     ----------
@@ -67,15 +67,15 @@ class ClassScores:
     weights : ndarray of float64 of shape (n_samples,), or None
         Row weights, none zero.
     codes : ndarray of uint8 or uint16 of shape (n_samples,), or None
-        With one label a row, the number of its class.
+        The class number of each row, with one label per row.
     indicator : ndarray of uint8 of shape (n_classes, n_samples), or None
-        With many labels a row, 1 where a row has one.
+        1 where a row has a class, with many labels per row.
     row_sums : tuple of float
-        Bounds of what the scores of a row add up to; with one label a row those of rows of weight zero too.
+        Bounds of the sums of a row's scores; with one label per row, these include rows of weight zero.
     n_positives : ndarray of int64 of shape (n_classes,)
         Rows of each class.
     doubled : ndarray of int64 of shape (n_classes, n_classes), or None
-        What `doubled_pairs` has counted.
+        The result of `doubled_pairs`, once it is known.
     """
 
     columns: NDArray[Any]
@@ -106,13 +106,13 @@ class ClassScores:
         return flags
 
     def by_class(self) -> ScoreColumns:
-        """Return each class against the rest."""
+        """Return the columns, each to rank a class against the rest."""
         names = [f"y_score[:, {k}]" for k in range(len(self.columns))]
         weights = self.weights
         return ScoreColumns(list(self.columns), self.flags, names, None if weights is None else lambda k: weights)
 
     def all_together(self) -> tuple[Flags, NDArray[Any], NDArray[np.float64] | None]:
-        """Return flags, scores and weights of all classes, one after the other."""
+        """Return flags, scores and weights of all classes, concatenated."""
         k = len(self.columns)
         weights = None if self.weights is None else np.tile(self.weights, k)
         return np.concatenate([self.flags(i) for i in range(k)]), self.columns.ravel(), weights
@@ -128,7 +128,7 @@ class ClassScores:
 def read_class_scores(
     y_true: ArrayLike, y_score: ArrayLike, labels: ArrayLike | None, sample_weight: ArrayLike | None
 ) -> tuple[NDArray[Any], ClassScores]:
-    """Check the arrays, and copy them by class; return the labels first."""
+    """Check the arrays and copy them by class; return the labels and the scores."""
     scores = _as_score_matrix("y_score", y_score)
     rows = _as_class_rows("y_true", y_true, scores)
     kept = weights = None
@@ -136,7 +136,7 @@ def read_class_scores(
         weights = as_weights("sample_weight", sample_weight)
         check_same_length(y_true=rows, sample_weight=weights)
         if not weights.all():
-            _raise_not_finite_column("y_score", scores)  # where rows are left out of the copy
+            _raise_not_finite_column("y_score", scores)  # before rows are dropped
             kept = np.flatnonzero(weights)
             weights = weights[kept]
     if rows.ndim == 2:
@@ -151,7 +151,7 @@ def read_class_scores(
 
 
 def number_classes(values: NDArray[Any], labels: ArrayLike | None, n_columns: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the labels of the columns, and for each row the number of its own."""
+    """Return the labels of the columns, and the class number of each row."""
     rows = as_labels("y_true", values)
     given = as_class_names("labels", labels, None)
     if given is not None:
@@ -168,14 +168,14 @@ def number_classes(values: NDArray[Any], labels: ArrayLike | None, n_columns: in
 
 
 def _by_column(matrix: NDArray[Any], kept: NDArray[np.intp] | None) -> tuple[NDArray[Any], tuple[float, float]]:
-    """Copy a matrix column by column, of all rows or some; raise if a value is not finite.
+    """Copy a matrix column by column, with all rows or some; raise if a value is not finite.
 
-    Returns bounds of the sums of these rows too.
+    Returns bounds of the row sums too.
     """
     n = matrix.shape[0] if kept is None else kept.size
     out = lend(n * matrix.shape[1], matrix.dtype.newbyteorder("=")).reshape(matrix.shape[1], n)
     parts = chunks(n)
-    contiguous = matrix.flags.c_contiguous and matrix.flags.aligned  # else `take` would copy all of it each time
+    contiguous = matrix.flags.c_contiguous and matrix.flags.aligned  # otherwise `take` copies it all each time
 
     plain = contiguous and matrix.dtype == np.float64
 
@@ -192,18 +192,18 @@ def _by_column(matrix: NDArray[Any], kept: NDArray[np.intp] | None) -> tuple[NDA
             else:
                 low, high = _extreme_row_sums(rows)
                 out[:, tile] = rows.T
-            lowest, highest = np.minimum(lowest, low), np.maximum(highest, high)  # NaN, if one is
+            lowest, highest = np.minimum(lowest, low), np.maximum(highest, high)  # NaN if either is
         return lowest, highest
 
     bounds = np.array(run(copy, parts, compiles=copy_columns if plain else None)).reshape(-1, 2)
     row_sums = float(bounds[:, 0].min(initial=math.inf)), float(bounds[:, 1].max(initial=-math.inf))
     if not all(map(math.isfinite, row_sums)):
-        _raise_not_finite_column("y_score", matrix)  # if no value is, sums have overflowed
+        _raise_not_finite_column("y_score", matrix)  # if all values are finite, sums have overflowed
     return out, row_sums
 
 
 def _extreme_row_sums(matrix: NDArray[Any]) -> tuple[float, float]:
-    """Return the lowest and the highest sum of a row, NaN if one is."""
+    """Return the lowest and the highest row sum; NaN if any is NaN."""
     with np.errstate(over="ignore", invalid="ignore"):
         sums = matrix.sum(axis=1, dtype=np.float64)
     return float(sums.min()), float(sums.max())
@@ -212,7 +212,7 @@ def _extreme_row_sums(matrix: NDArray[Any]) -> tuple[float, float]:
 def class_metric(scores: ClassScores, metric: str, **options: object) -> Floats:
     """Return a metric of each class against the rest."""
     from_pairs = metric == "roc_auc" and not options and scores.codes is not None and scores.weights is None
-    # With many classes a row is sooner placed among those of each than all are sorted for each.
+    # With many classes, placing rows among the sorted rows of each class is faster than sorting all rows for each.
     if from_pairs and (scores.doubled is not None or len(scores.columns) >= MANY):
         return aucs_by_class(doubled_pairs(scores), scores.n_positives)
     ranked = ranking_metric(MetricSpec(metric, options))
@@ -222,19 +222,19 @@ def class_metric(scores: ClassScores, metric: str, **options: object) -> Floats:
 
 
 def _threads_for(scores: ClassScores) -> AbstractContextManager[None]:
-    """Keep to one thread where a second would take longer to start."""
+    """Keep to one thread if starting a second takes longer than the work."""
     return num_threads(1) if scores.columns.size < SMALL_CELLS else nullcontext()
 
 
 def _run_if_large(
     scores: ClassScores, task: Callable[[Any], R], items: Sequence[Any], *, compiles: Hashable
 ) -> list[R]:
-    """Call `run`, or stay in this thread where a second would take longer to start."""
+    """Call `run`, or stay in this thread if starting a second takes longer than the work."""
     return run(task, items, compiles=compiles) if scores.columns.size >= SMALL_CELLS else list(map(task, items))
 
 
 def aucs_by_class(doubled: Ints, sizes: Ints) -> Floats:
-    """Return the AUC of each class of so many rows against the rest, from its pairs with each other class."""
+    """Return each class's AUC against the rest, from its pairs with the other classes and the sizes of all classes."""
     rows = sizes if sizes.sum() < CLASS_ROWS else sizes.astype(object)  # products may pass 2**63
     return _ratio(doubled.sum(axis=1, dtype=rows.dtype), rows * (rows.sum() - rows))
 
@@ -248,17 +248,17 @@ def _ratio(doubled: NDArray[Any], pairs: NDArray[Any]) -> Floats:
 
 
 def pair_aucs(scores: ClassScores) -> Floats:
-    """Return A(j | k), the chance that a row of class j has a higher score of class j than one of class k."""
+    """Return A(j | k), the chance that column j scores a row of class j above a row of class k."""
     sizes = scores.n_positives
     if scores.weights is not None:
         return _weighted_pair_aucs(scores)
     return _ratio(doubled_pairs(scores), np.outer(sizes, sizes) * ~np.eye(sizes.size, dtype=np.bool_))
 
 
-# Every row is placed among the sorted scores of class j: a sort of one class and a look-up for each row, instead of a
-# sort for each pair ---------------------------------------------------------------------------------------------------
+# Every row is placed among the sorted scores of class j: one sort per class and one look-up per row, instead of one
+# sort per pair --------------------------------------------------------------------------------------------------------
 def doubled_pairs(scores: ClassScores) -> Ints:
-    """Count pairs of a row of class j and one of class k that class j's scores rank right, twice, ties once.
+    """Count the pairs of a row of class j and one of class k that column j ranks correctly, doubled; ties count one.
 
     Returns shape (n_classes, n_classes), 0 where j = k or a class has no rows.
     """
@@ -286,20 +286,20 @@ def _doubled_pairs(scores: ClassScores) -> Ints:
     doubled = np.zeros((sizes.size, sizes.size), dtype=np.int64)
     for j, sums in by_class.items():
         doubled[j] = sums.sum(axis=(0, 2))
-    # A placement is how many rows of class j lie below another row, a tie counting half, doubled.
+    # A placement is twice the number of rows of class j below another row, where a tie counts half.
     right = 2 * np.outer(sizes, sizes) - doubled
     np.fill_diagonal(right, 0)
     return right
 
 
 def _weighted_pair_aucs(scores: ClassScores) -> Floats:
-    """Return A(j | k) of rows that have weights: sums are pairs of floats, each ratio is rounded once."""
+    """Return A(j | k) for weighted rows: sums are pairs of floats, and each ratio is rounded once."""
     codes, sizes = scores.codes, scores.n_positives
     assert codes is not None
     assert scores.weights is not None
     check_class_sizes("y_true", CLASS_ROWS, int(sizes.max()))
     rows = rows_by_code(codes, sizes.size)
-    # A class's unit cancels out: in one of its own no product overflows or vanishes.
+    # A class's unit cancels out: with a unit per class, no product overflows or vanishes.
     units = np.array([power_of_two(total) for total in scores.support().tolist()])
     weights = scores.weights * units[codes]
     totals, above = np.zeros((sizes.size, 2)), [np.empty((2 * n + 1, 2)) for n in sizes.tolist()]
@@ -330,7 +330,7 @@ def _sum_over_rows(
     dtype: DTypeLike,
     compiles: Hashable,
 ) -> dict[int, NDArray[Any]]:
-    """Place all rows among the sorted keys of each class that has rows, and add up what follows by their classes.
+    """Place all rows among the sorted keys of each class that has rows, and add up the results by the rows' classes.
 
     Returns sums of shape (n_parts, n_classes, 2) for each class.
     """
@@ -363,10 +363,10 @@ def _sum_over_rows(
 
 # Checks ---------------------------------------------------------------------------------------------------------------
 def _as_score_matrix(name: str, values: Any) -> NDArray[Any]:
-    """Return scores as an array of shape (n_samples, n_classes) of some real dtype; their values are not looked at."""
+    """Return scores as an array of shape (n_samples, n_classes) of some real dtype, without checking the values."""
     array = as_array(name, values)
     if array.ndim != 2:
-        hint = "; scores of the positive class alone are for Ranking" if array.ndim == 1 else ""
+        hint = "; for scores of the positive class alone, use Ranking" if array.ndim == 1 else ""
         raise ValueError(f"{name} must be 2-D, with a column for each class, got shape {array.shape}{hint}")
     if array.size == 0:
         raise ValueError(f"{name} is empty: it must have at least one row and one column, got shape {array.shape}")
@@ -376,7 +376,7 @@ def _as_score_matrix(name: str, values: Any) -> NDArray[Any]:
 
 
 def _as_class_rows(name: str, values: Any, scores: NDArray[Any]) -> NDArray[Any]:
-    """Return a label for each row as a 1-D array, or an indicator of the labels that it has as a 2-D boolean one."""
+    """Return one label per row as a 1-D array, or the indicator of each row's labels as a 2-D boolean array."""
     array = as_array(name, values)
     if array.ndim not in (1, 2):
         raise ValueError(f"{name} must be 1-D, labels, or 2-D, an indicator matrix, got shape {array.shape}")
@@ -406,12 +406,12 @@ def _check_class_columns(labels: NDArray[Any], n_columns: int, given: bool) -> N
         raise ValueError(
             f"y_score has {n_columns} columns, but {'labels' if given else 'y_true'} has {labels.size} "
             f"label{'s' * (labels.size != 1)}: {listed(list(labels))}"
-            + ("" if given else "; pass labels=, those of the columns in their order")
+            + ("" if given else "; pass labels=, the columns' labels in order")
         )
 
 
 def _raise_not_finite_column(name: str, array: NDArray[Any]) -> None:
-    """Raise of the first column with NaN or infinite values: which, how many, and where the first is."""
+    """Raise for the first column with NaN or infinite values; say which, how many, and where the first one is."""
     finite = np.isfinite(array).all(axis=0)
     if not finite.all():
         column = int(np.argmin(finite))

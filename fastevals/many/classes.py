@@ -33,38 +33,38 @@ C = TypeVar("C", bound=Curve)
 
 
 class ClassRankings(Result):
-    """Rows of many classes, ranked by a score for each class.
+    """Rows of many classes, ranked by one score per class.
 
-    With `y_true` of one label a row (multiclass) or an indicator matrix (multilabel). Each class is ranked against the
-    rest by its own column; columns are compared with each other by ``average="micro"`` alone, and rows need not
-    add up to 1. Later changes to the arrays change nothing.
+    `y_true` has one label per row (multiclass) or is an indicator matrix (multilabel). Each class is ranked against the
+    rest by its own column. Only ``average="micro"`` compares columns with each other; rows need not add up to 1. Later
+    changes to the arrays have no effect.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Labels: integers, booleans, strings, or floats without a fraction; or 0 and 1, which labels a row has.
+        Labels: integers, booleans, strings, or floats without a fraction; or an indicator matrix of 0 and 1.
     y_score : array-like of shape (n_samples, n_classes)
-        Finite scores of any real dtype, a column for each class, higher for rows of the class.
+        Finite scores of any real dtype: one column per class, higher for rows of the class.
     labels : sequence of n_classes labels, optional
-        The classes of the columns, in their order. By default the labels that occur, sorted, or, of an indicator
-        matrix, 0 to n_classes - 1. Classes of which there are no rows are allowed; their values are undefined.
+        The classes of the columns, in order. By default the labels that occur, sorted, or, for an indicator matrix, 0
+        to n_classes - 1. Classes without rows are allowed; their values are undefined.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights, not negative. Rows of weight zero are left out (but their labels are among those that occur).
+        Row weights, not negative. Rows of weight zero are left out (but their labels count as occurring).
 
     Attributes
     ----------
     labels : ndarray of shape (n_classes,)
         Names of the classes, read-only.
     n_samples : int
-        Rows (of weight above zero).
+        Rows of weight above zero.
     n_positives : ndarray of shape (n_classes,)
         Rows of each class.
     support : ndarray of shape (n_classes,)
-        Their sum of weights.
+        Total weight of the rows of each class.
     is_multilabel : bool
         Whether a row may have many labels.
     rankings : tuple of Ranking
-        Each class against the rest. Made on first use.
+        Each class ranked against the rest. Made on first use.
 
     Raises
     ------
@@ -74,12 +74,12 @@ class ClassRankings(Result):
     Warns
     -----
     UndefinedMetricWarning
-        From methods of which a value is undefined, and NaN: of a class without rows, or without rows outside it. The
-        macro average is then NaN too; a weighted one leaves out classes without rows.
+        From methods with an undefined (NaN) value: a class has no rows, or there are no rows outside it. The macro
+        average is then NaN too; a weighted average leaves out classes without rows.
 
     Notes
     -----
-    A copy of the scores is kept; `rankings`, once made, keep 8 to 24 bytes more for each row and class.
+    A copy of the scores is kept; `rankings`, once made, take 8 to 24 bytes more per row and class.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class ClassRankings(Result):
         return repr(self) + first_lines(f"{show(label)}: n_positives={n}" for label, n in rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the rows as strict JSON, a list for each column."""
+        """Return the table as strict JSON, one list per column."""
         return as_json(self._columns())  # type: ignore[no-any-return]
 
     def _columns(self) -> Columns:
@@ -142,7 +142,7 @@ class ClassRankings(Result):
 
     @property
     def support(self) -> NDArray[Any]:
-        """Weight of the rows of each class."""
+        """Total weight of the rows of each class."""
         return self._scores.support()
 
     @property
@@ -152,7 +152,7 @@ class ClassRankings(Result):
 
     @property
     def rankings(self) -> tuple[Ranking, ...]:
-        """Each class against the rest, made on first use."""
+        """Each class ranked against the rest, made on first use."""
         if self._rankings is None:
             self._rankings = tuple(batch_rankings(self._scores.by_class()))
         return self._rankings
@@ -173,29 +173,29 @@ class ClassRankings(Result):
         Parameters
         ----------
         average : {"macro", "micro", "weighted", None}
-            The mean over classes or pairs; the area of all classes' columns ranked as one (ovr only); the mean by
-            `support`, of a pair the sum of both; or each value.
+            The mean over classes or pairs; the area of all classes' columns ranked as one (ovr only); the mean weighted
+            by `support` (for a pair, the sum of both); or each value.
         multi_class : {"ovr", "ovo"}
-            Each class against the rest; or each pair of classes, one label a row: of the rows of classes j and k, the
-            mean of A(j | k), ranked by column j, and A(k | j), ranked by column k.
+            Each class against the rest, or each pair of classes (one label per row). The value of a pair is the mean of
+            A(j | k) and A(k | j), in which rows of classes j and k are ranked by column j and by column k.
         max_fpr : float in (0, 1], optional
-            Only the area where FPR is at most this, scaled so that chance is 0.5 (ovr only).
+            Only the area up to this FPR, scaled so that chance is 0.5 (ovr only).
 
         Returns
         -------
         float or ndarray
-            With ``average=None`` of shape (n_classes,), or of pairs (n_classes, n_classes): A(j | k) in row j and
-            column k, the chance that column j has a higher score for a row of class j than for one of class k.
-            Without weights each is the ratio of two integers, rounded once. NaN where undefined, and where j = k.
+            With ``average=None`` of shape (n_classes,), or (n_classes, n_classes) for pairs: row j, column k has
+            A(j | k), the chance that column j scores a row of class j above a row of class k. Without weights each
+            value is the ratio of two integers, rounded once. NaN where undefined, and where j = k.
 
         Raises
         ------
         ValueError
-            If an option is none of these, or "ovo" goes with "micro", `max_fpr` or an indicator matrix.
+            If an option is none of these, or "ovo" is combined with "micro", `max_fpr` or an indicator matrix.
 
         References
         ----------
-        Hand and Till (2001), doi:10.1023/A:1010920819831; by support: Ferri, Hernandez-Orallo and Modroiu (2009),
+        Hand and Till (2001), doi:10.1023/A:1010920819831; with support: Ferri, Hernandez-Orallo and Modroiu (2009),
         doi:10.1016/j.patrec.2008.08.010.
 
         Examples
@@ -221,7 +221,7 @@ class ClassRankings(Result):
     def hand_till(self) -> float:
         """Hand and Till's M: the mean over pairs of classes of (A(j | k) + A(k | j)) / 2.
 
-        It does not depend on how frequent the classes are; with two classes whose scores add up to 1 it is the AUC.
+        It does not depend on class frequencies; with two classes whose scores add up to 1 it is the AUC.
 
         Returns
         -------
@@ -256,12 +256,13 @@ class ClassRankings(Result):
         Parameters
         ----------
         average : {"macro", "micro", "weighted", None}
-            The mean over classes; that of all classes' columns ranked as one; the mean by `support`; or each value.
+            The mean over classes; the value of all classes' columns ranked as one; the mean weighted by `support`; or
+            each value.
 
         Returns
         -------
         float or ndarray
-            With None of shape (n_classes,). NaN of a class without rows.
+            With ``average=None`` of shape (n_classes,). NaN for a class without rows.
 
         Raises
         ------
@@ -291,15 +292,15 @@ class ClassRankings(Result):
         Parameters
         ----------
         average : {None, "micro", "macro"}
-            Each class's curve; that of all classes' columns ranked as one; or the mean of the classes' TPR at each FPR,
-            which has no thresholds (NaN) and whose area is the macro AUC.
+            Each class's curve; the curve of all classes' columns ranked as one; or the mean of the classes' TPR at each
+            FPR, which has no thresholds (NaN) and whose area is the macro AUC.
         drop_intermediate : bool
             Leave out points inside horizontal and vertical stretches: the same polyline with fewer points.
 
         Returns
         -------
         dict of RocCurve by label, or RocCurve
-            Rates are NaN of a class without rows, or without rows outside it.
+            Rates are NaN for a class without rows, or without rows outside it.
 
         Raises
         ------
@@ -333,18 +334,18 @@ class ClassRankings(Result):
     @overload
     def precision_recall_curve(self, *, average: Literal["micro"]) -> PrecisionRecallCurve: ...
     def precision_recall_curve(self, *, average: PrAverage = None) -> Any:
-        """Precision-recall curves of each class against the rest, or that of all.
+        """Precision-recall curves of each class against the rest, or one curve for all classes.
 
         Parameters
         ----------
         average : {None, "micro"}
-            Each class's curve; or that of all classes' columns ranked as one. (There is no macro curve: a mean of
-            precisions is the precision of no counts.)
+            Each class's curve, or the curve of all classes' columns ranked as one. (There is no macro curve: a mean of
+            precisions is not the precision of any counts.)
 
         Returns
         -------
         dict of PrecisionRecallCurve by label, or PrecisionRecallCurve
-            Recall is NaN of a class without rows.
+            Recall is NaN for a class without rows.
 
         Raises
         ------
@@ -365,7 +366,7 @@ class ClassRankings(Result):
         return self._by_label("precision_recall_curve", curves)
 
     def _as_one(self) -> Ranking:
-        """Rank all classes' columns together: of each, the rows of its class are positive."""
+        """Rank all classes' columns as one; the positives of each column are the rows of its class."""
         flags, scores, weights = self._scores.all_together()
         return Ranking(flags, scores, sample_weight=weights, pos_label=1)
 
@@ -379,7 +380,7 @@ class ClassRankings(Result):
     def _averaged(
         self, name: str, values: NDArray[np.float64], average: str | None, support: NDArray[Any], units: str = "classes"
     ) -> Any:
-        """Average values, with a warning where one that counts is undefined."""
+        """Average values, and warn if one that counts is undefined."""
         averaged: Any = values
         if average == "macro":
             averaged = float(values.mean())
@@ -390,7 +391,7 @@ class ClassRankings(Result):
         return averaged
 
     def _by_label(self, name: str, curves: list[C]) -> dict[Any, C]:
-        """Name curves by their classes, with one warning of those that are undefined."""
+        """Return curves by class label, with one warning about the undefined ones."""
         missing = sum(not curve.defined for curve in curves)
         if missing:
             warn_undefined(name, f"{missing} of {len(curves)} classes {LACK}")

@@ -1,6 +1,6 @@
-"""Many columns of scores, each ranked against labels of its own or shared ones, in one batch.
+"""Many columns of scores, each ranked against its own or shared labels, in one batch.
 
-Work is spread either a column a thread, or with all threads on one column after the other: bits are the same.
+Each thread takes a column of its own, or all threads work on one column after the other: the bits are the same.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ R = TypeVar("R")
 
 Flags = NDArray[np.uint8]
 
-COLUMNS_PER_THREAD = 4  # columns for each thread: with fewer, the last ones may keep threads waiting
-LARGE_ROWS = 1 << 18  # rows from which all threads are of use to one column
+COLUMNS_PER_THREAD = 4  # with fewer columns per thread, the last ones may keep threads waiting
+LARGE_ROWS = 1 << 18  # rows from which one column can use all threads
 LIMIT_ROWS = 1 << 20  # rows up to which one thread sorts a column: sums of the kernels are exact
-LINE = 64  # bytes that memory gives at once
-ROWS_PER_TILE = 1 << 12  # rows copied at a time: what is read of them is still in cache for the next column
-BUCKET_CELLS = 1 << 14  # into which a bucket is sorted
-SHORT_ROWS = 1 << 12  # rows a column, up to which a call for each takes longer than its rows
+LINE = 64  # bytes of a cache line
+ROWS_PER_TILE = 1 << 12  # rows copied at a time: their cache lines are still there for the next column
+BUCKET_CELLS = 1 << 14  # cells into which a bucket is sorted
+SHORT_ROWS = 1 << 12  # rows per column up to which a call takes longer than its rows
 ROWS_TOGETHER = 1 << 22  # rows of columns that are measured together
 
 
 class ScoreColumns(NamedTuple):
-    """Scores and what they are ranked against.
+    """Scores, and the labels that they are ranked against.
 
     Attributes
     ----------
     scores : sequence of ndarray of shape (n_samples,)
-        Of each column, of any real dtype and stride. They may differ in length.
+        Scores of each column, of any real dtype and stride. Columns may differ in length.
     flags : callable
-        Of a column's number, gives its labels: uint8 of shape (n_samples,), 1 where positive, else 0. Called by the
-        thread that works on the column.
+        Takes a column's number and returns its labels: uint8 of shape (n_samples,), 1 for positive, else 0. Called by
+        the thread that works on the column.
     names : sequence of str
-        What errors call the columns.
+        Names of the columns in errors.
     weights : callable, optional
-        Of a column's number, gives its row weights.
+        Takes a column's number and returns its row weights.
     pos_label : label or None
-        Which label is positive, where users name labels.
+        The positive label, if users name labels.
     """
 
     scores: Sequence[NDArray[Any]]
@@ -65,7 +65,7 @@ class ScoreColumns(NamedTuple):
 
 
 class ColumnMetrics(NamedTuple):
-    """Metrics of a column, NaN where undefined, and its rows (of weight above zero) of each class."""
+    """Metrics of a column (NaN where undefined), and its rows of weight above zero in each class."""
 
     values: list[float]
     n_positives: int
@@ -106,7 +106,7 @@ def column_metrics(columns: ScoreColumns, metrics: Sequence[RankingMetric]) -> l
 
         return ColumnMetrics(list(map(value, metrics, numerators)), ranking.n_positives, ranking.n_negatives)
 
-    if all(numerators) and columns.weights is not None:  # sums of weights are rounded as those of a ranking
+    if all(numerators) and columns.weights is not None:  # to round sums of weights as a ranking does
         return map_columns(columns, from_ranking, compiles=("pairs", False))
     if _are_groups(columns, metrics):
         return _measure_as_groups(columns, metrics)
@@ -116,7 +116,7 @@ def column_metrics(columns: ScoreColumns, metrics: Sequence[RankingMetric]) -> l
 
 
 def are_many_and_short(columns: Sequence[NDArray[Any]]) -> bool:
-    """Return whether columns are so many, and so short, that they are measured as groups of rows."""
+    """Return whether columns are so many and so short that they are measured as groups of rows."""
     sizes = [each.size for each in columns]
     return len(sizes) > FEW_GROUPS and sum(sizes) <= SHORT_ROWS * len(sizes) and max(sizes) < LARGE_ROWS
 
@@ -125,12 +125,12 @@ def _are_groups(columns: ScoreColumns, metrics: Sequence[RankingMetric]) -> bool
     if not are_many_and_short(columns.scores) or len({each.dtype for each in columns.scores}) > 1:
         return False
     of_probabilities = any(isinstance(m.of_counts, Metric) and m.of_counts.of == "probabilities" for m in metrics)
-    # Of other scores such a metric is NaN, each column by itself.
+    # For other scores such a metric is NaN, in each column separately.
     return not of_probabilities or all(((each >= 0) & (each <= 1)).all() for each in columns.scores)
 
 
 def _measure_as_groups(columns: ScoreColumns, metrics: Sequence[RankingMetric]) -> list[ColumnMetrics]:
-    """Return the metrics of columns, each a group of rows, some millions of rows at a time."""
+    """Return the metrics of columns as groups of rows, some millions of rows at a time."""
     measured: list[ColumnMetrics] = []
     starts = np.cumsum([0, *(each.size for each in columns.scores)])
     for first, last in spans(starts, ROWS_TOGETHER):
@@ -149,7 +149,7 @@ def _measure_as_groups(columns: ScoreColumns, metrics: Sequence[RankingMetric]) 
 
 
 def _pair_numerator(metric: RankingMetric) -> Callable[[Any, Any], Any] | None:
-    """Return the numerator of a metric that is a share of pairs; None of other metrics."""
+    """Return the numerator of a metric that is a share of pairs; None for other metrics."""
     return metric.of_counts.of_pairs if isinstance(metric.of_counts, Metric) else None
 
 
@@ -162,8 +162,8 @@ def map_columns(
 ) -> list[R]:
     """Apply a function to the ranking of each column, in order.
 
-    `from_rows` computes the same, to the last bit, from the ascending rows that `_kernels.columns` sorts, which are
-    lent: it is called instead where one thread sorts a column without weights. `compiles` is as for `_execution.run`.
+    `from_rows` computes the same, to the last bit, from the ascending rows that `_kernels.columns` sorts in borrowed
+    memory. It is called instead if one thread sorts a column without weights. `compiles` is as for `_execution.run`.
     """
     sizes = [each.size for each in columns.scores]
     one_by_one = len(sizes) < COLUMNS_PER_THREAD * get_num_threads() and max(sizes) >= LARGE_ROWS
@@ -205,7 +205,7 @@ def map_columns(
 
 
 def _raise_not_finite(columns: ScoreColumns) -> None:
-    """Raise of the first column that is not finite: a ranking doesn't know what its column is called."""
+    """Raise for the first column that is not finite: a ranking doesn't know the name of its column."""
     for name, scores in zip(columns.names, columns.scores, strict=True):
         check_finite(name, scores)
 
@@ -221,7 +221,7 @@ class _SortingSpace(NamedTuple):
 
     @classmethod
     def allocate(cls, n: int) -> _SortingSpace:
-        """Return that of columns of up to n rows."""
+        """Return the memory for columns of up to n rows."""
         return cls(
             lend(n, np.uint64),
             lend(n, np.uint64),
@@ -231,7 +231,7 @@ class _SortingSpace(NamedTuple):
         )
 
     def sort(self, scores: NDArray[Any], flags: Flags) -> Keys | None:
-        """Return the rows of a column in order, unless keys are too far apart, or not all scores are finite."""
+        """Return the rows of a column in order, or None if keys are too far apart or a score is not finite."""
         codec, scores = codec_for(scores)
         part = slice(scores.size)
         rows, packed, slots = self.rows[part], self.scratch[part], self.slots[part]
@@ -243,11 +243,11 @@ class _SortingSpace(NamedTuple):
         return rows
 
 
-# Columns of a matrix that has its rows together -------------------------------------------------------------------
+# Columns of a matrix stored by rows -----------------------------------------------------------------------------------
 
 
 def _columns_read_together(columns: Sequence[NDArray[Any]]) -> Iterator[range]:
-    """Cut columns into those that are read together: neighbours with gaps between their values, else one alone."""
+    """Cut columns into ranges to read together: neighbours with gaps between their values, else single columns."""
     start = 0
     for stop in range(1, len(columns) + 1):
         first = columns[start]
@@ -263,7 +263,7 @@ def _columns_read_together(columns: Sequence[NDArray[Any]]) -> Iterator[range]:
 
 
 def _side_by_side(columns: list[NDArray[Any]]) -> Sequence[NDArray[Any]]:
-    """Copy columns whose values share lines of memory, each line read once; a column alone is returned as it is."""
+    """Copy columns whose values share cache lines, reading each line once; return a single column as it is."""
     if len(columns) == 1:
         return columns
     copies = np.empty((len(columns), columns[0].size), dtype=columns[0].dtype)

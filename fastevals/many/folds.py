@@ -35,23 +35,23 @@ C = TypeVar("C", bound=Curve)
 
 
 class RankingFolds(Result):
-    """The rankings of several folds, and their curves averaged in either way.
+    """The rankings of several folds, and averages of their curves.
 
-    "micro" adds up the folds' counts at each threshold and takes the rates of the sums; "macro" takes each fold's rates
-    at a threshold and averages them (threshold averaging). Both compare the folds' scores as they are, so they must be
-    on one scale. "vertical" averages the folds' TPR at each FPR instead, whatever the thresholds.
+    "micro" adds up the folds' counts at each threshold and computes rates from the sums. "macro" averages the folds'
+    rates at each threshold (threshold averaging). Both compare scores between folds, so all folds must be on one scale.
+    "vertical" averages the folds' TPR at each FPR instead, whatever the thresholds.
 
     Parameters
     ----------
     rankings : sequence or mapping of Ranking
-        One for each fold, or by the fold's name. Each must have both classes.
+        One ranking per fold, or a mapping from the folds' names. Each must have both classes.
 
     Attributes
     ----------
     names : tuple
         Names of the folds; numbers from 0 for a sequence.
     rankings : tuple of Ranking
-        In the same order.
+        The rankings in the same order.
 
     Raises
     ------
@@ -70,7 +70,7 @@ class RankingFolds(Result):
     >>> both.roc_curve(average="micro").area, both.roc_curve(average="vertical").area
     (0.8888888888888888, 1.0)
 
-    The course's homework, macro against micro curves of handwritten digits:
+    Homework of the course, macro and micro curves of handwritten digits:
 
     >>> from fastevals.datasets import load_digits_eight
     >>> digits = load_digits_eight()
@@ -102,14 +102,14 @@ class RankingFolds(Result):
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
     ) -> RankingFolds:
-        """Rank each fold's rows.
+        """Rank the rows of each fold.
 
         Parameters
         ----------
         y_true, y_score, sample_weight, pos_label
-            As for `Ranking`, all folds together.
+            As for `Ranking`, with the rows of all folds.
         folds : array-like of shape (n_samples,)
-            Each row's fold: numbers or strings.
+            The fold of each row: numbers or strings.
 
         Returns
         -------
@@ -175,13 +175,13 @@ class RankingFolds(Result):
         Returns
         -------
         Ranking
-            Of all folds' rows. It has intervals and tests only if no row can be in two folds, which is known of folds
-            made by `from_scores`.
+            The ranking of all folds' rows. It has intervals and tests only if no row can be in two folds, which is
+            certain for folds made by `from_scores`.
 
         Raises
         ------
         ValueError
-            If the weights of all folds add up past the largest float.
+            If the total weight of all folds overflows.
         """
         first, *others = (fold.pos_label for fold in self)
         are_alike = all(each == first for each in others)
@@ -189,7 +189,7 @@ class RankingFolds(Result):
         pool._set_parts(
             pooled_counts(self.rankings), *self._class_sizes,
             first if are_alike else 1, self.rankings[0]._neg_label if are_alike else None,
-            rows_repeat=not getattr(self, "_are_apart", False),  # pickled by 0.3 it isn't known
+            rows_repeat=not getattr(self, "_are_apart", False),  # unknown if pickled by 0.3
         )  # fmt: skip
         return pool
 
@@ -199,12 +199,12 @@ class RankingFolds(Result):
         Parameters
         ----------
         average : {"micro", "macro", "vertical"}
-            How, as above. The vertical average has no thresholds (NaN), and its area is the mean of the folds' AUCs.
+            How, as above. A vertical average has no thresholds (NaN), and its area is the mean of the folds' AUCs.
 
         Returns
         -------
         RocCurve
-            With every threshold of any fold.
+            With the thresholds of all folds.
 
         Raises
         ------
@@ -224,7 +224,7 @@ class RankingFolds(Result):
         Returns
         -------
         DetCurve
-            With every threshold of any fold.
+            With the thresholds of all folds.
 
         Raises
         ------
@@ -244,8 +244,8 @@ class RankingFolds(Result):
         Returns
         -------
         CostCurve
-            With every threshold of any fold: one threshold is chosen for all folds, so that a fold's own best
-            thresholds don't flatter it.
+            With the thresholds of all folds. Each threshold applies to every fold, so a fold's own best threshold does
+            not flatter it.
 
         Raises
         ------
@@ -260,16 +260,16 @@ class RankingFolds(Result):
         Parameters
         ----------
         average : {"micro", "macro"}
-            Precision and recall of the pooled counts, or the averages of the folds' at each threshold. A fold in which
-            nothing is predicted positive at a threshold has no precision there and is left out of its average. (There
-            is no vertical average: a mean of precisions is the precision of no counts, so the curve between two
-            recalls would be one that no threshold attains.)
+            Precision and recall of the pooled counts, or the averages of the folds' values at each threshold. A fold
+            that predicts no row positive at a threshold has no precision there and is left out of the average. (There
+            is no vertical average: a mean of precisions is not the precision of any counts, so no threshold would
+            attain the curve between two recalls.)
 
         Returns
         -------
         PrecisionRecallCurve
-            With every threshold of any fold. Between the points of a macro curve, counts that have these precisions
-            and recalls are linear.
+            With the thresholds of all folds. Between two points of a macro curve, the counts that have these precisions
+            and recalls are interpolated linearly.
 
         Raises
         ------
@@ -284,12 +284,12 @@ class RankingFolds(Result):
         Parameters
         ----------
         average : {"micro", "macro"}
-            Shares of the pooled counts, or the averages of the folds' at each threshold.
+            Shares of the pooled counts, or the averages of the folds' shares at each threshold.
 
         Returns
         -------
         GainCurve
-            With every threshold of any fold.
+            With the thresholds of all folds.
 
         Raises
         ------
@@ -299,7 +299,7 @@ class RankingFolds(Result):
         return self._averaged(GainCurve, average)
 
     def lift_curve(self, *, average: FoldAverage = "micro") -> LiftCurve:
-        """Average the folds' gain curves, as `gain_curve` does, and give the lift: gain over share of rows.
+        """Average the folds' gain curves, as `gain_curve` does, and return the lift: gain over share of rows.
 
         Parameters
         ----------
@@ -309,7 +309,7 @@ class RankingFolds(Result):
         Returns
         -------
         LiftCurve
-            With every threshold of any fold.
+            With the thresholds of all folds.
 
         Raises
         ------
@@ -319,7 +319,7 @@ class RankingFolds(Result):
         return self._averaged(LiftCurve, average)
 
     def _averaged(self, kind: type[C], average: RateAverage, averages: Any = FoldAverage) -> C:
-        """Make a curve of counts that have the folds' average of what its entry says."""
+        """Make a curve from counts whose rates are the folds' averages, as the curve's entry says."""
         check_choice("average", average, averages)
         if average == "micro":
             return kind(self.pool().counts)
@@ -327,7 +327,7 @@ class RankingFolds(Result):
         return kind(mean(self.rankings))
 
 
-PooledRanking = Ranking  # what `pool` returned until 0.4, by which it unpickles
+PooledRanking = Ranking  # `pool` returned this class until 0.4: old pickles name it
 
 
 # Sums and averages -------------------------------------------------------------------------------------------------
@@ -341,9 +341,9 @@ def pooled_counts(rankings: Sequence[Ranking]) -> ThresholdCounts:
 
 @named_by_base
 class AveragedCounts(ThresholdCounts):
-    """Averages over folds in place of counts, for curves alone: they bend the rules of counts, and don't add up.
+    """Averages over folds instead of counts, for curves only: they may break the rules of counts, and can't be added.
 
-    A vertical average has no thresholds (NaN after the first), and in that of P-R curves `fps` may fall.
+    A vertical average has no thresholds (NaN after the first); in an average of P-R curves `fps` may fall.
     """
 
     __slots__ = ()
@@ -356,26 +356,26 @@ def mean_rates(rankings: Sequence[Ranking]) -> AveragedCounts:
 
 
 def mean_precision_and_recall(rankings: Sequence[Ranking]) -> AveragedCounts:
-    """Return counts, for one positive row, that have the averages of precision and recall at each threshold."""
+    """Return counts, with one positive row in all, that have the average precision and recall at each threshold."""
     thresholds, recall, false, precision, defined = _over_thresholds(rankings, _recall_and_precision)
     recall, precision = recall / len(rankings), cells.ratio(precision, defined)
-    # With no recall the average of false positives will do.
+    # Where recall is 0, use the average of false positives.
     attained = recall > 0
     false = np.where(attained, recall * (1 / np.where(attained, precision, 1.0) - 1), false / len(rankings))
     return AveragedCounts._unchecked(thresholds, recall, false)
 
 
 def mean_shares(rankings: Sequence[Ranking]) -> AveragedCounts:
-    """Return counts, for one positive row, that have the averages of the shares of rows and of positives found."""
+    """Return counts, with one positive row in all, that have the average shares of rows and of positives found."""
     thresholds, gain, share = _over_thresholds(rankings, lambda at: (cells.recall(at), _share_predicted(at)))
-    # Of any number of rows: that of the fold with the fewest positives, so that no false positives are below zero.
+    # The number of rows is free: the fold with the lowest share of positives gives one without negative counts.
     n_rows = max(1 + each.counts.n_neg / each.counts.n_pos for each in rankings)
     recall = gain / len(rankings)
     return AveragedCounts._unchecked(thresholds, recall, np.maximum(share / len(rankings) * n_rows - recall, 0.0))
 
 
 def mean_at_each_fpr(rankings: Sequence[Ranking]) -> AveragedCounts:
-    """Average the TPR at each FPR: jumps stay jumps, so the polyline of all folds' places is exact."""
+    """Average the TPR at each FPR: jumps stay jumps, so the polyline through the points of all folds is exact."""
     lines = []
     for each in rankings:
         at = corners(each.counts).cells()
@@ -391,7 +391,7 @@ def mean_at_each_fpr(rankings: Sequence[Ranking]) -> AveragedCounts:
     return AveragedCounts._unchecked(thresholds, tpr, fpr)
 
 
-MEANS: dict[str, Callable[[Sequence[Ranking]], ThresholdCounts]] = {  # by what the entry of a curve calls them
+MEANS: dict[str, Callable[[Sequence[Ranking]], ThresholdCounts]] = {  # by their names in the entries of curves
     "rates": mean_rates,
     "shares": mean_shares,
     "precision_and_recall": mean_precision_and_recall,
@@ -399,7 +399,7 @@ MEANS: dict[str, Callable[[Sequence[Ranking]], ThresholdCounts]] = {  # by what 
 
 
 def _over_thresholds(rankings: Sequence[Ranking], terms: Callable[[Cells], tuple[Any, ...]]) -> list[NDArray[Any]]:
-    """Return every threshold of any ranking, descending, and sums over the rankings of terms of their cells there."""
+    """Return the thresholds of all rankings, descending, and sums over the rankings of terms of their cells there."""
     counts = [each.counts for each in rankings]
     thresholds = ThresholdCounts.merge(counts).thresholds
     sums: list[Any] = []
@@ -411,7 +411,7 @@ def _over_thresholds(rankings: Sequence[Ranking], terms: Callable[[Cells], tuple
 
 
 def _recall_and_precision(at: Cells) -> tuple[Any, ...]:
-    """Return recall, false positives for a positive row, precision (0 where there is none) and whether there is one."""
+    """Return recall, false positives per positive row, precision (0 where undefined) and whether it is defined."""
     predicted = at.tp + at.fp > 0
     precision = np.where(predicted, cells.precision(at), 0.0)
     return cells.recall(at), cells.ratio(at.fp, at.tp + at.fn), precision, predicted.astype(np.int64)
@@ -448,7 +448,7 @@ def _check_folds(name: str, rankings: Mapping[Any, Any], kind: Any) -> None:
 
 
 def _check_fold_number(name: str, distinct: NDArray[Any]) -> None:
-    """Raise if there are too many folds to be folds."""
+    """Raise if there are too many distinct values for folds."""
     if distinct.size > MOST_FOLDS:
         raise ValueError(f"{name} must have at most {MOST_FOLDS} distinct values, got {distinct.size}")
 

@@ -22,13 +22,13 @@ from fastevals.results import Interval
 
 Floats = NDArray[np.float64]
 
-DRAWS_PER_TASK = 1 << 25  # draws of one task: a tenth of a second
-MEAN_STREAM = np.uint64(2**63)  # a stream that no group has
+DRAWS_PER_TASK = 1 << 25  # draws per task: a tenth of a second
+MEAN_STREAM = np.uint64(2**63)  # a stream that no group uses
 NO_INTERVAL = Interval(math.nan, math.nan)
 
 
 def bootstrap_groups(scores: GroupedScores, n_resamples: int, tail: float, key: np.uint64, progress: bool) -> Floats:
-    """Return low and high ends, standard errors and undefined replicates of groups' AUCs, of shape (n_groups, 4)."""
+    """Return low and high ends, standard errors and undefined replicates for each group, of shape (n_groups, 4)."""
     out = np.empty((scores.groups.size, 4))
     rows = scores.starts[::2]
     sizes = np.diff(rows)
@@ -68,7 +68,7 @@ def bootstrap_groups(scores: GroupedScores, n_resamples: int, tail: float, key: 
 
 
 class GroupMeanSample(UnitSample):
-    """Groups drawn whole, and the weighted mean of the values of those drawn."""
+    """Groups drawn whole, and the weighted mean of their values."""
 
     def __init__(self, values: Floats, weights: Floats) -> None:
         defined = ~np.isnan(values)
@@ -77,7 +77,7 @@ class GroupMeanSample(UnitSample):
         super().__init__(SamplingUnits(np.empty(0, np.uint32), (values.size,), True), values.size)
 
     def workspace(self) -> Any:
-        """Return an array for how often each group is drawn."""
+        """Return an array to count how often each group is drawn."""
         return (self.times(),)
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
@@ -88,9 +88,9 @@ class GroupMeanSample(UnitSample):
 def bootstrap_mean(
     values: Floats, weights: Floats, n_resamples: int, tail: float, key: np.uint64
 ) -> tuple[float, Interval]:
-    """Return the standard error and the interval of the weighted mean, from draws of as many groups as there are.
+    """Return the standard error and the interval of the weighted mean, from resampled groups.
 
-    Those of weight zero have no rows, and are not drawn.
+    Groups of weight zero have no rows and are not drawn.
     """
     drawn = weights > 0
     if np.count_nonzero(drawn) < 2 or np.isnan(values).all():

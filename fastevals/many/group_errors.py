@@ -1,4 +1,4 @@
-"""Metrics of predicted numbers in each group, of sums over its rows."""
+"""Metrics of predicted numbers in each group, computed from sums over its rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 def grouped_errors(
     metrics: Sequence[TargetMetric], targets: Array, predictions: Array, groups: Array, weights: Floats | None
 ) -> GroupValues:
-    """Return metrics of finite targets and predictions, NaN for a group without rows of weight above zero."""
+    """Return metrics of finite targets and predictions; NaN for a group without rows of weight above zero."""
     keys = code_groups(groups)
     codes = keys.block(slice(None))
     occurring = np.flatnonzero(np.bincount(codes, minlength=keys.width))
@@ -40,7 +40,7 @@ def grouped_errors(
     if weights is not None:
         rows = rows._replace(weights=in_usual_unit(weights))
         rows = rows if weights.all() else rows.take(np.flatnonzero(weights))
-    summed = cache(lambda: _sum_errors(rows))  # which medians do without
+    summed = cache(lambda: _sum_errors(rows))  # medians don't need them
     values = []
     for metric in metrics:
         if metric.name == "median_absolute_error":
@@ -68,7 +68,7 @@ class _Rows(NamedTuple):
 
 
 def _sum_errors(rows: _Rows) -> tuple[RegressionSums, NDArray[np.bool_]]:
-    """Return the sums of each group, NaN without rows, and which groups' sums may have lost digits."""
+    """Return the sums of each group (NaN without rows), and flags of groups whose sums may have lost digits."""
     sums, of_targets = np.zeros((rows.n_groups, 5, 2)), np.zeros((rows.n_groups, 4))
     for block in blocks(slice(0, rows.groups.size)):
         y, p = plain_block(rows.targets[block], FLOAT64), plain_block(rows.predictions[block], FLOAT64)
@@ -105,7 +105,7 @@ def _medians(rows: _Rows) -> Floats:
 
 
 def _measure_one_by_one(metric: TargetMetric, rows: _Rows, chosen: NDArray[np.intp], out: Floats) -> None:
-    """Write a metric of the groups chosen: a call for each, which takes each in units of its own."""
+    """Write a metric for the chosen groups with one call each, in which a group has units of its own."""
     if not chosen.size:
         return
     order = np.argsort(rows.groups, kind="stable")

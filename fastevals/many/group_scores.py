@@ -20,27 +20,26 @@ from fastevals.counting.ordering import BinaryLabels, Codec, Keys, codec_for, so
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-RUN = 1 << 12  # rows of a run of groups: they are sorted in cache
-MAX_RUNS = 1 << 10  # the places written to stay in cache too
+RUN = 1 << 12  # rows in a run of groups, which is sorted in cache
+MAX_RUNS = 1 << 10  # runs: the places written to stay in cache too
 
 
 @dataclass(frozen=True, eq=False)
 class GroupedScores:
-    """Scores of rows by group and class, ascending.
+    """Scores by group and class, ascending.
 
-    Group g has its negatives at ``keys[starts[2 g] : starts[2 g + 1]]`` and its positives from there up to
-    ``starts[2 g + 2]``.
+    Group g's negatives are ``keys[starts[2 g] : starts[2 g + 1]]``; its positives follow, up to ``starts[2 g + 2]``.
 
     Attributes
     ----------
     groups : ndarray of shape (n_groups,)
-        Their keys, ascending; groups whose rows all have weight zero are there too, without rows.
+        Keys of the groups, ascending. Groups whose rows all have weight zero are included, without rows.
     codec : Codec
-        How keys are scores.
+        Converts between scores and keys.
     keys, weights : ndarray of shape (n_rows,)
-        Scores as order-preserving keys, and the rows' weights, or None.
+        Scores as order-preserving keys, and the row weights, or None.
     starts : ndarray of int64 of shape (2 * n_groups + 1,)
-        Where slots start.
+        Start of each slot (a class in a group).
     pos_label : label
         The positive class.
     """
@@ -63,16 +62,16 @@ class GroupedScores:
         return np.diff(self.starts)[1::2].copy()
 
     def sums(self) -> tuple[Floats, Floats]:
-        """Return the weight of each group's negatives and positives; rows without weights count one."""
+        """Return the total weight of each group's negatives and positives; unweighted rows count one."""
         if self.weights is None:
             return self.n_negatives.astype(np.float64), self.n_positives.astype(np.float64)
-        padded = np.append(self.weights, 0.0)  # a slot at the end may have no rows
+        padded = np.append(self.weights, 0.0)  # the last slot may be empty
         sums = np.where(np.diff(self.starts) > 0, np.add.reduceat(padded, self.starts[:-1]), 0.0)
         return sums[::2].copy(), sums[1::2].copy()
 
     @cached_property
     def row_weights(self) -> Floats:
-        """Weights of the rows, ones where they have none."""
+        """Weights of the rows; ones if they have none."""
         return np.ones(self.keys.size) if self.weights is None else self.weights
 
     @cached_property
@@ -82,24 +81,24 @@ class GroupedScores:
 
     @cached_property
     def threshold_dtype(self) -> np.dtype[Any]:
-        """A float type that holds all scores, and +inf."""
+        """A float type that can hold all scores, and +inf."""
         return self.codec.threshold_dtype(self.extremes)
 
     def each(self, kernel: Callable[[int, int], None], *, compiles: Any) -> None:
-        """Call a kernel on spans of groups, first and last + 1, in threads."""
+        """Call a kernel on spans of groups, from first up to last, in threads."""
         run(lambda span: kernel(*span), spans(self.starts[::2]), compiles=compiles)
 
 
 def grouped_scores(
     labels: BinaryLabels, scores: NDArray[Any], groups: NDArray[Any], weights: Floats | None = None
 ) -> GroupedScores:
-    """Bring together the rows of each group and sort their scores; rows of weight zero are left out."""
+    """Gather the rows of each group and sort their scores; rows of weight zero are left out."""
     check_same_length(y_true=labels.values, y_score=scores, groups=groups)
     codes, dropped = code_groups(groups), None
     if weights is not None:
         check_same_length(y_true=labels.values, sample_weight=weights)
         if not weights.all():
-            check_finite("y_score", scores)  # while its rows are still the user's
+            check_finite("y_score", scores)  # before rows are dropped, so that errors give the user's row numbers
             kept = weights != 0
             dropped = np.flatnonzero(np.bincount(codes.block(slice(None))[~kept], minlength=codes.width))
             labels, scores, weights = labels.take(kept), scores[kept], weights[kept]
@@ -119,7 +118,7 @@ def grouped_scores(
 
 
 def _run_shift(width: int, n: int) -> np.uint32:
-    """Return how many bits of a code are left out of its run's number."""
+    """Return how many low bits to drop from a code to get the number of its run."""
     bits = min(MAX_RUNS, max(n // RUN, 1)).bit_length() - 1
     return np.uint32(max((width - 1).bit_length() - bits, 0))
 
@@ -127,7 +126,7 @@ def _run_shift(width: int, n: int) -> np.uint32:
 def _count_rows(
     labels: BinaryLabels, scores: NDArray[Any], codes: GroupCodes, shift: np.uint32
 ) -> tuple[NDArray[np.uint8], Ints]:
-    """Return the class of each row and how many rows each chunk has in each run; raise of a third label or a NaN."""
+    """Return the class of each row and the rows of each chunk in each run; raise for a third label or a NaN."""
     parts = chunks(scores.size)
     classes = np.empty(scores.size, dtype=np.uint8)
     counts = np.zeros((len(parts), ((codes.width - 1) >> int(shift)) + 1), dtype=np.int64)
@@ -157,7 +156,7 @@ def _sort_within_groups(
     shift: np.uint32,
     counts: Ints,
 ) -> tuple[Keys, Floats | None, Ints]:
-    """Return keys, and weights, sorted within each slot, and how many rows each slot has."""
+    """Return keys and weights sorted within each slot, and the number of rows in each slot."""
     n = scores.size
     keys, slots = np.empty(n, np.uint64), np.empty(n, np.uint32)
     sorted_weights = None if weights is None else np.empty(n)

@@ -1,4 +1,4 @@
-"""Metrics of each group of scores: of many groups in compiled loops, of few, and without a kernel, one by one."""
+"""Metrics of scores in each group: compiled loops for many groups; one call per group for few, or without a kernel."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from fastevals.measure.registry import OF_PAIRS, Metric
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-FEW_GROUPS = 1 << 7  # a call for each takes no longer than loading a compiled loop, compiling it 50 times that
+FEW_GROUPS = 1 << 7  # one call per group takes no longer than loading a compiled loop; compiling takes 50 times that
 
 
 class GroupValues(NamedTuple):
-    """What is measured of groups.
+    """Metrics of groups, with their rows and weights.
 
     Attributes
     ----------
     groups : ndarray of shape (n_groups,)
-        Their keys, ascending.
+        Keys of the groups, ascending.
     values : list of ndarray of shape (n_groups,)
-        Of each metric; NaN where undefined.
+        Values of each metric; NaN where undefined.
     n_samples : ndarray of int64 of shape (n_groups,)
         Rows of weight above zero.
     weights : ndarray of shape (n_groups,)
-        Sums of their weights.
+        Total weight of these rows.
     n_positives, n_negatives : ndarray of int64 of shape (n_groups,), or None
-        Rows of each class, of scores.
+        Rows of each class, for metrics of scores.
     variances : ndarray of shape (n_groups,), or None
-        DeLong's, of AUC; NaN where a class has fewer than two rows.
+        DeLong's variances of AUCs; NaN where a class has fewer than two rows.
     """
 
     groups: NDArray[Any]
@@ -56,8 +56,8 @@ class GroupValues(NamedTuple):
 def grouped_values(metrics: Sequence[RankingMetric], scores: GroupedScores) -> list[Floats]:
     """Return metrics of scores for each group, NaN where undefined.
 
-    They are of all groups at once; where groups are few, users' functions and metrics without a kernel take a call for
-    each.
+    Kernels measure all groups in one call. Users' functions and metrics without a kernel are called once per group; if
+    groups are few, so are metrics whose kernel sweeps thresholds.
     """
     values: dict[int, Floats] = {}
     swept: dict[int, RankingMetric] = {}
@@ -75,22 +75,22 @@ def grouped_values(metrics: Sequence[RankingMetric], scores: GroupedScores) -> l
         elif (
             metric.sweep is None
             or scores.groups.size <= FEW_GROUPS
-            or (of_probabilities and scores.threshold_dtype != np.float64)  # their kernels take no longer floats
+            or (of_probabilities and scores.threshold_dtype != np.float64)  # their kernels don't take long doubles
         ):
             values[k] = np.full(scores.groups.size, math.nan)
             _measure_one_by_one(metric, scores, np.ones(scores.groups.size, dtype=np.bool_), values[k])
         else:
             swept[k] = metric
     for k, found in zip(swept, _swept_values(list(swept.values()), scores), strict=True):
-        values[k] = np.clip(found, *metrics[k].bounds)  # a rounding may lead out of them
+        values[k] = np.clip(found, *metrics[k].bounds)  # rounding may leave the bounds
     return [values[k] for k in range(len(metrics))]
 
 
-# Metrics with kernels of their own, without a rounding too many ------------------------------------------------------
+# Metrics with kernels of their own, without needless roundings --------------------------------------------------------
 
 
 def grouped_aucs(scores: GroupedScores, form: str = "roc_auc") -> Floats:
-    """Return the AUC of each group, or a form of it, NaN where a class is missing; without weights rounded once."""
+    """Return each group's AUC, or a form of it; NaN if a class is missing. Without weights it is rounded once."""
     numerator = OF_PAIRS[form]
     aucs = np.empty(scores.groups.size)
     if scores.weights is not None:
@@ -106,7 +106,7 @@ def grouped_aucs(scores: GroupedScores, form: str = "roc_auc") -> Floats:
     pairs = 2.0 * scores.n_positives * scores.n_negatives
     np.divide(numerator(doubled, pairs), pairs, out=aucs, where=pairs > 0)
     aucs[pairs == 0] = math.nan
-    for g in np.flatnonzero(pairs >= EXACT_INTEGER).tolist():  # which a float rounds before it is divided
+    for g in np.flatnonzero(pairs >= EXACT_INTEGER).tolist():  # a float would be rounded before the division
         exact = 2 * int(scores.n_positives[g]) * int(scores.n_negatives[g])
         aucs[g] = numerator(int(doubled[g]), exact) / exact
     return aucs
@@ -138,7 +138,7 @@ def _cells_at(scores: GroupedScores, threshold: NDArray[Any]) -> Cells:
 
 
 def _key_at(scores: GroupedScores, threshold: NDArray[Any]) -> tuple[np.uint64, bool]:
-    """Return the key such that scores at or above a threshold have it or a higher one, or only a higher one."""
+    """Return the lowest key of scores at or above a threshold, and whether even that key is below the threshold."""
     codec = scores.codec
     if codec.distinct is not None:
         codes = np.array([np.searchsorted(codec.distinct, threshold)])
@@ -163,16 +163,16 @@ def _key_at(scores: GroupedScores, threshold: NDArray[Any]) -> tuple[np.uint64, 
 
 
 class GroupSteps(NamedTuple):
-    """Steps of consecutive groups, one after the other, each group's from its highest threshold down.
+    """Steps of consecutive groups, each from its highest threshold down.
 
     Attributes
     ----------
     positives, negatives : ndarray of shape (n_steps,)
-        Rows, or their weight, at each distinct score.
+        Rows, or their total weight, at each distinct score.
     thresholds : ndarray of shape (n_steps,)
-        Of a type that holds the scores of all groups.
+        Distinct scores, of a type that can hold the scores of all groups.
     ends : ndarray of int64 of shape (n_groups,)
-        Where each group's steps end.
+        End of each group's steps.
     totals : ndarray of shape (n_groups, 2)
         Positives and negatives of each group.
     """
@@ -185,7 +185,7 @@ class GroupSteps(NamedTuple):
 
     @classmethod
     def of_span(cls, scores: GroupedScores, first: int, last: int) -> GroupSteps:
-        """Count the rows of the groups from `first` up to `last` by step."""
+        """Count rows at each step for the groups from `first` up to `last`."""
         n = int(scores.starts[2 * last] - scores.starts[2 * first])
         positives, negatives, keys = np.empty(n), np.empty(n), np.empty(n, dtype=np.uint64)
         ends, totals = np.empty(last - first, dtype=np.int64), np.empty((last - first, 2))
@@ -197,7 +197,7 @@ class GroupSteps(NamedTuple):
         return cls(positives[steps], negatives[steps], thresholds, ends, totals)
 
     def counts(self, g: int, dtype: type) -> ThresholdCounts:
-        """Return the threshold counts, of a type, of the g-th of the groups."""
+        """Return the threshold counts of the g-th group of the span, in a dtype."""
         steps = slice(self.ends[g - 1] if g else 0, self.ends[g])
         thresholds = np.concatenate(([np.inf], self.thresholds[steps]))
         counts: NDArray[Any] = np.zeros((2, thresholds.size), dtype=dtype)
@@ -206,7 +206,7 @@ class GroupSteps(NamedTuple):
 
 
 def _measure_one_by_one(metric: RankingMetric, scores: GroupedScores, chosen: NDArray[np.bool_], out: Floats) -> None:
-    """Write a metric of the groups chosen that have rows: a call for each."""
+    """Write a metric for the chosen groups that have rows, one call each."""
     chosen = chosen & (np.diff(scores.starts[::2]) > 0)
     dtype = np.int64 if scores.weights is None else np.float64
     for first, last in spans(scores.starts[::2]):
@@ -217,7 +217,7 @@ def _measure_one_by_one(metric: RankingMetric, scores: GroupedScores, chosen: ND
 
 
 def _swept_values(metrics: Sequence[RankingMetric], scores: GroupedScores) -> list[Floats]:
-    """Return metrics that have a kernel: the steps of a span of groups are counted once for all of them."""
+    """Return metrics that have a kernel; the steps of a span of groups are counted once for all metrics."""
     if not metrics:
         return []
     totals = np.empty((scores.groups.size, 2))
@@ -230,7 +230,7 @@ def _swept_values(metrics: Sequence[RankingMetric], scores: GroupedScores) -> li
             _sweep_span(metric, steps, out[first:last])
 
     scores.each(sweep, compiles=("swept groups", *(metric.sweep for metric in metrics)))
-    # Where weights add up to what is far from 1, products of sums may be past the ends of floats.
+    # If weights add up to a number far from 1, products of sums may overflow or underflow.
     unusual = ((totals != 0) & ~((totals > 1 / USUAL_SUM) & (totals < USUAL_SUM))).any(axis=1)
     results = []
     for metric, out in zip(metrics, swept, strict=True):
@@ -242,7 +242,7 @@ def _swept_values(metrics: Sequence[RankingMetric], scores: GroupedScores) -> li
 
 
 def _sweep_span(metric: RankingMetric, steps: GroupSteps, out: Floats) -> None:
-    """Write what the kernel of a metric gives for each group of a span."""
+    """Write what a metric's kernel returns for each group of a span."""
     assert metric.sweep is not None
     sweep = metric.sweep
     if sweep.of_thresholds is not None:
@@ -253,18 +253,18 @@ def _sweep_span(metric: RankingMetric, steps: GroupSteps, out: Floats) -> None:
         return
     kernel = getattr(replicate_thresholds if metric.of_cells else replicate_metrics, sweep.kernel)
     scratch = tuple(np.empty((sweep.scratch, steps.positives.size + 2)))
-    tied = np.ones(steps.positives.size, dtype=np.bool_)  # no step is of two thresholds
+    tied = np.ones(steps.positives.size, dtype=np.bool_)  # each step is a single threshold
     sweep_of_groups(kernel, metric.of_cells is not None)(
         steps.positives, steps.negatives, tied, steps.ends, steps.totals, metric.parameters, scratch, out
     )
 
 
 def _values_of(metric: RankingMetric, scores: GroupedScores, totals: Floats, swept: Floats) -> Floats:
-    """Return the values of all groups of what the kernel of a metric gave: a value, or the counts above a threshold."""
+    """Turn what a metric's kernel wrote, values or counts above a threshold, into values for all groups."""
     if metric.of_cells is None:
         transform = metric.sweep.then if metric.sweep else None
         return swept[0] if transform is None else np.asarray(transform(swept[0]))
-    (n_pos, n_neg), defined = totals, swept[0] >= 0  # not where a group has no such threshold, or no rows: NaN
+    (n_pos, n_neg), defined = totals, swept[0] >= 0  # NaN if a group has no such threshold, or no rows
     tp, fp = np.where(defined, swept, 0.0)
     cells = tp, fp, n_pos - tp, n_neg - fp
     if scores.weights is None:

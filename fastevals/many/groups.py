@@ -50,7 +50,7 @@ Ints = NDArray[np.int64]
 
 
 class ValuesByKey(Frozen):
-    """A result with a value for each of ascending keys: iterates over pairs of these, and is indexed by key."""
+    """A result with one value per key, keys ascending: iterates over (key, value) pairs and is indexed by key."""
 
     __slots__ = ()
     values: Floats
@@ -82,36 +82,36 @@ V = TypeVar("V", bound=ValuesByKey)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GroupedMetric(ValuesByKey):
-    """A metric of each group; iterates over pairs of a group's key and its value, and is indexed by key.
+    """A metric of each group: iterates over (key, value) pairs and is indexed by key.
 
     Attributes
     ----------
     metric : str
-        Its name.
+        Name of the metric.
     groups : ndarray of shape (n_groups,)
         The distinct keys, ascending.
     values : ndarray of shape (n_groups,)
         NaN where the metric is undefined: a group lacks a class, or all its rows have weight zero.
     n_samples : ndarray of int64 of shape (n_groups,)
-        Rows of each group, of weight above zero.
+        Rows of each group with weight above zero.
     n_positives, n_negatives : ndarray of int64 of shape (n_groups,), or None
-        Of each class; None for metrics of predicted labels or numbers.
+        Rows of each class; None for metrics of predicted labels or numbers.
     weights : ndarray of shape (n_groups,)
-        Sum of the row weights of each group, its impressions: the number of rows where there are none.
+        Total row weight of each group (its impressions); the number of rows if there are no weights.
     mean, macro_mean : float
-        Mean of the values that are defined, by `weights` (GAUC) and plain; NaN if there is none.
+        Mean of the defined values, weighted by `weights` (GAUC) and unweighted; NaN if none is defined.
     standard_errors : ndarray of shape (n_groups,), or None
-        Of the values.
+        Standard errors of the values.
     confidence_intervals : ndarray of shape (n_groups, 2), or None
-        Low and high ends.
+        Low and high end of each interval.
     mean_standard_error : float or None
-        Of `mean`.
+        Standard error of `mean`.
     mean_confidence_interval : Interval or None
-        Of `mean`.
+        Confidence interval of `mean`.
     n_undefined_replicates : ndarray of int64 of shape (n_groups,), or None
-        Bootstrap replicates in which a group's value is undefined; they are left out.
+        Bootstrap replicates left out because a group's value is undefined in them.
     pos_label : label or None
-        The positive class; None where there is none, or nobody said which it is.
+        The positive class; None if there is none, or if it was not named.
 
     Examples
     --------
@@ -146,7 +146,7 @@ class GroupedMetric(ValuesByKey):
         return {"group": as_column(self.groups), **self._numbers()}
 
     def _numbers(self) -> Columns:
-        """Return what is known of each group."""
+        """Return the columns of numbers, one row per group."""
         low, high = NOWHERE if self.confidence_intervals is None else self.confidence_intervals.T
         return make_columns(
             {
@@ -174,7 +174,7 @@ class GroupedMetric(ValuesByKey):
 def group_results(
     names: Iterable[str], found: GroupValues, *, alpha: float = 0.05, pos_label: Any = None, warns: bool = True
 ) -> dict[str, GroupedMetric]:
-    """Return the results of metrics by name, with intervals where there are variances; warn of those not defined."""
+    """Return a result for each metric, with intervals if there are variances; warn about undefined values."""
     results = {}
     for name, values in zip(names, found.values, strict=True):
         if warns:
@@ -189,7 +189,7 @@ def group_results(
 
 
 def _warn_of_groups(name: str, values: Floats, variances: Floats | None) -> None:
-    """Warn of the groups that have no value, no variance, or none but 0."""
+    """Warn about groups without a value, without a variance, or with a variance of 0."""
     undefined = np.isnan(values)
     if undefined.any():
         n = np.count_nonzero(undefined)
@@ -205,13 +205,13 @@ def _warn_of_groups(name: str, values: Floats, variances: Floats | None) -> None
 
 
 def mean_over_groups(values: Floats, weights: Floats) -> float:
-    """Return the weighted mean of the values that are defined; NaN if there is none."""
+    """Return the weighted mean of the defined values; NaN if there are none."""
     defined = ~np.isnan(values) & (weights > 0)
     if not defined.any():
         return float("nan")
     if np.isinf(values[defined]).any():
         return float(values[defined].sum())
-    kept = weights[defined] / weights[defined].max()  # sums of the largest weights overflow
+    kept = weights[defined] / weights[defined].max()  # the sum of very large weights would overflow
     mean = float(np.sum(kept * values[defined]) / np.sum(kept))
     return min(max(mean, float(values[defined].min())), float(values[defined].max()))
 
@@ -235,32 +235,32 @@ def grouped_auc(
 ) -> GroupedMetric:
     """Compute the AUC of each group of rows, and their means over groups (GAUC).
 
-    Rows are brought together by group in two linear passes, whatever their order, then sorted within each group; groups
-    may be as many as rows, or one may have them all.
+    Rows may be in any order: two linear passes gather them by group, then each group is sorted. There may be as many
+    groups as rows, or a single one.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         Labels of two classes: numbers, booleans or strings.
     y_score : array-like of shape (n_samples,)
-        Finite scores, higher for the positive class. Only scores of one group are compared. Ties are exact equality.
+        Finite scores, higher for the positive class. Scores are compared within groups, and tie if exactly equal.
     groups : array-like of shape (n_samples,)
         The group of each row (a user, a query, a day), in any order: numbers, booleans, strings, dates or times.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights, not negative. Rows of weight zero are left out; a group that has no others has the weight 0 and no
+        Row weights, not negative. Rows of weight zero are left out; a group without other rows has weight 0 and no
         value. Not with ``interval="delong"``.
     frequency_weight : array-like of shape (n_samples,), optional
-        How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
+        Number of copies of each row: integers, equivalent to repeating the rows. Not with `sample_weight`.
     pos_label : label, optional
-        The positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels.
+        The positive class: by default 1 for labels 0/1, -1/1 and booleans; required for other labels.
     interval : {None, "delong", "bootstrap"}
-        How standard errors and intervals are made, see the notes.
+        How to compute standard errors and intervals; see the notes.
     confidence_level : float in (0, 1)
-        Of each interval by itself.
+        Confidence level of each interval separately.
     n_resamples : int
-        Bootstrap replicates.
+        Number of bootstrap replicates.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        The seed of the bootstrap. The same seed gives the same bits, at any number of threads.
+        Seed of the bootstrap. The same seed gives the same bits, at any number of threads.
     progress : bool
         Show a bar during the bootstrap (needs tqdm).
 
@@ -278,24 +278,24 @@ def grouped_auc(
     Warns
     -----
     UndefinedMetricWarning
-        With the number of groups that have no value; and, where intervals are asked for, with the number of those that
-        have no standard error, no replicate that has a value, or an interval of no width (an AUC of 0 or 1).
+        Says how many groups have no value. With intervals, also says how many have no standard error, no replicate with
+        a value, or an interval of zero width (an AUC of 0 or 1).
 
     Notes
     -----
-    ``"delong"``: variances from the placements within each group, which need two rows of each class; intervals are the
-    AUC plus or minus normal standard errors, within [0, 1], and the AUC itself where the variance is 0, as those of
-    `delong`. Groups are taken as given: the mean's standard error is of the groups' own variances, and NaN if a
-    group that has a value has none.
+    ``"delong"`` estimates variances from the placements within each group, which must have two rows of each class.
+    Intervals are the AUC plus or minus a normal margin, within [0, 1]; as in `delong`, they shrink to the AUC where the
+    variance is 0. Groups are treated as fixed: the standard error of the mean combines the groups' own variances, and
+    is NaN if a group has a value but no variance.
 
-    ``"bootstrap"``: percentile intervals. For a group's, as many rows as it has are drawn from it, so class counts
-    vary; replicates without a class are left out, and counted in `n_undefined_replicates`. For the mean's, whole groups
-    are drawn (groups are the units, as in ``bootstrap(groups=...)``), so that it speaks of other groups too; those
-    that lack a class are drawn but add nothing, those of weight zero are not drawn. A replicate of group g (in order)
-    is the same whatever their number.
+    ``"bootstrap"`` gives percentile intervals. For the interval of a group, each replicate draws as many rows as the
+    group has, so class counts vary; replicates without a class are left out, and counted in `n_undefined_replicates`.
+    For the interval of the mean, whole groups are drawn (they are the units, as in ``bootstrap(groups=...)``), so it
+    applies to other groups too. Groups that lack a class are drawn but add nothing; groups of weight zero are not
+    drawn. A replicate of group g (in order) is the same whatever the number of replicates.
 
-    Takes about 20 bytes a row beyond the input (30 with weights), 27 (43) where one group has them all, and about 70 a
-    group, of which the result has 48. A bootstrap takes O(n_resamples) and O(rows of the largest group) for each
+    Memory beyond the input: about 20 bytes per row (30 with weights), or 27 (43) if one group has all rows, and about
+    70 per group, of which the result takes 48. A bootstrap takes O(n_resamples) and O(rows of the largest group) per
     thread.
 
     References
@@ -318,8 +318,8 @@ def grouped_auc(
     check_one_weight(sample_weight, frequency_weight)
     if interval == "delong" and sample_weight is not None:
         raise ValueError(
-            "interval='delong' does not take sample_weight: interval='bootstrap' does, and copies of rows are passed "
-            "as frequency_weight"
+            "interval='delong' does not take sample_weight: use interval='bootstrap', or pass the number of copies of "
+            "each row as frequency_weight"
         )
     weights = sample_weight
     if frequency_weight is not None:
@@ -343,33 +343,33 @@ def grouped_auc(
 
 
 def scores_by_group(y_true: Any, y_score: Any, groups: Any, sample_weight: Any, pos_label: Any) -> GroupedScores:
-    """Check the arrays of a user and sort them by group."""
+    """Check a user's arrays and sort the rows by group."""
     labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
     weights = None if sample_weight is None else as_weights("sample_weight", sample_weight)
     return grouped_scores(labels, as_scores("y_score", y_score), as_group_keys("groups", groups), weights)
 
 
 def values_of_groups(scores: GroupedScores, values: list[Floats], variances: Floats | None = None) -> GroupValues:
-    """Return metrics of scores, with the rows that they are of."""
+    """Return metrics of scores along with the groups' rows and weights."""
     n_negatives, n_positives = scores.n_negatives, scores.n_positives
     weights: Floats = np.add(*scores.sums())
     return GroupValues(scores.groups, values, n_negatives + n_positives, weights, n_positives, n_negatives, variances)
 
 
 def counted_by_weight(scores: GroupedScores, measured: GroupValues) -> GroupValues:
-    """Return the measurements, each repeated once for each copy that the weights give."""
+    """Return the measurements with each row counted as often as its weight says."""
     negatives, positives = (np.rint(sums).astype(np.int64) for sums in scores.sums())
     return measured._replace(n_samples=negatives + positives, n_positives=positives, n_negatives=negatives)
 
 
 def auc_of_groups(scores: GroupedScores, *, with_variances: bool) -> GroupValues:
-    """Return AUCs, and DeLong's variances where they are asked for."""
+    """Return AUCs, and DeLong's variances if asked for."""
     aucs = grouped_aucs(scores)
     return values_of_groups(scores, [aucs], _delong_variances(scores, aucs) if with_variances else None)
 
 
 def _delong_variances(scores: GroupedScores, aucs: Floats) -> Floats:
-    """Return the variances of AUCs, NaN where there are not two rows of each class."""
+    """Return the variances of AUCs; NaN for groups without two rows of each class."""
     variances = np.empty(aucs.size)
     n_neg, n_pos = scores.sums()
     scores.each(
@@ -382,7 +382,7 @@ def _delong_variances(scores: GroupedScores, aucs: Floats) -> Floats:
 
 
 def _delong_intervals(aucs: Floats, variances: Floats, sizes: Floats, alpha: float) -> dict[str, Any]:
-    """Return the intervals of groups' AUCs, and of their mean by size, from the variances."""
+    """Return the intervals of groups' AUCs, and of their size-weighted mean, from the variances."""
     errors, margin = np.sqrt(variances), normal_margins(alpha, "two-sided")[0]
     defined = ~np.isnan(aucs)
     weights = np.where(defined, sizes, 0.0)
@@ -403,7 +403,7 @@ def _delong_intervals(aucs: Floats, variances: Floats, sizes: Floats, alpha: flo
 def _bootstrap_intervals(
     scores: GroupedScores, aucs: Floats, alpha: float, n_resamples: int, rng: Any, progress: bool
 ) -> dict[str, Any]:
-    """Return intervals by drawing rows within groups, and for the mean whole groups."""
+    """Return bootstrap intervals: rows are drawn within groups, and whole groups for the mean."""
     key, tail = seed_key("rng", rng), alpha / 2
     replicates = bootstrap_groups(scores, n_resamples, tail, key, progress)
     defined = ~np.isnan(aucs)
@@ -423,19 +423,19 @@ def _bootstrap_intervals(
 
 
 def _warn_degenerate_groups(flat: NDArray[np.bool_], because: str) -> None:
-    """Warn of groups whose intervals have no width."""
+    """Warn about groups whose intervals have zero width."""
     n = int(np.count_nonzero(flat))
     if n:
         warn_degenerate("the interval of an AUC", f"{because} ({n} of {flat.size} groups)")
 
 
 class MetricsByKey(ByMetric[V]):
-    """Results of metrics with a value for each key."""
+    """Results of metrics that have one value per key."""
 
     __slots__ = ()
 
     def __str__(self) -> str:
-        by_group = zip(*self.metrics.values(), strict=True)  # pairs of a key and a value, of each metric
+        by_group = zip(*self.metrics.values(), strict=True)  # (key, value) pairs of all metrics
         rows = ((pairs[0][0], zip(self.metrics, pairs, strict=True)) for pairs in by_group)
         return repr(self) + first_lines(
             f"{show(key)}: {', '.join(f'{name}={value:.4g}' for name, (_, value) in named)}" for key, named in rows
@@ -465,23 +465,23 @@ def grouped_metrics(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels: of two classes where there are scores, else of any number. Or targets.
+        Labels (of two classes if there are scores, otherwise of any number) or targets.
     y_score : array-like of shape (n_samples,)
-        Finite scores, higher for the positive class; or predicted labels, or predicted numbers. The metrics say which:
-        numbers if they are errors of these, scores if one of them is of a ranking, of probabilities or at a threshold,
-        else predicted labels.
+        Finite scores, higher for the positive class; predicted labels; or predicted numbers. The metrics decide:
+        numbers for errors, scores if a metric is of a ranking, of probabilities or at a threshold, otherwise predicted
+        labels.
     groups : array-like of shape (n_samples,)
         The group of each row, in any order: numbers, booleans, strings, dates or times.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
-        What is asked for; a mapping says what the results are called. A function takes the `ThresholdCounts` of a
-        group and gives a number; beside metrics of predicted labels, the stack of the groups' matrices, and gives an
-        array. None goes beside errors of predicted numbers.
+        Metrics to compute; the keys of a mapping name the results. A function takes the `ThresholdCounts` of a group
+        and returns a number. Alongside metrics of predicted labels it takes the stack of the groups' matrices and
+        returns an array. Functions cannot be combined with errors of predicted numbers.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights, not negative. Rows of weight zero are left out; a group that has no others has the weight 0 and no
+        Row weights, not negative. Rows of weight zero are left out; a group without other rows has weight 0 and no
         value.
     pos_label : label, optional
-        The positive class; 1 among 0/1, -1/1 and booleans. Of other labels it must be given for scores, and for
-        metrics of predicted labels that need it.
+        The positive class: by default 1 for labels 0/1, -1/1 and booleans. Other labels require it for scores, and for
+        metrics of predicted labels that have a positive class.
 
     Returns
     -------
@@ -496,16 +496,16 @@ def grouped_metrics(
     Warns
     -----
     UndefinedMetricWarning
-        For each metric, with the number of groups that have no value.
+        Once per metric, with the number of groups that have no value.
 
     Notes
     -----
-    Rows are sorted once, by group and score. More than 128 groups are measured in compiled loops. A function takes a
-    call for each group, some 10 microseconds and its own time; so does a metric at the threshold best by precision, by
-    a rate of one class, by "matthews" or "cohen_kappa", some 80.
+    Rows are sorted once, by group and score. More than 128 groups are measured in compiled loops. A function is called
+    once per group, which takes about 10 microseconds plus its own time. So is a metric at the threshold that is best by
+    precision, by a rate of one class, by "matthews" or "cohen_kappa", which takes about 80 microseconds.
 
-    Values are those of a `Ranking` of the group's rows: AUC, average precision and metrics of counts to the bit where
-    rows have no weights, others to within a few roundings. Errors of predicted numbers are added up in the rows' order.
+    Values equal those of a `Ranking` of the group's rows. Without row weights, AUC, average precision and metrics of
+    counts agree to the bit; other values agree to a few roundings. Errors of predicted numbers are summed in row order.
 
     Examples
     --------
@@ -558,7 +558,7 @@ def _measure_targets(
 def errors_of_groups(
     metrics: Sequence[Any], y_true: Any, y_pred: Any, groups: Any, sample_weight: Any, pos_label: Any = None
 ) -> GroupValues:
-    """Return metrics of predicted numbers."""
+    """Return metrics of predicted numbers for each group."""
     targets, arrays = TARGETS.read(y_true, {"y_pred": y_pred}, pos_label)
     keys = as_group_keys("groups", groups)
     check_same_length(y_true=targets, groups=keys)
@@ -572,13 +572,13 @@ def errors_of_groups(
 
 
 def _find_group(key: Any, groups: NDArray[Any]) -> int:
-    """Find a key among those of groups, ascending."""
+    """Return the position of a key among ascending group keys."""
     try:
         if groups.dtype.kind in "mM":
             wanted = as_time(key, groups.dtype)
             place = int(np.searchsorted(groups, wanted))
             present = place < groups.size and groups[place] == wanted
-        else:  # Python's numbers are compared exactly, whatever their types; NumPy's as floats
+        else:  # Python compares its numbers exactly, whatever their types; NumPy compares floats
             wanted = key.item() if isinstance(key, (np.generic, np.ndarray)) else key
             place = bisect_left(range(groups.size), wanted, key=lambda g: groups[g].item())
             present = place < groups.size and groups[place].item() == wanted
@@ -590,10 +590,10 @@ def _find_group(key: Any, groups: NDArray[Any]) -> int:
 
 
 def as_time(key: Any, dtype: np.dtype[Any]) -> Any:
-    """Return a date, time or span in the unit of groups; raise if it is something else or not whole in it."""
+    """Return a date, time or time span in the groups' unit; raise if it is anything else or falls between two units."""
     if getattr(key, "tzinfo", None) is not None:
         raise ValueError("groups have no time zone")
-    key = key.to_numpy() if hasattr(key, "to_numpy") else key  # Python's part of pandas' times leaves out nanoseconds
+    key = key.to_numpy() if hasattr(key, "to_numpy") else key  # as Python's datetime, pandas' times lose nanoseconds
     if dtype.kind == "M" and key is not None:
         moment: Any = np.datetime64(key)
     elif isinstance(key, (np.timedelta64, datetime.timedelta)):

@@ -57,8 +57,8 @@ from fastevals.results import ByMetric, Frozen
 
 MODELS_SHOWN = 4  # models in a repr
 Array = NDArray[Any]
-Read = Callable[[str, Any], Array]  # of what errors call an array-like, and of it, gives a 1-D array
-Arrays = Mapping[str, Array]  # by what errors call them
+Read = Callable[[str, Any], Array]  # takes an array-like and its name in errors, returns a 1-D array
+Arrays = Mapping[str, Array]  # keys are the names in errors
 
 
 def batch_auc(
@@ -75,24 +75,24 @@ def batch_auc(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_models, n_samples), or mapping of name to array-like
-        Labels of two classes: numbers, booleans or strings. Shared by all models, or a row or an entry for each:
+        Labels of two classes: numbers, booleans or strings. One array for all models, or one row or entry per model;
         entries may differ in length.
     scores : array-like of shape (n_models, n_samples), sequence of arrays, mapping of name to array-like, or frame
-        Finite scores: a row, an array, an entry or a column for each model. Of any memory order and real dtype.
+        Finite scores: one row, array, entry or column per model, in any memory order and real dtype.
     sample_weight : as `y_true`, optional
         Row weights, not negative. Rows of weight zero are left out. Not with `standard_errors`.
     frequency_weight : as `y_true`, optional
-        How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
+        Number of copies of each row: integers, equivalent to repeating the rows. Not with `sample_weight`.
     pos_label : label, optional
-        The positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels.
+        The positive class: by default 1 for labels 0/1, -1/1 and booleans; required for other labels.
     standard_errors : bool
-        Whether to give DeLong's standard error of each AUC. For weighted rows, and covariances of the models, see
+        Whether to return DeLong's standard error of each AUC. For weighted rows, and for covariances of models, see
         `delong`.
 
     Returns
     -------
     BatchMetric
-        As from `Ranking.roc_auc` for each model, to the last bit.
+        The values of `Ranking.roc_auc` for each model, to the last bit.
 
     Raises
     ------
@@ -102,13 +102,13 @@ def batch_auc(
     Warns
     -----
     UndefinedMetricWarning
-        Once, if models lack a class: their AUC is NaN; or, of standard errors, if a class has fewer than two rows.
+        Once if some models lack a class, so their AUC is NaN; for standard errors, if a class has fewer than 2 rows.
 
     Notes
     -----
-    Labels that all models share are read once. Each thread works on a column by itself, with 17 bytes a row beyond the
-    input (8 more if scores are not float64, 8 columns if they lie side by side in memory); on columns that are few and
-    long all threads work together.
+    Labels that all models share are read once. Each thread works on its own column, with 17 bytes per row beyond the
+    input (8 more if scores are not float64; copies of 8 columns if columns are interleaved in memory). If columns are
+    few and long, all threads work on one column at a time.
 
     References
     ----------
@@ -126,7 +126,7 @@ def batch_auc(
     check_one_weight(sample_weight, frequency_weight)
     if errors and sample_weight is not None:
         raise ValueError(
-            "standard_errors=True does not take sample_weight: delong does, and copies of rows are passed as "
+            "standard_errors=True does not take sample_weight: use delong, or pass the number of copies of each row as "
             "frequency_weight"
         )
     given = sample_weight if frequency_weight is None else frequency_weight
@@ -153,23 +153,23 @@ def batch_auc(
 def batch_metrics(
     y_true: Any, predictions: Any, metrics: Any, *, sample_weight: Any = None, pos_label: Any = None
 ) -> BatchMetrics:
-    """Compute metrics of many models in one batch: of scores, of predicted labels or of predicted numbers.
+    """Compute metrics of many models in one batch, from scores, predicted labels or predicted numbers.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_models, n_samples), or mapping of name to array-like
-        Labels or targets. Shared by all models, or a row or an entry for each; entries may differ in length.
+        Labels or targets. One array for all models, or one row or entry per model; entries may differ in length.
     predictions : array-like of shape (n_models, n_samples), sequence of arrays, mapping of name to array-like, or frame
-        What each model gives: a row, an array, an entry or a column.
+        The predictions of each model: one row, array, entry or column per model.
     metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
-        All of scores ("roc_auc", "average_precision", ``metric("f1", threshold=0.5)``), all of predicted labels
-        ("accuracy", ``metric("f_score", average="macro")``), or all of predicted numbers ("mean_squared_error").
-        Functions go with the others: of threshold counts, or of a stack of confusion matrices.
+        All for scores ("roc_auc", "average_precision", ``metric("f1", threshold=0.5)``), all for predicted labels
+        ("accuracy", ``metric("f_score", average="macro")``), or all for predicted numbers ("mean_squared_error").
+        Functions can join the first two: they take threshold counts, or a stack of confusion matrices.
     sample_weight : as `y_true`, optional
         Row weights, not negative. Rows of weight zero are left out.
     pos_label : label, optional
-        The positive class; 1 among 0/1, -1/1 and booleans. Of other labels it must be given for scores, and for
-        metrics of predicted labels that need it.
+        The positive class: by default 1 for labels 0/1, -1/1 and booleans. Other labels require it for scores, and for
+        metrics of predicted labels that have a positive class.
 
     Returns
     -------
@@ -188,7 +188,7 @@ def batch_metrics(
 
     Notes
     -----
-    Matrices of predicted labels are over the labels of all models: a macro average has the same classes in each.
+    Matrices of predicted labels cover the labels of all models, so macro averages are over the same classes.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def batch_metrics(
     check_one_kind("metrics", kinds, several=False)
     kind = array_kind(kinds)
     if kind is None:
-        raise ValueError("metrics: functions go beside a metric that has a name, which tells what they are of")
+        raise ValueError("metrics must include a metric with a name: it says what the functions take")
     metrics = kind.metrics(specs)
     models, names = _as_models("predictions", predictions, kind.as_array)
     truth, weights = _read_beside(y_true, models, names, sample_weight, kind.as_truth, as_weights)
@@ -213,21 +213,21 @@ def batch_metrics(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BatchMetric(Frozen):
-    """A metric of each of many models: a sequence of floats, and indexed by the models' names.
+    """A metric of many models: a sequence of floats, also indexed by the models' names.
 
     Attributes
     ----------
     values : ndarray of shape (n_models,)
-        NaN where undefined.
+        The value of each model; NaN where undefined.
     names : tuple
-        The models' names in order; 0, 1, 2, ... where they had none.
+        Names of the models in order; 0, 1, 2, ... if they have none.
     n_positives, n_negatives : int, ndarray of shape (n_models,) or None
-        Rows (of weight above zero) of each class: numbers where they are the same for all models; None of metrics that
-        are not of scores. Beside standard errors a weighted row is as many rows as its weight says.
+        Rows (of weight above zero) of each class: one number if it is the same for all models; None for metrics of
+        predicted labels or numbers. With standard errors, a row counts as many times as its weight says.
     standard_errors : ndarray of shape (n_models,) or None
-        Of the values, where asked for.
+        Standard errors of the values, if asked for.
     pos_label : label or None
-        The positive class; None where there is none, or nobody said which it is.
+        The positive class; None if there is none, or if it was not named.
 
     Examples
     --------
@@ -248,7 +248,7 @@ class BatchMetric(Frozen):
 
     @property
     def n_undefined(self) -> int:
-        """Models of which the metric is NaN."""
+        """Models whose metric is NaN."""
         return int(np.isnan(self.values).sum())
 
     def __len__(self) -> int:
@@ -287,12 +287,12 @@ class BatchMetric(Frozen):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BatchMetrics(ByMetric[BatchMetric]):
-    """Metrics of many models: a mapping from each to its `BatchMetric`.
+    """Metrics of many models: a mapping from each metric to its `BatchMetric`.
 
     Attributes
     ----------
     metrics : dict of str to BatchMetric
-        What the mapping holds.
+        The results, by metric.
     """
 
     def _settings(self) -> str:
@@ -325,7 +325,7 @@ def _measure_scores(
 
 
 def score_columns(y_true: Arrays, pos_label: Any, scores: Arrays, weights: Arrays | None) -> ScoreColumns:
-    """Return scores, labels and weights as columns; labels that models share are looked at once."""
+    """Return scores, labels and weights as columns; labels that models share are read once."""
     labels = [BinaryLabels(*binary_labels(name, each, pos_label)) for name, each in y_true.items()]
     names = list(y_true)
     flags = [labels[0].flags(names[0])] if len(labels) == 1 else None
@@ -339,7 +339,7 @@ def score_columns(y_true: Arrays, pos_label: Any, scores: Arrays, weights: Array
 
 
 def _placement_moments(columns: ScoreColumns) -> list[PlacementMoments]:
-    """Return the moments of each model alone: time and memory grow with the models, not with their pairs."""
+    """Return the moments of each model alone: time and memory grow with the number of models, not of pairs."""
     weights = columns.weights
     if weights is not None:
 
@@ -383,11 +383,11 @@ def _measure_labels(
 
 
 def count_models(y_true: Arrays, predicted: Arrays, weights: Arrays | None) -> tuple[Array, Array]:
-    """Count true against predicted labels of each model; return stacked matrices and the labels of all, in order."""
+    """Count true against predicted labels for each model; return the stacked matrices and all labels in order."""
     names, true = list(y_true), list(y_true.values())
     for i, (label, each) in enumerate(predicted.items()):
         truths = {names[0]: true[0], _shared_or_own(names, i): _shared_or_own(true, i)}
-        check_comparable_labels(**truths, **{label: each})  # matrices are over the labels of all
+        check_comparable_labels(**truths, **{label: each})  # the matrices cover the labels of all models
     models, beside = list(predicted.items()), [None] if weights is None else list(weights.values())
     if isinstance(true[0], TextLabels):
         texts, codes = share_names([*true, *predicted.values()])
@@ -425,7 +425,7 @@ def _measure_targets(
     weights: Arrays | None,
     pos_label: Any,
 ) -> BatchMetrics:
-    """Return metrics of errors; those of models on the same rows are read together."""
+    """Return error metrics; models on the same rows are measured together."""
     check_not_given("pos_label", pos_label, "metrics of classes")
     shared = len(y_true) == 1 and (weights is None or len(weights) == 1)
     if not shared and are_many_and_short(list(models.values())):
@@ -442,7 +442,7 @@ def _measure_targets(
 def _errors_of_groups(
     metrics: Sequence[TargetMetric], y_true: Arrays, models: Arrays, weights: Arrays | None
 ) -> list[NDArray[np.float64]]:
-    """Return each metric of models that are each a group of rows, some millions of rows at a time."""
+    """Return each metric with each model as a group of rows, some millions of rows at a time."""
     for name, values in {**y_true, **models}.items():
         check_finite(name, values)
     starts, parts = np.cumsum([0, *(each.size for each in models.values())]), []
@@ -461,7 +461,7 @@ def _errors_of_groups(
 def _errors_of_same_rows(
     metrics: Sequence[TargetMetric], name: str, targets: Array, models: Arrays, weights: NDArray[np.float64] | None
 ) -> list[NDArray[np.float64]]:
-    """Return each metric of models on the same rows, whose targets errors call by a name."""
+    """Return each metric of models on the same rows; `name` is what errors call the targets."""
 
     def check_all_finite() -> None:
         for each, values in {name: targets, **models}.items():
@@ -469,7 +469,7 @@ def _errors_of_same_rows(
 
     if weights is None or weights.all():
         return TARGETS.evaluate_rows(targets, list(models.values()), weights, metrics, check_all_finite)
-    check_all_finite()  # while the rows are still the user's
+    check_all_finite()  # before rows are dropped, so that errors give the user's row numbers
     kept = weights != 0
     return TARGETS.evaluate_rows(targets[kept], [each[kept] for each in models.values()], weights[kept], metrics)
 
@@ -486,7 +486,7 @@ def _read_beside(
     read_weights: Any,
     name: str = "sample_weight",
 ) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]] | None]:
-    """Return the truth and the weights that go with models, of as many rows."""
+    """Return the true labels or targets and the weights, checked to have as many rows as the models."""
     truth = _as_shared_or_own("y_true", y_true, names, read)
     _check_lengths_of_models(models, truth)
     if sample_weight is None:
@@ -497,12 +497,12 @@ def _read_beside(
 
 
 def _shared_or_own(arrays: Sequence[Any], i: int) -> Any:
-    """Return what goes with a model: what all share, or its own."""
+    """Return the item for model i: the shared one, or its own."""
     return arrays[i if len(arrays) > 1 else 0]
 
 
 def _one_size(sizes: list[int]) -> int | NDArray[np.int64]:
-    """Return the rows of a class: one number where it is the same for all models."""
+    """Return the rows of a class: one number if it is the same for all models."""
     return sizes[0] if len(set(sizes)) == 1 else np.array(sizes)
 
 
@@ -527,10 +527,10 @@ def _results(
 
 
 def _as_models(name: str, values: Any, read: Read) -> tuple[dict[str, Array], tuple[Any, ...]]:
-    """Return what models predict: for each what errors call it and an array, and all names.
+    """Return the models' predictions by their names in errors, and the names of all models.
 
-    Models are the entries of a mapping, the columns of a frame, the rows of a 2-D array or the arrays of a sequence,
-    which have numbers for names. One vector is one model.
+    Models are the entries of a mapping, the columns of a frame, the rows of a 2-D array or the arrays of a sequence;
+    the last two are named by number. A single vector is one model.
     """
     columns = named_columns(name, values)
     if columns is None and _is_list_of_vectors(values):
@@ -550,14 +550,14 @@ def _as_models(name: str, values: Any, read: Read) -> tuple[dict[str, Array], tu
 
 
 def _is_list_of_vectors(values: Any) -> bool:
-    """Return whether values are vectors side by side, which need not be copied into one array."""
+    """Return whether values are a list of vectors, which need not be copied into one array."""
     return isinstance(values, (list, tuple)) and bool(values) and all(getattr(one, "ndim", 0) == 1 for one in values)
 
 
 def _as_shared_or_own(name: str, values: Any, models: tuple[Any, ...], read: Read) -> dict[str, Array]:
-    """Return what goes with the predictions: one array that all models share, or one for each model, in their order.
+    """Return one array that all models share, or one per model in their order.
 
-    Keys are what errors call the arrays. Of one model alone the two are the same.
+    Keys are the names in errors. With a single model both forms are the same.
     """
     columns = named_columns(name, values)
     if columns is None and not _is_list_of_vectors(values):
@@ -577,7 +577,7 @@ def _as_shared_or_own(name: str, values: Any, models: tuple[Any, ...], read: Rea
 
 
 def _check_lengths_of_models(models: Mapping[str, Array], beside: Mapping[str, Array]) -> None:
-    """Raise unless each model has as many rows as what goes with it."""
+    """Raise unless each model has as many rows as its labels or weights."""
     names = list(beside)
     for i, (label, predicted) in enumerate(models.items()):
         name = names[i if len(names) > 1 else 0]

@@ -1,4 +1,4 @@
-"""Metrics of ranked documents for each query, their means over queries, and differences of systems."""
+"""Metrics of ranked documents for each query, their means over queries, and differences between systems."""
 
 from __future__ import annotations
 
@@ -47,30 +47,30 @@ Ints = NDArray[np.int64]
 
 USUAL_METRICS = ("ndcg@10", "map", "mrr", "recall@10")
 Gain = Literal["linear", "exponential"]
-GAINS = {"linear": 1e100, "exponential": 300.0}  # and the largest relevance of each: squared sums of gains are finite
+GAINS = {"linear": 1e100, "exponential": 300.0}  # the largest relevance for each: squared sums of gains stay finite
 QueryInterval = Literal[None, "t", "bootstrap"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class QueryMetric(ValuesByKey):
-    """A metric of each query; iterates over pairs of a query's id and its value, and is indexed by id.
+    """A metric of each query: iterates over (id, value) pairs and is indexed by id.
 
     Attributes
     ----------
     metric : str
-        Its name.
+        Name of the metric.
     queries : ndarray of shape (n_queries,)
-        The distinct ids, ascending; of tables the numbers of their rows.
+        The distinct ids, ascending; for tables, row numbers.
     values : ndarray of shape (n_queries,)
         NaN where the metric is undefined: no document is relevant.
     n_documents, n_relevant : ndarray of int64 of shape (n_queries,)
-        Documents of each query, and its relevant ones: those among the documents, or as many as were given.
+        Documents and relevant documents of each query. The latter are those among its documents, or the number given.
     mean : float
-        Mean of the values that are defined, each query weighing the same; NaN if there is none.
+        Mean of the defined values, with equal weight for each query; NaN if none is defined.
     standard_error : float or None
-        Of the mean.
+        Standard error of the mean.
     confidence_interval : Interval or None
-        Of the mean.
+        Confidence interval of the mean.
 
     Examples
     --------
@@ -129,39 +129,41 @@ def query_metrics(
     n_resamples: int = 9999,
     rng: Any = None,
 ) -> MetricsByQuery:
-    """Compute ranking metrics of the documents of each query, and their means over queries.
+    """Compute ranking metrics for the documents of each query, and their means over queries.
 
     Parameters
     ----------
     y_true : array-like of shape (n_documents,) or (n_queries, n_documents)
-        Relevance of each document to its query: 0 for one that is not relevant, more for one that is, up to 1e100, or
-        300 where the gain is exponential.
+        Relevance of each document to its query: 0 if not relevant, more if relevant, up to 1e100, or 300 with
+        exponential gain.
     y_score : array-like of the same shape
-        Finite scores; the documents of a query are ranked by them, the highest first. Ties are exact equality.
+        Finite scores; the documents of a query are ranked by descending score. Scores tie if exactly equal.
     queries : array-like of shape (n_documents,), optional
-        The query of each document, in any order: numbers, booleans, strings, dates or times. Rows that are in
-        ascending order already are not moved. Without it a row of a table is a query.
+        The query of each document, in any order: numbers, booleans, strings, dates or times. Rows in ascending order
+        are not moved. Without `queries`, each row of a table is a query.
     metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
-        "ndcg", "dcg", "map", "mrr" and "hit_rate", of all ranks or with an end such as "@10" of the first; "recall@10"
-        and "precision@10", of any number of ranks.
+        "ndcg", "dcg", "map", "mrr" and "hit_rate", over all ranks, or over the first ones with a suffix such as "@10";
+        "recall@10" and "precision@10", with any number of ranks.
+    n_relevant : mapping of query to int or to relevance, or sequence of these for a table, optional
+        The number, or the relevance, of all relevant documents of each query, retrieved or not.
     gain : {"linear", "exponential"}
-        Of (N)DCG: a document of relevance y is worth y, or 2**y - 1.
+        The gain of a document of relevance y in (N)DCG: y, or 2**y - 1.
     undefined : float
-        Value of metrics that a query without relevant documents leaves undefined: NaN leaves the query out of the mean,
-        and counts it; 0 is what trec_eval and ranx take.
+        Value of metrics that are undefined for a query without relevant documents. NaN leaves the query out of the mean
+        and counts it in `n_undefined`; 0 is the choice of trec_eval and ranx.
     interval : {"t", "bootstrap", None}
-        Of the mean, whose units are queries: by Student's t, or percentiles of bootstrap replicates.
+        Interval of the mean, with queries as the units: Student's t, or percentiles of bootstrap replicates.
     confidence_level : float in (0, 1)
-        Of each interval by itself.
+        Confidence level of each interval separately.
     n_resamples : int
-        Bootstrap replicates.
+        Number of bootstrap replicates.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        The seed of the bootstrap. The same seed gives the same bits, at any number of threads.
+        Seed of the bootstrap. The same seed gives the same bits, at any number of threads.
 
     Returns
     -------
     MetricsByQuery
-        A mapping from each metric to its `QueryMetric`, whose `values` paired tests take: ``paired_t_test``, say.
+        A mapping from each metric to its `QueryMetric`. Paired tests such as `paired_t_test` take its `values`.
 
     Raises
     ------
@@ -172,21 +174,21 @@ def query_metrics(
     -----
     UndefinedMetricWarning
         With the number of queries without relevant documents, if they are left out; and if a mean has no interval, or
-        one of no width.
+        one of zero width.
 
     Notes
     -----
-    Where scores tie, a value is the mean over all orders of the documents that do, in closed form [1]_: that of
-    scikit-learn's `ndcg_score`. Where they don't, values are those of trec_eval: discounts are log2(rank + 1),
-    precision is over k also where there are fewer documents, and average precision is over all relevant documents
-    of the query, also those past k.
+    Where scores tie, a value is the mean over all orders of the tied documents, in closed form [1]_, as in
+    scikit-learn's `ndcg_score`. Otherwise values are those of trec_eval: discounts are log2(rank + 1), precision
+    divides by k even if there are fewer documents, and average precision divides by all relevant documents of the
+    query, including those past k.
 
-    Documents that a query should have found but did not have no row. Without `n_relevant` they are unknown: recall,
-    average precision and nDCG then are those among the retrieved documents, and too high.
+    Relevant documents that a query failed to retrieve have no row. Without `n_relevant` they are unknown: recall,
+    average precision and nDCG then refer to the retrieved documents, and are too high.
 
-    A query of up to 192 relevant documents is not sorted: it is counted how many scores are above each.
+    A query with up to 192 relevant documents is not sorted: the scores above each relevant document are counted.
 
-    Takes 8 bytes a query and metric, beyond the input; rows to be brought together take 20 more each.
+    Memory beyond the input: 8 bytes per query and metric, and 20 per row if rows have to be gathered by query.
 
     References
     ----------
@@ -203,7 +205,7 @@ def query_metrics(
     >>> found["mrr"].mean
     0.625
 
-    A query found one of its five relevant documents, at the first rank:
+    A query that found one of its five relevant documents, at the first rank:
 
     >>> found = fastevals.query_metrics([1], [9.0], ["q"], ["ndcg@10", "recall@10"], n_relevant={"q": 5}, interval=None)
     >>> round(found["ndcg@10"]["q"], 4), found["recall@10"]["q"]
@@ -266,19 +268,19 @@ def compare_query_metrics(
     keep_distribution: bool = False,
     progress: bool = False,
 ) -> ModelComparison:
-    """Compare systems that rank the same documents, by means over queries, with one paired bootstrap of queries.
+    """Compare systems that rank the same documents by their means over queries, with one paired bootstrap of queries.
 
-    As `compare_rankings`; each replicate draws queries once, for all systems.
+    Works as `compare_rankings`; each replicate draws queries once, for all systems.
 
     Parameters
     ----------
     y_true, queries, metrics, n_relevant, gain, undefined
         As for `query_metrics`.
     y_score : mapping of name to array-like, array-like of shape (n_systems, ...), or frame
-        Finite scores of two systems or more, an entry, a row or a column each, of the shape of `y_true`.
+        Finite scores of two or more systems: one entry, row or column per system, of the shape of `y_true`.
     reference : name or int, optional
-        The system that the others are compared with, by name, or by number where they have none; by default all pairs
-        are compared.
+        The system to compare the others with: a name, or a number if they have none. By default all pairs are
+        compared.
     n_resamples, confidence_level, method, alternative, rng, keep_distribution, progress
         As for `compare_rankings`.
 
@@ -320,12 +322,12 @@ def compare_query_metrics(
 
 
 class _QuerySample(UnitSample):
-    """Queries drawn with replacement, and the means of those drawn that have a value.
+    """Queries drawn with replacement, and the means of the defined values among them.
 
     Parameters
     ----------
     values : ndarray of shape (n_metrics, n_systems, n_queries)
-        NaN where a metric is undefined, of all systems.
+        NaN where a metric is undefined, for all systems.
     """
 
     def __init__(self, values: Floats) -> None:
@@ -334,11 +336,11 @@ class _QuerySample(UnitSample):
         super().__init__(SamplingUnits(np.empty(0, np.uint32), (values.shape[-1],), True), values.size)
 
     def estimates(self) -> Values:
-        """Return each metric's mean, of each system."""
+        """Return each metric's mean for each system."""
         return [means[0] for means in self.measure([np.ones(self._defined.shape[1], dtype=np.uint8)], 1, None)]
 
     def workspace(self) -> Any:
-        """Return an array for how often each query is drawn."""
+        """Return an array to count how often each query is drawn."""
         return (self.times(),)
 
     def measure(self, draws: Any, n: int, space: Any) -> Values:
@@ -350,7 +352,7 @@ class _QuerySample(UnitSample):
         return list(means)
 
     def closed_form_acceleration(self, metric: int) -> Floats:
-        """Return the acceleration of each system's mean, from the means without one query."""
+        """Return the acceleration of each system's mean, from the means that leave out one query."""
         defined, values = self._defined[metric].astype(bool), self._values[metric]
         n = np.count_nonzero(defined)
         if n < 2:
@@ -364,7 +366,7 @@ class _QuerySample(UnitSample):
 
 
 class _Task:
-    """Relevance of documents by query, and what is to be measured of the systems that rank them."""
+    """Relevance of documents by query, and the metrics to compute for the systems that rank them."""
 
     def __init__(
         self, y_true: Any, queries: Any, specs: MetricSpecs, gain: Any, undefined: Any, n_relevant: Any
@@ -444,7 +446,7 @@ class _Task:
         return np.where(relevance < 1, np.expm1(relevance * math.log(2)), np.exp2(relevance) - 1)
 
     def warn(self, values: Floats) -> None:
-        """Warn of the queries that leave metrics undefined, and name these."""
+        """Warn about queries that leave metrics undefined, and name these metrics."""
         n = np.count_nonzero(self.n_relevant == 0)
         names = [name for name, each in zip(self._names, values, strict=True) if n and np.isnan(each).any()]
         if names:

@@ -1,4 +1,4 @@
-"""Documents brought together by query, and the sums that metrics of ranked documents are made of."""
+"""Documents gathered by query, and the sums that metrics of ranked documents are made of."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from fastevals.counting.ordering import plain_block, sorting_space
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-DOCUMENTS_PER_TASK = 1 << 18  # documents, and queries, that are enough for a task
-TO_THE_END = 2**62  # the cut of metrics of all documents
+DOCUMENTS_PER_TASK = 1 << 18  # documents and queries of a task
+TO_THE_END = 2**62  # the cut for metrics of all documents
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,11 +30,11 @@ class Queries:
     Attributes
     ----------
     keys : ndarray of shape (n_queries,)
-        The queries' ids, ascending.
+        Ids of the queries, ascending.
     starts : ndarray of int64 of shape (n_queries + 1,)
-        Where their documents start.
+        Start of each query's documents.
     order : ndarray of uint32 of shape (n_documents,), or None
-        The number of each row's query, where rows are still to be brought together.
+        The query number of each row, if rows have yet to be gathered.
     """
 
     keys: NDArray[Any]
@@ -62,7 +62,7 @@ class Queries:
         return cls(np.arange(n_queries), np.arange(n_queries + 1) * n_documents)
 
     def gather(self, gains: NDArray[Any], scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return gains and scores, the documents of a query together."""
+        """Return gains and scores with the documents of each query adjacent."""
         if self.order is None:
             return gains, scores
         together = np.empty(gains.size), np.empty(gains.size)
@@ -72,7 +72,7 @@ class Queries:
 
 
 def as_ranks(name: str, scores: NDArray[Any]) -> NDArray[Any]:
-    """Return scores, or numbers in their order where a float64 would round some."""
+    """Return scores, or their ranks if float64 would round some."""
     kind, size = scores.dtype.kind, scores.dtype.itemsize
     if kind == "f" and size > 8:
         check_finite(name, scores)
@@ -93,26 +93,26 @@ def sum_by_query(
     ideal: bool = True,
     split: bool = False,
 ) -> None:
-    """Sum over the ranked documents of each query, and hand the sums of some queries at a time to `use`, in threads.
+    """Sum over the ranked documents of each query, and pass the sums of some queries at a time to `use`, in threads.
 
     Parameters
     ----------
     starts : ndarray of int64 of shape (n_queries + 1,)
         Where the documents of each query start.
     gains, scores : ndarray of shape (n_documents,)
-        Of each document; a gain of 0 is that of one that is not relevant.
+        Gain and score of each document; a document of gain 0 is not relevant.
     cuts : ndarray of int64 of shape (n_cuts,)
-        Ranks that are summed over, ascending.
+        Numbers of ranks to sum over, ascending.
     discounts : ndarray of shape (largest,)
-        Of each rank.
+        Discount of each rank.
     use : callable
-        Takes which queries, how many of the documents of each are relevant, and sums of shape (n_cuts, SUMS, n).
+        Takes a slice of queries, the number of relevant documents of each, and sums of shape (n_cuts, SUMS, n).
     read : callable
-        Checks the gains and scores of a block, and returns what the gains are worth.
+        Checks the gains and scores of a block, and returns the gains to sum.
     ideal : bool
-        Whether the ideal DCG is among the sums.
+        Whether to compute the ideal DCG.
     split : bool
-        Whether, of documents whose scores tie, the later ranks first; else sums are the mean over all orders.
+        Whether the later of tied documents ranks first; otherwise sums are the mean over all orders.
     """
     largest = discounts.size
 

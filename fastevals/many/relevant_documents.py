@@ -1,4 +1,4 @@
-"""All relevant documents of queries, also those not retrieved: how many, and what their best order gains."""
+"""All relevant documents of each query, retrieved or not: their number, and the gains of their best order."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Ints = NDArray[np.int64]
 MOST_DOCUMENTS = 2**31  # relevant documents of a query
 NAME = "n_relevant"
 SORTS = (
-    f"{NAME} must be a mapping of each query to its number of relevant documents, or to their relevance; of a table "
-    "a sequence of these will do"
+    f"{NAME} must be a mapping of each query to its number of relevant documents, or to their relevance; for a table, "
+    "a sequence of these"
 )
 
 
@@ -36,9 +36,9 @@ class RelevantDocuments:
     keys : ndarray of shape (n_queries,)
         The queries.
     counts : ndarray of int64 of shape (n_queries,)
-        How many each has.
+        Number of relevant documents of each query.
     relevance : ndarray of float64, or None
-        Of each document, query by query; None where all have relevance 1.
+        Relevance of each document, query by query; None if it is 1 for all.
     """
 
     keys: NDArray[Any]
@@ -47,7 +47,7 @@ class RelevantDocuments:
 
     @classmethod
     def read(cls, given: Any, keys: NDArray[Any], largest: float, *, table: bool) -> RelevantDocuments:
-        """Read what is given for each query; relevance is at most the `largest`."""
+        """Read the entry of each query; relevance is at most `largest`."""
         values = _by_query(given, keys, table)
         if all(isinstance(each, numbers.Integral) for each in values):
             named = zip(keys, values, strict=True)
@@ -57,15 +57,15 @@ class RelevantDocuments:
         return cls(keys, np.array([each.size for each in found], dtype=np.int64), np.concatenate(found))
 
     def check_retrieved(self, relevance: NDArray[Any], n_documents: Ints) -> None:
-        """Raise unless those that were retrieved, whose relevance is given query by query, are among them."""
+        """Raise unless these include the retrieved documents, whose relevance is given query by query."""
         query = np.repeat(np.arange(n_documents.size), n_documents)[relevance > 0]
         retrieved = np.bincount(query, minlength=n_documents.size)
         few = np.flatnonzero(retrieved > self.counts)
         if few.size:
             name = f"{NAME}[{show(self.keys[few[0]])}]"
             raise ValueError(
-                f"{name} must count all relevant documents of the query, also those among the rows, of which "
-                f"{retrieved[few[0]]} are relevant, got {self.counts[few[0]]}"
+                f"{name} must count all relevant documents of the query, including the {retrieved[few[0]]} among its "
+                f"rows, got {self.counts[few[0]]}"
             )
         if self.relevance is None or not self.relevance.size:
             return
@@ -79,20 +79,20 @@ class RelevantDocuments:
         if lacking.size:
             raise ValueError(
                 f"{NAME}[{show(self.keys[queries[lacking[0]]])}] must have the relevance of all relevant documents of "
-                f"the query, also of those among the rows: one of relevance {show(grades[lacking[0]])} is not in it"
+                f"the query, including those among its rows: one of relevance {show(grades[lacking[0]])} is missing"
             )
 
     def ideal_gains(self, relevance: NDArray[Any], cuts: Ints, worth: Callable[[NDArray[Any]], NDArray[Any]]) -> Floats:
-        """Return the largest DCG of the first ranks of each query, of shape (n_cuts, n_queries).
+        """Return the largest DCG of the first ranks for each query, of shape (n_cuts, n_queries).
 
         Parameters
         ----------
         relevance : ndarray of shape (n_documents,)
-            Of those that were retrieved.
+            Relevance of the retrieved documents.
         cuts : ndarray of int64 of shape (n_cuts,)
-            Ranks that are summed over.
+            Numbers of ranks to sum over.
         worth : callable
-            Returns what relevance is worth.
+            Takes relevance and returns gains.
         """
         if self.relevance is None:
             other = np.flatnonzero((relevance > 0) & (relevance != 1))
@@ -121,7 +121,7 @@ def _discounts(n: int) -> Floats:
 
 
 def _by_query(given: Any, keys: NDArray[Any], table: bool) -> list[Any]:
-    """Return what is given for each query, in the order of their keys."""
+    """Return the entry of each query, in the order of the keys."""
     if isinstance(given, Mapping) or hasattr(given, "items"):  # a Series
         named: dict[Any, Any] = {}
         for key, each in given.items():
@@ -144,14 +144,14 @@ def _by_query(given: Any, keys: NDArray[Any], table: bool) -> list[Any]:
         known = set(wanted)
         stranger = next(key for key in named if key not in known)
         raise ValueError(
-            f"{NAME} must have no query but those of the rows, got {show(stranger)}: to count a query that retrieved "
+            f"{NAME} must have only queries that have rows, got {show(stranger)}: to count a query that retrieved "
             "nothing, give it a row of relevance 0"
         )
     return [named[key] for key in wanted]
 
 
 def _relevance(key: Any, value: Any, largest: float) -> Floats:
-    """Return the relevance of the relevant documents of a query; 1 for each of a number of them."""
+    """Return the relevance of a query's relevant documents; 1 for each if only their number is given."""
     name = f"{NAME}[{show(key)}]"
     if isinstance(value, numbers.Real):
         return np.ones(check_integer(name, value, low=0, high=MOST_DOCUMENTS))

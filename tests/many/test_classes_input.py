@@ -85,7 +85,7 @@ def test_kinds_of_labels(values: Any, labels: list[Any]) -> None:
 
 BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "one column": (lambda: ClassRankings([0, 1], [[1], [2]]), "y_score must have two columns or more"),
-    "1-D": (lambda: ClassRankings([0, 1], [1, 2]), r"y_score must be 2-D.*got shape \(2,\); .*are for Ranking"),
+    "1-D": (lambda: ClassRankings([0, 1], [1, 2]), r"y_score must be 2-D.*got shape \(2,\); .*use Ranking"),
     "3-D": (lambda: ClassRankings([0, 1], np.zeros((2, 2, 2))), r"y_score must be 2-D.*got shape \(2, 2, 2\)"),
     "no rows": (lambda: ClassRankings([], np.zeros((0, 2))), r"y_score is empty.*\(0, 2\)"),
     "text": (lambda: ClassRankings([0, 1], [["a", "b"], ["c", "d"]]), "y_score must hold numbers, got dtype <U1"),

@@ -361,7 +361,7 @@ S = [[1, 2, 3, 4], [4, 3, 2, 1]]
         (lambda: batch_metrics(Y, S, "roc"), "metrics must be one of [0-9]+ names; got 'roc' .did you mean 'roc_auc'"),
         (lambda: batch_metrics(Y, S, []), "metrics is empty"),
         (lambda: batch_metrics(Y, S, ["roc_auc", "accuracy"]), "metrics must all be of labels, all of scores"),
-        (lambda: batch_metrics(Y, S, lambda counts: 1.0), "functions go beside a metric that has a name"),
+        (lambda: batch_metrics(Y, S, lambda counts: 1.0), "metrics must include a metric with a name"),
         (lambda: batch_metrics(Y, [Y, Y], "accuracy", pos_label=7), "pos_label must be a label of the data"),
         (lambda: batch_metrics(Y, [Y, Y], "r2", pos_label=1), "pos_label goes with metrics of classes"),
         (lambda: batch_metrics(Y, [Y, list("abab")], "accuracy"), "predictions must"),

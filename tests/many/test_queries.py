@@ -463,12 +463,12 @@ Y, S, Q = [1, 0, 2], [0.1, 0.2, 0.3], [1, 1, 2]
         ((Y, S, Q), {"undefined": pd.NA}, "undefined must be a number, got <NA>"),
         ((Y, S, Q), {"interval": "delong"}, "interval must be one of None, 't', 'bootstrap'; got 'delong'"),
         ((Y, S, Q), {"confidence_level": 1}, "confidence_level must be in (0, 1), got 1"),
-        ((Y, S, Q), {"n_relevant": {1: 0, 2: 1}}, "n_relevant[1] must count all relevant documents of the query, also"),
+        ((Y, S, Q), {"n_relevant": {1: 0, 2: 1}}, "n_relevant[1] must count all relevant documents of the query, incl"),
         ((Y, S, Q), {"n_relevant": {1: 1}}, "n_relevant must have every query, but 2 is not in it"),
-        ((Y, S, Q), {"n_relevant": {1: 1, 2: 1, 3: 1}}, "n_relevant must have no query but those of the rows, got 3"),
+        ((Y, S, Q), {"n_relevant": {1: 1, 2: 1, 3: 1}}, "n_relevant must have only queries that have rows, got 3"),
         ((Y, S, Q), {"n_relevant": [1, 2]}, "n_relevant must be a mapping of each query to its number"),
         ((Y, S, Q), {"n_relevant": pd.Series([1, 1, 1], [1, 2, 2])}, "n_relevant must have each query once, but has 2"),
-        ((Y, S, Q), {"n_relevant": 3}, "to their relevance; of a table a sequence of these will do, got 3"),
+        ((Y, S, Q), {"n_relevant": 3}, "to their relevance; for a table, a sequence of these, got 3"),
         ((Y, S, Q), {"n_relevant": {1: 1.5, 2: 1}}, "n_relevant[1] must be an integer, got 1.5"),
         ((Y, S, Q), {"n_relevant": {1: 1, 2: -1}}, "n_relevant[2] must be an integer from 0 to 2147483648, got -1"),
         ((Y, S, Q), {"n_relevant": {1: [1, -2], 2: 2}}, "n_relevant[1] must hold relevance, numbers from 0 to 1e+100"),
@@ -476,8 +476,8 @@ Y, S, Q = [1, 0, 2], [0.1, 0.2, 0.3], [1, 1, 2]
         (
             (Y, S, Q),
             {"n_relevant": {1: [1], 2: [1, 1]}},
-            "n_relevant[2] must have the relevance of all relevant documents of the query, also of those among the "
-            "rows: one of relevance 2.0 is not in it",
+            "n_relevant[2] must have the relevance of all relevant documents of the query, including those "
+            "among its rows: one of relevance 2.0 is missing",
         ),
         (
             (Y, S, Q),
