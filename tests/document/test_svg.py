@@ -23,6 +23,7 @@ from fastevals.show.plots.bias_variance import draw_bias_variance
 from fastevals.show.plots.confusion import draw_confusion
 from fastevals.show.plots.critical_difference import draw_critical_difference
 from fastevals.show.plots.drawing import show
+from fastevals.show.plots.fits import compute_fits, draw_fits
 from fastevals.show.plots.null_distribution import draw_null
 from fastevals.show.plots.pvalues import draw_pvalues
 from fastevals.show.plots.splits import draw_splits, read_splits
@@ -68,6 +69,7 @@ CASES: dict[str, tuple[Callable[..., None], Any]] = {
     "hostile kinds": (draw_bias_variance, curve(NAMES, np.ones(len(NAMES)), np.ones(len(NAMES)), HOSTILE[0])),
     "splits": (draw_splits, read_splits(BootstrapSplit(3, rng=0), y=["a", "b"] * 8, groups=np.arange(16) // 4)),
     "splits, hostile classes": (draw_splits, read_splits(LeaveOneOut(), y=list(NAMES[:4]))),
+    "fits": (draw_fits, compute_fits(lambda x, y, x_new, a: a * x_new, [0, 1, 3], [1, 2, 0], "a", [1, 1e9], truth=abs)),
     "one": (draw_bias_variance, decomposed(1.0, 0.25)),
     "a negative part": (draw_bias_variance, votes(29, 0.55)),
     "tiny": (draw_bias_variance, decomposed(1.2345e-105, 2.345e-106)),

@@ -21,6 +21,7 @@ from fastevals.show.plots.decision import plot_decision
 from fastevals.show.plots.det import plot_det
 from fastevals.show.plots.error_curve import plot_error_curve
 from fastevals.show.plots.estimates import plot_estimates
+from fastevals.show.plots.fits import plot_fits
 from fastevals.show.plots.forest import plot_forest
 from fastevals.show.plots.histogram import plot_score_histogram
 from fastevals.show.plots.null_distribution import plot_null
@@ -40,6 +41,7 @@ __all__ = [
     "plot_det",
     "plot_error_curve",
     "plot_estimates",
+    "plot_fits",
     "plot_forest",
     "plot_gain",
     "plot_lift",
