@@ -1,4 +1,4 @@
-"""The narrow waist: every producer makes counts, every metric and curve is a function of them."""
+"""Threshold counts, the narrow waist: every producer makes them, and every metric and curve is a function of them."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from fastevals._validation.arrays import EXACT_INTEGER, as_scores, check_finite,
 from fastevals.document.frames import Columns, make_columns
 from fastevals.results import Frozen
 
-SMALL_ROWS = 2**31  # rows, below which products of two totals are integers of 64 bits
+SMALL_ROWS = 2**31  # rows, below which a product of two totals fits in 64-bit integers
 MOST_ROWS = 2**62  # rows
-FROM_ROWS = "take it of rows in memory, or what is asked of probabilities of a ProbabilitySummary"
-USUAL_SUM = 2.0**240  # sums of weights nearer to 1 need no unit, nor do their products
+FROM_ROWS = "compute it from rows in memory, or use a ProbabilitySummary for metrics of probabilities"
+USUAL_SUM = 2.0**240  # weights whose sum is between this and 1 / this need no scaling, nor do products of such sums
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ThresholdCounts(Frozen):
-    """Counts of the rows at or above each distinct score: all that metrics and curves of a ranking are made of.
+    """Counts of the rows at or above each distinct score, from which all metrics and curves of a ranking follow.
 
-    Every producer of the package makes these counts, every metric and curve is a function of them. Row 0 is the
-    threshold +inf, at which nothing is predicted positive; the last row is the lowest score, at which everything is.
+    Row 0 is the threshold +inf, at which no row is predicted positive; the last row is the lowest score, at which all
+    rows are.
 
-    Counts of parts of the rows (files, days, machines) add up: ``a + b``, ``sum(parts)`` or, of many parts,
+    Counts of parts of the rows (files, days, machines) add up: ``a + b``, ``sum(parts)`` or, for many parts,
     ``ThresholdCounts.merge(parts)`` are the counts of all rows, whatever scores the parts have.
 
     Parameters
@@ -39,22 +39,22 @@ class ThresholdCounts(Frozen):
     thresholds : array-like of shape (n_thresholds + 1,)
         +inf, then finite scores, strictly descending.
     tps, fps : array-like of shape (n_thresholds + 1,)
-        Positive and negative rows with ``score >= threshold``: 0 at first, and never falling. Integers count rows;
-        floats, in either, are sums of weights.
+        Positive and negative rows with ``score >= threshold``: 0 at first, and never decreasing. Integers count rows;
+        if either array holds floats, both are sums of weights.
 
     Attributes
     ----------
     thresholds : ndarray of shape (n_thresholds + 1,)
-        float64, or the longer float where the scores are longer floats or integers past 2**53.
+        float64, or a longer float where the scores are longer floats or integers past 2**53.
     tps, fps : ndarray of shape (n_thresholds + 1,)
-        int64, or float64 sums of weights. All arrays are copies, and read-only.
+        int64, or float64 for sums of weights. All arrays are read-only copies.
     n_pos, n_neg : int or float
-        Positive and negative rows in all.
+        Total positive and negative rows.
 
     Raises
     ------
     ValueError
-        If an argument is not as described; the message names it, the rule and the value seen.
+        If an argument is not as described; the message names the argument, the rule and the value.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class ThresholdCounts(Frozen):
 
     @classmethod
     def _unchecked(cls, thresholds: NDArray[Any], tps: NDArray[Any], fps: NDArray[Any]) -> Self:
-        """Wrap arrays that are known to be counts, as those of kernels are: without a look at them, or a copy."""
+        """Wrap arrays known to be valid counts, such as those of kernels, without a check or a copy."""
         counts = object.__new__(cls)
         counts._set(thresholds, tps, fps)
         return counts
@@ -110,33 +110,34 @@ class ThresholdCounts(Frozen):
 
     @property
     def n_pos(self) -> int | float:
-        """Positive rows (or their weight) in all."""
+        """Total positive rows, or their weight."""
         return self.tps[-1].item()  # type: ignore[no-any-return]
 
     @property
     def n_neg(self) -> int | float:
-        """Negative rows (or their weight) in all."""
+        """Total negative rows, or their weight."""
         return self.fps[-1].item()  # type: ignore[no-any-return]
 
     @classmethod
     def merge(cls, parts: Iterable[ThresholdCounts]) -> ThresholdCounts:
-        """Add up the counts of parts: the counts of all rows, at each threshold of any part.
+        """Add up the counts of parts: returns the counts of all rows, at each threshold of any part.
 
         Parameters
         ----------
         parts : iterable of ThresholdCounts
-            At least one. Their scores must be on one scale; they may overlap, or not.
+            At least one. Their scores must be on one scale; rows of different parts must differ, scores may be equal.
 
         Returns
         -------
         ThresholdCounts
-            Of shape ``(n_thresholds_of_any + 1,)``. Integers are exact, so the order of the parts does not matter.
-            Sums of weights are rounded once for each doubling of the parts; weights beside integers make weights.
+            Of shape ``(n_thresholds_of_any + 1,)``. Sums of integers are exact, so the order of the parts does not
+            matter. Sums of weights are rounded once per doubling of the number of parts; integers count as weights if
+            some parts have weights.
 
         Raises
         ------
         ValueError
-            If there is no part, one is not ThresholdCounts, or the sum is past 2**62 rows or the largest float.
+            If there is no part, if one is not ThresholdCounts, or if the sum exceeds 2**62 rows or the largest float.
 
         Examples
         --------
@@ -152,12 +153,12 @@ class ThresholdCounts(Frozen):
             raise ValueError("parts is empty: it must have at least one ThresholdCounts")
         for i, part in enumerate(merged):
             if isinstance(part, ThresholdCounts):
-                part._require_each_score("counts of several parts", "rank the rows of all parts together")
+                part._require_each_score("merging counts", "rank the rows of all parts in one call")
             if type(part) is not ThresholdCounts:
                 raise ValueError(f"parts must be ThresholdCounts, got {what_instead(part)} at {i}")
         with np.errstate(over="ignore"):
             check_total("parts", sum(part.n_pos for part in merged), sum(part.n_neg for part in merged))
-            while len(merged) > 1:  # by pairs: each row is looked at, and rounded, log2(n_parts) times
+            while len(merged) > 1:  # in pairs: each row is read, and rounded, log2(n_parts) times
                 merged = run(_add, [merged[i : i + 2] for i in range(0, len(merged), 2)])
         return merged[0]
 
@@ -165,14 +166,14 @@ class ThresholdCounts(Frozen):
         return self.merge([self, other]) if isinstance(other, ThresholdCounts) else NotImplemented
 
     def __radd__(self, other: Any) -> ThresholdCounts:
-        return self if isinstance(other, int) and other == 0 else NotImplemented  # where `sum` begins
+        return self if isinstance(other, int) and other == 0 else NotImplemented  # `sum` starts from 0
 
     def take(self, rows: NDArray[np.intp]) -> Self:
-        """Keep some of the rows, the first and the last among them."""
+        """Keep some of the rows, which must include the first and the last."""
         return self._unchecked(self.thresholds[rows], self.tps[rows], self.fps[rows])
 
     def in_weight(self, unit: float = 1.0) -> Self:
-        """Return sums of weights, as floats, instead of numbers of units."""
+        """Return sums of weights as floats, from multiples of a unit."""
         return self._unchecked(self.thresholds, self.tps * unit, self.fps * unit)
 
     def cells(self, rows: slice | NDArray[Any] | int = slice(None)) -> Cells:
@@ -183,14 +184,14 @@ class ThresholdCounts(Frozen):
 
     @property
     def _are_usual(self) -> bool:
-        """Return whether counts are small integers, or the sums of each class near 1: with them, its larger cell is."""
+        """Return whether counts are small integers, or each class's sum is near 1 and so is its larger cell."""
         totals = self.n_pos, self.n_neg
         if self.tps.dtype == self.fps.dtype == np.float64:
             return all(total == 0 or 1 / USUAL_SUM < total < USUAL_SUM for total in totals)
         return self.tps.dtype == self.fps.dtype == np.int64 and sum(totals) < SMALL_ROWS
 
     def rows_at_least(self, thresholds: NDArray[Any]) -> NDArray[np.intp]:
-        """Return the row that holds the counts at each threshold asked for: the last one not below it."""
+        """Return, for each given threshold, the row with its counts: the last row whose threshold is not below it."""
         if (
             thresholds.dtype.kind in "iu"
             and thresholds.size
@@ -205,9 +206,9 @@ class ThresholdCounts(Frozen):
         return True
 
     def _require_each_score(self, what: str, instead: str = FROM_ROWS) -> None:
-        """Raise unless each distinct score of the rows is a threshold, from which `what` is made."""
+        """Raise if `what` needs each distinct score of the rows as a threshold and some are missing."""
         if not self._has_each_score:
-            raise ValueError(f"scores of negatives, which tell {what}, are not kept: {instead}")
+            raise ValueError(f"{what} needs the scores of negatives, which are not kept: {instead}")
 
 
 class Cells(NamedTuple):
@@ -220,15 +221,15 @@ class Cells(NamedTuple):
 
 
 class UsualCells(Cells):
-    """Cells of sizes at which no metric over- or underflows: nobody needs to look at each."""
+    """Cells of a size at which no metric over- or underflows, so that they need no check."""
 
     __slots__ = ()
 
 
 def last_row(n: int, shape: tuple[int, ...], holds: Callable[[NDArray[np.intp]], Any]) -> NDArray[np.intp]:
-    """Return the last of n rows where a condition holds that holds at row 0 and, once it fails, fails from there on.
+    """Return the last of n rows at which a condition holds; it holds at row 0 and never again once it fails.
 
-    Bisects for all of an array of conditions at once: searchsorted would need a whole array of ascending values.
+    Bisects for a whole array of conditions; searchsorted would need a full array of ascending values.
     """
     low, high = np.zeros(shape, dtype=np.intp), np.full(shape, n, dtype=np.intp)
     for _ in range(n.bit_length()):
@@ -239,7 +240,7 @@ def last_row(n: int, shape: tuple[int, ...], holds: Callable[[NDArray[np.intp]],
 
 
 def rows_at_each(counts: ThresholdCounts, thresholds: NDArray[Any]) -> NDArray[np.intp]:
-    """Return what `ThresholdCounts.rows_at_least` does, of descending thresholds, in one pass."""
+    """Return the same as `ThresholdCounts.rows_at_least` for descending thresholds, in one pass."""
     if counts.thresholds.dtype != np.float64 or thresholds.dtype != np.float64:
         return np.searchsorted(-counts.thresholds, -thresholds, side="right") - 1
     rows = np.empty(thresholds.size, dtype=np.intp)
@@ -248,12 +249,12 @@ def rows_at_each(counts: ThresholdCounts, thresholds: NDArray[Any]) -> NDArray[n
 
 
 def _add(parts: list[ThresholdCounts]) -> ThresholdCounts:
-    """Add the counts of two parts, at each threshold of either; or return the only one."""
+    """Add the counts of two parts, at each threshold of either; or return the only part."""
     if len(parts) == 1:
         return parts[0]
     columns = [[getattr(part, name) for part in parts] for name in ("thresholds", "tps", "fps")]
     dtypes = [np.result_type(*pair) for pair in columns]
-    if dtypes[0] != np.float64:  # scores that kernels have no type for
+    if dtypes[0] != np.float64:  # kernels have no type for these scores
         thresholds = sorted_union(*columns[0])[::-1].copy()
         rows = [np.searchsorted(-each, -thresholds, side="right") - 1 for each in columns[0]]
         sums = (sum(each[row] for each, row in zip(pair, rows, strict=True)) for pair in columns[1:])
@@ -266,7 +267,7 @@ def _add(parts: list[ThresholdCounts]) -> ThresholdCounts:
 
 
 def read_only_as(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return an array as a read-only one of a type: kernels are compiled for one kind."""
+    """Return a read-only array of a dtype: kernels are compiled for one kind only."""
     view = array.astype(dtype, copy=False).view()
     view.flags.writeable = False
     return view
@@ -276,7 +277,7 @@ def read_only_as(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def as_counts(**named: Any) -> list[NDArray[Any]]:
-    """Return copies of counts by name: int64, or float64 if one of them is of floats; none negative, all finite."""
+    """Return copies of counts by name, as int64, or float64 if any holds floats; raise if negative or not finite."""
     arrays = {name: as_scores(name, values) for name, values in named.items()}
     weighted = any(array.dtype.kind == "f" for array in arrays.values())
     for name, array in arrays.items():
@@ -288,16 +289,16 @@ def as_counts(**named: Any) -> list[NDArray[Any]]:
         if array.dtype.kind != "b" and array.min() < 0:
             row = int(np.argmax(array < 0))
             raise ValueError(f"{name} must not be negative, got {show(array[row])} at {row_at(row)}")
-    with np.errstate(over="ignore"):  # a longer float's
+    with np.errstate(over="ignore"):  # longer floats may overflow
         counts = [np.array(array, dtype=np.float64 if weighted else np.int64) for array in arrays.values()]
     for name, each in zip(named, counts, strict=True):
         check_finite(name, each)
-        each += 0  # which makes 0.0 of -0.0
+        each += 0  # turns -0.0 into 0.0
     return counts
 
 
 def check_total(name: str, *totals: Any) -> None:
-    """Raise if counts of both classes, or sums of weights, add up past what arithmetic holds."""
+    """Raise if the counts, or sums of weights, of both classes add up to more than arithmetic holds."""
     if any(isinstance(each, (float, np.floating)) for each in totals):
         if not sum(map(float, totals)) < np.inf:
             raise ValueError(f"{name} must have a finite sum, but it overflows")
@@ -306,35 +307,35 @@ def check_total(name: str, *totals: Any) -> None:
 
 
 def _checked_thresholds(name: str, values: Any) -> NDArray[Any]:
-    """Return a copy of thresholds as a float that holds them: +inf, then finite ones, strictly descending."""
+    """Return a copy of thresholds as floats that hold them exactly: +inf, then finite ones, strictly descending."""
     array = as_scores(name, values)
     thresholds = np.array(array, dtype=np.result_type(array.dtype, np.float64))
     if np.isnan(thresholds).any():
         raise ValueError(f"{name} must not be NaN, got NaN at {row_at(np.argmax(np.isnan(thresholds)))}")
     if thresholds[0] != np.inf:
-        raise ValueError(f"{name} must start with inf, at which nothing is predicted positive, got {show(array[0])}")
+        raise ValueError(f"{name} must start with inf, at which no row is predicted positive, got {show(array[0])}")
     rises = thresholds[1:] >= thresholds[:-1]
     if rises.any():
         row = int(np.argmax(rises)) + 1
         seen = f"{show(thresholds[row])} after {show(thresholds[row - 1])} at {row_at(row)}"
         raise ValueError(f"{name} must be strictly descending, got {seen}")
     if thresholds[-1] == -np.inf:
-        raise ValueError(f"{name} must be finite but for the first, got -inf at {row_at(thresholds.size - 1)}")
-    thresholds += 0.0  # which makes 0.0 of -0.0
+        raise ValueError(f"{name} must be finite except for the first, got -inf at {row_at(thresholds.size - 1)}")
+    thresholds += 0.0  # turns -0.0 into 0.0
     return thresholds
 
 
 def _check_cumulative(name: str, counts: NDArray[Any]) -> None:
-    """Raise unless counts start with 0 and never fall."""
+    """Raise unless counts start at 0 and never decrease."""
     if counts[0] != 0:
         raise ValueError(f"{name} must be 0 at the threshold inf, got {show(counts[0])} at {row_at(0)}")
     falls = counts[1:] < counts[:-1]
     if falls.any():
         row = int(np.argmax(falls)) + 1
         seen = f"{show(counts[row])} after {show(counts[row - 1])} at {row_at(row)}"
-        raise ValueError(f"{name} must not fall from one threshold to the next, got {seen}")
+        raise ValueError(f"{name} must not decrease from one threshold to the next, got {seen}")
 
 
 def what_instead(value: object) -> str:
-    """Return what messages call what stands where counts of rows should: averages, whose type is counts, or a type."""
+    """Return how messages describe a value that is not counts of rows: averages, which are a subclass, or a type."""
     return "averages over folds" if isinstance(value, ThresholdCounts) else type(value).__name__

@@ -1,4 +1,4 @@
-"""What results share: strict JSON, intervals, operating points, values by metric, and what a test gives."""
+"""What results share: strict JSON, intervals, operating points, values by metric, and test results."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 else:
     V = TypeVar("V")  # a number; an array in results of several models, matrices or places
 
-PairNames = Sequence[str] | None  # what conclusions call two learners
+PairNames = Sequence[str] | None  # the two learners' names in conclusions
 
 Alternative = Literal["two-sided", "less", "greater"]
 EXTREMENESS: dict[str, Any] = {"two-sided": np.abs, "less": np.negative, "greater": np.positive}
-TIE_TOLERANCE = 1e-9  # relative: statistics are differences of resampled values that were rounded
+TIE_TOLERANCE = 1e-9  # relative: statistics are differences of rounded resampled values
 MAX_RESAMPLES = 1_000_000_000
-LARGEST_ALPHA = float(np.nextafter(1.0, 0.0))  # of a level so small that its alpha is 1
+LARGEST_ALPHA = float(np.nextafter(1.0, 0.0))  # for confidence levels so small that alpha rounds to 1
 
 
 class Frozen(Result):
-    """A dataclass with rows, whose arrays are read-only, also in a copy, and that is strict JSON as a dict."""
+    """A dataclass with rows, converted to strict JSON by `to_dict`; its arrays, and those of copies, are read-only."""
 
     __slots__ = ()
 
@@ -51,12 +51,12 @@ class Frozen(Result):
         return _rebuild, (type(self), {each.name: getattr(self, each.name) for each in fields(self) if each.init})  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return every public attribute as strict JSON has it: arrays as lists, other results as dicts, NaN as None."""
+        """Return every public attribute as strict JSON: arrays as lists, other results as dicts, NaN as None."""
         return {name: as_json(getattr(self, name)) for name in _public_attributes(type(self))}  # type: ignore[arg-type]
 
 
 class Interval(NamedTuple, Generic[V]):
-    """From `low` to `high`; NaN where there is none."""
+    """An interval from `low` to `high`; both are NaN where there is none."""
 
     low: V
     high: V
@@ -74,8 +74,8 @@ class OperatingPoint(Frozen):
     value : float
         The metric's value, NaN where it is undefined.
     threshold : float or int
-        Rows with ``score >= threshold`` are predicted positive; +inf predicts none, NaN means there is none. An int
-        where a float would round it: for integer scores past 2**53.
+        Rows with ``score >= threshold`` are predicted positive; +inf predicts none, NaN means that there is no such
+        threshold. An int where a float would round it: for integer scores past 2**53.
 
     Examples
     --------
@@ -107,35 +107,35 @@ UNDEFINED_POINT = OperatingPoint(math.nan, math.nan)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SignificanceResult(Frozen):
-    """Result of a test of a hypothesis; unpacks as ``statistic, pvalue``, and prints its numbers and conclusion.
+    """Result of a hypothesis test; unpacks as ``statistic, pvalue`` and prints its numbers and conclusion.
 
     Attributes
     ----------
     statistic : float
         Value of the test statistic; NaN where the test is undefined.
     pvalue : float
-        Chance, if the hypothesis holds, of a statistic at least as extreme.
+        Probability, under the null hypothesis, of a statistic at least as extreme.
     critical_value : float or Interval
-        Beyond it the statistic is rejected at level `alpha`; in absolute value for a two-sided test. An interval, to be
-        outside of, for a two-sided test that is not symmetric.
+        The null hypothesis is rejected at level `alpha` if the statistic, or its absolute value in a two-sided test, is
+        beyond this. For an asymmetric two-sided test, an interval outside of which it is rejected.
     df : int, float, tuple of two int, or None
-        Degrees of freedom, of a statistic that has them; F has two, Welch's are no whole number.
+        Degrees of freedom, if the statistic has them; F has two, and Welch's are not whole numbers.
     alternative : {"two-sided", "less", "greater"}
-        What the hypothesis is tested against.
+        The alternative hypothesis.
     effect : float or None
-        Estimate of what is tested, in its own unit.
+        Estimate of the tested quantity, in its own unit.
     confidence_interval : Interval or None
-        Of the effect, at the level ``1 - alpha``, on the side of the alternative.
+        Interval of the effect, with level ``1 - alpha``; one-sided if the alternative is.
     rejected : bool
         Whether ``pvalue < alpha``.
     conclusion : str
-        What follows, in a sentence.
+        The verdict, as a sentence.
     alpha : float
         Significance level.
     test : str
-        What the test is called.
+        Name of the test.
     null : Null or None
-        Distribution of the statistic if the hypothesis holds, where it has a name.
+        Distribution of the statistic under the null hypothesis, if it is a named one.
 
     Examples
     --------
@@ -199,7 +199,7 @@ class SignificanceResult(Frozen):
         )
 
     def _rows(self) -> list[tuple[str, str]]:
-        """Return what is printed: names and texts."""
+        """Return the printed rows: names and texts."""
         rows = [("statistic", f"{self.statistic:.4g}{self._df_text()}"), ("p", self._pvalue_text()), *self._details()]
         if self.effect is not None:
             rows.insert(0, ("effect", format_estimate(self.effect, self.confidence_interval, self.alpha)))
@@ -215,36 +215,36 @@ class SignificanceResult(Frozen):
         return format_pvalue(self.pvalue) + side
 
     def _details(self) -> list[tuple[str, str]]:
-        """Return what a subclass prints beside these numbers: names and texts."""
+        """Return the rows that a subclass prints after these numbers: names and texts."""
         return []
 
 
 class Null(NamedTuple):
-    """Distribution of a statistic if the hypothesis holds: the name of one in `scipy.stats`, and its parameters."""
+    """Distribution of a statistic under the null hypothesis: a name in `scipy.stats`, and parameters."""
 
     name: str
     parameters: tuple[float, ...] = ()
 
     def frozen(self) -> Any:
-        """Return it as SciPy's distribution, with ``pdf``, ``support`` and so on."""
+        """Return SciPy's frozen distribution, with ``pdf``, ``support`` and so on."""
         return self._distribution(*self.parameters)
 
-    # SciPy takes ten times as long to freeze a distribution as to answer one of these.
+    # Freezing a distribution takes SciPy ten times as long as one of these calls.
 
     def cdf(self, values: Any) -> Any:
-        """Return the chance of values as small, an array's each."""
+        """Return the probability of at most each value."""
         return self._distribution.cdf(values, *self.parameters)
 
     def sf(self, values: Any) -> Any:
-        """Return the chance of values larger."""
+        """Return the probability of more than each value."""
         return self._distribution.sf(values, *self.parameters)
 
     def ppf(self, chances: Any) -> Any:
-        """Return where `cdf` is these chances."""
+        """Return the values at which `cdf` equals `chances`."""
         return self._distribution.ppf(chances, *self.parameters)
 
     def isf(self, chances: Any) -> Any:
-        """Return where `sf` is these chances."""
+        """Return the values at which `sf` equals `chances`."""
         return self._distribution.isf(chances, *self.parameters)
 
     @property
@@ -255,11 +255,11 @@ class Null(NamedTuple):
 
 
 R = TypeVar("R", bound=Frozen)  # a metric's result
-FULL_NAMES: dict[str, str] = {}  # of metrics, by what stands for them in lower case: the registry's
+FULL_NAMES: dict[str, str] = {}  # metric names by accepted name, in lower case; the registry fills it
 
 
 def full_name(name: Any) -> Any:
-    """Return the name of the metric that a name stands for, and any other value as it is."""
+    """Return the metric's name for any of its accepted names; return any other value unchanged."""
     return FULL_NAMES.get(plain_name(name), name) if isinstance(name, str) else name
 
 
@@ -270,11 +270,11 @@ class ByMetric(Frozen, Mapping[str, R], Generic[R]):
     Attributes
     ----------
     metrics : dict of str to result
-        What the mapping holds.
+        The mapping's items.
     labels : ndarray of shape (n_classes,) or None
-        Of predicted labels, the classes: the order of a metric's values for each.
+        The classes of predicted labels, in the order of the values of a metric that has one per class.
     pos_label : label or None
-        The positive class; None where there is none, or nobody said which it is.
+        The positive class; None if there is none or if it is unknown.
     """
 
     metrics: dict[str, R]
@@ -306,7 +306,7 @@ class ByMetric(Frozen, Mapping[str, R], Generic[R]):
         return stack(({"metric": name}, self._with_labels(each._columns())) for name, each in self.metrics.items())
 
     def _with_labels(self, columns: Columns) -> Columns:
-        """Return a metric's columns, with the class of each value where it has one for each class."""
+        """Return a metric's columns; if it has one value per class, the class of each value comes first."""
         places = columns.get("place")
         if places is None or self.labels is None or places.dtype == object or places.max() + 1 != self.labels.size:
             return columns
@@ -314,26 +314,26 @@ class ByMetric(Frozen, Mapping[str, R], Generic[R]):
         return {"label": as_column(self.labels)[places], **others}
 
     def _settings(self) -> str:
-        """Return in a few words how they were made."""
+        """Return in a few words how the results were made."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ResampledByMetric(ByMetric[R]):
-    """Results by metric of bootstrap replicates.
+    """Results by metric from bootstrap replicates.
 
     Attributes
     ----------
     metrics : dict of str to result
-        What the mapping holds.
+        The mapping's items.
     n_resamples : int
-        Bootstrap replicates.
+        Number of bootstrap replicates.
     confidence_level : float
-        Of the intervals.
+        Level of the intervals.
     method : str
-        Of the intervals of estimates.
+        Method for the intervals of estimates.
     alternative : str
-        Side of the intervals, and of tests.
+        Side of the intervals and of tests.
     """
 
     n_resamples: int
@@ -346,14 +346,14 @@ class ResampledByMetric(ByMetric[R]):
 
 
 def format_test(title: str, rows: Sequence[tuple[str, str]], conclusion: str = "") -> str:
-    """Return the lines of a printed test: its title, its numbers by name, and what follows."""
+    """Return the lines of a printed test: its title, its numbers by name, and its conclusion."""
     width = max(len(name) for name, _ in rows)
     numbers = [f"  {name:<{width}}  {text}".rstrip() for name, text in rows]
     return "\n".join([title[0].upper() + title[1:], *numbers, *wrap_text(conclusion, indent="")])
 
 
 def format_estimate(estimate: float, interval: Interval | None, alpha: float) -> str:
-    """Return an estimate and its interval, if there is one, with as many digits as they need."""
+    """Return an estimate and its interval, if any, with as many digits as they need."""
     if interval is None:
         return format_column([estimate])[0]
     value, low, high = format_column([estimate, *interval])
@@ -368,29 +368,29 @@ def format_estimates(values: NDArray[Any], interval: Interval[Any]) -> str:
 
 
 def check_confidence_level(confidence_level: float) -> tuple[float, float]:
-    """Return a checked confidence level and its alpha, rounded as it would be written: 0.05 for 0.95."""
+    """Return a checked confidence level and its alpha, rounded as one writes it: 0.05 for 0.95."""
     level = check_number("confidence_level", confidence_level, low=0, high=1, open_low=True, open_high=True)
     return level, float(1 - Fraction(repr(level)))
 
 
 def tail_probability(alpha: float, alternative: Alternative) -> float:
-    """Return the share of a level on each side that is tested; always below 1, though alpha may be 1 to a float."""
+    """Return the tested probability of each tail; below 1 even where alpha rounds to 1."""
     return alpha / 2 if alternative == "two-sided" else min(alpha, LARGEST_ALPHA)
 
 
 def number_or_array(values: Any) -> Any:
-    """Return an array without axes as a float."""
+    """Return a 0-d array as a number, any other array unchanged."""
     values = np.asarray(values)
     return values if values.ndim else python_number(values)
 
 
 def as_json(value: Any) -> Any:
-    """Return a value as strict JSON has it, and gives it back: NaN as None, what is infinite as "Infinity".
+    """Return a value as strict JSON has it: NaN as None, infinities as "Infinity" and "-Infinity".
 
-    Arrays, intervals and tuples are lists, named tuples and results dicts, keys and dates text; what JSON has no kind
-    for is given as its repr.
+    Arrays, intervals and tuples become lists, named tuples and results dicts, keys and dates text. A value without a
+    JSON type becomes its repr.
     """
-    kind = type(value)  # what most values are comes first
+    kind = type(value)  # the most frequent kinds first
     if value is None or kind in (str, int, bool) or (kind is float and math.isfinite(value)):
         return value
     if kind is list:

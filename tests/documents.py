@@ -193,20 +193,22 @@ KINDS = {
     "ranking": ("Of scores", "A function of the whole ranking: `Ranking(y_true, y_score)`."),
     "probabilities": (
         "Of scores that are probabilities",
-        "Of a ranking whose scores are probabilities of the positive class; NaN of other scores.",
+        "A function of a ranking whose scores are probabilities of the positive class; NaN for other scores.",
     ),
     "cells": (
         "Of predicted labels, and of scores at a threshold",
-        "Of the cells of a confusion matrix. Of labels: the positive one of two classes, or `average=`. Of scores at "
-        f"one threshold, by one of {', '.join(f'`{name}=`' for name in THRESHOLD_OPTIONS)}. "
+        "A function of the cells of a confusion matrix. Predicted labels give those of the positive class, or an "
+        "`average=` over classes. Scores give those at one threshold, set by one of "
+        f"{', '.join(f'`{name}=`' for name in THRESHOLD_OPTIONS)}. "
         "`f1` is `f_score` with `beta=1`.",
     ),
-    "matrix": ("Of predicted labels alone", "Of a confusion matrix of any number of classes."),
-    "targets": ("Of predicted numbers", "Of their errors. *scatter*: targets that differ."),
+    "matrix": ("Of predicted labels alone", "A function of a confusion matrix of any number of classes."),
+    "targets": ("Of predicted numbers", "A function of their errors. *scatter*: the targets must differ."),
     "queries": (
         "Of ranked documents",
-        "Of those of each query, by `query_metrics` and `compare_query_metrics` alone. With `k` of the first k ranks, "
-        "also written `ndcg@10`, `recall@10`. *relevant*: a relevant document.",
+        "A function of the ranked documents of each query, for `query_metrics` and `compare_query_metrics` only. `k` "
+        "limits it to the first k ranks, also written `ndcg@10`, `recall@10`. *relevant*: the query needs a relevant "
+        "document.",
     ),
 }
 
@@ -217,18 +219,19 @@ def metrics_page() -> str:
         "<!-- Made of fastevals/measure/registry.py and curves/registry.py by `python -m tests.documents --write`. -->",
         "# Metrics",
         "",
-        "A metric is named, or with options `metric(name, ...)`, in `bootstrap`, `permutation_test`,",
+        "Pass a metric's name, or `metric(name, ...)` with options, to `bootstrap`, `permutation_test`,",
         "`compare_rankings`, `compare_predictions`, `grouped_metrics`, `batch_metrics`, `evaluate_splits`,",
-        "`estimate_error`, `select_model` and the error curves. Other names that stand for it are understood, in any",
-        "case, with dashes or underscores; results have the metric's name. Names that may mean something else, too,",
-        "are refused with a question. Equations (2.x) are of Zhou, *Machine Learning*.",
+        "`estimate_error`, `select_model` and the error curves. Other names of a metric are accepted, too, in any case",
+        'and with dashes or underscores: `"AUC"` is `"roc_auc"`. Results use the metric\'s own name. Names that could',
+        "mean something else are refused, and the error says what to write. Equations (2.x) are those of Zhou,",
+        "*Machine Learning*.",
     ]
     for of, (title, text) in KINDS.items():
         lines += ["", f"## {title}", "", text, ""]
-        lines += ["| name | definition | best | bounds | undefined without | options | stands for it | may mean it |"]
+        lines += ["| name | definition | best | bounds | undefined without | options | other names | refused names |"]
         lines += ["|---|---|---|---|---|---|---|---|"]
         lines += [_metric_row(entry) for entry in METRICS.values() if entry.of == of]
-    lines += ["", "## Curves", "", "Of a ranking, each drawn by `fastevals.show.plots` and by reports.", ""]
+    lines += ["", "## Curves", "", "Rankings have a method for each curve; plots and reports draw them.", ""]
     lines += [
         "| method | definition | unpacks into | undefined without | averaged over folds |",
         "|---|---|---|---|---|",

@@ -226,7 +226,7 @@ def test_counts_in_a_frame_keep_its_names() -> None:
     assert ConfusionMatrix(pandas.crosstab(CHURNED, FOUND)).recall() == RECALL["churn"]
     assert ConfusionMatrix(pandas.DataFrame([[5, 1], [2, 2]])).pos_label == 1
     other = frame.set_axis(["pred churn", "pred stay"], axis=1)
-    with pytest.raises(ValueError, match="counts must name its rows and its columns alike, or labels must be given"):
+    with pytest.raises(ValueError, match="counts must have the same names for rows and columns, or labels must"):
         ConfusionMatrix(other)
     assert ConfusionMatrix(other, ["stays not", "stays"]).recall() == RECALL["stay"]
 

@@ -189,7 +189,7 @@ READ: dict[str, tuple[Callable[[Any], Any], Known]] = {
     "deepcopy": (lambda s: same(copy.deepcopy(s), s), Known.RANGES),
 }
 WHY = {
-    Known.POSITIVES: "scores of negatives, which tell .* not kept: take it of rows in memory, .* ProbabilitySummary",
+    Known.POSITIVES: "needs the scores of negatives, which are not kept: .* rows in memory, .* ProbabilitySummary",
     Known.RANGES: "ranges of scores.* ProbabilitySummary|of ranges of scores|known of a ranking of ranges|in doubt",
 }
 
@@ -211,7 +211,7 @@ def test_every_call_takes_every_ranking(name: str, consumer: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if name == "pool of rankings" and consumer in INFERRED:
-            with pytest.raises(ValueError, match=r"^rows of Ranking\(.*several of the folds .* groups="):
+            with pytest.raises(ValueError, match=r"^rows of Ranking\(.*several of the pooled folds.* groups="):
                 call(subject_of(name))
         elif known < needed:
             with pytest.raises(ValueError, match=WHY[known]):
@@ -282,7 +282,7 @@ def test_counts_of_many_scores_are_drawn_as_their_ranking() -> None:
 
 def test_what_no_ranking_is_made_of_is_named() -> None:
     exact = subject_of("parquet.ranking")
-    with pytest.raises(ValueError, match="scores of negatives, which tell counts of several parts, are not kept"):
+    with pytest.raises(ValueError, match="merging counts needs the scores of negatives, which are not kept"):
         fe.RankingFolds([exact, exact]).pool()
     with pytest.raises(ValueError, match=r"^data has no rows$"):
         fe.report(RankingSummary())
@@ -384,11 +384,11 @@ def test_what_depends_on_scores_of_negatives_is_right_or_refused() -> None:
     ranking, exact = fe.Ranking(y, s), ranked(y, s)
     worst = ranking.best_threshold("mcc", maximize=False)
     assert exact.best_threshold("mcc", maximize=False) == worst
-    with pytest.raises(ValueError, match="scores of negatives, which tell which threshold is best by a function"):
+    with pytest.raises(ValueError, match="best_threshold by a function needs the scores of negatives"):
         exact.best_threshold(lambda tp, fp, fn, tn: -abs(fp - 3.0))
     with pytest.raises(ValueError, match="y_score must hold probabilities"):
         exact.brier_score()
-    with pytest.raises(ValueError, match="a ranking of subject alone, are not kept: pass the ranking"):
+    with pytest.raises(ValueError, match=r"a ranking of subject alone needs .* not kept: pass the ranking"):
         fe.bootstrap(exact.counts, "roc_auc", **FEW)
     assert repr(exact.counts).startswith("ThresholdCounts(")
 
@@ -462,7 +462,7 @@ def test_curves_in_doubt_are_read_between_bounds_and_drawn_with_them() -> None:
     )
     with pytest.raises(AttributeError, match="dominates is not known of a curve in doubt: ask its points"):
         doubtful.roc_curve().dominates(ranking.roc_curve())
-    with pytest.raises(ValueError, match="got CertifiedCurve, whose points, worst and best curves are"):
+    with pytest.raises(ValueError, match="got CertifiedCurve; its points, worst and best curves are"):
         ranking.roc_curve().crossings(doubtful.roc_curve())
     with pytest.raises(ValueError, match="a curve in doubt has no point at a threshold: ask confusion_at"):
         doubtful.roc_curve().at(threshold=0.5)

@@ -1,4 +1,4 @@
-"""Small embedded data; a file that was computed is beside the script that made it."""
+"""Small data sets that come with the package; a computed file is next to the script that made it."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _KINDS: dict[str, type] = dict.fromkeys(_WHOLE, np.int64) | dict.fromkeys(_TEXT,
 
 
 def load_auto() -> dict[str, NDArray[Any]]:
-    """Load the Auto data: how far 392 cars of the years 1970 to 1982 go on a gallon, and what they are like.
+    """Load the Auto data: mileage and other properties of 392 cars of the years 1970 to 1982.
 
-    The copy that comes with *An Introduction to Statistical Learning* (the R package ISLR), of the UCI data set Auto
-    MPG less the six cars without a horsepower. Rows are by year.
+    The copy in *An Introduction to Statistical Learning* (the R package ISLR) of the UCI data set Auto MPG, without the
+    six cars whose horsepower is missing. Rows are sorted by year.
 
     Returns
     -------
     dict of str to ndarray of shape (392,)
-        ``mpg`` (float64): miles a gallon. ``cylinders`` (int64). ``displacement`` (float64): cubic inches.
-        ``horsepower``, ``weight`` (int64; pounds). ``acceleration`` (float64): seconds to 60 miles an hour. ``year``
-        (int64): less 1900. ``origin`` (int64): 1 American, 2 European, 3 Japanese. ``name`` (str): of the car, 301
-        distinct ones.
+        ``mpg`` (float64): miles per gallon. ``cylinders`` (int64). ``displacement`` (float64): cubic inches.
+        ``horsepower``, ``weight`` (int64; pounds). ``acceleration`` (float64): seconds to 60 miles per hour. ``year``
+        (int64): model year minus 1900. ``origin`` (int64): 1 American, 2 European, 3 Japanese. ``name`` (str): name of
+        the car (301 distinct names).
 
     References
     ----------
@@ -50,8 +50,8 @@ def load_auto() -> dict[str, NDArray[Any]]:
 def load_digits_eight() -> dict[str, NDArray[Any]]:
     """Load scores of three classifiers for "the digit is an 8", on scikit-learn's handwritten digits.
 
-    Each row's scores come from classifiers fitted to the four folds it is not in (5-fold cross-validation). Made by
-    `make_digits_eight.py` beside the file.
+    Each row is scored by classifiers fitted to the other four folds (5-fold cross-validation). The script
+    `make_digits_eight.py` in the same folder made the file.
 
     Returns
     -------
@@ -77,11 +77,11 @@ def load_digits_eight() -> dict[str, NDArray[Any]]:
 
 
 def load_psnr() -> dict[str, NDArray[Any]]:
-    """Load how well four methods remove noise from five images, at nine levels of noise.
+    """Load the results of four methods that remove noise from five images, at nine noise levels.
 
-    From the homework on tests between learners of a machine learning course. Peak signal-to-noise ratio in dB: higher
-    is better. The nine rows of an image are not independent, so a test that takes all 45 as blocks is too sure of
-    itself: take one row an image, or an image's mean.
+    From the homework on tests between learners of a machine learning course. Peak signal-to-noise ratio in dB; higher
+    is better. The nine rows of an image are not independent, so a test with all 45 rows as blocks is too sure of its
+    result: use one row per image, or the image's mean.
 
     Returns
     -------

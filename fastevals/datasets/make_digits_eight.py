@@ -1,8 +1,8 @@
 """Make digits_eight.csv: ``python -m fastevals.datasets.make_digits_eight [FILE]``.
 
-Scores of three classifiers for "the digit is an 8", on the 1797 handwritten digits of scikit-learn (174 of them an 8),
-out of 5-fold cross-validation. Needs scikit-learn; the file was made with scikit-learn 1.9.1, NumPy 2.4.6 and SciPy
-1.17.1 on Linux x86-64 with AVX-512. Labels, folds and the forest's votes do not depend on the machine; the last digits
+The file holds 5-fold cross-validated scores of three classifiers for "the digit is an 8", on scikit-learn's 1797
+handwritten digits, of which 174 are an 8. It was made with scikit-learn 1.9.1, NumPy 2.4.6 and SciPy 1.17.1 on Linux
+x86-64 with AVX-512. Labels, folds and the forest's votes do not depend on the machine; the last digits
 of the logistic regression do (OpenBLAS sums in another order without AVX-512).
 """
 
@@ -18,7 +18,7 @@ SEED = 0
 
 
 def make_csv() -> str:
-    """Fit the classifiers and give the file's text, a row a digit."""
+    """Fit the classifiers and return the file's text, one row per digit."""
     from sklearn.datasets import load_digits
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression

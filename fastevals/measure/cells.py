@@ -1,8 +1,8 @@
 """Metrics of the four cells of a binary confusion matrix, as numbers or arrays.
 
-Each is written once, in NumPy, for one matrix, a stack of matrices, or every threshold of a ranking: most as numerator
-and denominator (`Quotient`), which for whole counts are integers, so that the value is rounded once and values can be
-compared exactly. A zero denominator gives NaN. Symbols as in Zhou, *Machine Learning*, section 2.3.
+Each metric is written once, in NumPy, for one matrix, a stack of matrices, or every threshold of a ranking. Most are a
+`Quotient` of numerator and denominator. For whole counts both are integers, so the value is rounded once and values can
+be compared exactly. A zero denominator gives NaN. Symbols follow Zhou, *Machine Learning*, section 2.3.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from fastevals.counts import SMALL_ROWS, Cells, UsualCells
 Floats = NDArray[np.float64]
 Parts = tuple[Any, Any]
 
-LEAST_POWER, MOST_POWER = -480, 1000  # binary exponents of sums of weights that are taken as they are
-FAR_APART = 2.0**-240  # products of four so small are still as precise
+LEAST_POWER, MOST_POWER = -480, 1000  # binary exponents of sums of weights that need no scaling
+FAR_APART = 2.0**-240  # products of four factors this small keep full precision
 
 
 def ratio(numerator: Any, denominator: Any) -> Floats:
@@ -36,9 +36,9 @@ class Quotient:
     Parameters
     ----------
     parts : callable
-        Of cells and the metric's options, gives numerator and denominator. Of Python's integers they are exact.
+        Given cells and the metric's options, returns numerator and denominator; exact for Python's integers.
     unit : callable, optional
-        Scales cells first; by default `in_unit`.
+        Scales the cells first; by default `in_unit`.
     """
 
     def __init__(self, parts: Callable[..., Parts], unit: Callable[[Cells], Cells] | None = None) -> None:
@@ -54,7 +54,7 @@ class Quotient:
 
 
 def in_unit(cells: Cells) -> Cells:
-    """Return cells of which shares are as precise as floats are: very small ones are scaled by a power of two."""
+    """Scale very small cells by a power of two, so that shares of them have a float's full precision."""
     cells = as_counts(cells)
     if _need_no_unit(cells) or max(cell.min(initial=1.0) for cell in cells) > 2.0**LEAST_POWER:
         return cells
@@ -64,7 +64,7 @@ def in_unit(cells: Cells) -> Cells:
 
 
 def as_counts(cells: Cells) -> Cells:
-    """Return cells as arrays, integers as floats unless all together are small."""
+    """Return cells as arrays; integers become floats unless all of them are small."""
     if isinstance(cells, UsualCells):
         return cells
     cells = Cells(*map(np.asarray, cells))
@@ -77,7 +77,7 @@ def as_counts(cells: Cells) -> Cells:
 
 
 def below_overflow(cells: Cells) -> Cells:
-    """Return cells in a unit in which a few times the sum of true positives and errors is finite, too."""
+    """Scale large cells so that a few times the sum of true positives and errors stays finite, too."""
     if _need_no_unit(cells := in_unit(cells)):
         return cells
     large = np.maximum(np.maximum(cells.tp, cells.fp), cells.fn) > 2.0**MOST_POWER
@@ -85,22 +85,21 @@ def below_overflow(cells: Cells) -> Cells:
 
 
 def _need_no_unit(cells: Cells) -> bool:
-    """Return whether cells are integers, or known not to be near an end of floats."""
+    """Return whether cells are integers, or are known to be far from the ends of a float's range."""
     return isinstance(cells, UsualCells) or cells.tp.dtype.kind != "f"
 
 
 def shift_of(largest: Any) -> Any:
-    """Return the binary exponent of what to multiply floats by, of which the largest may be near an end of its range.
+    """Return the binary exponent of the factor that moves `largest` away from the ends of a float's range.
 
-    So that they can be added up, what is large is made a little smaller, not near 1: there may be something very small
-    beside it.
+    Large floats are scaled down only slightly, so that they can be added up: values beside them may be very small.
     """
     exponent = np.frexp(largest)[1]
     return np.where(exponent > MOST_POWER, MOST_POWER - 1024, np.where(exponent < LEAST_POWER, -exponent, 0))
 
 
 def added_up(cells: Cells, *, keepdims: bool = False) -> Cells:
-    """Add up the cells of the classes, which lie along the last axis; floats in a unit in which the sum is finite."""
+    """Add up the cells of the classes, which are on the last axis; floats are scaled so that the sum is finite."""
     if cells.tp.dtype.kind == "f":
         shift = shift_of(np.maximum.reduce(cells).max(axis=-1, keepdims=True))
         cells = Cells(*(np.ldexp(cell, shift) for cell in cells))
@@ -108,7 +107,7 @@ def added_up(cells: Cells, *, keepdims: bool = False) -> Cells:
 
 
 def by_class(cells: Cells) -> Cells:
-    """Scale the floats of each true class by a power of two that brings its larger cell near 1; integers stay."""
+    """Scale the floats of each true class by a power of two so that its larger cell is near 1; keep integers."""
     tp, fp, fn, tn = cells = as_counts(cells)
     if _need_no_unit(cells) or _are_near_one((tp + fn, tn + fp), 2.0**480):
         return cells
@@ -117,7 +116,7 @@ def by_class(cells: Cells) -> Cells:
 
 
 def _together(cells: Cells) -> tuple[Cells, Any]:
-    """Scale floats so that the largest cell is near 1; tell where products of sums may vanish. Integers stay."""
+    """Scale floats so that the largest cell is near 1, and find where products of sums may underflow; keep integers."""
     if cells.tp.dtype.kind != "f" or _are_near_one(_margins(cells), 1 / FAR_APART):
         return cells, False
     largest = np.maximum.reduce(np.broadcast_arrays(*cells))
@@ -127,18 +126,18 @@ def _together(cells: Cells) -> tuple[Cells, Any]:
 
 
 def _are_near_one(totals: Iterable[Any], bound: float) -> bool:
-    """Return whether totals are zero or within a factor of 1, so that products of as many are floats like others."""
+    """Return whether each total is 0 or between 1 / bound and bound, so that products neither over- nor underflow."""
     return all(np.max(each, initial=0) < bound and not ((each > 0) & (each < 1 / bound)).any() for each in totals)
 
 
 def _margins(cells: Cells) -> tuple[Any, Any, Any, Any]:
-    """Sum what is predicted positive, what is left, positives and negatives."""
+    """Return the rows predicted positive, predicted negative, truly positive and truly negative."""
     tp, fp, fn, tn = cells
     return tp + fp, tn + fn, tp + fn, tn + fp
 
 
 def excess(cells: Cells) -> Any:
-    """Return tp tn - fp fn, exact of integers."""
+    """Return tp tn - fp fn, exact for integers."""
     tp, fp, fn, tn = cells
     return tp * tn - fp * fn
 
@@ -190,10 +189,10 @@ def false_negative_rate(cells: Cells) -> Parts:
 
 @functools.partial(Quotient, unit=below_overflow)
 def f_score(cells: Cells, beta: float = 1) -> Parts:
-    """Weighted harmonic mean of precision and recall (2.11), from counts: 0 where tp = 0 but there was an error."""
+    """Weighted harmonic mean of precision and recall (2.11), from counts: 0 without true positives but with errors."""
     b: Any = beta * beta
     one: Any = 1
-    if isinstance(b, float) and b > 2.0**10:  # all times a power of two, so that nothing overflows
+    if isinstance(b, float) and b > 2.0**10:  # multiply all terms by a power of two, so that nothing overflows
         one = math.ldexp(1.0, -math.frexp(1 + b)[1])
         b *= one
     gained = (one + b) * cells.tp
@@ -231,7 +230,7 @@ def cohen_kappa(cells: Cells) -> Parts:
     agreement, expected = 2 * excess(near_one), predicted * n_neg + n_pos * left
     if not np.any(far_apart):
         return agreement, expected
-    predicted, left, n_pos, n_neg = _margins(cells)  # both divided by the product of the classes
+    predicted, left, n_pos, n_neg = _margins(cells)  # divide both by the product of the classes
     far_apart = far_apart & (n_pos > 0) & (n_neg > 0)
     return (
         np.where(far_apart, 2 * informedness(cells), agreement),
@@ -245,7 +244,7 @@ def matthews(cells: Cells) -> Floats:
     near_one, far_apart = _together(cells)
     predicted, left, n_pos, n_neg = _margins(near_one)
     value = ratio(excess(near_one), np.sqrt(np.asarray(n_pos * n_neg, dtype=np.float64) * (predicted * left)))
-    if np.any(far_apart):  # no product of what may be very small or large
+    if np.any(far_apart):  # avoid products of very small and very large values
         (predicted, a), (left, b), (n_pos, c), (n_neg, d) = (np.frexp(np.sqrt(each)) for each in _margins(cells))
         with np.errstate(invalid="ignore", over="ignore"):
             factor = np.ldexp(ratio(n_pos * n_neg, predicted * left), c + d - a - b)
@@ -254,7 +253,7 @@ def matthews(cells: Cells) -> Floats:
 
 
 def matthews_parts(cells: Cells) -> Parts:
-    """Return numerator and denominator of the correlation's square, with its sign: they order as it does."""
+    """Return numerator and denominator of the signed square of the correlation, which orders thresholds as it does."""
     tp, fp, fn, tn = (np.asarray(cell).astype(object) for cell in cells)
     found = excess(Cells(tp, fp, fn, tn))
     return found * abs(found), (tp + fn) * (tn + fp) * (tp + fp) * (tn + fn)
@@ -264,18 +263,18 @@ def matthews_parts(cells: Cells) -> Parts:
 
 
 def expected_cost(cells: Cells, cost_fp: float = 1.0, cost_fn: float = 1.0, prior: float | None = None) -> Floats:
-    """Cost of a row, on average: p FNR cost_fn + (1 - p) FPR cost_fp, where p is `prior` or the positives' share."""
+    """Mean cost per row: p FNR cost_fn + (1 - p) FPR cost_fp, where p is `prior` or the share of positives."""
     if prior is not None:
         return prior * cost_fn * false_negative_rate(cells) + (1 - prior) * cost_fp * false_positive_rate(cells)
     cells = in_unit(cells)
     if LEAST_POWER < np.frexp(max(cost_fp, cost_fn))[1] < MOST_POWER:
         return ratio(*cost_parts(cells, cost_fp, cost_fn))
-    n = sum(cells)  # divided first, so that nothing over- or underflows
+    n = sum(cells)  # divide first, so that nothing over- or underflows
     return cost_fn * ratio(cells.fn, n) + cost_fp * ratio(cells.fp, n)
 
 
 def cost_parts(cells: Cells, cost_fp: float = 1.0, cost_fn: float = 1.0, prior: float | None = None) -> Parts:
-    """Return the sum of the costs of the rows, and how many there are; at a prior, of pairs of two classes."""
+    """Return the total cost and the number of rows; with a prior, the number of pairs of a positive and a negative."""
     if prior is None:
         return cost_fn * cells.fn + cost_fp * cells.fp, sum(cells)
     tp, fp, fn, tn = (np.asarray(cell).astype(object) for cell in cells)

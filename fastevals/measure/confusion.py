@@ -39,10 +39,10 @@ from fastevals.document.result import Result
 from fastevals.measure import cells
 from fastevals.results import V, as_json
 
-FAR_APART = 2.0**-480  # of the largest count: products of two so small, and their rounding errors, may vanish
+FAR_APART = 2.0**-480  # relative to the largest count: products of two smaller counts, or their errors, may underflow
 MeanAverage = Literal["binary", "micro", "macro", "weighted"]
 Average = Literal[None, MeanAverage]
-MOST_SHOWN = 10  # classes of a printed matrix
+MOST_SHOWN = 10  # classes in a printed matrix
 LONGEST_NAME = 16
 MacroF = Literal["mean-of-f", "of-means"]
 
@@ -50,35 +50,35 @@ MacroF = Literal["mean-of-f", "of-means"]
 class ConfusionMatrix(Result, Generic[V]):
     """Counts of true against predicted classes, one matrix or a stack of them.
 
-    Every metric keeps the leading axes: with counts of shape (folds, models, K, K) it has shape (folds, models). A zero
-    denominator gives NaN with `UndefinedMetricWarning`, never a silent 0.
+    Every metric keeps the leading axes: counts of shape (folds, models, K, K) give values of shape (folds, models). A
+    zero denominator gives NaN with `UndefinedMetricWarning`, never a silent 0.
 
     Parameters
     ----------
     counts : array-like of shape (..., K, K)
-        Rows are true classes, columns predicted ones; not negative. Whole numbers count rows, others are sums of
-        weights. A pandas frame (as of `pandas.crosstab`) whose rows and columns are named alike names the classes.
+        Rows are true classes, columns are predicted classes; at least 0. Whole numbers count rows, others are sums of
+        weights. If a pandas frame (as from `pandas.crosstab`) has equal row and column names, these are the classes.
     labels : sequence of K labels, optional
-        Names of the classes, of a frame that names them their order; 0 to K - 1 if not given. With two classes the
-        second is the positive one.
+        Names of the classes; 0 to K - 1 by default. For a frame that names the classes, their order. Of two classes the
+        second is the positive class.
     pos_label : label, optional
-        The positive one of two classes: the second where `labels` are given; without them 0 turns the matrix round, so
-        that the positive class comes last.
+        The positive class of two. With `labels` it must be the second; without them, 0 reorders the matrix so that the
+        positive class comes last.
 
     Attributes
     ----------
     counts : ndarray of shape (..., K, K)
-        Rows as int64, or sums of weights as float64, of which `bootstrap` and tests make nothing; read-only.
+        Rows as int64, or sums of weights as float64, which `bootstrap` and tests do not accept; read-only.
     labels : ndarray of shape (K,)
-        Names of the classes, the positive one of two last.
+        Names of the classes; the positive class of two comes last.
     pos_label : label or None
-        The positive one of two classes. None of more, and where it was not named: metrics that need it are an error
-        then, those of all classes and averages over them are not.
+        The positive class of two. None for more classes or if it was not named: metrics that need it then raise an
+        error, while averages over classes and values per class work.
 
     Raises
     ------
     ValueError
-        If the counts are not square, negative or not finite, the number of labels is not K, or `pos_label` is not the
+        If the counts are not square, negative or not finite, if there are not K labels, or if `pos_label` is not the
         last of two.
 
     Examples
@@ -98,7 +98,7 @@ class ConfusionMatrix(Result, Generic[V]):
     counts: NDArray[Any]
     labels: NDArray[Any]
     pos_label: Any
-    _mean_axes: tuple[int, ...]  # of the stack, over which `macro` averages
+    _mean_axes: tuple[int, ...]  # axes of the stack that `macro` averages over
 
     def __init__(self, counts: ArrayLike, labels: ArrayLike | None = None, *, pos_label: Any = None) -> None:
         array = _as_rows(_as_square_counts("counts", counts))
@@ -115,7 +115,7 @@ class ConfusionMatrix(Result, Generic[V]):
     def _from_counts(
         cls, counts: NDArray[Any], classes: Classes, mean_axes: tuple[int, ...] = ()
     ) -> ConfusionMatrix[Any]:
-        """Make the matrix of classes in the order of the counts, which are our own: whole ones are as they must be."""
+        """Make the matrix of counts whose classes are in order; the counts are ours, so integers are not checked."""
         matrix = cls.__new__(cls)
         matrix.counts = _as_square_counts("counts", counts) if counts.dtype.kind == "f" else counts.view()
         matrix.counts.flags.writeable = False
@@ -141,15 +141,15 @@ class ConfusionMatrix(Result, Generic[V]):
         y_true, y_pred : array-like of shape (n_samples,)
             Labels: integers, booleans, strings, or floats without a fraction.
         labels : sequence, optional
-            The classes and their order, the positive one of two last; by default all that occur, sorted. A row with
-            another label is an error.
+            The classes and their order, the positive class of two last; by default all labels that occur, sorted. A row
+            with another label is an error.
         pos_label : label, optional
-            The positive one of two classes, which comes last; 1 among 0/1, -1/1 and booleans. Of others, metrics that
-            need it are an error without it.
+            The positive class of two, which comes last. By default 1 for labels 0/1, -1/1 and booleans; with other
+            labels, metrics that need it raise an error without it.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights, not negative. A weighted matrix has values, but no intervals or tests.
+            Row weights, at least 0. A weighted matrix has values, but no intervals or tests.
         frequency_weight : array-like of shape (n_samples,), optional
-            How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
+            Number of copies of each row: whole numbers, as if rows were repeated. Excludes `sample_weight`.
 
         Returns
         -------
@@ -199,7 +199,7 @@ class ConfusionMatrix(Result, Generic[V]):
         pos_label: Any = None,
         sample_weight: ArrayLike | None = None,
     ) -> tuple[NDArray[Any], ConfusionMatrix[Floats]]:
-        """Count true against predicted labels in each group (a fold, a user, a day), all groups in one pass.
+        """Count true against predicted labels in each group (a fold, a user, a day), in one pass over the rows.
 
         Parameters
         ----------
@@ -208,19 +208,19 @@ class ConfusionMatrix(Result, Generic[V]):
         groups : array-like of shape (n_samples,)
             The group of each row, in any order: numbers, booleans, strings, dates or times.
         labels : sequence, optional
-            The classes and their order, the positive one of two last; by default all that occur in any group, sorted. A
+            The classes and their order, the positive class of two last; by default all labels in any group, sorted. A
             row with another label is an error.
         pos_label : label, optional
-            As of `from_predictions`.
+            As in `from_predictions`.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights, not negative.
+            Row weights, at least 0.
 
         Returns
         -------
         groups : ndarray of shape (n_groups,)
-            The distinct keys, ascending.
+            The distinct keys in ascending order.
         matrix : ConfusionMatrix
-            Of shape (n_groups, K, K): its metrics have an entry for each group, `pool` adds the groups up.
+            Of shape (n_groups, K, K). Its metrics have one value per group; `pool` adds up the groups.
 
         Raises
         ------
@@ -257,7 +257,7 @@ class ConfusionMatrix(Result, Generic[V]):
         return f"ConfusionMatrix({lead + ' of ' if lead else ''}{k}x{k}, n={shown}{positive}{averaged})"
 
     def __str__(self) -> str:
-        """Return the representation, and below it the cells: of a stack those of the first matrix."""
+        """Return the repr followed by the cells, which are those of the first matrix for a stack."""
         first = self.counts.reshape(-1, *self.counts.shape[-2:])[:1, :MOST_SHOWN, :MOST_SHOWN]
         names = shorten_names(self.labels[:MOST_SHOWN].tolist(), LONGEST_NAME)
         rows = [["true \\ predicted", *names]]
@@ -274,12 +274,12 @@ class ConfusionMatrix(Result, Generic[V]):
         return _rebuild, (self.counts, self.labels, self.pos_label, self._mean_axes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return counts and labels as lists, the positive one of two, and the axes that metrics average over."""
+        """Return counts and labels as lists, the positive class of two, and the axes that metrics average over."""
         fields = {"counts": self.counts, "labels": self.labels, "pos_label": self.pos_label}
         return {name: as_json(each) for name, each in fields.items()} | {"macro_axes": list(self._mean_axes)}
 
     def _columns(self) -> Columns:
-        """Return a row for each cell: the place in the stack, true and predicted class, and count."""
+        """Return one row per cell: the index in the stack, the true and predicted classes, and the count."""
         places = np.indices(self.counts.shape).reshape(self.counts.ndim, -1)
         *stack, true, predicted = places
         of_stack = {f"axis_{k}": place for k, place in enumerate(stack)}
@@ -287,7 +287,7 @@ class ConfusionMatrix(Result, Generic[V]):
         return {**of_stack, "true": labels[true], "predicted": labels[predicted], "count": self.counts.ravel()}
 
     def _shown_columns(self) -> Columns:
-        """Return a matrix as one writes it, a stack as it is."""
+        """Return one matrix as a table, and a stack as one row per cell."""
         if self.counts.ndim > 2:
             return self._columns()
         names = shorten_names(self.labels.tolist(), LONGEST_NAME)
@@ -303,7 +303,7 @@ class ConfusionMatrix(Result, Generic[V]):
         Parameters
         ----------
         axis : int or tuple of int, optional
-            Axes of the stack, without the two of the matrix.
+            Axes of the stack, which exclude the last two.
 
         Returns
         -------
@@ -337,12 +337,12 @@ class ConfusionMatrix(Result, Generic[V]):
         Parameters
         ----------
         axis : int or tuple of int, optional
-            Axes of the stack, without the two of the matrix.
+            Axes of the stack, which exclude the last two.
 
         Returns
         -------
         ConfusionMatrix
-            The same counts; its metrics give the mean of the members' values.
+            The same counts; its metrics return the mean of the values along these axes.
 
         Raises
         ------
@@ -387,7 +387,7 @@ class ConfusionMatrix(Result, Generic[V]):
         return self._result("error_rate", cells.ratio(self._wrong(), self._total()))
 
     def hamming_loss(self) -> V:
-        """Share of labels predicted wrong: with one label a row, the error rate.
+        """Share of labels predicted wrong; with one label per row it equals the error rate.
 
         Returns
         -------
@@ -430,19 +430,19 @@ class ConfusionMatrix(Result, Generic[V]):
         Parameters
         ----------
         average : {"binary", None, "micro", "macro", "weighted"}
-            The positive one of two classes (`pos_label`); each class; all classes' counts together; the mean over
-            classes; the mean by true rows.
+            "binary": the positive class of two (`pos_label`); None: each class; "micro": from the counts added up over
+            classes; "macro": the mean over classes; "weighted": the mean weighted by true rows.
 
         Returns
         -------
         float or ndarray
-            Of the stack's shape; with None one axis longer, over the classes.
+            Of the stack's shape; None adds an axis of the classes.
 
         Raises
         ------
         ValueError
-            If `average` is none of these, or "binary" with other than two classes, or two of which nobody said which is
-            positive.
+            If `average` is none of these, or is "binary" for more than two classes or where the positive class is
+            unknown.
 
         Examples
         --------
@@ -458,7 +458,7 @@ class ConfusionMatrix(Result, Generic[V]):
     @overload
     def recall(self, *, average: MeanAverage = ...) -> V: ...
     def recall(self, *, average: Average = "binary") -> Any:
-        """Share of the rows of a class that are predicted as it (2.9); `average` as in `precision`.
+        """Share of the rows of a class that are predicted as this class (2.9); `average` as in `precision`.
 
         Returns
         -------
@@ -479,7 +479,7 @@ class ConfusionMatrix(Result, Generic[V]):
     @overload
     def specificity(self, *, average: MeanAverage = ...) -> V: ...
     def specificity(self, *, average: Average = "binary") -> Any:
-        """Share of the rows outside a class that are not predicted as it; `average` as in `precision`.
+        """Share of the rows outside a class that are not predicted as this class; `average` as in `precision`.
 
         Returns
         -------
@@ -500,7 +500,7 @@ class ConfusionMatrix(Result, Generic[V]):
     @overload
     def jaccard(self, *, average: MeanAverage = ...) -> V: ...
     def jaccard(self, *, average: Average = "binary") -> Any:
-        """Intersection over union of a class's predicted and true rows; `average` as in `precision`.
+        """Size of the intersection over the union of a class's predicted and true rows; `average` as in `precision`.
 
         Returns
         -------
@@ -526,17 +526,17 @@ class ConfusionMatrix(Result, Generic[V]):
         Parameters
         ----------
         beta : float
-            Weight of recall against precision, above zero.
+            Weight of recall relative to precision, above zero.
         average : {"binary", None, "micro", "macro", "weighted"}
             As in `precision`.
         macro : {"mean-of-f", "of-means"}
-            Where something is averaged (classes by `average`, a stack by `macro()`): the mean of the F-scores, or the
-            F-score of mean precision and mean recall, which is not smaller where both are defined for all.
+            How to average over classes (`average`) or over a stack (`macro()`): take the mean of the F-scores, or the
+            F-score of mean precision and mean recall. The latter is not smaller where both are always defined.
 
         Returns
         -------
         float or ndarray
-            In [0, 1]; 0 where nothing was found but there was something to find or something found wrongly.
+            In [0, 1]; 0 without true positives if there is a false positive or a false negative.
 
         Raises
         ------
@@ -563,7 +563,7 @@ class ConfusionMatrix(Result, Generic[V]):
         return self._warned_values("f_score", np.where(p + r == 0, 0.0, cells.ratio((1 + b) * p * r, b * p + r)))
 
     def matthews(self) -> V:
-        """Correlation of true and predicted classes, in [-1, 1]; NaN where either is constant.
+        """Correlation of true and predicted classes, in [-1, 1]; NaN if either is constant.
 
         References
         ----------
@@ -604,28 +604,28 @@ class ConfusionMatrix(Result, Generic[V]):
     def cost(self, cost_matrix: ArrayLike, *, prior: ArrayLike | None = None, normalize: bool = True) -> V:
         """Cost of the predictions.
 
-        With a prior it is ``sum over true classes of prior * sum over predicted of rate * cost``, where a class's rates
-        are its row of counts over their sum: the mean cost where the classes have these shares.
+        With a prior it is ``sum over true classes of prior * sum over predicted of rate * cost``: the mean cost where
+        the classes have these shares. The rates of a class are its row of counts divided by the row's sum.
 
         Parameters
         ----------
         cost_matrix : array-like of shape (K, K)
             Cost of one row of a true class (row) predicted as a class (column); gains are negative.
         prior : array-like of shape (K,), optional
-            Shares of the classes, in the order of `labels`, where the classifier will be used; by default those here.
+            Shares of the classes where the classifier will be used, in the order of `labels`; by default those here.
         normalize : bool
-            A row's mean cost instead of the sum.
+            Return the mean cost per row instead of the sum.
 
         Returns
         -------
         float or ndarray
-            In the unit of the costs; NaN if the mean is of no rows, or a class of prior above zero has none.
+            In units of the costs; NaN for the mean of no rows, or if a class with a prior above zero has no rows.
 
         Raises
         ------
         ValueError
-            If `cost_matrix` has another shape or a value that is not finite, `prior` does not hold K shares of sum 1,
-            or `prior` is given for a sum.
+            If `cost_matrix` has another shape or a value that is not finite, if `prior` does not hold K shares that sum
+            to 1, or if `prior` is given together with ``normalize=False``.
 
         Examples
         --------
@@ -651,7 +651,7 @@ class ConfusionMatrix(Result, Generic[V]):
     def _averaged(
         self, name: str, metric: Callable[[Cells], NDArray[np.float64]], average: Average, *, symmetric: bool = False
     ) -> Any:
-        """Compute and average a metric; a `symmetric` one is the same whichever of two classes is positive."""
+        """Compute and average a metric; a `symmetric` metric does not depend on which of two classes is positive."""
         return self._result(name, self._values(metric, average, None if symmetric else name))
 
     def _values(
@@ -662,7 +662,7 @@ class ConfusionMatrix(Result, Generic[V]):
     ) -> NDArray[np.float64]:
         """Compute a metric of each class against the rest, averaged over classes.
 
-        `needs_positive` is what needs the positive class, as errors name it; None where either may be positive.
+        `needs_positive` is what errors say needs the positive class; None if either class may be positive.
         """
         check_choice("average", average, Average)
         if average == "binary":
@@ -686,14 +686,14 @@ class ConfusionMatrix(Result, Generic[V]):
         return self._warned_values(name, self._mean(values))
 
     def _mean(self, values: Any) -> NDArray[Any]:
-        """Average over the axes of the stack that `macro` named."""
+        """Average over the axes of the stack that `macro` was given."""
         if not self._mean_axes:
             return np.asarray(values)
         members = math.prod(values.shape[axis] for axis in self._mean_axes)
         return cells.ratio(values.sum(axis=self._mean_axes), members)
 
     def _warned_values(self, name: str, values: NDArray[Any]) -> V:
-        """Warn of NaN; return a plain number for a single matrix."""
+        """Warn about NaN; return a plain number for a single matrix."""
         missing = np.count_nonzero(np.isnan(values))
         if missing:
             where = f"{missing} of {values.size} values have a zero denominator" if values.ndim else "zero denominator"
@@ -706,7 +706,7 @@ class ConfusionMatrix(Result, Generic[V]):
 
     @property
     def _scaled_counts(self) -> NDArray[Any]:
-        """The counts that ratios are made of: floats near an end of their range are scaled by a power of two."""
+        """The counts for ratios: floats near the ends of their range are scaled by a power of two."""
         counts = self.counts
         if counts.dtype.kind != "f":
             return counts
@@ -730,10 +730,10 @@ class ConfusionMatrix(Result, Generic[V]):
         return _one_vs_rest(self._scaled_counts)
 
     def _agreement(self) -> BeyondChance:
-        """Compare truth and prediction with chance.
+        """Compare the agreement of truth and prediction with chance.
 
-        Integers are exact, past 2**31 as Python's; so are floats so far apart that products of them vanish. Of others
-        nothing is taken from a sum that holds it: what is left may be much smaller.
+        Integers are exact (Python's own past 2**31), and so are floats so far apart that their products underflow. For
+        other floats no small difference is computed from large sums, which would lose its digits.
         """
         counts = self.counts
         if counts.dtype.kind == "f":
@@ -752,14 +752,14 @@ def _rebuild(
 
 
 def _one_vs_rest(counts: NDArray[Any]) -> Cells:
-    """Return the cells of each class of matrices against the rest, of shape (..., K)."""
-    if counts.shape[-1] == 2:  # each is the rest of the other
+    """Return the cells of each class against the rest, of shape (..., K)."""
+    if counts.shape[-1] == 2:  # the rest of each class is the other class
         (a, b), (c, d) = np.moveaxis(counts, (-2, -1), (0, 1))
         return Cells(*(np.stack(pair, axis=-1) for pair in ((a, d), (c, b), (b, c), (d, a))))
     tp = np.diagonal(counts, axis1=-2, axis2=-1)
     others = np.where(np.eye(counts.shape[-1], dtype=bool), 0, counts)
     # The counts outside row and column k are four corners around cell k, added up: a difference of float sums
-    # would show what it rounds off as counts where there are none.
+    # would turn rounding errors into counts.
     tn = np.zeros_like(tp)
     for rows in (1, -1):
         for columns in (1, -1):
@@ -770,9 +770,9 @@ def _one_vs_rest(counts: NDArray[Any]) -> Cells:
 
 
 class BeyondChance(NamedTuple):
-    """Agreement of truth and prediction beyond chance, their variances, and what disagrees by chance.
+    """Agreement of truth and prediction beyond chance, their variances, and the disagreement expected by chance.
 
-    All are times the same square: whole numbers, Python's where products of others would overflow, or floats.
+    All are multiplied by the same square: integers (Python's own where products would overflow) or floats.
     """
 
     beyond_chance: NDArray[Any]
@@ -782,8 +782,8 @@ class BeyondChance(NamedTuple):
 
     @classmethod
     def of_margins(cls, right: Any, wrong: Any, true: NDArray[Any], predicted: NDArray[Any]) -> BeyondChance:
-        """Compare the rows that are right and wrong with those of each true and of each predicted label."""
-        right, total = np.asarray(right), np.asarray(right + wrong)  # so that all right is 1
+        """Compare the right and wrong rows with the rows of each true and each predicted label."""
+        right, total = np.asarray(right), np.asarray(right + wrong)  # this sum makes perfect agreement exactly 1
         if total.dtype.kind == "i" and total.max(initial=0) >= 2**31:
             right, total, true, predicted = (each.astype(object) for each in (right, total, true, predicted))
         by_chance = (true * predicted).sum(axis=-1)
@@ -792,7 +792,7 @@ class BeyondChance(NamedTuple):
         return cls(*(np.asarray(each, dtype=true.dtype) for each in statistics))
 
     def cohen_kappa(self) -> NDArray[np.float64]:
-        """Return the agreement as a share of what disagrees by chance."""
+        """Return the agreement beyond chance as a share of the disagreement expected by chance."""
         parts = self.beyond_chance, self.disagreement
         return cells.ratio(*parts) if self.disagreement.dtype != object else _map_integers(_quotient, *parts)
 
@@ -813,7 +813,7 @@ def _agreement(counts: NDArray[Any]) -> BeyondChance:
 
 
 def _float_agreement(counts: NDArray[np.float64]) -> BeyondChance:
-    """Return `_agreement` of counts, the largest near 1; without differences where one count hides the others."""
+    """Return `_agreement` of counts whose largest is near 1; avoid differences where one count dwarfs the others."""
     statistics = _agreement(counts)
     hidden = np.minimum.reduce(statistics[1:]) < counts.sum(axis=(-2, -1)) ** 2 / 16
     if hidden.any():
@@ -826,7 +826,7 @@ def _float_agreement(counts: NDArray[np.float64]) -> BeyondChance:
 
 
 def _excess(at: Cells) -> NDArray[np.float64]:
-    """Return tp tn - fp fn of floats of at most about 1, with the rounding errors of both products."""
+    """Return tp tn - fp fn for floats up to about 1, including the rounding errors of both products."""
     (won, won_error), (lost, lost_error) = _product(at.tp, at.tn), _product(at.fp, at.fn)
     return np.asarray((won - lost) + (won_error - lost_error))
 
@@ -845,12 +845,12 @@ def _halves(x: Any) -> tuple[Any, Any]:
 
 
 def _as_whole(count: float) -> int:
-    """Return a float times 2**1074, which makes an integer of any."""
+    """Return a float times 2**1074, which is an integer for every float."""
     return int(Fraction(count) * 2**1074)
 
 
 def _map_integers(function: Callable[..., float], *integers: NDArray[Any]) -> NDArray[np.float64]:
-    """Call a function of Python's integers on each of arrays of them."""
+    """Call a function of Python's integers elementwise."""
     return np.asarray(np.frompyfunc(function, len(integers), 1)(*integers), dtype=np.float64)
 
 
@@ -859,7 +859,7 @@ def _quotient(numerator: int, denominator: int) -> float:
 
 
 def _correlation(covariance: int, true_variance: int, predicted_variance: int) -> float:
-    """Divide by the root of a product, with so many digits of the root that only the division rounds."""
+    """Divide by the root of a product; the root has enough digits that only the division rounds."""
     return _quotient(covariance << 64, math.isqrt((true_variance * predicted_variance) << 128))
 
 
@@ -888,33 +888,33 @@ def _as_square_counts(name: str, values: Any) -> NDArray[Any]:
 
 
 def _as_rows(counts: NDArray[Any]) -> NDArray[Any]:
-    """Return counts that are whole numbers as int64: they count rows."""
+    """Return whole counts as int64: they count rows."""
     if counts.dtype.kind == "f" and (counts == np.trunc(counts)).all() and counts.sum() <= EXACT_INTEGER:
         return counts.astype(np.int64)
     return counts
 
 
 def _as_stack_axes(name: str, axis: Any, n_axes: int) -> tuple[int, ...]:
-    """Return the axes of a stack of matrices as a tuple of non-negative integers; None means all."""
+    """Return the axes of a stack of matrices as a tuple of non-negative integers; None means all axes."""
     if axis is None:
         return tuple(range(n_axes))
     axes = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     for one in axes:
         if isinstance(one, bool) or not isinstance(one, (int, np.integer)) or not -n_axes <= one < n_axes:
-            raise ValueError(f"{name} must name leading axes, of which there are {n_axes}, got {show(axis)}")
+            raise ValueError(f"{name} must name leading axes (there are {n_axes}), got {show(axis)}")
     return tuple(sorted({int(one) % n_axes for one in axes}))
 
 
 def _check_normalized(prior: Any, normalize: Any) -> None:
     """Raise if a prior is given for a sum over rows."""
     if prior is not None and not normalize:
-        raise ValueError(f"prior goes with normalize=True, got it with normalize={show(normalize)}")
+        raise ValueError(f"prior requires normalize=True, got normalize={show(normalize)}")
 
 
 def _names_of_counts(name: str, values: Any, labels: Any) -> Any:
-    """Return the classes that a pandas frame's rows and columns are named by; None of others, or of plain numbers.
+    """Return the names of a pandas frame's rows and columns; None without names, or where they are 0 to K - 1.
 
-    Frames that name them otherwise need `labels`.
+    A frame whose names differ needs `labels`.
     """
     if not hasattr(values, "iloc"):
         return None
@@ -924,7 +924,7 @@ def _names_of_counts(name: str, values: Any, labels: Any) -> Any:
         return None
     if not alike and rows.size == columns.size:
         raise ValueError(
-            f"{name} must name its rows and its columns alike, or labels must be given, the positive one of two last: "
-            f"got rows {listed(list(rows))} and columns {listed(list(columns))}"
+            f"{name} must have the same names for rows and columns, or labels must be given (the positive class of two "
+            f"last); got rows {listed(list(rows))} and columns {listed(list(columns))}"
         )
     return as_labels(f"the columns of {name}", columns) if alike else None

@@ -1,4 +1,4 @@
-"""From probabilities to decisions of least expected cost."""
+"""Turn probabilities into decisions of least expected cost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fastevals._validation.arrays import as_array
 from fastevals._validation.curves import _as_finite, as_class_shares, as_cost_matrix, sum_tolerance
 from fastevals._validation.labels import as_class_names
 
-FEWEST_ROWS = 256  # in a block, for the costs to be read from memory seldom enough
+FEWEST_ROWS = 256  # rows in a block, so that costs are read from memory rarely
 
 
 def minimum_cost_predictions(
@@ -26,24 +26,25 @@ def minimum_cost_predictions(
     prior: ArrayLike | None = None,
     fitted_prior: ArrayLike | None = None,
 ) -> NDArray[Any]:
-    """Decide each row for the least expected cost, ``sum over classes of probability * cost`` (Elkan 2001, eq. 1).
+    """Choose the action of least expected cost for each row, ``sum over classes of probability * cost``.
 
-    Of actions that cost the same the first is taken. Expected costs are float64 sums in the order of the classes, so
-    a row's decision does not depend on the other rows. Memory beyond input and result is a few MB.
+    This is Elkan's (2001) equation 1. Among actions with equal cost the first is chosen. Expected costs are float64
+    sums in the order of the classes, so a row's decision does not depend on other rows. Memory beyond input and result
+    is a few MB.
 
     Parameters
     ----------
     y_prob : array-like of shape (n_samples, K) or (n_samples,)
-        Calibrated probabilities of the classes; in one dimension, of the second of two. Rows sum to 1 within 1e-6
-        (float32: 3.5e-4, float16: 0.03).
+        Calibrated probabilities of the classes; one column means those of the second of two classes. Rows must sum to 1
+        within 1e-6 (float32: 3.5e-4, float16: 0.03).
     cost_matrix : array-like of shape (K, A)
-        Cost of a row of a true class (row) under an action (column); gains are negative. The actions are the classes,
-        so A = K, or others: a column more can be to hand the row to a person.
+        Cost of an action (column) for a row of a true class (row); gains are negative. The actions may be the classes
+        (A = K) or others: an extra column can mean passing the row to a person.
     labels : sequence of A labels, optional
-        Names of the actions; 0 to A - 1 if not given.
+        Names of the actions; 0 to A - 1 by default.
     prior, fitted_prior : array-like of shape (K,), optional
-        Shares of the classes where the decisions are used, and in the data the probabilities were fitted to, both or
-        neither. Each probability is first multiplied by prior / fitted_prior.
+        Shares of the classes where the decisions are used, and in the data that the probabilities were fitted to; give
+        both or neither. Each probability is first multiplied by prior / fitted_prior.
 
     Returns
     -------
@@ -53,8 +54,8 @@ def minimum_cost_predictions(
     Raises
     ------
     ValueError
-        If a row holds no probabilities, an argument has another shape or a value out of range, one prior is given
-        without the other, or all classes that a row leaves possible have prior 0.
+        If a row is not a probability distribution, an argument has another shape or a value out of range, one prior is
+        given without the other, or all classes that a row leaves possible have prior 0.
 
     References
     ----------
@@ -72,7 +73,7 @@ def minimum_cost_predictions(
     n_samples, n_classes = array.shape[0], 2 if array.ndim == 1 else array.shape[1]
     costs = _as_action_costs("cost_matrix", cost_matrix, n_classes)
     names = as_class_names("labels", labels, costs.shape[1])
-    costs = np.ldexp(costs, -int(np.frexp(np.abs(costs).max())[1]))  # exact, and then no sum overflows
+    costs = np.ldexp(costs, -int(np.frexp(np.abs(costs).max())[1]))  # exact, and no sum overflows afterwards
     possible = None
     if _check_prior_pair(prior, fitted_prior):
         ratios = _as_prior_ratios(prior, fitted_prior, n_classes)
@@ -84,10 +85,10 @@ def minimum_cost_predictions(
     decisions = np.empty(n_samples, dtype=names.dtype)
 
     def decide(rows: slice, space: tuple[NDArray[np.float64], NDArray[np.int64]]) -> tuple[bool, int | None]:
-        """Decide the rows of a block; return whether they are probabilities, and the first without a possible class."""
+        """Decide a block of rows; return whether they are probabilities, and the first row without a possible class."""
         n = rows.stop - rows.start
         probabilities, chosen = space[0][:, :n], space[1][:n]
-        with np.errstate(over="ignore"):  # a longer float's
+        with np.errstate(over="ignore"):  # longer floats may overflow
             probabilities[-1 if array.ndim == 1 else slice(None)] = array[rows].T
         if array.ndim == 1:
             np.subtract(1.0, probabilities[1], out=probabilities[0])
@@ -119,34 +120,34 @@ def cost_threshold(
     prior: float | None = None,
     fitted_prior: float | None = None,
 ) -> float:
-    """Probability of the positive class at or above which to predict positive costs least.
+    """Probability of the positive class at or above which predicting positive costs least.
 
-    For calibrated probabilities it is ``cost_fp / (cost_fp + cost_fn)``, where what is predicted right costs nothing.
-    With a cost matrix, ``(c01 - c00) / (c01 - c00 + c10 - c11)``, where c01 is the cost of a negative predicted
-    positive. With a prior p other than the f that the probabilities were fitted to, ``cost_fp`` is multiplied by
-    ``(1 - p) f`` and ``cost_fn`` by ``p (1 - f)``: the threshold is for the probabilities as they are.
+    For calibrated probabilities it is ``cost_fp / (cost_fp + cost_fn)`` if right predictions cost nothing. With a cost
+    matrix it is ``(c01 - c00) / (c01 - c00 + c10 - c11)``, where c01 is the cost of a negative predicted positive. If
+    the prior p differs from the share f in the data that the probabilities were fitted to, ``cost_fp`` is multiplied by
+    ``(1 - p) f`` and ``cost_fn`` by ``p (1 - f)``: the threshold applies to the probabilities as they are.
 
     Parameters
     ----------
     cost_fp, cost_fn : float
-        Cost of a false positive and of a false negative, not negative and not both zero.
+        Cost of a false positive and of a false negative; at least 0, and not both 0.
     cost_matrix : array-like of shape (2, 2), optional
-        Instead of these, costs indexed [true, predicted], the positive class second; gains are negative.
+        Costs indexed [true, predicted], the positive class second; gains are negative. Excludes the other two.
     prior, fitted_prior : float in [0, 1], optional
-        Share of positives where the threshold is used, and in the data the probabilities were fitted to (there above
-        0 and below 1), both or neither.
+        Share of positives where the threshold is used, and in the data that the probabilities were fitted to (strictly
+        between 0 and 1). Give both or neither.
 
     Returns
     -------
     float
-        In [0, 1]: 0.0 if false positives cost nothing or all rows are positive, 1.0 if false negatives cost nothing
-        or no row is positive.
+        In [0, 1]: 0.0 if false positives cost nothing or all rows will be positive, 1.0 if false negatives cost nothing
+        or no row will be positive.
 
     Raises
     ------
     ValueError
-        If an argument is out of range, only one prior is given, a wrong prediction is cheaper than a right one, or
-        no decision costs anything.
+        If an argument is out of range, only one prior is given, a wrong prediction is cheaper than a right one, or no
+        decision costs anything.
 
     References
     ----------
@@ -172,7 +173,7 @@ def cost_threshold(
 
 
 def _as_action_costs(name: str, values: Any, n_classes: int) -> NDArray[np.float64]:
-    """Return the costs of at least one action for each class as finite float64 of shape (K, A)."""
+    """Return the costs of one or more actions for each class as finite float64 of shape (K, A)."""
     array = as_array(name, values)
     if array.dtype.kind not in "fiub" or array.ndim != 2 or array.shape[0] != n_classes or not array.shape[1]:
         raise ValueError(
@@ -182,12 +183,12 @@ def _as_action_costs(name: str, values: Any, n_classes: int) -> NDArray[np.float
 
 
 def _as_wrong_costs(cost_matrix: Any, cost_fp: Any, cost_fn: Any) -> tuple[Fraction, Fraction]:
-    """Return what a wrong prediction costs beyond a right one, on a negative and on a positive row."""
+    """Return how much more a wrong prediction costs than a right one, for a negative and for a positive row."""
     fp, fn, _ = check_costs(cost_fp, cost_fn)
     if cost_matrix is None:
         return Fraction(fp), Fraction(fn)
     if (fp, fn) != (1.0, 1.0):
-        raise ValueError(f"cost_matrix goes without cost_fp and cost_fn, got {show(cost_fp)} and {show(cost_fn)}")
+        raise ValueError(f"cost_matrix excludes cost_fp and cost_fn, got {show(cost_fp)} and {show(cost_fn)}")
     costs = as_cost_matrix("cost_matrix", cost_matrix, 2)
     wrong = []
     for true in (0, 1):
@@ -204,7 +205,7 @@ def _as_wrong_costs(cost_matrix: Any, cost_fp: Any, cost_fn: Any) -> tuple[Fract
 
 
 def _check_prior_pair(prior: Any, fitted_prior: Any) -> bool:
-    """Return whether the prior shifted; raise if only one of the two is given."""
+    """Return whether priors are given; raise if only one of the two is."""
     if (prior is None) != (fitted_prior is None):
         given, missing = ("fitted_prior", "prior") if prior is None else ("prior", "fitted_prior")
         raise ValueError(f"prior and fitted_prior go together, got {given} without {missing}")
@@ -212,9 +213,9 @@ def _check_prior_pair(prior: Any, fitted_prior: Any) -> bool:
 
 
 def _as_prior_ratios(prior: Any, fitted_prior: Any, n_classes: int) -> NDArray[np.float64]:
-    """Return what each class's probability is multiplied by when its share changes; 0 where its new share is."""
+    """Return the factor for each class's probability when its share changes; 0 if the new share is 0."""
     new, fitted = as_class_shares("prior", prior, n_classes), as_class_shares("fitted_prior", fitted_prior, n_classes)
-    # Below 1e-300 the ratio would overflow; such a share is as good as none.
+    # Below 1e-300 the ratio would overflow; such a share counts as missing.
     missing = (new > 0) & (fitted < 1e-300)
     if missing.any():
         k = int(np.argmax(missing))
@@ -226,20 +227,20 @@ def _as_prior_ratios(prior: Any, fitted_prior: Any, n_classes: int) -> NDArray[n
 
 
 def _as_shares_of_positives(prior: Any, fitted_prior: Any) -> tuple[Fraction, Fraction]:
-    """Return the shares of positives in use and in the data fitted to; the latter has both classes."""
+    """Return the shares of positives in use and in the fitted data, where both classes must occur."""
     new = check_number("prior", prior, low=0, high=1)
     fitted = check_number("fitted_prior", fitted_prior, low=0, high=1, open_low=True, open_high=True)
     return Fraction(new), Fraction(fitted)
 
 
 def _check_some_cost(total: Fraction, prior: Any) -> None:
-    """Raise if only wrong predictions of a class that does not occur would cost something."""
+    """Raise if only wrong predictions for a class that does not occur would cost anything."""
     if not total:
-        raise ValueError(f"prior must leave a class whose wrong prediction costs something, got {show(prior)}")
+        raise ValueError(f"prior must not exclude every class whose wrong prediction costs anything, got {show(prior)}")
 
 
 def _as_probabilities(name: str, values: Any) -> NDArray[Any]:
-    """Return probabilities of shape (rows, K), or (rows,) of the positive class; their values are not checked."""
+    """Return probabilities of shape (rows, K), or (rows,) for the positive class; values are not checked."""
     array = as_array(name, values)
     if array.dtype.kind not in "fiub":
         raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
@@ -249,7 +250,7 @@ def _as_probabilities(name: str, values: Any) -> NDArray[Any]:
 
 
 def _raise_not_probabilities(name: str, array: NDArray[Any]) -> NoReturn:
-    """Raise an error with the first row that is no distribution: for NaN, a value out of range, or its sum."""
+    """Raise an error about the first row that is not a distribution: NaN, a value out of range, or its sum."""
     rows = array.astype(np.float64).reshape(array.shape[0], -1)
     nan = np.isnan(rows).any(axis=1)
     if nan.any():
@@ -263,10 +264,10 @@ def _raise_not_probabilities(name: str, array: NDArray[Any]) -> NoReturn:
         raise ValueError(f"{name} must be in [0, 1], got {show(rows[row, column])} at {where}")
     sums = rows.sum(axis=1)
     off = np.abs(sums - 1)
-    row = int(np.argmax(off >= min(sum_tolerance(array.dtype), off.max())))  # added up otherwise, it may be just within
+    row = int(np.argmax(off >= min(sum_tolerance(array.dtype), off.max())))  # in another order the sum may be accepted
     raise ValueError(f"each row of {name} must sum to 1, but row {row} sums to {show(sums[row])}")
 
 
 def _raise_no_class_left(name: str, row: int) -> NoReturn:
-    """Raise an error for a row that gives all probability to classes that the prior rules out."""
+    """Raise an error about a row whose probability is all on classes that the prior excludes."""
     raise ValueError(f"{name} must leave a class of prior above zero, but row {row} gives them all probability 0")

@@ -1,4 +1,4 @@
-"""Metrics of predicted numbers, each a function of sums of errors: of one model, or of many at once."""
+"""Metrics of predicted numbers, each a function of sums of errors, for one model or for many."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 
 class RegressionSums(NamedTuple):
-    """Sums over the rows, each times its weight: all that the metrics need but the median.
+    """Sums over rows, weighted by the rows' weights: enough for all metrics except the median.
 
     Attributes
     ----------
@@ -22,10 +22,10 @@ class RegressionSums(NamedTuple):
     scatter : float or ndarray
         Squared deviations of the targets from their mean.
     square, over, under, relative : ndarray of shape (n_models,)
-        Squared errors; prediction less target where it is above, target less prediction where it is below; absolute
-        error over absolute target. Where rows are not the same for all, each has a `weight` and a `scatter`.
+        Squared errors; prediction minus target where positive; target minus prediction where positive; absolute error
+        over absolute target. If the models' rows differ, `weight` and `scatter` are arrays, too.
     unit : float
-        What targets and predictions were multiplied by, a power of two; relative errors are as they were.
+        The power of two that targets and predictions were multiplied by; it does not affect relative errors.
     """
 
     weight: Any
@@ -57,7 +57,7 @@ def mean_absolute_error(sums: RegressionSums) -> Floats:
 
 @np.errstate(over="ignore")
 def mean_absolute_percentage_error(sums: RegressionSums) -> Floats:
-    """Mean of the absolute errors over the absolute targets, which are taken to be 2**-52 at least."""
+    """Mean of the absolute errors over the absolute targets, which are replaced by 2**-52 if smaller."""
     return np.asarray(sums.relative / sums.weight)
 
 
@@ -70,28 +70,28 @@ def r2(sums: RegressionSums) -> Floats:
 
 @np.errstate(over="ignore")
 def pinball_loss(sums: RegressionSums, quantile: float = 0.5) -> Floats:
-    """Mean of the errors below the target times `quantile` and of those above times 1 - `quantile`."""
-    # A share of zero leaves its side out, an infinite sum included.
+    """Mean of `quantile` times the error if the prediction is too low, 1 - `quantile` times the error otherwise."""
+    # A share of zero drops its side, even if the sum is infinite.
     sides = [share * side for share, side in ((quantile, sums.under), (1 - quantile, sums.over)) if share]
     return np.asarray(sum(sides) / sums.weight / sums.unit)
 
 
 @np.errstate(over="ignore")
 def median_absolute_error(targets: Floats, predictions: Floats) -> float:
-    """Middle absolute error, or the mean of the middle two: of rows, as no sums tell it."""
+    """Middle absolute error, or the mean of the middle two; needs rows, as sums are not enough."""
     return float(np.median(np.abs(predictions - targets)))
 
 
-# Losses of rows, of which metrics are means -------------------------------------------------------------------------
+# Losses of rows, whose means are metrics ----------------------------------------------------------------------------
 
-LEAST_DENOMINATOR = 2.0**-52  # that an error is divided by
+LEAST_DENOMINATOR = 2.0**-52  # smallest target that an error is divided by
 
 
 class RowLoss(NamedTuple):
     """What a row adds to a metric's sum."""
 
-    of_rows: Callable[..., Floats]  # of errors, targets and the metric's options
-    of_sums: Callable[..., tuple[float, ...]]  # of the options: so much each of squared, over, under and relative error
+    of_rows: Callable[..., Floats]  # from errors, targets and the metric's options
+    of_sums: Callable[..., tuple[float, ...]]  # from options: weights of the square, over, under and relative sums
 
 
 SQUARED = RowLoss(lambda errors, targets: errors * errors, lambda: (1, 0, 0, 0))
@@ -103,6 +103,6 @@ PINBALL = RowLoss(
     lambda errors, targets, quantile=0.5: np.where(errors < 0, -quantile * errors, (1 - quantile) * errors),
     lambda quantile=0.5: (0, 1 - quantile, quantile, 0),
 )
-MEDIAN = median_absolute_error.__name__  # which no sums tell
+MEDIAN = median_absolute_error.__name__  # the metric that needs rows
 OF_SQUARES = (mean_squared_error, root_mean_squared_error, r2)
 OF_SUMS = (*OF_SQUARES, mean_absolute_error, mean_absolute_percentage_error)

@@ -1,8 +1,7 @@
 """The three kinds of predictions: scores, labels and targets (numbers).
 
-A kind says how arrays of it are read, which function a metric is of its counts, and how that is computed. What draws
-rows, swaps them, splits them or takes many models at once finds the kind that its metrics are of, and has a table from
-kinds to what it does with each.
+A kind defines how its arrays are read, which function of counts a metric is, and how it is evaluated. Calls that draw,
+swap or split rows, or take many models, look up the kind of their metrics and dispatch on it with a table.
 """
 
 from __future__ import annotations
@@ -35,45 +34,45 @@ from fastevals.measure.regression import as_double, sum_errors
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Spec = MetricSpec | Callable[..., Any]
-MetricSpecs = Mapping[str, Spec]  # by what results call them
-MatrixMetric = Callable[[ConfusionMatrix], Any]  # of one matrix, or of a stack
+MetricSpecs = Mapping[str, Spec]  # by name in results
+MatrixMetric = Callable[[ConfusionMatrix], Any]  # of one matrix or a stack
 
 
 class TargetMetric(NamedTuple):
-    """A metric of predicted numbers by its name, with its options."""
+    """A metric of predicted numbers: its name and options."""
 
     name: str
     options: dict[str, Any]
 
     def of_sums(self, sums: RegressionSums) -> Floats:
-        """Compute it of each model's sums, from which all but the median follow."""
+        """Compute it from each model's sums; works for all metrics except the median."""
         return np.asarray(METRICS[self.name].function(sums, **self.options))
 
 
 class Kind(ABC):
-    """What models predict, and metrics are computed from."""
+    """A kind of predictions, from which metrics are computed."""
 
     name: ClassVar[str]
-    phrase: ClassVar[str]  # what messages call it
+    phrase: ClassVar[str]  # its name in messages
 
     @abstractmethod
     def as_array(self, name: str, values: Any) -> Array:
-        """Return predictions as a 1-D array, without a pass over the rows where none is needed."""
+        """Return predictions as a 1-D array, avoiding a pass over the rows if possible."""
 
     @abstractmethod
     def as_truth(self, name: str, values: Any) -> Array:
-        """Return what they are compared with as a 1-D array."""
+        """Return the ground truth for the predictions as a 1-D array."""
 
     @abstractmethod
     def read(self, y_true: Any, predictions: Mapping[str, Any], pos_label: Any = None) -> tuple[Any, dict[str, Array]]:
-        """Return the truth and predictions of the same rows, checked; keys are what errors call them."""
+        """Return the ground truth and predictions of the same rows, checked; keys are their names in errors."""
 
     @abstractmethod
     def metric(self, spec: Spec, argument: str = "metrics") -> Any:
-        """Return the metric of a spec, or a user's function, with its options checked."""
+        """Return the metric for a spec or a user's function, with its options checked."""
 
     def metrics(self, specs: MetricSpecs) -> list[Any]:
-        """Return the metrics of all specs."""
+        """Return the metrics for all specs."""
         return [self.metric(each) for each in specs.values()]
 
     def _as_arrays(self, values: Mapping[str, Any]) -> dict[str, Array]:
@@ -81,23 +80,23 @@ class Kind(ABC):
 
 
 class Scores(Kind):
-    """Scores of the positive class: metrics are of their `ThresholdCounts`."""
+    """Scores of the positive class: metrics are functions of their `ThresholdCounts`."""
 
     name = "scores"
     phrase = "scores"
 
     def as_array(self, name: str, values: Any) -> Array:
-        """Return scores as they are."""
+        """Return scores without checking that they are finite."""
         return as_scores(name, values)
 
     def as_truth(self, name: str, values: Any) -> Array:
-        """Return labels as they are."""
+        """Return labels without checking their number."""
         return as_labels(name, values)
 
     def read(
         self, y_true: Any, predictions: Mapping[str, Any], pos_label: Any = None
     ) -> tuple[BinaryLabels, dict[str, Array]]:
-        """Return the labels with the positive one, and finite scores."""
+        """Return the labels with the positive class, and finite scores."""
         truth = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
         arrays = self._as_arrays(predictions)
         check_same_length(y_true=truth.values, **arrays)
@@ -106,22 +105,22 @@ class Scores(Kind):
         return truth, arrays
 
     def metric(self, spec: Spec, argument: str = "metrics") -> RankingMetric:
-        """Return the function of threshold counts, and how it is swept."""
+        """Return the function of threshold counts and its sweep."""
         return ranking_metric(spec, argument)
 
     def evaluate(self, counts: Sequence[ThresholdCounts], metrics: Sequence[RankingMetric]) -> Floats:
-        """Return each metric of each counts, of shape (n_metrics, n)."""
+        """Return each metric for each counts, of shape (n_metrics, n)."""
         return np.array([[metric.of_counts(each) for each in counts] for metric in metrics])
 
 
 class Labels(Kind):
-    """Predicted labels: metrics are of their `ConfusionMatrix`."""
+    """Predicted labels: metrics are functions of their `ConfusionMatrix`."""
 
     name = "labels"
     phrase = "predicted labels"
 
     def as_array(self, name: str, values: Any) -> Array:
-        """Return labels as they are; of floats it isn't looked at whether they are whole."""
+        """Return labels without checking that floats are whole."""
         return as_labels(name, values)
 
     def as_truth(self, name: str, values: Any) -> Array:
@@ -129,14 +128,14 @@ class Labels(Kind):
         return as_true_labels(name, values)
 
     def read(self, y_true: Any, predictions: Mapping[str, Any], pos_label: Any = None) -> tuple[Any, dict[str, Array]]:
-        """Return labels that can be compared; whether they are whole is looked at of rows that are counted."""
+        """Return comparable labels; whether floats are whole is checked when rows are counted."""
         arrays = self._as_arrays({"y_true": y_true, **predictions})
         check_same_length(**arrays)
         check_comparable_labels(**arrays)
         return arrays.pop("y_true"), arrays
 
     def metric(self, spec: Spec, argument: str = "metrics") -> MatrixMetric:
-        """Return the function of a matrix, or of a stack."""
+        """Return the function of a matrix or a stack."""
         if not isinstance(spec, MetricSpec):
             return spec
         name, options = spec.name, spec.options
@@ -163,9 +162,9 @@ class Labels(Kind):
         mean_axes: tuple[int, ...] = (),
         argument: str = "metrics",
     ) -> list[Floats]:
-        """Return each metric of a stack of matrices, of shape (n, ..., K, K), along its first axis; NaN if undefined.
+        """Return each metric of a stack of shape (n, ..., K, K) along its first axis; NaN if undefined.
 
-        Metrics are averaged along `mean_axes`; `argument` is what errors of a user's function name.
+        Metrics are averaged along `mean_axes`; errors about a user's function name `argument`.
         """
         stack = _Stack(counts, classes, mean_axes)
         return [_checked_along(argument, metric(stack), len(counts)) for metric in metrics]
@@ -173,7 +172,7 @@ class Labels(Kind):
 
 @named_by_base
 class _Stack(ConfusionMatrix):
-    """A stack of matrices whose undefined metrics are NaN without a warning: they are counted."""
+    """A stack of matrices whose undefined metrics are NaN without a warning, as callers count them."""
 
     __slots__ = ("_cells",)
 
@@ -183,7 +182,7 @@ class _Stack(ConfusionMatrix):
         self.labels, self.pos_label = classes
 
     def _one_vs_rest(self) -> Cells:
-        if self._cells is None:  # most metrics ask for them
+        if self._cells is None:  # shared by most metrics
             self._cells = super()._one_vs_rest()
         return self._cells
 
@@ -192,13 +191,13 @@ class _Stack(ConfusionMatrix):
 
 
 class Targets(Kind):
-    """Predicted numbers: metrics are of their errors, that is, of `RegressionSums`, and of the median one."""
+    """Predicted numbers: metrics are functions of their `RegressionSums`, or of rows for the median error."""
 
     name = "targets"
     phrase = "predicted numbers"
 
     def as_array(self, name: str, values: Any) -> Array:
-        """Return numbers, none of them longer than float64."""
+        """Return numbers, rounded to float64 if they are longer floats."""
         return as_double(name, as_scores(name, values))
 
     as_truth = as_array
@@ -213,15 +212,15 @@ class Targets(Kind):
         return arrays.pop("y_true"), arrays
 
     def metric(self, spec: Spec, argument: str = "metrics") -> TargetMetric:
-        """Return the name and the options."""
+        """Return the metric's name and options."""
         if not isinstance(spec, MetricSpec):
-            raise ValueError(f"{argument}: functions go with a Ranking or a ConfusionMatrix, not with targets")
+            raise ValueError(f"{argument}: functions need a Ranking or a ConfusionMatrix, not targets")
         check_choice(argument, spec.name, [name for name, entry in METRICS.items() if entry.of == "targets"], None)
         check_no_options(str(spec), spec.options, METRICS[spec.name].options)
         return TargetMetric(spec.name, METRICS[spec.name].own_options(spec.options))
 
     def evaluate(self, sums: RegressionSums, metrics: Sequence[TargetMetric]) -> list[Floats]:
-        """Return each metric but the median, of sums."""
+        """Return each metric, computed from sums; the median is not possible."""
         return [each.of_sums(sums) for each in metrics]
 
     def evaluate_rows(
@@ -245,7 +244,7 @@ SCORES, LABELS, TARGETS = Scores(), Labels(), Targets()
 
 
 def metric_kind(spec: MetricSpec, argument: str = "metrics") -> Kind:
-    """Return what a metric is computed from."""
+    """Return the kind of predictions that a metric is computed from."""
     check_choice(argument, spec.name, METRICS, METRIC_ALIASES)
     entry = METRICS[spec.name]
     if entry.of == "targets":
@@ -255,26 +254,25 @@ def metric_kind(spec: MetricSpec, argument: str = "metrics") -> Kind:
 
 
 def metric_kinds(specs: MetricSpecs) -> dict[str, Kind]:
-    """Return what each metric that has a name is computed from; functions take what the others do."""
+    """Return the kind for each named metric; functions use the same kind as the others."""
     return {label: metric_kind(each) for label, each in specs.items() if isinstance(each, MetricSpec)}
 
 
 def array_kind(kinds: Mapping[str, Kind]) -> Kind | None:
-    """Return what the one array holds that all metrics are to be computed from; None where no metric tells.
+    """Return the kind that one array must have for all metrics; None if no metric determines it.
 
-    If some need targets, or else scores, the array must hold these, and the others are refused if they can't do with
-    them.
+    Targets come first, then scores; metrics of other kinds are refused later if they can't be computed from these.
     """
     return next((kind for kind in (TARGETS, SCORES, LABELS) if kind in kinds.values()), None)
 
 
 def check_one_kind(name: str, kinds: Mapping[str, Kind], *, several: bool) -> None:
-    """Raise unless metrics go together: all of one kind, or, of a learner that gives both, of labels and of scores."""
+    """Raise unless metrics fit: all of one kind, or labels and scores for a learner that predicts both."""
     first = {kind: metric for metric, kind in kinds.items()}
     if len(first) > 1 and (TARGETS in first or not several):
         wanted = " and ".join(f"{metric} is of {kind.phrase}" for kind, metric in first.items())
-        rule = "classes or all of numbers" if several else "labels, all of scores or all of numbers, one array of which"
-        rule += "" if several else " is measured"
+        rule = "classes or all of numbers" if several else "labels, all of scores or all of numbers, as one array is"
+        rule += "" if several else " measured"
         raise ValueError(f"{name} must all be of {rule}, but {wanted}")
 
 
@@ -286,16 +284,16 @@ def _checked_along(name: str, values: Any, n: int) -> Floats:
     array = np.asarray(values)
     if array.dtype.kind not in "fiub" or array.shape[:1] != (n,):
         raise ValueError(
-            f"{name}: a function of a stack of {n} matrices must give real numbers along its first axis, got dtype "
+            f"{name}: a function of a stack of {n} matrices must return real numbers along its first axis, got dtype "
             f"{array.dtype} of shape {array.shape}"
         )
     return array.astype(np.float64, copy=False)
 
 
 def check_needed_probabilities(specs: MetricSpecs, scores: Mapping[str, Array]) -> None:
-    """Raise if a metric needs probabilities and no model has them; warn if some models have none.
+    """Raise if a metric needs probabilities and no model predicts them; warn if some models don't.
 
-    Keys are what messages call the scores.
+    Keys are the scores' names in messages.
     """
     names = {each.name for each in specs.values() if isinstance(each, MetricSpec)}
     names = {name for name in names & METRICS.keys() if METRICS[name].of == "probabilities"}

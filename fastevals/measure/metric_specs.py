@@ -1,4 +1,4 @@
-"""Metrics as users ask for them: a name, and what is beside it (a threshold, a constraint, a limit, a weight)."""
+"""Metrics as users request them: a name with options such as a threshold, a constraint, a limit or a weight."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ from fastevals.measure.registry import (
 from fastevals.results import full_name
 
 METRIC_ALIASES = aliases_for(METRICS) | aliases_with_options()
-AT_K = "_at_k"  # of names that are also those of metrics of cells
-PARTIAL_AUC_OPTIONS = {"max_fpr": 1.0, "min_tpr": 0.0, "standardize": True}  # of roc_auc
+AT_K = "_at_k"  # ends the names of query metrics that otherwise equal a metric of cells
+PARTIAL_AUC_OPTIONS = {"max_fpr": 1.0, "min_tpr": 0.0, "standardize": True}  # options of roc_auc
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MetricSpec:
-    """A metric's name with its options; `str()` is what results call it.
+    """A metric's name with its options; `str()` gives its name in results.
 
     Attributes
     ----------
     name : str
-        Of the metric.
+        Name of the metric.
     options : dict
-        What was given beside it.
+        Options given with the name.
     """
 
     name: str
@@ -68,39 +68,39 @@ class MetricSpec:
 
 
 def metric(name: str, **options: Any) -> MetricSpec:
-    """Name a metric together with its options, for `bootstrap` and `compare_rankings`.
+    """Name a metric and its options, for `bootstrap` and `compare_rankings`.
 
     Parameters
     ----------
     name : str
-        Of scores "roc_auc", "rank_loss", "gini", "average_precision", "pr_auc", "pr_auc_linear", "break_even_point",
-        "equal_error_rate", "equal_error_rate_on_hull", "cost_area", "ks_statistic", and "expected_cost" at a threshold;
-        of scores that are probabilities "brier_score", "log_loss", "expected_calibration_error"; of predicted labels or
-        scores at a threshold "accuracy", "error_rate", "precision", "recall", "specificity", "false_positive_rate",
-        "false_negative_rate", "f1", "f_score", "jaccard", "balanced_accuracy", "informedness", "matthews",
-        "cohen_kappa"; of labels alone "hamming_loss", "cost"; of targets "mean_squared_error",
+        Metrics of scores: "roc_auc", "rank_loss", "gini", "average_precision", "pr_auc", "pr_auc_linear",
+        "break_even_point", "equal_error_rate", "equal_error_rate_on_hull", "cost_area", "ks_statistic", and
+        "expected_cost" at a threshold. Of probabilities: "brier_score", "log_loss", "expected_calibration_error". Of
+        predicted labels, or of scores at a threshold: "accuracy", "error_rate", "precision", "recall", "specificity",
+        "false_positive_rate", "false_negative_rate", "f1", "f_score", "jaccard", "balanced_accuracy", "informedness",
+        "matthews", "cohen_kappa". Of labels only: "hamming_loss", "cost". Of predicted numbers: "mean_squared_error",
         "root_mean_squared_error", "mean_absolute_error", "median_absolute_error", "mean_absolute_percentage_error",
-        "r2", "pinball_loss"; of ranked documents by query, for `query_metrics`, "ndcg", "dcg", "map", "mrr",
-        "recall_at_k", "precision_at_k", "hit_rate".
+        "r2", "pinball_loss". Of ranked documents by query, for `query_metrics`: "ndcg", "dcg", "map", "mrr",
+        "recall_at_k", "precision_at_k", "hit_rate". Usual other names, such as ``auc`` and ``mse``, are accepted.
     **options
-        Of scores, a metric of one threshold ("precision", "f1", ...) takes one of ``threshold=`` (fixed beforehand),
-        ``best=`` (the threshold best by another such metric, or by itself) and the constraints of
-        `Ranking.threshold_for` (``recall=``, ``precision=``, ``fpr=``, ``tpr=``, ``n_predicted=``). All but the fixed
-        one are chosen anew in each bootstrap replicate. "f_score" takes ``beta=``, "expected_cost" ``cost_fp=``,
+        On scores, a metric of one threshold ("precision", "f1", ...) takes one of ``threshold=`` (fixed beforehand),
+        ``best=`` (the threshold that is best by this or another such metric) and the constraints of
+        `Ranking.threshold_for` (``recall=``, ``precision=``, ``fpr=``, ``tpr=``, ``n_predicted=``). All but a fixed
+        threshold are chosen anew in each bootstrap replicate. "f_score" takes ``beta=``, "expected_cost" ``cost_fp=``,
         ``cost_fn=`` and ``prior=``, "roc_auc" ``max_fpr=``, ``min_tpr=`` and ``standardize=``,
-        "expected_calibration_error" ``n_bins=`` and ``strategy=``. Of a confusion matrix:
-        the arguments of its method, such as ``average="macro"``. Of regression: ``quantile=`` for "pinball_loss". Of
-        ranked documents ``k=``: ``metric("ndcg", k=10)`` is the same as the name with its end, ndcg@10.
+        "expected_calibration_error" ``n_bins=`` and ``strategy=``, "pinball_loss" ``quantile=``. A metric of a
+        confusion matrix takes the arguments of its method, such as ``average="macro"``. A metric of ranked documents
+        takes ``k=``: ``metric("ndcg", k=10)`` can also be written ``ndcg@10``.
 
     Returns
     -------
     MetricSpec
-        The values of options are checked when it is used.
+        The values of options are checked when the metric is used.
 
     Raises
     ------
     ValueError
-        If there is no such metric, or it has no such option.
+        If there is no such metric, or if it has no such option.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def metric(name: str, **options: Any) -> MetricSpec:
 
 
 def _spelled(argument: str, name: str, options: dict[str, Any]) -> MetricSpec:
-    """Return the metric of a name; "recall@10" is "recall_at_k" with k=10."""
+    """Return the metric that a name stands for; "recall@10" is "recall_at_k" with k=10."""
     name, at, k = name.partition("@")
     best = full_name(options.get("best"))
     if isinstance(best, str) and best in METRICS and METRICS[best].of == "cells":
@@ -122,15 +122,15 @@ def _spelled(argument: str, name: str, options: dict[str, Any]) -> MetricSpec:
     if not at:
         return MetricSpec(full_name(name), options)
     if not (k.isdecimal() and int(k) > 0):
-        raise ValueError(f"{argument}: what follows @ must be a whole number above 0, got {name + at + k!r}")
+        raise ValueError(f"{argument}: @ must be followed by a whole number above 0, got {name + at + k!r}")
     if "k" in options:
-        raise ValueError(f"k must be given once, got {show(options['k'])} beside {name + at + k!r}")
+        raise ValueError(f"k must be given once, got k={show(options['k'])} and {name + at + k!r}")
     name = full_name(name)
     return MetricSpec(name + AT_K if name + AT_K in METRICS else name, {**options, "k": int(k)})
 
 
 def _checked(argument: str, spec: MetricSpec) -> MetricSpec:
-    """Raise unless there is such a metric, of anything, and it has such options."""
+    """Raise unless there is such a metric, of any kind, and it has these options."""
     check_choice(argument, spec.name, METRICS, METRIC_ALIASES)
     if spec.options:
         also = {"beta": f"metric('f_score', beta={show(spec.options.get('beta'))})"}
@@ -139,7 +139,7 @@ def _checked(argument: str, spec: MetricSpec) -> MetricSpec:
 
 
 def legal_options(spec: MetricSpec) -> Iterator[str]:
-    """Yield the options that a metric has, whatever it may be computed from; some twice."""
+    """Yield the options that a metric has, whatever it is computed from; some twice."""
     name, entry = spec.name, METRICS[spec.name]
     if entry.of in ("probabilities", "targets", "queries"):
         yield from entry.options
@@ -158,14 +158,14 @@ def legal_options(spec: MetricSpec) -> Iterator[str]:
 
 
 def _checked_best(name: Any) -> str:
-    """Return the name of the metric whose best threshold is taken."""
+    """Return the name of the metric whose best threshold is used."""
     return name_among("best", name, [each.name for each in METRICS.values() if each.of == "cells"])
 
 
 def parse_metrics(metrics: Any, *, of_queries: bool = False) -> dict[str, MetricSpec | Callable[..., Any]]:
-    """Return metrics by what results call them: of names, `metric(...)`, or a mapping with functions too.
+    """Return metrics by their names in results, from names, `metric(...)`, or a mapping that may hold functions.
 
-    They are all of ranked documents by query, or none is.
+    Either all of them measure ranked documents by query, or none does.
     """
     if isinstance(metrics, (str, MetricSpec)) or callable(metrics):
         metrics = [metrics]
@@ -193,7 +193,7 @@ def parse_metrics(metrics: Any, *, of_queries: bool = False) -> dict[str, Metric
 def parse_metric(
     argument: str, spec: Any, rule: str = "be a name, metric(...) or a function", *, of_queries: bool = False
 ) -> tuple[str, MetricSpec | Callable[..., Any]]:
-    """Return a parsed metric after what results call it."""
+    """Return a metric's name in results, and the parsed metric."""
     if isinstance(spec, str):
         spec = _spelled(argument, spec, {})
     if isinstance(spec, MetricSpec):
@@ -205,23 +205,23 @@ def parse_metric(
 
 
 def _check_call(argument: str, spec: MetricSpec, of_queries: bool) -> None:
-    """Raise of a metric of ranked documents in a call of other metrics, and the other way round."""
+    """Raise if a metric of ranked documents is passed to a call for other metrics, or the reverse."""
     if (METRICS[spec.name].of == "queries") == of_queries:
         return
     if not of_queries:
         raise ValueError(
-            f"{argument}: {spec} is of the ranked documents of queries: fastevals.query_metrics and "
-            "fastevals.compare_query_metrics take it"
+            f"{argument}: {spec} measures the ranked documents of queries: pass it to fastevals.query_metrics or "
+            "fastevals.compare_query_metrics"
         )
     names = [name.replace(AT_K, "@10") for name, entry in METRICS.items() if entry.of == "queries"]
     raise ValueError(
-        f"{argument} must be of ranked documents, one of {listed(names)}, or with an end such as @10; got {spec}"
+        f"{argument} must measure ranked documents: one of {listed(names)}, or with an end such as @10; got {spec}"
         f"{did_you_mean(f'{spec.name}@10', names)}"
     )
 
 
 def metric_bounds(spec: MetricSpec | Callable[..., Any]) -> tuple[float, float]:
-    """Return the least and the largest value that a metric can have."""
+    """Return the lowest and highest values that a metric can have."""
     if not isinstance(spec, MetricSpec):
         return UNBOUNDED
     if not spec.options.get("standardize", True):
@@ -230,9 +230,9 @@ def metric_bounds(spec: MetricSpec | Callable[..., Any]) -> tuple[float, float]:
 
 
 def optimized_bounds(spec: MetricSpec | Callable[..., Any]) -> tuple[float, float] | None:
-    """Return within which bounds that varies of which a metric is the best, chosen on the rows; None of other metrics.
+    """Return the bounds of the quantity that a metric optimizes on the rows; None for other metrics.
 
-    Accuracy at the threshold of the least error rate is such a metric too: both have the same best threshold.
+    Accuracy at the threshold with the lowest error rate also counts: both have the same best threshold.
     """
     if not isinstance(spec, MetricSpec):
         return None
@@ -244,19 +244,19 @@ def optimized_bounds(spec: MetricSpec | Callable[..., Any]) -> tuple[float, floa
 
 
 def is_best_by_another(spec: MetricSpec | Callable[..., Any]) -> bool:
-    """Return whether a metric is read at another one's best threshold, chosen on the same rows."""
+    """Return whether a metric is read at the best threshold of another, chosen on the same rows."""
     return isinstance(spec, MetricSpec) and "best" in spec.options and optimized_bounds(spec) is None
 
 
 def influence_of(spec: MetricSpec) -> Influence:
-    """Return how a row moves a metric, at the threshold that it asks for."""
+    """Return how a row affects a metric, at the requested threshold."""
     if "best" in spec.options:
         return Influence.BEST
     return Influence.PLACE if thresholds.CONSTRAINTS.keys() & spec.options else METRICS[spec.name].influence
 
 
 def is_greater_better(spec: MetricSpec | Callable[..., Any]) -> bool | None:
-    """Return a metric's direction, None of a function, whose direction isn't known."""
+    """Return a metric's direction, or None for a function, whose direction is unknown."""
     return METRICS[spec.name].greater_is_better if isinstance(spec, MetricSpec) else None
 
 
@@ -265,24 +265,24 @@ def is_greater_better(spec: MetricSpec | Callable[..., Any]) -> bool | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankingMetric:
-    """A metric of scores, ready to be taken of threshold counts and of bootstrap replicates.
+    """A metric of scores, ready to be computed from threshold counts and from bootstrap replicates.
 
     Attributes
     ----------
     of_counts : callable
-        Gives the value from threshold counts.
+        Computes the value from threshold counts.
     detail : Detail
-        How finely replicates must tell rows apart.
+        How finely replicates must distinguish rows.
     sweep : ReplicateKernel or None
-        How a replicate's value is swept, or with `of_cells` its cells; without it `of_counts` is called.
+        Computes a replicate's value or, with `of_cells`, its cells in one sweep; without it `of_counts` is called.
     parameters : tuple of float
-        That the kernel of the sweep takes.
+        Parameters of the sweep's kernel.
     of_cells : callable or None
-        Gives the value from the cells at a threshold.
+        Computes the value from the cells at a threshold.
     threshold : number or None
-        The threshold of the cells, where it is fixed beforehand.
+        The threshold of the cells, if it is fixed beforehand.
     bounds : tuple of float
-        Least and largest value.
+        Lowest and highest values.
     """
 
     of_counts: Callable[[ThresholdCounts], float]
@@ -299,7 +299,7 @@ def ranking_metric(
 ) -> RankingMetric:
     """Return the metric of scores that an argument names, with its options checked.
 
-    `unit` is what a row weight of 1 is in the counts that it will be taken of.
+    `unit` is how much a row weight of 1 adds to the counts that it will be computed from.
     """
     return replace(_unbounded_metric(spec, argument, unit), bounds=metric_bounds(spec))
 
@@ -321,7 +321,7 @@ def _unbounded_metric(spec: MetricSpec | Callable[..., Any], argument: str, unit
 
 
 def _in_bins(spec: MetricSpec) -> RankingMetric:
-    """Return the calibration error in other bins; those of equal mass are cut anew in each replicate."""
+    """Return the calibration error with other bins; bins of equal mass are cut anew in each replicate."""
     entry = METRICS[spec.name]
     options = entry.own_options(spec.options)
     entry = replace(entry, function=partial(entry.function, **options))
@@ -373,7 +373,7 @@ def _at_a_threshold(spec: MetricSpec, unit: float) -> RankingMetric:
             Detail.CUTS, of_cells=of_cells, threshold=threshold,
         )  # fmt: skip
     limit = thresholds.checked_limit(name, limit)
-    if name == "n_predicted":  # the others are shares
+    if name == "n_predicted":  # the other limits are shares
         limit *= unit
     sweep = thresholds.CONSTRAINTS[name].replicate
     return RankingMetric(
@@ -388,9 +388,9 @@ def _of_cells(name: str, options: Mapping[str, Any]) -> Callable[[Cells], Any]:
 
 
 def _at_the_best(of_cells: Callable[[Cells], Any], best: str, options: Mapping[str, Any]) -> RankingMetric:
-    """Return a metric at the threshold best by another; undefined where that one needs a class that is missing.
+    """Return a metric at the threshold that is best by another; undefined if that metric needs a missing class.
 
-    F is 0 at all thresholds without positives: the highest score is best.
+    Without positives F is 0 at all thresholds, so the highest score is best.
     """
     entry, own = METRICS[best], METRICS[best].own_options(options)
 
@@ -400,8 +400,8 @@ def _at_the_best(of_cells: Callable[[Cells], Any], best: str, options: Mapping[s
     if entry.best is None:
         return RankingMetric(of_counts, Detail.THRESHOLDS)
     kernel, parameters = entry.best(**own)
-    # Steps merge negatives, of which without positives the highest score is to be told apart, unless all are alike; or
-    # rows that are drawn one by one tell it.
+    # Steps merge negatives. Without positives the highest score is then lost, which matters unless one false positive
+    # gives the same value as two. Where single rows are drawn, it is not lost.
     one, both = (of_cells(Cells(0, fp, 0, 2 - fp)) for fp in (1, 2))
     alike = entry.best is not METRICS["f1"].best or np.array_equal(one, both, equal_nan=True)
     sweep = ReplicateKernel(kernel, Detail.POLYLINE if alike else Detail.THRESHOLDS, Detail.POLYLINE)
@@ -416,13 +416,13 @@ def _at_row(of_cells: Callable[[Cells], Any], counts: ThresholdCounts, row: int 
 
 
 def _checked_number(function: Callable[..., Any]) -> Callable[[Any], float]:
-    """Wrap a user's metric so that it must give one real number."""
+    """Wrap a user's metric so that it must return one real number."""
 
     def checked(counts: Any) -> float:
         given = function(counts)
         value = np.asarray(given)
         if value.dtype.kind not in "fiub" or value.ndim:
-            raise ValueError(f"metrics: a function must give one real number, got {show(given)}")
+            raise ValueError(f"metrics: a function must return one real number, got {show(given)}")
         return float(value)
 
     return checked

@@ -1,4 +1,4 @@
-"""Probabilities by small cells, each class at its mean: what draws of losses need of any number of rows."""
+"""Probabilities counted in small cells, each class at its mean: replicates of losses then take any number of rows."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from fastevals._kernels.probabilities import CELLS, FINE_EXPONENT, count_probabi
 from fastevals.counts import ThresholdCounts
 from fastevals.measure.probability_metrics import are_probabilities
 
-MAX_ROWS = 2**37  # 26 bits of each make a sum of 63
-N_BINS = 10  # of the calibration error, over whose edges no cell reaches
+MAX_ROWS = 2**37  # 26 bits per row then add up to 63 bits
+N_BINS = 10  # bins of the calibration error; no cell crosses their edges
 
 
 def probability_cells(counts: ThresholdCounts) -> ThresholdCounts | None:
     """Return the rows of each class and cell at their mean score, as `ProbabilitySummary` counts them.
 
-    None of other scores than probabilities, and of more rows than can be added up.
+    None if scores are not probabilities, or if there are more rows than the sums can hold.
     """
     if not are_probabilities(counts) or counts.n_pos + counts.n_neg > MAX_ROWS:
         return None
@@ -51,7 +51,7 @@ def probability_cells(counts: ThresholdCounts) -> ThresholdCounts | None:
 
 
 def tail_bits(p: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the bits of probabilities, or of what they are below 1 where they are above 1/2."""
+    """Return the bits of p, or of 1 - p where p is above 1/2."""
     return np.where(p > 0.5, 1 - p, p).view(np.int64)
 
 
@@ -61,9 +61,9 @@ def counts_of_cells(
     edges: NDArray[np.float64],
     amounts: NDArray[np.int64] | None = None,
 ) -> ThresholdCounts:
-    """Return counts with the rows of each class and cell at their mean, of what `count_probabilities` has written.
+    """Return counts with the rows of each class and cell at their mean, from the arrays of `count_probabilities`.
 
-    With `amounts` of each cell these are counted in place of rows.
+    With `amounts` per cell, these are counted instead of rows.
     """
     places = np.flatnonzero(cells)
     cell, upper, odd, flag = places >> 3, (places >> 2) & 1, (places >> 1) & 1, places & 1
@@ -85,8 +85,8 @@ def counts_of_cells(
 
 
 def _in_bins(p: NDArray[np.float64], odd: NDArray[np.int64], edges: NDArray[np.float64]) -> NDArray[Any]:
-    """Return means, those that a rounding took over an edge back in the bin of their rows: odd ones, or not."""
+    """Return means; move those that rounding took across an edge back to their rows' bin, which is `odd` or even."""
     at = np.rint(p * (edges.size - 1)).astype(np.intp)
     back = np.where((at - 1) & 1 == odd, edges[at], np.nextafter(edges[at], 1))
-    strayed = np.searchsorted(edges[1:-1], p) & 1 != odd  # a bin ends with its upper edge
+    strayed = np.searchsorted(edges[1:-1], p) & 1 != odd  # bins include their upper edge
     return np.where(strayed, back, p)

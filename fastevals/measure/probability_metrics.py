@@ -1,11 +1,11 @@
 """Metrics of predicted probabilities: proper scores, their decomposition, and calibration in bins.
 
-Brier score and log loss are monotone in the probability in each class. So the rounding of cumulative weights, which
-enters the difference of two of them twice, comes to an ulp of the total, and not to one for each distinct probability.
+The scores of the ranking are the probabilities. A row of the counts and the one before it give the positives and
+negatives (or their weight) that share a probability.
 
-The scores of the ranking are the probabilities: a row of the counts and the one before it give the positives and
-negatives (or their weight) that share one. Weights are differences of cumulative floats: off by half an ulp of the
-*total* weight.
+Weights are differences of cumulative floats, each off by half an ulp of the *total* weight. In each class, Brier score
+and log loss are monotone in the probability, so these errors nearly cancel: they add up to about one ulp of the total,
+not to one per distinct probability.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 
 Losses = Callable[[Floats], tuple[Floats, Floats]]
 
-LEAST_FLOAT = 5e-324  # divides an empty group's 0 without a NaN
+LEAST_FLOAT = 5e-324  # avoids NaN when an empty group's 0 is divided
 
 
 def _squares(groups: Groups) -> Any:
@@ -43,9 +43,9 @@ def _squares(groups: Groups) -> Any:
 
 
 def brier_score(counts: ThresholdCounts) -> float:
-    """Return the mean squared difference of probability and label: Brier (1950), for two classes halved.
+    """Return the mean squared difference between probability and label (Brier 1950, halved for two classes).
 
-    Defined for one class too. Raises ValueError where a score is no probability.
+    Also defined for one class. Raises ValueError if a score is not a probability.
 
     Examples
     --------
@@ -63,9 +63,9 @@ def brier_score(counts: ThresholdCounts) -> float:
 def log_loss(counts: ThresholdCounts) -> float:
     """Return the mean of -log(probability of the true label), natural logarithm.
 
-    It is inf where a label was given probability 0: nothing is clipped (scikit-learn clips by the eps of the dtype).
-    A weight so small that it is lost in the total is not seen. Defined for one class too. Raises ValueError where a
-    score is no probability.
+    It is inf if a true label was given probability 0: nothing is clipped (scikit-learn clips by the eps of the dtype).
+    A weight too small to change the total weight is ignored. Also defined for one class. Raises ValueError if a score
+    is not a probability.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def log_loss(counts: ThresholdCounts) -> float:
         return _exact_mean(counts, log_losses)
 
     def logs(_: slice, groups: Groups) -> Any:
-        with np.errstate(divide="ignore", invalid="ignore"):  # 0 log(0) is 0: no row was wrong
+        with np.errstate(divide="ignore", invalid="ignore"):  # 0 log(0) is 0: no such row
             positive_losses = groups.positives * np.log(groups.p)
             negative_losses = groups.negatives * np.log1p(-groups.p)
         positive_losses[groups.positives == 0] = 0
@@ -91,12 +91,12 @@ def log_loss(counts: ThresholdCounts) -> float:
     return abs(mean_over_rows(counts, sweep_groups(counts, logs)))
 
 
-# Sums over whole rows, exact: the same in whatever order, and of whatever parts ---------------------------------------
+# Exact sums over rows: the same in any order and for any split into parts ---------------------------------------------
 
-FRACTION = 156  # bits behind the point
-REST = 6 * FRACTION  # bits behind these, in which all floats end
-SMALL_SUM = 2 ** (FRACTION - 59)  # sum, up to which the mean of 2**37 rows may be so small that what is cut off counts
-LARGE_ROWS = 2**36  # rows, above which sums of limbs would be past 64 bits
+FRACTION = 156  # bits after the binary point
+REST = 6 * FRACTION  # further bits, within which all floats end
+SMALL_SUM = 2 ** (FRACTION - 59)  # up to this sum, the mean of 2**37 rows may be so small that truncated bits matter
+LARGE_ROWS = 2**36  # rows, above which sums of limbs could exceed 64 bits
 
 
 def are_whole(counts: ThresholdCounts) -> bool:
@@ -109,7 +109,7 @@ def are_whole(counts: ThresholdCounts) -> bool:
 
 
 def sum_exactly(values: Floats, times: NDArray[Any]) -> int:
-    """Return the sum of values from 0 up, each as often as it counts, in units of 2**-156: what is less is cut off."""
+    """Return the sum of values times their counts in units of 2**-156, truncating lower bits; no value is negative."""
     if times.size and float(times.sum(dtype=np.float64)) > LARGE_ROWS:
         high, low = times.astype(np.int64) >> 24, times.astype(np.int64) & (2**24 - 1)
         halves = values.size // 2
@@ -125,7 +125,7 @@ def sum_exactly(values: Floats, times: NDArray[Any]) -> int:
 
 
 def sum_rests(values: Floats, times: NDArray[Any]) -> int:
-    """Return the sum of what `sum_exactly` cuts off, in units of 2**-(156 + REST)."""
+    """Return the sum of the bits that `sum_exactly` truncates, in units of 2**-(156 + REST)."""
     total = 0
     for _ in range(REST // FRACTION):
         values = np.ldexp(values, FRACTION) % 1.0
@@ -134,7 +134,7 @@ def sum_rests(values: Floats, times: NDArray[Any]) -> int:
 
 
 def sum_losses(p: Floats, positives: NDArray[Any], negatives: NDArray[Any], losses: Losses) -> NDArray[Any]:
-    """Return the sum of losses in units of 2**-156, how many are infinite, and, of small sums, what is cut off."""
+    """Return the sum of losses in units of 2**-156, the number of infinite ones and, for small sums, truncated bits."""
     total = infinite = rest = 0
     for values, times in zip(losses(p), (positives, negatives), strict=True):
         if not np.isfinite(values.max(initial=0.0)):
@@ -148,7 +148,7 @@ def sum_losses(p: Floats, positives: NDArray[Any], negatives: NDArray[Any], loss
 
 
 def mean_loss(total: int, infinite: int, rest: int, n: int) -> float:
-    """Return the mean of what `sum_losses` added up over n rows, rounded once."""
+    """Return the mean over n rows from the result of `sum_losses`, rounded once."""
     if infinite:
         return math.inf
     exact = (total << REST) + (rest if total <= SMALL_SUM else 0)
@@ -169,11 +169,11 @@ def _exact_mean(counts: ThresholdCounts, losses: Losses) -> float:
     return mean_loss(sums[0], sums[1], sums[2], n) if n else math.nan
 
 
-# Terms of a positive and of a negative, for bootstrap replicates: NaN unless all scores are probabilities -------------
+# Terms per positive and per negative, for bootstrap replicates: NaN unless all scores are probabilities ---------------
 
 
 def differences(scores: Floats) -> tuple[Floats, Floats]:
-    """Return label less probability."""
+    """Return label minus probability."""
     p = _nan_unless_probabilities(scores)
     return 1 - p, -p
 
@@ -200,29 +200,29 @@ def _nan_unless_probabilities(scores: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class BrierDecomposition(Frozen):
-    """Parts of a Brier score: reliability - resolution + uncertainty, and what the bins hide.
+    """Parts of a Brier score: reliability, resolution, uncertainty, and two terms for variation inside bins.
 
     ``brier_score = reliability - resolution + uncertainty + within_bin_variance - within_bin_covariance``.
 
     Attributes
     ----------
     brier_score : float
-        Mean squared difference of probability and label.
+        Mean squared difference between probability and label.
     reliability : float
-        Mean squared difference of mean probability and share of positives in a bin; 0 is perfectly calibrated. Chance
-        alone adds up to ``k * uncertainty / n`` where n rows are in k bins, and as much to the resolution.
+        Mean squared difference between a bin's mean probability and its share of positives; 0 is perfectly calibrated.
+        Chance alone contributes ``k * uncertainty / n`` for n rows in k bins, and as much to the resolution.
     resolution : float
         Variance of the bins' shares of positives; higher is better.
     uncertainty : float
-        Variance of the labels; no forecast changes it.
+        Variance of the labels, which no forecast changes.
     within_bin_variance, within_bin_covariance : float
-        Variance of the probabilities inside bins, and twice their covariance with the labels there. Both are 0 when
-        each distinct probability is a bin of its own.
+        Variance of the probabilities inside bins, and twice their covariance with the labels. Both are 0 if each
+        distinct probability is a bin of its own.
 
     References
     ----------
-    Murphy (1973), doi:10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2; inside bins, Stephenson, Coelho and Jolliffe
-    (2008), doi:10.1175/2007WAF2006116.1.
+    Murphy (1973), doi:10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2; terms inside bins: Stephenson, Coelho and
+    Jolliffe (2008), doi:10.1175/2007WAF2006116.1.
 
     Examples
     --------
@@ -241,7 +241,7 @@ class BrierDecomposition(Frozen):
 
     @property
     def generalized_resolution(self) -> float:
-        """Resolution with what the bins hide: ``brier_score = reliability - generalized_resolution + uncertainty``."""
+        """Resolution net of both terms inside bins: the score is reliability - this + uncertainty."""
         return self.resolution - self.within_bin_variance + self.within_bin_covariance
 
     def _title(self) -> str:
@@ -260,27 +260,27 @@ def brier_decomposition(
     Parameters
     ----------
     counts : ThresholdCounts
-        Of probabilities.
+        Counts of rows by probability.
     n_bins : int or None
-        Bins, as `CalibrationCurve` has them; with None each distinct probability is one, which suits forecasts that
-        many rows share. Where each row has a probability of its own, None makes the reliability the Brier score itself.
+        Number of bins, as in `CalibrationCurve`. With None each distinct probability is a bin, which suits forecasts
+        shared by many rows. If every row has its own probability, the reliability then equals the Brier score.
     strategy : {"quantile", "uniform"}
-        Bins of equal mass, or of equal width. No more than `n_bins` distinct probabilities are a quantile bin each.
+        Bins of equal mass or width. If there are at most `n_bins` distinct probabilities, each is a quantile bin.
 
     Returns
     -------
     BrierDecomposition
-        For one class resolution and uncertainty are 0.
+        With one class, resolution and uncertainty are 0.
 
     Raises
     ------
     ValueError
-        If a score is no probability, or an option is out of range.
+        If a score is not a probability, or an option is out of range.
 
     References
     ----------
-    Murphy (1973), doi:10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2; inside bins, Stephenson, Coelho and Jolliffe
-    (2008), doi:10.1175/2007WAF2006116.1.
+    Murphy (1973), doi:10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2; terms inside bins: Stephenson, Coelho and
+    Jolliffe (2008), doi:10.1175/2007WAF2006116.1.
 
     Examples
     --------
@@ -314,7 +314,7 @@ def brier_decomposition(
 def _binned_parts(counts: ThresholdCounts, bins: Bins, base: Any) -> list[float]:
     """Return reliability, resolution, and the variance and twice the covariance inside bins."""
     scale = weight_scale(counts)
-    # From the highest bin down, as groups are.
+    # From the highest bin down, as groups are ordered.
     weight, mean, share = (
         array[::-1]
         for array in (bins.positives * scale + bins.negatives * scale, bins.mean_predicted, bins.fraction_of_positives)
@@ -334,22 +334,22 @@ def _binned_parts(counts: ThresholdCounts, bins: Bins, base: Any) -> list[float]
 
 T = TypeVar("T")
 MOST_BINS = 1_000_000
-WEIGHT_ROUNDING = 2.0**-50  # relative; what sums of weights can be off
+WEIGHT_ROUNDING = 2.0**-50  # relative error of sums of weights, at most
 
 
 def are_probabilities(counts: ThresholdCounts) -> bool:
-    """Return whether all thresholds but the first, +inf, are probabilities."""
+    """Return whether all thresholds except the first, +inf, are probabilities."""
     return bool(counts.thresholds.size == 1 or (counts.thresholds[-1] >= 0 and counts.thresholds[1] <= 1))
 
 
 def require_probabilities(counts: ThresholdCounts) -> None:
-    """Raise unless all thresholds but the first are probabilities."""
+    """Raise unless all thresholds except the first are probabilities."""
     if not are_probabilities(counts):
         check_probabilities("y_score", counts.thresholds[-1], counts.thresholds[1])
 
 
 class Groups(NamedTuple):
-    """Distinct probabilities, descending, and the weight of the positives and negatives that have each."""
+    """Distinct probabilities, descending, and the weight of the positives and negatives with each of them."""
 
     p: NDArray[Any]
     positives: NDArray[np.float64]
@@ -357,12 +357,12 @@ class Groups(NamedTuple):
 
 
 def weight_scale(counts: ThresholdCounts) -> float:
-    """Return the power of two that brings the weight near 1, so that no product overflows or vanishes."""
+    """Return the power of two that scales the weight to about 1, so that no product over- or underflows."""
     return power_of_two(max(counts.n_pos, counts.n_neg))
 
 
 def sweep_groups(counts: ThresholdCounts, function: Callable[[slice, Groups], T]) -> list[T]:
-    """Call a function on each block of groups; group i is what row i + 1 of the counts adds to row i."""
+    """Call a function on each block of groups; group i holds what row i + 1 of the counts adds to row i."""
     scale = weight_scale(counts)
     dtype = np.result_type(counts.thresholds, np.float64)
 
@@ -378,7 +378,7 @@ def sweep_groups(counts: ThresholdCounts, function: Callable[[slice, Groups], T]
 
 
 def mean_over_rows(counts: ThresholdCounts, sums: list[Any]) -> float:
-    """Return the mean over all rows of what was summed by block."""
+    """Return the mean over all rows from sums per block."""
     scale = weight_scale(counts)
     return float(ratio(math.fsum(sums), counts.n_pos * scale + counts.n_neg * scale))
 
@@ -392,13 +392,13 @@ class Bins(NamedTuple):
     Attributes
     ----------
     edges : ndarray of shape (n_bins + 1,)
-        Ascending from 0 to 1. Bin k is ``edges[k] < p <= edges[k + 1]``, and the first holds ``p == edges[0]`` too.
+        Ascending from 0 to 1. Bin k is ``edges[k] < p <= edges[k + 1]``; the first also includes ``p == edges[0]``.
     positives, negatives : ndarray of shape (n_bins,)
-        Rows, or their weight.
+        Rows in each bin, or their weight.
     mean_predicted, fraction_of_positives : ndarray of shape (n_bins,)
-        NaN in an empty bin.
+        NaN for an empty bin.
     starts : ndarray of shape (n_bins + 1,)
-        Where the bins' distinct probabilities start, *from the highest bin down*; then the number of all.
+        Index of each bin's first distinct probability, *from the highest bin down*; then the number of all of them.
     """
 
     edges: NDArray[np.float64]
@@ -410,7 +410,7 @@ class Bins(NamedTuple):
 
 
 def checked_bins(n_bins: Any = 10, strategy: Any = "uniform") -> dict[str, Any]:
-    """Return the options of bins, checked."""
+    """Return the options for bins, checked."""
     check_choice("strategy", strategy, Strategy)
     return {"n_bins": check_integer("n_bins", n_bins, low=1, high=MOST_BINS), "strategy": strategy}
 
@@ -428,7 +428,7 @@ def cut_bins(counts: ThresholdCounts, n_bins: int, strategy: Strategy) -> Bins:
         (sums,) = sum_bins(counts, starts, lambda groups, _: [(groups.positives + groups.negatives) * groups.p])
         scale = weight_scale(counts)
         mean = ratio(sums, positives * scale + negatives * scale)
-    # What is rounded stays within the bin, and the mean of one probability is that probability.
+    # Rounded means are kept within the bin, and the mean of a single probability is that probability.
     highest = counts.thresholds[np.minimum(starts[:-1] + 1, counts.thresholds.size - 1)]
     mean = np.clip(mean, counts.thresholds[starts[1:]], np.fmax(highest, counts.thresholds[starts[1:]]))
     fraction = ratio(positives, positives + negatives)
@@ -436,7 +436,7 @@ def cut_bins(counts: ThresholdCounts, n_bins: int, strategy: Strategy) -> Bins:
     return Bins(edges, positives[::-1], negatives[::-1], mean, fraction, starts)
 
 
-FEW_BINS = 1000  # that are added up one by one, exactly
+FEW_BINS = 1000  # up to this many are summed one by one, exactly
 
 
 def _exact_bins(counts: ThresholdCounts, starts: NDArray[np.intp]) -> list[int]:
@@ -454,14 +454,14 @@ def _exact_bins(counts: ThresholdCounts, starts: NDArray[np.intp]) -> list[int]:
 
 
 def mean_of_bins(sums: list[int], sizes: list[Any]) -> Floats:
-    """Return the mean probability of bins, rounded once; NaN in empty ones."""
+    """Return the mean probability of each bin, rounded once; NaN for empty bins."""
     means = [Fraction(total, int(n) << FRACTION) if n else math.nan for total, n in zip(sums, sizes, strict=True)]
     return np.array([float(mean) for mean in means])
 
 
 def _uniform(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     edges = np.arange(n_bins + 1) / n_bins
-    # Above an edge is what is at least the number after it.
+    # Above an edge means at least the next float.
     above = np.nextafter(edges.astype(np.result_type(counts.thresholds, np.float64)), 2)
     starts = counts.rows_at_least(above[::-1])
     starts[-1] = counts.thresholds.size - 1  # 0 belongs to the first bin
@@ -469,11 +469,11 @@ def _uniform(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64],
 
 
 def _quantile(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return as edge k the lowest probability with a share of k / n_bins of the rows at or below it.
+    """Return as edge k the lowest probability with at least a share of k / n_bins of the rows at or below it.
 
-    That is the one under the last row of the counts with at most a share of 1 - k / n_bins at or above it.
+    It follows the last row of the counts with at most a share of 1 - k / n_bins at or above it.
     """
-    # By a few ulps more than enough, so that equal weights of 0.1 are cut as whole ones are.
+    # A few ulps more than needed, so that equal weights of 0.1 are cut like whole ones.
     enough = (counts.n_pos + counts.n_neg) * (np.arange(1, n_bins) / n_bins) * (1 + WEIGHT_ROUNDING)
     fits = last_row(counts.thresholds.size, enough.shape, lambda rows: counts.tps[rows] + counts.fps[rows] <= enough)
     inner = sorted_unique(fits)
@@ -493,8 +493,8 @@ def sum_bins(
 ) -> list[NDArray[np.float64]]:
     """Sum over each bin, the highest first.
 
-    `terms` returns arrays over a block's groups. It is called with the groups and a function that repeats an array over
-    the bins for the groups.
+    `terms` returns arrays over a block's groups. It is called with the groups and a function that repeats an array
+    over bins for each group.
     """
 
     def block_sums(block: slice, groups: Groups) -> list[tuple[int, list[Any]]]:

@@ -1,6 +1,6 @@
 """Metrics of the ranked documents of queries, each a function of sums over the first k ranks.
 
-Where scores tie, sums are their mean over all orders of the documents that do, and so are all of these metrics.
+For tied scores the sums, and hence all of these metrics, are means over all orders of the tied documents.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ class QuerySums(NamedTuple):
     Attributes
     ----------
     k : float or ndarray of shape (n_queries,)
-        Ranks that are summed over; for all, the documents of each query.
+        Number of ranks summed over; without a limit, the number of documents of each query.
     n_relevant : ndarray of float of shape (n_queries,)
         Relevant documents of each query, at any rank.
     dcg, ideal_dcg : ndarray of shape (n_queries,)
-        Gains times the discounts of their ranks, of this order and of the best.
+        Gains times the discounts of their ranks, in this order and in the best one.
     hits : ndarray of shape (n_queries,)
-        Relevant documents.
+        Relevant documents among the first k.
     reciprocal_rank : ndarray of shape (n_queries,)
-        Of the first relevant document; 0 where there is none.
+        One over the rank of the first relevant document; 0 if there is none.
     found : ndarray of shape (n_queries,)
-        Whether there is a relevant document: a chance where scores tie.
+        Whether there is a relevant document; for tied scores the chance of one.
     precisions : ndarray of shape (n_queries,)
-        Precision down to each relevant document, added up.
+        Sum over relevant documents of the precision down to each.
     """
 
     k: Any
@@ -47,7 +47,7 @@ class QuerySums(NamedTuple):
 
 
 def checked_k(k: Any = None) -> dict[str, Any]:
-    """Return the option k, checked; None takes all documents."""
+    """Return the option k, checked; None means all documents."""
     return {"k": None if k is None else check_integer("k", k, low=1, high=2**53)}
 
 
@@ -57,18 +57,18 @@ def dcg(sums: QuerySums) -> Floats:
 
 
 def ndcg(sums: QuerySums) -> Floats:
-    """Return the DCG divided by the DCG of the ideal order, by relevance."""
+    """Return the DCG divided by the DCG of the ideal order by relevance."""
     with np.errstate(invalid="ignore"):
         return np.minimum(sums.dcg / sums.ideal_dcg, 1.0)
 
 
 def reciprocal_rank(sums: QuerySums) -> Floats:
-    """Return one over the rank of the first relevant document, 0 where none is among the first k."""
+    """Return one over the rank of the first relevant document, 0 if none is among the first k."""
     return _if_any_relevant(sums, sums.reciprocal_rank)
 
 
 def average_precision(sums: QuerySums) -> Floats:
-    """Return the mean precision down to each relevant document, 0 for one that is not among the first k."""
+    """Return the mean over relevant documents of the precision down to each, 0 for one outside the first k."""
     return _over_relevant(sums, sums.precisions)
 
 
@@ -78,7 +78,7 @@ def recall(sums: QuerySums) -> Floats:
 
 
 def precision(sums: QuerySums) -> Floats:
-    """Return the relevant documents among the first k, over k, also where there are fewer."""
+    """Return the number of relevant documents among the first k, divided by k even if there are fewer documents."""
     precisions: Floats = sums.hits / sums.k
     return precisions
 

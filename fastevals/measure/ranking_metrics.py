@@ -1,7 +1,7 @@
-"""Metrics of a whole ranking, each a function of threshold counts; NaN where a class is missing.
+"""Metrics of a whole ranking, each a function of threshold counts; NaN if a class is missing.
 
-Values that are ratios of counts are computed as fractions and rounded once. Symbols and numbers of equations as in
-Zhou, *Machine Learning*, section 2.3.
+Ratios of counts are computed as fractions and rounded once. Symbols and equation numbers follow Zhou, *Machine
+Learning*, section 2.3.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from fastevals.results import UNDEFINED_POINT, OperatingPoint
 class Area(NamedTuple):
     """An area under the P-R curve."""
 
-    kernel: Callable[..., Any]  # gives a step's gained positives times its precision, so many times
+    kernel: Callable[..., Any]  # returns `times` times a step's gained positives times its precision
     times: int
 
     def of_sum(self, share: Fraction) -> float:
-        """Round a sum over the steps, as a share of the positives, once, and no higher than 1."""
+        """Return the sum over the steps, given as a share of the positives, rounded once and at most 1."""
         return float(min(share / self.times, Fraction(1)))
 
 
@@ -54,12 +54,12 @@ def exact_auc(counts: ThresholdCounts) -> Fraction:
 
 
 def roc_auc(counts: ThresholdCounts) -> float:
-    """Return the area under the ROC curve: the chance that a positive ranks above a negative, ties half (2.20)."""
+    """Return the area under the ROC curve: the chance that a positive ranks above a negative, a tie as half (2.20)."""
     return math.nan if one_class(counts) else float(exact_auc(counts))
 
 
 def rank_loss(counts: ThresholdCounts) -> float:
-    """Return 1 - AUC: the share of pairs ranked wrong, ties half (2.21)."""
+    """Return 1 - AUC: the share of pairs ranked wrong, a tie as half (2.21)."""
     return math.nan if one_class(counts) else float(1 - exact_auc(counts))
 
 
@@ -71,8 +71,8 @@ def gini(counts: ThresholdCounts) -> float:
 def partial_roc_auc(counts: ThresholdCounts, max_fpr: float, min_tpr: float, standardize: bool) -> float:
     """Return the area under the ROC curve where FPR <= max_fpr and above TPR = min_tpr.
 
-    Standardised so that chance is 0.5 and a perfect ranking 1: McClish (1989), doi:10.1177/0272989X8900900307;
-    both sides: Yang et al. (2019), doi:10.1177/0962280217718866.
+    Standardized so that chance is 0.5 and a perfect ranking is 1: McClish (1989), doi:10.1177/0272989X8900900307;
+    both bounds: Yang et al. (2019), doi:10.1177/0962280217718866.
     """
     if one_class(counts):
         return math.nan
@@ -99,7 +99,7 @@ def partial_roc_auc(counts: ThresholdCounts, max_fpr: float, min_tpr: float, sta
             whole = 2 * (n_neg * Fraction(fp_scale)) * (n_pos * Fraction(tp_scale))
             points[1:1] = [(fpr(first), tpr(first)), (fpr(last), tpr(last))]
             area = doubled / whole - bottom * (fpr(last) - fpr(first))
-        for (x0, y0), (x1, y1) in zip(points[::2], points[1::2], strict=True):  # the pieces cut off at the limits
+        for (x0, y0), (x1, y1) in zip(points[::2], points[1::2], strict=True):  # the partial segments at both limits
             area += (x1 - x0) * ((y0 + y1) / 2 - bottom)
     if not as_flag("standardize", standardize):
         return float(area)
@@ -110,7 +110,7 @@ def partial_roc_auc(counts: ThresholdCounts, max_fpr: float, min_tpr: float, sta
 def _between(
     other_rate: Callable[[int], Fraction], along: Callable[[int], Fraction], row: int, place: Fraction
 ) -> Fraction:
-    """Interpolate one rate where the other is at a place, from the row before to a row that has reached it."""
+    """Interpolate one rate where the other reaches a value, between the row before and a row that has reached it."""
     end = along(row)
     if not row or end <= place:
         return other_rate(row)
@@ -119,7 +119,7 @@ def _between(
 
 
 def average_precision(counts: ThresholdCounts) -> float:
-    """Return the sum of recall gained times precision, over thresholds."""
+    """Return the sum over thresholds of the gain in recall times precision."""
     return _area(STEPWISE, counts)
 
 
@@ -134,17 +134,17 @@ def _area(area: Area, counts: ThresholdCounts) -> float:
 
 
 def pr_auc(counts: ThresholdCounts, interpolation: Interpolation = "davis-goadrich") -> float:
-    """Return the area under the P-R curve, between points linear in counts. Or linear in precision and recall."""
+    """Return the area under the P-R curve, with counts linear between points (or precision linear in recall)."""
     return _area(PR_AREAS[interpolation], counts)
 
 
 def pr_auc_linear(counts: ThresholdCounts) -> float:
-    """Return the area under the P-R curve between points linear in precision and recall: too large."""
+    """Return the area under the P-R curve with precision linear in recall between points, which is optimistic."""
     return pr_auc(counts, "linear")
 
 
 def mean_lift(counts: ThresholdCounts) -> float:
-    """Return precision over the share of positives, on average over the share of rows predicted positive."""
+    """Return the mean, over the share of rows predicted positive, of precision over the share of positives."""
     if not counts.n_pos:
         return math.nan
     return float(_sum_over_positives(areas.lift_area, counts))
@@ -170,9 +170,9 @@ def _abs_informedness_parts(at: Cells) -> tuple[Any, Any]:
 
 
 def break_even_point(counts: ThresholdCounts) -> OperatingPoint:
-    """Return the value at which precision = recall: where as many rows are predicted positive as are positive.
+    """Return the value at which precision = recall: as many rows are predicted positive as are positive.
 
-    Inside a tie group the counts are interpolated linearly. NaN if no positive is among them.
+    Inside a group of ties the counts are interpolated linearly. NaN if no positive is among these rows.
     """
     if not counts.n_pos:
         return UNDEFINED_POINT
@@ -207,24 +207,24 @@ def equal_error_rate(counts: ThresholdCounts, on_hull: bool = False) -> Operatin
 
 
 def equal_error_rate_on_hull(counts: ThresholdCounts) -> OperatingPoint:
-    """Return FPR = 1 - TPR where the convex hull of the ROC curve crosses it."""
+    """Return the FPR at which the convex hull of the ROC curve crosses FPR = 1 - TPR."""
     return equal_error_rate(counts, on_hull=True)
 
 
 def hull(counts: ThresholdCounts) -> ThresholdCounts:
     """Keep the vertices of the convex hull of the ROC curve (Provost and Fawcett 2001, doi:10.1023/A:1007601015854)."""
     x, y = counts.fps, counts.tps
-    # Where a cross product is rounded what is a vertex may depend on the order; of integers it must not overflow.
+    # For rounded cross products the vertices may depend on the order of evaluation; integer ones must not overflow.
     if y.dtype == np.float64 or counts.n_pos * counts.n_neg >= 2**62:
         return counts.take(_vertices(x * power_of_two(counts.n_neg), y * power_of_two(counts.n_pos)))
     parts = run(lambda part: part.start + _vertices(x[part], y[part]), chunks(x.size))
-    rows = np.concatenate(parts)  # a vertex of all is one of its part
+    rows = np.concatenate(parts)  # a vertex of the whole is a vertex of its part
     if len(parts) > 1:
         rows = rows[_vertices(*(read_only_as(each[rows], each.dtype) for each in (x, y)))]
     return counts.take(rows)
 
 
 def _vertices(x: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the places of the vertices of the upper hull of points with ascending y."""
+    """Return the indices of the vertices of the upper hull of points with ascending y."""
     places: NDArray[np.intp] = np.empty(x.size, dtype=np.intp)
     return places[: areas.upper_hull(x, y, places)].copy()

@@ -1,9 +1,9 @@
-"""One entry a metric, whatever it is of: calls, the report, the command line, splits and the tests read this table.
+"""The table of metrics: one entry per metric, read by calls, reports, the command line, splits and the tests.
 
-To add a metric, write its function (`ranking_metrics.py` for a whole ranking, `probability_metrics.py` where scores are
-probabilities, `cells.py` for the cells at a threshold, `error_metrics.py` for sums of errors; of a matrix a method of
-`ConfusionMatrix`) and its entry here. Where others have a method of their name, too, `tests/measure/test_registry.py`
-says so.
+To add a metric, write its function (`ranking_metrics.py` for a whole ranking, `probability_metrics.py` for
+probabilities, `cells.py` for the cells at a threshold, `error_metrics.py` for sums of errors, or a method of
+`ConfusionMatrix`) and its entry here. `tests/measure/test_registry.py` reports other classes that need a method of the
+same name.
 """
 
 from __future__ import annotations
@@ -28,45 +28,45 @@ from fastevals.results import FULL_NAMES, full_name
 
 
 class Detail(IntEnum):
-    """How finely a metric tells rows apart, from the coarsest."""
+    """How finely a metric distinguishes rows, from the coarsest."""
 
-    CUTS = 0  # by class, on either side of thresholds fixed beforehand
-    POLYLINE = 1  # by corners of the ROC polyline
-    POSITIVES = 2  # by thresholds with positives
-    THRESHOLDS = 3  # by all thresholds, whose values count
+    CUTS = 0  # by class, and by the side of thresholds fixed beforehand
+    POLYLINE = 1  # by vertices of the ROC polyline
+    POSITIVES = 2  # by thresholds that have positives
+    THRESHOLDS = 3  # by all thresholds, whose values matter
 
 
 class Influence(Enum):
-    """How a row moves a metric: which replicates are alike, and what tells how two models vary together."""
+    """How a row affects a metric; this decides which replicates are alike and how two models' values covary."""
 
-    LINEAR = auto()  # it adds its own part to sums, of which the metric is a smooth function
-    PLACE = auto()  # it moves the place of the curve at which the metric is read
-    BEST = auto()  # it moves the place that is the best of all, at which the metric is read
-    BINS = auto()  # it adds to the sum of a bin, which counts without its sign
-    ROWS = auto()  # it moves the row that is read: no sums tell
+    LINEAR = auto()  # it adds its part to sums, and the metric is a smooth function of the sums
+    PLACE = auto()  # it moves the point of the curve at which the metric is read
+    BEST = auto()  # it moves the best point of the curve, at which the metric is read
+    BINS = auto()  # it adds to the sum of a bin, whose absolute value counts
+    ROWS = auto()  # it moves the row whose value is read, so no sums suffice
 
 
 class ReplicateKernel(NamedTuple):
-    """How a bootstrap replicate's value is swept. Kernels are named: they are loaded where they are used.
+    """How a bootstrap replicate's value is swept. The kernel is given by name and loaded on first use.
 
     Attributes
     ----------
     kernel : str
-        Of how often each step of the ranking was drawn, gives the value (in `_kernels.replicate_metrics`), or the
-        counts above a threshold (in `_kernels.replicate_thresholds`).
+        Name of a function of how often each step of the ranking was drawn. It returns the value (if it is in
+        `_kernels.replicate_metrics`), or the counts above a threshold (in `_kernels.replicate_thresholds`).
     detail : Detail
-        Of the steps.
+        Detail of the steps.
     row_detail : Detail, optional
-        Of the steps, if coarser, where it is known how often each row was drawn.
+        Detail of the steps, if coarser, when the number of draws of each row is known.
     scratch : int
-        Arrays of working memory that the kernel takes.
+        Number of working arrays that the kernel takes.
     then : callable, optional
         Applied to the value.
     of_thresholds : callable, optional
-        Of the scores of rows, gives the term of a positive and that of a negative: the metric is made of sums of these
-        over rows, no sweep of steps.
+        Given the rows' scores, returns the terms of positives and those of negatives. The metric is then a function of
+        sums of these terms over rows, without a sweep of steps.
     n_bins : int
-        Bins of equal width whose sums are added up without their signs; 0 of a mean over rows.
+        Bins of equal width whose sums are added up as absolute values; 0 for a mean over rows.
     """
 
     kernel: str
@@ -80,77 +80,78 @@ class ReplicateKernel(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What the rest of the package needs to know of a metric.
+    """What the rest of the package needs to know about a metric.
 
     Attributes
     ----------
     name : str
-        As users write it.
+        Name that users write.
     title : str
         Heading of its column in a table.
     of : "ranking", "probabilities", "cells", "matrix", "targets" or "queries"
-        What the function takes: `ThresholdCounts`; the same of scores that are probabilities of the positive class (NaN
-        of other scores); the `Cells` at one threshold or many; a `ConfusionMatrix` of any classes, or a stack; the
-        `RegressionSums` of predicted numbers, one of each model (the median error takes rows: no sums tell it); or the
-        `QuerySums` of ranked documents.
+        What the function takes: `ThresholdCounts`; `ThresholdCounts` of scores that are probabilities of the positive
+        class (NaN for other scores); the `Cells` at one threshold or many; a `ConfusionMatrix` of any number of
+        classes, or a stack; the `RegressionSums` of predicted numbers, one per model (the median error takes rows); or
+        the `QuerySums` of ranked documents.
     function : callable
-        Gives a number or an `OperatingPoint`, or an array of the shape of the cells, the stack or the sums; NaN where
+        Returns a number or an `OperatingPoint`, or an array with the shape of the cells, the stack or the sums; NaN if
         undefined. The first sentence of its docstring is its definition in `docs/metrics.md`.
     greater_is_better : bool
         Direction.
     bounds : tuple of float
-        Least and largest value.
+        Lowest and highest values.
     needs : tuple of str
-        Classes ("positives", "negatives") without which it is undefined, or "scatter", of targets that differ; of
-        queries "relevant", a relevant document.
+        Classes ("positives", "negatives") without which it is undefined; for targets "scatter" (they must differ); for
+        queries "relevant" (a relevant document).
     check_options : callable, optional
-        Takes the options of the function as users give them, with their defaults, and returns them all, checked.
+        Takes the function's options as keywords with defaults, and returns all of them, checked.
     influence : Influence
-        How a row moves it; of cells, at a threshold that is fixed beforehand (`metric_specs.influence_of`).
+        How a row affects it; for a metric of cells, at a fixed threshold (`metric_specs.influence_of`).
     replicate : ReplicateKernel or None
-        How a bootstrap replicate's value is swept; without it the function is called, some 10 x slower.
+        How a bootstrap replicate's value is swept; without it the function is called, about 10 x slower.
     detail : Detail
-        How finely the function tells rows of scores apart: replicates are swept as coarsely, if it is called for them.
+        How finely the function distinguishes rows; replicates are swept as coarsely if the function is called on them.
     parts : callable, optional
-        Of cells and options, numerator and denominator of what orders thresholds of the same rows as the metric does:
-        integers of integers.
+        Given cells and options, returns an integer numerator and denominator for integer cells. Their quotient orders
+        thresholds of the same rows as the metric does.
     best : callable, optional
-        Of options, gives the kernel of `_kernels.replicate_thresholds` that finds a replicate's best threshold by this
-        metric, and its parameters.
+        Given options, returns the name of the kernel in `_kernels.replicate_thresholds` that finds a replicate's best
+        threshold by this metric, and the kernel's parameters.
     at_thresholds_only : bool
-        Whether a metric of cells is none of predicted labels.
+        Whether a metric of cells does not apply to predicted labels.
     on_hull : bool
-        Whether a metric of rankings is that of the vertices of the ROC curve's hull.
+        Whether a metric of rankings depends only on the vertices of the ROC curve's convex hull.
     symmetric : bool
-        Whether a metric of cells is the same whichever of two classes is positive.
+        Whether a metric of cells does not depend on which of two classes is positive.
     family : bool
-        Whether it has an entry for each of its usual options (F1 is the F-score of beta 1): the report and
-        `best_threshold` have those.
+        Whether each of its usual options has an entry (F1 is the F-score with beta 1), which the report and
+        `best_threshold` use instead.
     certificate : "ends", "steps", "distances", "thresholds" or ""
-        What bounds it where rows are known in ranges of scores. The "ends" of the worst and the best order: it never
-        gets worse when a positive's score rises or a negative's falls; of cells, at each threshold. Sums of bounds of
-        its "steps", or the one-sided "distances". The ends at "thresholds" between ranges alone. Or nothing.
+        What bounds it if only ranges of the scores are known. "ends": its values in the worst and the best order, as it
+        never gets worse when a positive's score rises or a negative's falls (for cells, at each threshold). "steps":
+        sums of bounds per step. "distances": the one-sided distances. "thresholds": the ends, but only at thresholds
+        between ranges. "": nothing.
     column : dict of str to int
-        The place of its column in tables of reports: of "scores" (of its kind), of "labels", of "classes" one by one,
-        and of "numbers".
+        Position of its column in the tables of reports: of "scores" (within its kind), of "labels", of single
+        "classes", and of "numbers".
     trials : "rows", "positives", "negatives", "predicted" or ""
-        Which rows it is a share of, where their number is taken as given.
+        The rows that it is a share of, if their number is taken as fixed.
     of_pairs : callable, optional
-        Of twice the pairs of a positive and a negative that are won, and twice their number, gives the metric times the
-        latter.
+        Given twice the number of won pairs (of a positive and a negative) and twice the number of pairs, returns the
+        metric times the latter.
     area : Area, optional
-        The sum over the positives that it is, step by step.
+        The sum over positives, step by step, that it equals.
     loss : RowLoss, optional
-        What a row adds to the sum that a metric of targets is made of.
+        What a row adds to the sum behind a metric of targets.
     optimized_bounds : tuple of float, optional
-        Least and largest of what a metric is the best of: over all thresholds, for each cost, or over the signs of
-        differences (a sum of absolute ones is the largest of sums).
+        Bounds of the quantity that the metric is the optimum of: over all thresholds, for each cost, or over the signs
+        of differences (a sum of absolute values is the largest of signed sums).
     synonyms : str
-        What stands for its name, in lower case: abbreviations, and names that other libraries have for it alone.
+        Accepted other names, in lower case: abbreviations, and names that mean this metric alone in other libraries.
     aliases : str
-        Names that may mean it, or its negative: errors about them ask, and say how it is written here.
+        Refused names that may mean this metric, its negative or another; the error suggests the name used here.
     option_aliases : dict of str to str
-        The same with an option, by how that is written here.
+        Other libraries' names for the metric with an option, by the option as written here.
     """
 
     name: str
@@ -191,18 +192,18 @@ class Metric:
         return () if self.check_options is None else tuple(keyword_parameters(self.check_options))
 
     def own_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all its options, checked; of those given, what it has no use for is left out."""
+        """Return all its options, checked; ignore given options that it does not take."""
         own = {name: value for name, value in given.items() if name in self.options}
         return {} if self.check_options is None else self.check_options(**own)
 
     @property
     def of_scores(self) -> bool:
-        """Return whether scores have it, some at a threshold."""
+        """Return whether scores have this metric, at a threshold or not."""
         return self.of in ("ranking", "probabilities", "cells")
 
     @property
     def of_labels(self) -> bool:
-        """Return whether predicted labels have it: a confusion matrix, or the cells of each of its classes."""
+        """Return whether predicted labels have this metric, from a confusion matrix or each class's cells."""
         return self.of == "matrix" or (self.of == "cells" and not self.at_thresholds_only)
 
     @property
@@ -212,11 +213,11 @@ class Metric:
 
     @property
     def is_matrix_method(self) -> bool:
-        """Return whether `ConfusionMatrix` has a method of its name."""
+        """Return whether `ConfusionMatrix` has a method of this name."""
         return hasattr(ConfusionMatrix, self.name)
 
     def __call__(self, counts: ThresholdCounts | Cells, **options: Any) -> Any:
-        """Compute the metric from counts; of options, those it has no use for are left out."""
+        """Compute the metric from counts; ignore options that it does not take."""
         if self.of == "probabilities" and not are_probabilities(cast("ThresholdCounts", counts)):
             return math.nan
         value = self.function(counts, **{name: value for name, value in options.items() if name in self.options})
@@ -247,7 +248,7 @@ COSTS = tuple(keyword_parameters(_checked_costs))
 
 
 def _averages(name: str) -> dict[str, str]:
-    """Return how scikit-learn's scorers of averages are called."""
+    """Return the names of scikit-learn's scorers of averages."""
     return {f"average={average!r}": f"{name}_{average}" for average in ("macro", "micro", "weighted")}
 
 
@@ -286,7 +287,7 @@ def _of_cells(name: str, title: str, function: Callable[..., Any], certificate: 
 
 
 def _error(title: str, function: Callable[..., Any], **more: Any) -> Metric:
-    """Return the entry of an error of targets, by its function."""
+    """Return the entry of an error metric of targets; it is named after its function."""
     return Metric(function.__name__, title, "targets", function, False, bounds=(0.0, math.inf), needs=(), **more)
 
 
@@ -299,7 +300,7 @@ def _of_queries(
 
 
 def _mean_over_rows(of_thresholds: Callable[..., Any], n_bins: int = 0) -> ReplicateKernel:
-    """Return how a mean over rows is summed of a replicate."""
+    """Return how a replicate's mean over rows is summed."""
     return ReplicateKernel("sum_by_bin", Detail.THRESHOLDS, Detail.CUTS, of_thresholds=of_thresholds, n_bins=n_bins)
 
 
@@ -679,7 +680,7 @@ AREAS = {name: metric.area for name, metric in METRICS.items() if metric.area}
 
 
 def columns_of(table: str, of: str = "") -> tuple[str, ...]:
-    """Name the metrics that a table of reports has columns of, in their order; of one kind, if it is given."""
+    """Return the names of the metrics with a column in a table of reports, in order; `of` selects one kind."""
     found = [each for each in METRICS.values() if table in each.column and of in ("", each.of)]
     return tuple(each.name for each in sorted(found, key=lambda each: each.column[table]))
 
@@ -688,14 +689,14 @@ FULL_NAMES.update({written: name for name, metric in METRICS.items() for written
 
 
 def aliases_for(names: Iterable[str]) -> dict[str, str]:
-    """Return how metrics are written here that other libraries call by these names."""
+    """Return how metrics are written here, by other libraries' names."""
     return {
         alias: repr(name) for name in names for alias in f"{METRICS[name].synonyms} {METRICS[name].aliases}".split()
     }
 
 
 def aliases_with_options() -> dict[str, str]:
-    """Return how metrics with options are written here that other libraries call by names of their own."""
+    """Return how metrics with options are written here, by other libraries' names for them."""
     return {
         alias: f"metric({name!r}, {option})"
         for name, entry in METRICS.items()
@@ -705,13 +706,13 @@ def aliases_with_options() -> dict[str, str]:
 
 
 def find_metric(argument: str, name: str, of: str | None = None) -> Metric:
-    """Find the metric that an argument names, among those of one kind."""
+    """Return the metric that an argument names, among those of one kind."""
     names = [metric.name for metric in SCORE_METRICS.values() if of in (None, metric.of)]
     return SCORE_METRICS[name_among(argument, name, names)]
 
 
 def name_among(argument: str, name: Any, names: Collection[str]) -> str:
-    """Return the name of a metric that an argument names, which must be one of some."""
+    """Return the name of the metric that an argument names; raise unless it is one of `names`."""
     found = full_name(name)
     if not isinstance(found, str) or found not in names:
         check_choice(argument, name, names, None if isinstance(found, str) and found in METRICS else aliases_for(names))

@@ -1,4 +1,4 @@
-"""What happens at a threshold, and the thresholds that are best: functions of threshold counts."""
+"""Values at a threshold, and the best thresholds, as functions of threshold counts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fastevals.measure import cells
 from fastevals.measure.registry import COSTS, Detail, Metric, ReplicateKernel, find_metric
 from fastevals.results import UNDEFINED_POINT, OperatingPoint
 
-LARGEST_INTEGER_OPTION = 2**15  # of larger ones, squares times counts might be past 64 bits
+LARGEST_INTEGER_OPTION = 2**15  # above it, squares times counts could exceed 64 bits
 
 
 def confusion_counts(counts: ThresholdCounts, thresholds: NDArray[Any]) -> NDArray[Any]:
@@ -29,7 +29,7 @@ def confusion_counts(counts: ThresholdCounts, thresholds: NDArray[Any]) -> NDArr
 def expected_cost(
     counts: ThresholdCounts, threshold: NDArray[Any], cost_fp: float, cost_fn: float, prior: float | None
 ) -> float:
-    """Return the mean cost of a row at a threshold."""
+    """Return the mean cost per row at a threshold."""
     at = counts.cells(counts.rows_at_least(threshold))
     return float(cells.expected_cost(at, cost_fp, cost_fn, prior))
 
@@ -57,7 +57,7 @@ def best_threshold(
 def best_row_by(
     counts: ThresholdCounts, entry: Metric, options: dict[str, Any], maximize: bool | None = None
 ) -> int | None:
-    """Return the row of the highest threshold that is best by a metric of the cells, with all its options."""
+    """Return the row of the highest threshold that is best by a metric of cells; `options` has all its options."""
     sign = 1 if (entry.greater_is_better if maximize is None else maximize) else -1
     present = {name: value for name, value in options.items() if value is not None}
     integers = {name: int(value) for name, value in present.items() if value == int(value) < LARGEST_INTEGER_OPTION}
@@ -75,19 +75,19 @@ def _signed(function: Callable[..., Any], sign: int, options: dict[str, int]) ->
 
 
 def threshold_for(counts: ThresholdCounts, name: str, limit: Any) -> OperatingPoint:
-    """Return the best other rate where a rate is within its limit, and the highest threshold that attains it."""
+    """Return the best value of one rate while another is within its limit, and the highest threshold attaining it."""
     return _operating_point(counts, row_within(counts, name, checked_limit(name, limit)), CONSTRAINTS[name].best)
 
 
 def checked_limit(name: str, limit: Any) -> float:
-    """Return the limit of a constraint as a float, within its range."""
+    """Return the limit of a constraint as a float, checked."""
     return check_number(name, limit, low=0, high=CONSTRAINTS[name].largest)
 
 
 def row_within(counts: ThresholdCounts, name: str, limit: float) -> int | None:
-    """Return the row where one rate is best while the other is within its limit; None if no row is.
+    """Return the row at which one rate is best while another is within its limit; None if no row is.
 
-    A quota is filled whatever it gains: the row is the one with the most rows predicted positive.
+    A quota is filled even without gain: the row is the one with the most rows predicted positive.
     """
     rate, bound, best, sign, *_ = CONSTRAINTS[name]
     if name == QUOTA:
@@ -116,14 +116,14 @@ QUOTA = "n_predicted"
 
 
 class Constraint(NamedTuple):
-    """What a constraint bounds, and what is best under it."""
+    """What a constraint bounds, and which rate is optimized under it."""
 
-    rate: Callable[[Cells], Any]  # the rate that is bounded, or the number
+    rate: Callable[[Cells], Any]  # the rate, or number, that is bounded
     bound: int  # 1: from below, -1: from above
-    best: cells.Quotient  # the rate that is best under it
-    sign: int  # 1: the greater, -1: the less
-    largest: float  # that a limit may be
-    replicate: ReplicateKernel  # how a bootstrap replicate's threshold is swept for
+    best: cells.Quotient  # the rate that is optimized
+    sign: int  # 1: maximized, -1: minimized
+    largest: float  # largest possible limit
+    replicate: ReplicateKernel  # finds a bootstrap replicate's threshold
 
 
 CONSTRAINTS: dict[str, Constraint] = {
@@ -143,19 +143,19 @@ CONSTRAINTS: dict[str, Constraint] = {
 
 
 def _check_costs_used(metric: str, used: Iterable[str], options: dict[str, Any]) -> None:
-    """Raise if costs or a prior were given for a metric that has no use for them."""
+    """Raise if costs or a prior are given for a metric that does not take them."""
     if not {*COSTS}.intersection(used) and options != {"cost_fp": 1.0, "cost_fn": 1.0, "prior": None}:
-        raise ValueError(f"cost_fp, cost_fn and prior go with metric='expected_cost', got them with {metric}")
+        raise ValueError(f"cost_fp, cost_fn and prior apply only to metric='expected_cost', got them with {metric}")
 
 
 def _as_cell_function(name: str, function: Callable[..., Any]) -> Callable[[Any], NDArray[Any]]:
-    """Wrap a user's function of (tp, fp, fn, tn) so that it must give numbers of their shape."""
+    """Wrap a user's function of (tp, fp, fn, tn) so that it must return numbers of their shape."""
 
     def checked(cells: Any) -> NDArray[Any]:
         values = np.asarray(function(*cells))
         if values.dtype.kind not in "fiub" or values.shape != np.shape(cells[0]):
             raise ValueError(
-                f"{name} must give real numbers of the counts' shape {np.shape(cells[0])}, "
+                f"{name} must return real numbers of the counts' shape {np.shape(cells[0])}, "
                 f"got dtype {values.dtype} of shape {values.shape}"
             )
         return values.astype(np.float64, copy=False)

@@ -532,7 +532,7 @@ def test_bad_input(given_arguments: Any, options: Any, message: str) -> None:
     ("asked", "options", "message"),
     [
         (["mean_squared_error", "roc_auc"], {}, "metrics must be one of 'mean_squared_error'"),
-        ({"a": "r2", "b": len}, {}, "functions go with a Ranking or a ConfusionMatrix, not with targets"),
+        ({"a": "r2", "b": len}, {}, "functions need a Ranking or a ConfusionMatrix, not targets"),
         ("brier_score", {}, r"y_score must hold probabilities, in \[0, 1\], got 3"),
         ("nothing", {}, "metrics must be one of 'roc_auc'"),
         (["roc_auc", "f1"], {}, "f1 of scores needs one threshold"),

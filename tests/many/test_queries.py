@@ -384,7 +384,7 @@ def test_ends_of_names_are_the_option_k():
     assert found["mine"].values == found["other"].values
     with pytest.raises(ValueError, match="metrics must all differ, got 'recall@3' twice"):
         query_metrics([1, 0], [1, 2], [1, 1], ["recall@3", metric("recall_at_k", k=3)])
-    with pytest.raises(ValueError, match="k must be given once, got 3 beside 'ndcg@5'"):
+    with pytest.raises(ValueError, match="k must be given once, got k=3 and 'ndcg@5'"):
         metric("ndcg@5", k=3)
     assert str(metric("ndcg", k=None)) == "ndcg(k=None)"
 
@@ -393,9 +393,9 @@ def test_ends_of_names_are_the_option_k():
     ("name", "said"),
     [
         ("recall", "(did you mean 'recall@10'?)"),
-        ("roc_auc", "must be of ranked documents, one of 'ndcg', 'dcg', 'map', 'mrr', 'recall@10'"),
-        ("ndcg@0", "what follows @ must be a whole number above 0, got 'ndcg@0'"),
-        ("ndcg@ten", "what follows @ must be a whole number above 0, got 'ndcg@ten'"),
+        ("roc_auc", "must measure ranked documents: one of 'ndcg', 'dcg', 'map', 'mrr', 'recall@10'"),
+        ("ndcg@0", "@ must be followed by a whole number above 0, got 'ndcg@0'"),
+        ("ndcg@ten", "@ must be followed by a whole number above 0, got 'ndcg@ten'"),
         ("recip_rank", "(did you mean 'mrr'?)"),
         ("success@5", "(did you mean 'hit_rate'?)"),
         ("P@5", "(did you mean 'precision_at_k'?)"),
@@ -413,7 +413,7 @@ def test_unknown_metrics(name, said):
 @pytest.mark.parametrize("name", ["ndcg@10", "map", "recall@5"])
 def test_other_calls_say_which_call_takes_a_metric_of_queries(name):
     y, s = [0, 1, 0, 1], [1.0, 2.0, 3.0, 4.0]
-    said = rf"{name} is of the ranked documents of queries: fastevals.query_metrics"
+    said = rf"{name} measures the ranked documents of queries: pass it to fastevals.query_metrics"
     for call in (
         lambda: fastevals.bootstrap((y, s), name),
         lambda: fastevals.bootstrap(fastevals.Ranking(y, s), name),

@@ -587,9 +587,9 @@ def test_a_summary_interrupted_in_an_update_says_so(loss: str, monkeypatch: pyte
         interrupted(lambda: merged.merge(sound))
     for broken in (summary, merged):
         for call in (broken.result, lambda each=broken: each.update([1, 1]), lambda each=broken: each.merge(sound)):
-            with pytest.raises(ValueError, match="this summary was interrupted in an update: make it anew"):
+            with pytest.raises(ValueError, match="this summary was interrupted during an update: make a new one"):
                 call()
-        with pytest.raises(ValueError, match="other was interrupted in an update: make it anew"):
+        with pytest.raises(ValueError, match="other was interrupted during an update: make a new one"):
             sound.merge(broken)
     assert sound.result().n_models == 1
 

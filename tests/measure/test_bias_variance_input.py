@@ -112,10 +112,10 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "decomposition of squares": (
         lambda: bias_variance(Y, P, decomposition="james"),
-        "decomposition= goes with loss='zero_one', got it with loss='squared'",
+        "decomposition= requires loss='zero_one', got loss='squared'",
     ),
-    "labels of squares": (lambda: bias_variance(Y, P, labels=[0, 1]), "labels= goes with loss='zero_one'"),
-    "nothing yet": (lambda: BiasVarianceSummary(Y).result(), "there must be a model .* call update first"),
+    "labels of squares": (lambda: bias_variance(Y, P, labels=[0, 1]), "labels= requires loss='zero_one'"),
+    "nothing yet": (lambda: BiasVarianceSummary(Y).result(), "there are no models .* call update first"),
     "observed of each at the start": (
         lambda: BiasVarianceSummary(Y, y_observed=P),
         "y_observed must be 1-D, the same for all models; pass each model's own to update",
@@ -126,7 +126,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "observed of some": (
         lambda: BiasVarianceSummary(Y).update(Y, y_observed=Y).update(Y),
-        "y_observed must come with all models or none: those before had it, this has not",
+        "y_observed must be given for all models or none: those before had it, this one has not",
     ),
     "merging some observed": (
         lambda: BiasVarianceSummary(Y).update(Y).merge(BiasVarianceSummary(Y).update(Y, y_observed=Y)),

@@ -542,7 +542,7 @@ def test_bad_ways_to_ask(fawcett):
         fawcett.at()
     with pytest.raises(ValueError, match="got probability_cost and prior"):
         fawcett.at(probability_cost=0.5, prior=0.5)
-    with pytest.raises(ValueError, match="cost_fp and cost_fn go with prior"):
+    with pytest.raises(ValueError, match="cost_fp and cost_fn require prior"):
         fawcett.at(probability_cost=0.5, cost_fn=3.0)
     for threshold, message in ((math.nan, "must not be NaN"), ([0.5, 0.6], "must be one number"), ("a", "must hold")):
         with pytest.raises(ValueError, match=f"threshold {message}"):

@@ -426,9 +426,9 @@ def test_the_threshold_of_a_cost_matrix_decides_as_it_does() -> None:
         ({"prior": [0.5, 0.5], "fitted_prior": 0.5}, "prior must be a number"),
         ({"prior": 0.5, "fitted_prior": 0}, r"fitted_prior must be in \(0, 1\), got 0"),
         ({"prior": 0.5, "fitted_prior": 1.0}, r"fitted_prior must be in \(0, 1\), got 1.0"),
-        ({"cost_fp": 0, "prior": 0.0, "fitted_prior": 0.5}, "prior must leave a class .* costs something, got 0.0"),
-        ({"cost_fn": 0, "prior": 1, "fitted_prior": 0.5}, "prior must leave a class .* costs something, got 1"),
-        ({"cost_matrix": [[0, 1], [2, 0]], "cost_fn": 2}, "cost_matrix goes without cost_fp and cost_fn, got 1.0 and"),
+        ({"cost_fp": 0, "prior": 0.0, "fitted_prior": 0.5}, "prior must not exclude every class .* anything, got 0.0"),
+        ({"cost_fn": 0, "prior": 1, "fitted_prior": 0.5}, "prior must not exclude every class .* anything, got 1"),
+        ({"cost_matrix": [[0, 1], [2, 0]], "cost_fn": 2}, "cost_matrix excludes cost_fp and cost_fn, got 1.0 and"),
         ({"cost_matrix": [[0, -1], [2, 0]]}, "but class 0 costs -1 predicted as 1 and 0 predicted as 0"),
         ({"cost_matrix": [[0, 1], [2, 3]]}, "but class 1 costs 2 predicted as 0 and 3 predicted as 1"),
         ({"cost_matrix": [[1, 1], [2, 2]]}, "cost_matrix must make a wrong prediction cost more"),
@@ -512,7 +512,7 @@ def test_an_empty_class_of_prior_zero_costs_nothing() -> None:
         ({"prior": [1.5, -0.5]}, "prior must not be negative, got -0.5"),
         ({"prior": [1]}, r"prior must hold numbers of shape \(2,\), got int64 of shape \(1,\)"),
         ({"prior": [math.nan, 0.5]}, "prior must be finite"),
-        ({"prior": [0.5, 0.5], "normalize": False}, "prior goes with normalize=True, got it with normalize=False"),
+        ({"prior": [0.5, 0.5], "normalize": False}, "prior requires normalize=True, got normalize=False"),
     ],
 )
 def test_bad_prior_of_a_cost(options: dict[str, Any], message: str) -> None:

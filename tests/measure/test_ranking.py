@@ -1018,11 +1018,11 @@ CELL_CHOICES = ", ".join(map(repr, CELL_NAMES))
         (lambda r: r.best_threshold(3), f"metric must be one of {CELL_CHOICES}; got 3"),
         (
             lambda r: r.best_threshold("f1", cost_fn=2),
-            "cost_fp, cost_fn and prior go with metric='expected_cost', .*'f1'",
+            "cost_fp, cost_fn and prior apply only to metric='expected_cost', .*'f1'",
         ),
-        (lambda r: r.best_threshold(lambda *c: c[0], prior=0.1), "prior go with metric='expected_cost'"),
-        (lambda r: r.best_threshold(lambda *c: 1.0), r"metric must give real numbers of the counts' shape .* \(\)"),
-        (lambda r: r.best_threshold(lambda *c: c[0] * 1j), "metric must give real numbers .* dtype complex128"),
+        (lambda r: r.best_threshold(lambda *c: c[0], prior=0.1), "prior apply only to metric='expected_cost'"),
+        (lambda r: r.best_threshold(lambda *c: 1.0), r"metric must return real numbers of the counts' shape .* \(\)"),
+        (lambda r: r.best_threshold(lambda *c: c[0] * 1j), "metric must return real numbers .* dtype complex128"),
         (
             lambda r: r.threshold_for(),
             "exactly one of precision, recall, fpr, tpr, n_predicted must be given, got none",

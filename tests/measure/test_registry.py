@@ -658,7 +658,7 @@ def test_an_entry_of_cells_may_have_options(monkeypatch):
             fastevals.bootstrap(subject, fastevals.metric("hits", scale=-1, **options), **QUICK)
     assert fastevals.bootstrap((y, p), {"hits": fastevals.metric("hits", scale=2, average="micro")}, **QUICK)
     assert fastevals.Ranking(y, s).best_threshold("hits").value == y.mean()
-    with pytest.raises(ValueError, match="go with metric='expected_cost', got them with 'hits'"):
+    with pytest.raises(ValueError, match="apply only to metric='expected_cost', got them with 'hits'"):
         fastevals.Ranking(y, s).best_threshold("hits", cost_fp=2.0)
     told = fastevals.report({"y": y, "s": s}, label="y", score="s", best="hits", cost_fp=2.0, n_resamples=50)
     assert told.to_dict()["blocks"][0]["models"][0]["metrics"]["hits"] == y.mean()

@@ -311,11 +311,11 @@ def test_an_exact_ranking_answers_as_that_of_all_rows_or_not_at_all(weight: str 
     named = parquet.ranking(table, label="y", score="a", sample_weight=weight, exact=True, at=between)
     np.testing.assert_array_equal(named.confusion_at(between).counts, whole.confusion_at(between).counts)
     for ask in (found.brier_score, found.brier_decomposition, found.log_loss, found.calibration_curve):
-        with pytest.raises(ValueError, match=r"scores of negatives, which tell .+ are not kept"):
+        with pytest.raises(ValueError, match=r".+ needs the scores of negatives, which are not kept"):
             ask()
     again = pickle.loads(pickle.dumps(found.counts))
     assert again.rows_at_least(np.array([0.5])) == found.counts.rows_at_least(np.array([0.5]))
-    with pytest.raises(ValueError, match="scores of negatives, which tell counts of several parts, are not kept"):
+    with pytest.raises(ValueError, match="merging counts needs the scores of negatives, which are not kept"):
         found.counts + whole.counts
 
 

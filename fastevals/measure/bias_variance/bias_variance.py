@@ -1,13 +1,13 @@
-"""Bias and variance of models of one learner: predictions of all of them in one call, or some at a time.
+"""Bias and variance of models of one learner, from all predictions in one call or a few models at a time.
 
-What models predict is added up sample by sample in a state that does not grow with their number: of squared loss the
-mean and squared deviations from it, of 0-1 loss how many models vote for each class. States of different models merge.
-`BiasVarianceSummary` keeps the state of all samples, so that models can come in any order, from several processes even,
-and be forgotten. `bias_variance` has all predictions at hand and turns the order around: a block of samples, whose
-state stays in cache, sees all models, and only the parts of its loss are kept.
+Predictions are added up per sample in a state whose size does not depend on the number of models: for squared loss the
+mean and the squared deviations from it, for 0-1 loss the number of models that vote for each class. States of different
+models merge. `BiasVarianceSummary` keeps the state of all samples, so that models can come in any order and from
+several processes, and be forgotten. `bias_variance` has all predictions, so it loops the other way: a block of samples,
+whose state stays in cache, reads all models, and only the parts of its loss are kept.
 
-Either way a loss then returns parts for each sample, which are summed over samples by blocks, in their order: the
-result is the same bits at any number of threads.
+Either way a loss then returns its parts for each sample. They are summed over samples in fixed blocks, in order, so the
+result is the same to the bit with any number of threads.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Floats = NDArray[np.float64]
 
 
 class Given(TypedDict, total=False):
-    """What may be known beside true labels and predictions."""
+    """Optional arguments besides true labels and predictions."""
 
     y_observed: Any
     sample_weight: ArrayLike | None
@@ -83,64 +83,65 @@ def bias_variance(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True targets of test samples; for 0-1 loss classes: numbers, booleans or strings.
+        True targets of the test samples; for 0-1 loss classes: numbers, booleans or strings.
     predictions : array-like of shape (n_models, n_samples), mapping of name to array-like, or frame
-        What each model predicts for them: one model a row, an entry or a column. A memory-mapped array may be larger
-        than memory.
+        Each model's predictions for these samples: one row, entry or column per model. A memory-mapped array may be
+        larger than memory.
     y_observed : array-like of shape (n_samples,) or (n_models, n_samples), mapping or frame, optional
-        Targets with noise: one a sample, or what was observed with each model's training set, by the models' names
-        where they have some. The loss is measured against these then.
+        Noisy targets: one per sample, or the targets observed with each model's training set (by the models' names if
+        they have names). The loss is then measured against these.
     loss : {"squared", "zero_one"}
-        Of numbers, or of classes.
+        Loss for numbers or for classes.
     decomposition : {"domingos", "kohavi-wolpert", "james"}
-        Of 0-1 loss, for which there are several.
+        Which decomposition of 0-1 loss to compute.
     sample_weight : array-like of shape (n_samples,), optional
-        Weights of the samples, not negative, in what is averaged over them.
+        Weights of the samples in averages, at least 0.
     labels : array-like of shape (n_classes,), optional
-        All classes, of 0-1 loss; by default those in `y_true`.
+        All classes, for 0-1 loss; by default those in `y_true`.
     per_sample : bool, default=False
-        Keep the parts of each sample too.
+        Also keep the parts of each sample.
 
     Returns
     -------
     BiasVariance, DomingosDecomposition or JamesDecomposition
-        The first for squared loss and Kohavi and Wolpert's decomposition. The numbers are averages over samples, and
-        `parts` gives those that add up to the expected loss.
+        `BiasVariance` for squared loss and for Kohavi and Wolpert's decomposition. The numbers are averages over
+        samples; `parts` returns those that add up to the expected loss.
 
     Raises
     ------
     ValueError
-        If an argument is not as described; the message names it, the rule and the value seen.
+        If an argument is not as described; the message names the argument, the rule and the value.
 
     Notes
     -----
-    **Squared loss.** The main prediction is the mean over models (2.37), ``bias_squared`` its squared distance from
-    the target (2.40), ``variance`` the mean squared distance of predictions from it (2.38, divided by `n_models`).
-    Without `y_observed` the expected loss is their sum. With it, ``noise`` is the mean of ``(y_observed - y_true)**2``
-    (2.39) and ``cross_term`` that of ``2 * (prediction - y_true) * (y_true - y_observed)``, which (2.41) takes for
-    zero; the expected loss, the mean of ``(prediction - y_observed)**2``, is the sum of the four. Sums are good to
-    1e-12, also far from zero. Numbers are read as float64; where squares overflow, parts are infinite, and
-    where sums do, parts and the main prediction may be infinite or NaN.
+    **Squared loss.** The main prediction is the mean over models (2.37), ``bias_squared`` is its squared distance from
+    the target (2.40), and ``variance`` the mean squared distance of predictions from it (2.38, divided by `n_models`).
+    Without `y_observed` the expected loss is the sum of the two. With it, ``noise`` is the mean of
+    ``(y_observed - y_true)**2`` (2.39), and ``cross_term``, which (2.41) assumes to be zero, is the mean of
+    ``2 * (prediction - y_true) * (y_true - y_observed)``. The expected loss, the mean of
+    ``(prediction - y_observed)**2``, is then the sum of all four. Sums are accurate to 1e-12, also far from zero.
+    Numbers are read as float64. If squares overflow, parts are infinite; if sums do, they may be infinite or NaN.
 
-    **0-1 loss** is not bias plus variance: variance makes a wrong main prediction right sometimes. The main prediction
-    is the most frequent class; of several, the one that comes first in order. With n models, c_k of which predict class
-    k for a sample, everything is a whole number over n or 2 n**2, computed exactly:
+    **0-1 loss** is not bias plus variance, because variance sometimes makes a wrong main prediction right. The main
+    prediction is the most frequent class, or the first of several. With n models, of which c_k predict class k for a
+    sample, every part is an integer divided by n or 2 n**2, computed exactly:
 
-    - *domingos*: ``expected_loss = bias + net_variance + noise_effect``. Bias is 1 where the main prediction is wrong.
-      Where it is right, each prediction that differs from it costs 1 / n; where it is wrong, each prediction of the
-      true class saves that: of two classes, all that differ. Of two classes and one observed label a sample,
+    - *domingos*: ``expected_loss = bias + net_variance + noise_effect``. Bias is 1 if the main prediction is wrong. If
+      it is right, each prediction that differs from it costs 1 / n; if it is wrong, each prediction of the true class
+      saves 1 / n (with two classes, each prediction that differs). With two classes and one observed label per sample,
       ``noise_effect`` is ``(2 * P(prediction == y_true) - 1) * noise``.
-    - *kohavi-wolpert*: ``expected_loss = bias_squared + variance + noise + cross_term``, half the sums over classes of
-      ``(P(y_k) - P(k))**2``, and one half less half those of ``P(k)**2`` and ``P(y_k)**2``, with the shares P(y_k) of
-      observed labels. They know no true label beside observed ones: of one observed label a sample there is no noise.
-      They assume it to be independent of the models; `cross_term` is what the covariances are.
-    - *james*: ``expected_loss = noise + systematic_effect + variance_effect``: the loss of the true label, what the
-      main prediction loses beyond it, what predictions lose beyond that.
+    - *kohavi-wolpert*: ``expected_loss = bias_squared + variance + noise + cross_term``. Let P(k) be the shares of
+      predictions and P(y_k) those of observed labels. ``bias_squared`` is half the sum over classes of
+      ``(P(y_k) - P(k))**2``; variance and noise are ``(1 - sum of P(k)**2) / 2`` and ``(1 - sum of P(y_k)**2) / 2``.
+      Only observed labels count, so with one observed label per sample there is no noise. `cross_term` is the
+      covariance of labels and predictions, which the authors assume to be independent.
+    - *james*: ``expected_loss = noise + systematic_effect + variance_effect``: the loss of predicting the true label,
+      the additional loss of the main prediction, and the additional loss of the predictions.
 
-    Beyond its input this takes 8 bytes a sample for the main prediction (as many as a label has, for 0-1 loss) and a
-    few MB a thread, however many models there are; `per_sample` adds 8 a sample for each number. Results are the same
-    bits at any number of threads. Arrays in C order of float32 or float64, or classes of 8 bits, are read as they are;
-    others in blocks that are converted.
+    Beyond its input this takes 8 bytes per sample for the main prediction (for 0-1 loss, the size of a label) and a few
+    MB per thread, for any number of models; `per_sample` adds 8 bytes per sample and number. Results are the same to
+    the bit with any number of threads. C-contiguous float32 or float64 arrays, or 8-bit classes, are read directly;
+    other arrays are converted block by block.
 
     References
     ----------
@@ -172,23 +173,23 @@ def bias_variance(
 
 
 class BiasVarianceSummary:
-    """What `bias_variance` needs of the predictions so far: models come a few at a time and are forgotten.
+    """Everything that `bias_variance` needs from the predictions so far: models come a few at a time and are forgotten.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         True targets, or classes.
     y_observed : array-like of shape (n_samples,), optional
-        Observed ones, the same for all models; others go to `update`.
+        Observed targets, the same for all models; pass those of single models to `update`.
     loss, decomposition, sample_weight, labels
-        As of `bias_variance`.
+        As in `bias_variance`.
 
     Attributes
     ----------
     n_samples : int
-        How many samples there are.
+        Number of samples.
     n_models : int
-        How many models there were so far.
+        Number of models so far.
 
     Raises
     ------
@@ -197,10 +198,10 @@ class BiasVarianceSummary:
 
     Notes
     -----
-    Memory beside the targets: of squared loss 24 bytes a sample (a mean of twice the digits and squared deviations
-    from it), 48 where models have observed targets of their own; of 0-1 loss 4 bytes a sample and class, or 8 and
-    another 4 a sample. In whatever order and portions models come, 0-1 loss gives the same numbers as `bias_variance`,
-    and squared loss the same to 1e-12.
+    Memory besides the targets: for squared loss 24 bytes per sample (a mean in double-double precision and the squared
+    deviations from it), or 48 if models have observed targets of their own; for 0-1 loss 4 bytes per sample and class,
+    or 8 and another 4 per sample. For any order and batches of models, 0-1 loss gives the same numbers as
+    `bias_variance`, and squared loss the same to 1e-12.
 
     Examples
     --------
@@ -225,16 +226,16 @@ class BiasVarianceSummary:
         problem, each_observed = parse_problem(y_true, y_observed, loss, decomposition, sample_weight, labels)
         _check_one_row("y_observed", each_observed)
         truth = problem.loss
-        truth.true = truth.true.copy()  # what the user changes later changes nothing
+        truth.true = truth.true.copy()  # later changes by the user have no effect
         truth.observed = None if truth.observed is None else truth.observed.copy()
         self._problem = problem._replace(weights=None if problem.weights is None else problem.weights.copy())
         self._state: Any = None
-        self._complete = True  # not so while models are added: Ctrl-C may come between two parts of the samples
+        self._complete = True  # False while models are added, as Ctrl-C may come between two blocks of samples
         self.n_samples: int = truth.n_samples
         self.n_models = 0
 
     def __copy__(self) -> Self:
-        return copy.deepcopy(self)  # what is added up is changed in place
+        return copy.deepcopy(self)  # sums are changed in place
 
     def __repr__(self) -> str:
         return f"BiasVarianceSummary(n_models={self.n_models}, n_samples={self.n_samples})"
@@ -245,20 +246,20 @@ class BiasVarianceSummary:
         Parameters
         ----------
         predictions : array-like of shape (n_samples,) or (n_models, n_samples), mapping of name to array-like, or frame
-            Of one model, or of several.
-        y_observed : the same, optional
-            What was observed with the training set of each; for all models or none.
+            Predictions of one or several models.
+        y_observed : same as `predictions`, optional
+            Targets observed with each model's training set; for all models or none.
 
         Returns
         -------
         BiasVarianceSummary
-            This one.
+            The summary itself.
 
         Raises
         ------
         ValueError
-            If the predictions are not as `bias_variance` takes them; nothing is added then. If an update was
-            interrupted before, by Ctrl-C say, which left some samples with more models than others.
+            If the predictions are not as `bias_variance` takes them (nothing is added then), or if an earlier update
+            was interrupted, for example by Ctrl-C, so that samples have different numbers of models.
         """
         _check_complete("this summary", self._complete)
         loss = self._problem.loss
@@ -269,7 +270,7 @@ class BiasVarianceSummary:
             observed = loss.as_tables("y_observed", y_observed, one=True)
             check_same_pairs(models, observed)
         for tables in (models,) if observed is None else (models, observed):
-            loss.check_valid(tables)  # all of them before any is added
+            loss.check_valid(tables)  # check all before adding any
         if self._state is None:
             self._state = loss.empty_state(loss.n_samples, observed is not None)
 
@@ -283,22 +284,22 @@ class BiasVarianceSummary:
         return self
 
     def merge(self, other: BiasVarianceSummary) -> Self:
-        """Add the models of another summary of the same samples; it stays as it is.
+        """Add the models of another summary of the same samples, which does not change.
 
         Parameters
         ----------
         other : BiasVarianceSummary
-            Made with the same arguments.
+            A summary made with the same arguments.
 
         Returns
         -------
         BiasVarianceSummary
-            This one.
+            The summary itself.
 
         Raises
         ------
         ValueError
-            If the two have different targets, weights or options, or one was interrupted.
+            If the two have different targets, weights or options, or if one was interrupted.
         """
         check_kind("other", other, BiasVarianceSummary)
         _check_complete("this summary", self._complete)
@@ -333,7 +334,7 @@ class BiasVarianceSummary:
         Parameters
         ----------
         per_sample : bool, default=False
-            Keep the parts of each sample too.
+            Also keep the parts of each sample.
 
         Returns
         -------
@@ -353,7 +354,7 @@ class BiasVarianceSummary:
         return sums.result(run(lambda block: sums.sum_block(self._state.view(block), block), problem.loss.blocks))
 
     def _paired(self) -> bool | None:
-        """Return whether models have observed labels of their own; None before the first."""
+        """Return whether models have their own observed labels; None before the first model."""
         return None if self._state is None else self._state.paired
 
 
@@ -361,7 +362,7 @@ class BiasVarianceSummary:
 
 
 def decompose(problem: Problem, models: ModelTables, observed: ModelTables | None, per_sample: bool) -> Decomposition:
-    """Decompose the loss of models beside what was observed with each, if that is known."""
+    """Decompose the loss of models, given the labels observed with each model if they are known."""
     loss = problem.loss
     sums = SampleSums(problem._replace(paired=observed is not None), models.n_models, per_sample)
     largest = loss.blocks[0].stop
@@ -387,7 +388,7 @@ def decompose(problem: Problem, models: ModelTables, observed: ModelTables | Non
 
 
 class Problem(NamedTuple):
-    """A loss beside true labels, the weights of samples, and whether each model has observed labels of its own."""
+    """A loss with true labels, the samples' weights, and whether each model has its own observed labels."""
 
     loss: Loss
     weights: Floats | None
@@ -402,7 +403,7 @@ class Problem(NamedTuple):
 def parse_problem(
     y_true: Any, y_observed: Any, loss: Any, decomposition: Any, sample_weight: Any, labels: Any
 ) -> tuple[Problem, Any]:
-    """Return what is to be decomposed, and the observed labels where each model has its own, still to be read."""
+    """Return the problem to decompose, and the models' own observed labels, if any, unread."""
     check_choice("loss", loss, LossName)
     check_choice("decomposition", decomposition, DecompositionName)
     if loss == "squared":
@@ -421,13 +422,13 @@ def parse_problem(
 
 
 def compile_key(problem: Problem, models: ModelTables) -> Hashable:
-    """Return which kernels are called, for which types."""
+    """Return which kernels are called, and for which types."""
     dtypes = frozenset(table.dtype for table in models.tables)
     return add_up, problem.loss.name, problem.paired, problem.weights is None, dtypes
 
 
 class SampleSums:
-    """Parts of the loss summed over samples, and kept of each where that is wanted.
+    """Parts of the loss summed over samples; also kept per sample if requested.
 
     Parameters
     ----------
@@ -441,17 +442,17 @@ class SampleSums:
         self._problem, self._n_models = problem, n_models
         self._weights = problem.weights
         if self._weights is not None:
-            self._weights = in_usual_unit(self._weights)  # so that no product overflows by them
+            self._weights = in_usual_unit(self._weights)  # so that products do not overflow
         kind, n = problem.loss.kind, problem.loss.n_samples
-        self._absent = () if problem.observed else kind.OF_NOISE  # not computed: 0 in the result
+        self._absent = () if problem.observed else kind.OF_NOISE  # not computed; 0 in the result
         self._names = [name for name in kind.numbers() if name not in self._absent]
         self._main = np.empty(n, dtype=problem.loss.main_dtype)
         self._kept: dict[str, Any] | None = {name: np.empty(n) for name in self._names} if per_sample else None
 
     def sum_block(self, state: Any, samples: slice) -> list[Any]:
-        """Return the sums over some samples, of which there is a state.
+        """Return the sums over some samples, given their state.
 
-        Counts of models are summed as integers, exactly; floats in a pair, a sum and what it has lost by rounding.
+        Counts of models are summed exactly as integers, floats as pairs of a sum and its rounding error.
         """
         loss = self._problem.loss
         parts = loss.sample_parts(state, self._n_models, samples, self._main[samples])
@@ -461,7 +462,7 @@ class SampleSums:
         return [self._sum(parts[name], samples) for name in self._names]
 
     def _sum(self, values: NDArray[Any], samples: slice) -> int | Floats:
-        """Return an integer, or a pair."""
+        """Return an integer or a pair."""
         if self._weights is None and values.dtype.kind == "i":
             return int(values.sum())
         pair = np.zeros(2)
@@ -470,7 +471,7 @@ class SampleSums:
         return pair
 
     def result(self, sums: list[list[Any]]) -> Decomposition:
-        """Return the decomposition, of the sums over each block."""
+        """Return the decomposition from the sums over each block."""
         loss = self._problem.loss
         shared: dict[str, Any] = {
             "main_prediction": self._main,
@@ -490,7 +491,7 @@ class SampleSums:
         return loss.kind(**shared, per_sample=each)
 
     def _weight(self) -> int | float:
-        """Return the number of samples, or their weight."""
+        """Return the number of samples or their total weight."""
         if self._weights is None:
             return self._problem.loss.n_samples
         pair = np.zeros(2)
@@ -499,7 +500,7 @@ class SampleSums:
 
 
 def _total(parts: Sequence[Any]) -> int | float:
-    """Add integers, or pairs, in order."""
+    """Add integers or pairs, in order."""
     if isinstance(parts[0], int):
         return int(sum(parts))
     pair = np.zeros(2)
@@ -513,46 +514,46 @@ def _total(parts: Sequence[Any]) -> int | float:
 
 
 def _is_one_row(values: Any) -> bool:
-    """Return whether something is not 2-D, nor a mapping or frame."""
+    """Return whether values are neither 2-D nor a mapping or frame."""
     return named_columns("y_observed", values) is None and as_array("y_observed", values).ndim != 2
 
 
 def _check_only_zero_one(decomposition: DecompositionName, labels: Any) -> None:
-    """Raise if an option of 0-1 loss was given for another."""
+    """Raise if an option of 0-1 loss is given for squared loss."""
     for name, given in (("decomposition", decomposition != "domingos"), ("labels", labels is not None)):
         if given:
-            raise ValueError(f"{name}= goes with loss='zero_one', got it with loss='squared'")
+            raise ValueError(f"{name}= requires loss='zero_one', got loss='squared'")
 
 
 def _check_one_row(name: str, values: Any) -> None:
-    """Raise if there are labels for each model where they must be the same for all."""
+    """Raise if each model has its own labels where they must be the same for all."""
     if values is not None:
         raise ValueError(f"{name} must be 1-D, the same for all models; pass each model's own to update")
 
 
 def _check_observed_alike(given: bool, before: bool | None, same_for_all: bool) -> None:
-    """Raise unless observed labels come with all models or with none."""
+    """Raise unless observed labels are given for all models or for none."""
     if given and same_for_all:
         raise ValueError("y_observed was given already, the same for all models")
     if before is not None and given != before:
         had, have = ("had", "has not") if before else ("had not", "has")
-        raise ValueError(f"y_observed must come with all models or none: those before {had} it, this {have}")
+        raise ValueError(f"y_observed must be given for all models or none: those before {had} it, this one {have}")
 
 
 def _check_some_models(n_models: int) -> None:
-    """Raise if there are none yet."""
+    """Raise if there are no models yet."""
     if not n_models:
-        raise ValueError("there must be a model to decompose the loss of: call update first")
+        raise ValueError("there are no models to decompose the loss of: call update first")
 
 
 def _check_complete(name: str, sound: bool) -> None:
-    """Raise if a summary has added models to some of its samples only."""
+    """Raise if a summary has added models to only some of its samples."""
     if not sound:
-        raise ValueError(f"{name} was interrupted in an update: make it anew")
+        raise ValueError(f"{name} was interrupted during an update: make a new one")
 
 
 def _check_same(what: str, ours: Any, theirs: Any) -> None:
-    """Raise unless two summaries have the same of something."""
+    """Raise unless two summaries have the same value of an argument."""
     if not np.array_equal(ours, theirs):
         shown = f", got {show(ours)} and {show(theirs)}" if isinstance(ours, str) else ""
         raise ValueError(f"summaries must have the same {what} to be merged{shown}")

@@ -1,8 +1,8 @@
-"""What the decompositions share: the result, how predictions are laid out, and what a loss has to offer.
+"""What the decompositions share: the result, the layout of predictions, and the interface of a loss.
 
-The expected loss of models that are alike but for their training sets is split into terms: what the models miss
-together (bias), what they differ by (variance) and what no model can foresee (noise). `squared` and `zero_one` each
-define a `Loss`, how that is done, and the `Decomposition`s they return; `bias_variance` runs them.
+The expected loss of models that differ only in their training sets is split into terms: the error that they share
+(bias), how much they differ (variance), and what no model can predict (noise). `squared` and `zero_one` each define a
+`Loss`, which computes the terms, and the `Decomposition`s that it returns; `bias_variance` runs them.
 """
 
 from __future__ import annotations
@@ -25,32 +25,31 @@ from fastevals.results import Frozen, V
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class Decomposition(Frozen, Generic[V]):
-    """The expected loss of models that are alike but for their training sets, and the parts it has.
+    """The expected loss of models that differ only in their training sets, and its parts.
 
     Attributes
     ----------
     expected_loss : float
         Mean loss over models and samples.
     main_prediction : ndarray of shape (n_samples,)
-        What the models predict together.
+        The models' combined prediction.
     n_models, n_samples : int
-        How many there are.
+        Number of models and samples.
     loss : {"squared", "zero_one"}
-        What is decomposed.
+        The loss that is decomposed.
     decomposition : str or None
-        Whose parts these are, of 0-1 loss.
+        The name of the decomposition of 0-1 loss.
     observed : bool
-        Whether there were observed labels apart from the true ones: without them nothing is known of noise, and its
-        parts are 0.
+        Whether observed labels were given besides the true ones; without them noise is unknown and its parts are 0.
     per_sample : Decomposition or None
-        The same of each sample: numbers are arrays of shape (n_samples,) there.
+        The same for each sample: its numbers are arrays of shape (n_samples,).
     """
 
-    TERMS: ClassVar[tuple[str, ...]] = ()  # that add up to the expected loss
+    TERMS: ClassVar[tuple[str, ...]] = ()  # numbers that add up to the expected loss
     BESIDE: ClassVar[tuple[str, ...]] = ()  # other numbers
-    OF_NOISE: ClassVar[tuple[str, ...]] = ()  # those of either that are 0 without observed labels
-    OF_BIAS: ClassVar[str] = ""  # the term that is bias, or what it costs
-    OF_VARIANCE: ClassVar[str] = ""  # and that of variance
+    OF_NOISE: ClassVar[tuple[str, ...]] = ()  # numbers that are 0 without observed labels
+    OF_BIAS: ClassVar[str] = ""  # the term for bias or its cost
+    OF_VARIANCE: ClassVar[str] = ""  # the term for variance or its cost
 
     expected_loss: V
     main_prediction: NDArray[Any]
@@ -63,15 +62,15 @@ class Decomposition(Frozen, Generic[V]):
 
     @classmethod
     def numbers(cls) -> tuple[str, ...]:
-        """Name the numbers: the expected loss, the terms that add up to it, others."""
+        """Return the names of the numbers: the expected loss, the terms that add up to it, and others."""
         return ("expected_loss", *cls.TERMS, *cls.BESIDE)
 
     def parts(self) -> dict[str, V]:
-        """Return the terms that add up to the expected loss, by name; those of noise only if labels were observed."""
+        """Return the terms that add up to the expected loss, by name; noise only if labels were observed."""
         return self._known(self.TERMS)
 
     def beside(self) -> dict[str, V]:
-        """Return the other numbers, by name; those of noise only if labels were observed."""
+        """Return the other numbers, by name; noise only if labels were observed."""
         return self._known(self.BESIDE)
 
     def _known(self, names: tuple[str, ...]) -> dict[str, V]:
@@ -86,7 +85,7 @@ class Decomposition(Frozen, Generic[V]):
         return f"{type(self).__name__}({', '.join(f'{name}={value:.4g}' for name, value in values.items())}, {sizes})"
 
     def _columns(self) -> Columns:
-        """Return a row, or one for each sample."""
+        """Return one row, or one per sample."""
         numbers = {"expected_loss": self.expected_loss, **self.parts(), **self.beside()}
         if getattr(self.expected_loss, "ndim", 0):
             return make_columns({"main_prediction": self.main_prediction, **numbers})
@@ -94,50 +93,50 @@ class Decomposition(Frozen, Generic[V]):
 
 
 class ModelTables(NamedTuple):
-    """Predictions of models: one table of shape (n_models, n_samples), or for each a table of one row.
+    """Predictions of models: one table of shape (n_models, n_samples), or one table of a single row per model.
 
-    A 2-D array stays the array it is, a memory map even, and a mapping's or frame's columns are not copied together:
-    blocks of either are read where they lie, and only those of other dtypes are converted.
+    Arrays, memory maps included, and columns of mappings and frames are not copied: their blocks are read in place, and
+    only blocks of other dtypes are converted.
     """
 
-    name: str  # of the argument
+    name: str  # name of the argument
     tables: list[NDArray[Any]]
-    names: list[str] | None  # what errors call the models, where they are not numbered rows of `name`
+    names: list[str] | None  # the models' names in errors, unless they are numbered rows of `name`
 
     @property
     def n_models(self) -> int:
-        """How many there are."""
+        """Number of models."""
         return sum(table.shape[0] for table in self.tables)
 
     def model(self, i: int) -> tuple[str, NDArray[Any]]:
-        """Return what errors call a model, and its predictions."""
+        """Return a model's name in errors, and its predictions."""
         label = f"{self.name}[{i}]" if self.names is None else self.names[i]
         return label, self.tables[0][i] if len(self.tables) == 1 else self.tables[i][0]
 
 
 class Loss(Protocol):
-    """How a loss is decomposed, beside given labels: targets of squared loss, or classes.
+    """Decomposes a loss, given labels: targets for squared loss, or classes.
 
-    A loss keeps a state of each sample, whose size does not depend on the number of models: moments of the numbers, or
-    votes for the classes. Models are added to it, states of different models are merged, and only at the end are the
-    parts of the loss of each sample computed from it.
+    A loss keeps a state for each sample whose size does not depend on the number of models: moments of the numbers, or
+    votes for the classes. Models are added to it, states of different models are merged, and the parts of each sample's
+    loss are computed from it at the end.
 
     Attributes
     ----------
     name : str
-        Which loss.
+        Name of the loss.
     decomposition : str or None
-        Whose parts, where there are several.
+        Name of the decomposition, if there are several.
     kind : type of Decomposition
-        The result.
+        Class of the result.
     true, observed : ndarray of shape (n_samples,)
-        Labels; None for observed ones that are the true ones, or differ from model to model.
+        Labels; `observed` is None if it equals `true` or differs between models.
     labels : ndarray of shape (n_classes,) or None
         The classes.
     blocks : list of slice
-        Samples to look at together: threads share the blocks.
+        Samples processed in one block; threads share the blocks.
     main_dtype : dtype
-        Of the main prediction.
+        Dtype of the main prediction.
     """
 
     name: str
@@ -151,44 +150,44 @@ class Loss(Protocol):
 
     @property
     def n_samples(self) -> int:
-        """How many there are."""
+        """Number of samples."""
         return self.true.size
 
     def set_observed(self, y_observed: Any) -> None:
         """Check and keep observed labels that are the same for all models."""
 
     def as_tables(self, name: str, values: Any, *, one: bool = False) -> ModelTables:
-        """Return predicted, or observed, labels of models; with `one`, those of a single model may be 1-D."""
+        """Return the models' predicted or observed labels; with `one`, those of a single model may be 1-D."""
 
     def empty_state(self, n_samples: int, paired: bool) -> Any:
-        """Return a state of no models; `paired` where each is to have observed labels of its own."""
+        """Return a state of no models; `paired` if each model has its own observed labels."""
 
     def workspace(self) -> Any:
-        """Allocate what `add` needs beside."""
+        """Allocate the working memory of `add`."""
 
     def all_valid(self, models: ModelTables, samples: slice) -> bool:
-        """Return whether all labels for some samples are as they must be."""
+        """Return whether all labels of some samples are valid."""
 
     def raise_invalid(self, models: ModelTables) -> None:
-        """Raise for the first label that is not as it must be, which is looked for slowly."""
+        """Raise for the first invalid label, found by a slow search."""
 
     def add(
         self, state: Any, n: int, models: ModelTables, observed: ModelTables | None, samples: slice, space: Any
     ) -> bool:
-        """Add models, and what was observed with each, to the state of some samples after n models.
+        """Add models, and the labels observed with each, to the state of some samples, which has n models.
 
-        After none, whatever the state holds is forgotten: a workspace serves one block after another. Return False if a
-        label may not be as it must be.
+        With n = 0 the state's content is ignored, so that a workspace can serve one block after another. Return False
+        if a label may be invalid.
         """
 
     def divisor(self, n: int) -> int:
-        """Return what `sample_parts` of n models are to be divided by: until then counts stay whole."""
+        """Return the divisor of `sample_parts` for n models; until then counts stay integers."""
 
     def sample_parts(self, state: Any, n: int, samples: slice, predicted: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        """Write the main prediction of n models; return the parts of the loss of each sample times the divisor."""
+        """Write the main prediction of n models; return each sample's parts of the loss times the divisor."""
 
     def check_valid(self, models: ModelTables) -> None:
-        """Raise if a label is not as it must be."""
+        """Raise if a label is invalid."""
         if not all(run(lambda block: self.all_valid(models, block), self.blocks)):
             self.raise_invalid(models)
 
@@ -197,7 +196,7 @@ class Loss(Protocol):
 
 
 def as_model_columns(name: str, values: Any) -> dict[str, Any] | None:
-    """Return the models of a mapping or frame by what errors call them."""
+    """Return the models of a mapping or frame by their names in errors."""
     columns = named_columns(name, values)
     if columns is not None and not columns:
         raise ValueError(f"{name} is empty: it must have at least one model")
@@ -205,7 +204,7 @@ def as_model_columns(name: str, values: Any) -> dict[str, Any] | None:
 
 
 def as_model_table(name: str, values: Any, n_samples: int, one: bool) -> tuple[NDArray[Any], list[str] | None]:
-    """Return an array of shape (n_models, n_samples), and what a model that is alone is called."""
+    """Return an array of shape (n_models, n_samples), and the name of a single model."""
     array = as_array(name, values)
     if one and array.ndim == 1:
         if array.size != n_samples:
@@ -229,7 +228,7 @@ def as_model_table(name: str, values: Any, n_samples: int, one: bool) -> tuple[N
 
 
 def as_named_alike(name: str, values: Any, like: str, named: Any) -> Any:
-    """Return what belongs to models in their order, where both have names, which must be the same."""
+    """Return values in the order of the models if both have names, which must be the same."""
     ours, theirs = named_columns(name, values), named_columns(like, named)
     if ours is None or theirs is None:
         return values
@@ -244,7 +243,7 @@ def as_named_alike(name: str, values: Any, like: str, named: Any) -> Any:
 
 
 def check_same_pairs(predictions: ModelTables, observed: ModelTables) -> None:
-    """Raise unless there are observed labels for each model."""
+    """Raise unless each model has observed labels."""
     if predictions.n_models != observed.n_models:
         raise ValueError(
             f"{observed.name} must be 1-D, or have a row for each of the {predictions.n_models} models; "
@@ -254,9 +253,9 @@ def check_same_pairs(predictions: ModelTables, observed: ModelTables) -> None:
 
 # Blocks of predictions ------------------------------------------------------------------------------------------------
 
-PANEL = 64  # models whose distances are added up before they are merged: few, for the digits; many, for the time
+PANEL = 64  # models whose distances are summed before merging: few for precision, many for speed
 
-COPIED = PANEL << 10  # labels of which a copy stays in cache
+COPIED = PANEL << 10  # labels whose copy stays in cache
 
 
 def panels(n_models: int) -> Iterator[slice]:
@@ -266,7 +265,7 @@ def panels(n_models: int) -> Iterator[slice]:
 
 
 def strips(samples: slice, n_models: int) -> Iterator[slice]:
-    """Cut samples into slices of which a panel of so many models may be copied."""
+    """Cut samples into slices short enough that a panel of this many models can be copied."""
     size = COPIED // min(n_models, PANEL)
     for start in range(samples.start, samples.stop, size):
         yield slice(start, min(start + size, samples.stop))
@@ -275,7 +274,7 @@ def strips(samples: slice, n_models: int) -> Iterator[slice]:
 def block_as_double(models: ModelTables, rows: slice, samples: slice) -> NDArray[np.float64]:
     """Return some models' numbers for some samples as float64."""
     dtype = np.dtype(np.float64)
-    with np.errstate(over="ignore"):  # a longer float's
+    with np.errstate(over="ignore"):  # longer floats may overflow
         if len(models.tables) == 1:
             return plain_block(models.tables[0][rows, samples], dtype)
         block = np.empty((rows.stop - rows.start, samples.stop - samples.start))

@@ -1,4 +1,4 @@
-"""Squared loss: moments of the predictions for each sample, and the parts of the loss they make."""
+"""Squared loss: moments of the predictions for each sample, and the parts of the loss."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class BiasVariance(Decomposition[V]):
-    """``expected_loss = bias_squared + variance + noise + cross_term``: of squared loss, or Kohavi and Wolpert's.
+    """Squared loss, or Kohavi and Wolpert's 0-1 loss: ``bias_squared + variance + noise + cross_term``.
 
     Attributes
     ----------
     bias_squared : float
-        Squared distance of the main prediction (of Kohavi and Wolpert: of the shares of predicted classes) from the
-        true labels.
+        Squared distance of the main prediction from the true label (for Kohavi and Wolpert: between the shares of
+        predicted and of observed classes).
     variance : float
-        Of the predictions around it.
+        Variance of the predictions around the main prediction.
     noise : float
-        Of the observed labels around the true ones (of Kohavi and Wolpert: around each other).
+        Variance of the observed labels around the true ones (for Kohavi and Wolpert: around each other).
     cross_term : float
-        What is left; it vanishes on average over labels observed independently of the models.
+        The remainder, which averages to zero if labels are observed independently of the models.
     """
 
     TERMS: ClassVar[tuple[str, ...]] = ("bias_squared", "variance", "noise", "cross_term")
@@ -61,7 +61,7 @@ class BiasVariance(Decomposition[V]):
 
 
 class SquaredLoss(Loss):
-    """How squared loss is decomposed, beside given targets."""
+    """The decomposition of squared loss, given targets."""
 
     name, decomposition, kind, labels, main_dtype = "squared", None, BiasVariance, None, DOUBLE
 
@@ -76,7 +76,7 @@ class SquaredLoss(Loss):
         check_same_length(y_true=self.true, y_observed=self.observed)
 
     def as_tables(self, name: str, values: Any, *, one: bool = False) -> ModelTables:
-        """Return predictions, or observed targets, of models."""
+        """Return the models' predictions or observed targets."""
         columns = as_model_columns(name, values)
         if columns is not None:
             arrays = {label: as_scores(label, each) for label, each in columns.items()}
@@ -99,11 +99,11 @@ class SquaredLoss(Loss):
         return ModelTables(name, tables, names)
 
     def empty_state(self, n_samples: int, paired: bool) -> PredictionMoments:
-        """Return moments of no models."""
+        """Return the moments of no model."""
         return PredictionMoments.zeros(n_samples, paired)
 
     def workspace(self) -> Floats:
-        """Allocate what `add` needs beside."""
+        """Allocate the working memory of `add`."""
         return np.empty((3, SAMPLES_PER_STRIP))
 
     def raise_invalid(self, models: ModelTables) -> None:
@@ -128,7 +128,7 @@ class SquaredLoss(Loss):
         samples: slice,
         space: Floats,
     ) -> bool:
-        """Add models to the state of some samples after n models; return whether all values may be finite."""
+        """Add models to the state of some samples, which has n models; return whether all values may be finite."""
         table = models.tables[0]
         if observed is None and len(models.tables) == 1 and table.dtype in (SINGLE, DOUBLE) and table.flags.carray:
             for rows in panels(models.n_models):
@@ -161,11 +161,11 @@ class SquaredLoss(Loss):
                 add_pairs(block, block_as_double(observed, rows, samples), true, *state.pair_sums)
 
     def divisor(self, n: int) -> int:
-        """Return 1: parts are numbers, not counts."""
+        """Return 1, as parts are numbers instead of counts."""
         return 1
 
     def sample_parts(self, state: PredictionMoments, n: int, samples: slice, predicted: Floats) -> dict[str, Floats]:
-        """Write the main prediction of n models; return the parts of the loss of each sample."""
+        """Write the main prediction of n models; return each sample's parts of the loss."""
         true = plain_block(self.true[samples], DOUBLE)
         with np.errstate(over="ignore", invalid="ignore"):
             bias = (state.high - true) + state.low
@@ -182,23 +182,23 @@ class SquaredLoss(Loss):
                 parts["expected_loss"] = parts["bias_squared"] + parts["variance"]
         for name, values in parts.items():
             if name != "cross_term":
-                values[np.isnan(values)] = np.inf  # of finite numbers: an infinite sum less another
+                values[np.isnan(values)] = np.inf  # for finite input: a difference of infinite sums
         predicted[:] = state.high
         return parts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PredictionMoments:
-    """What models predict for each of some samples.
+    """Moments of the models' predictions for each of some samples.
 
     Attributes
     ----------
     high, low : ndarray of shape (n_samples,)
-        Their mean, a pair that adds up to it: alone it would have lost digits of errors that are small beside it.
+        Their mean as an unevaluated sum of two floats, so that small errors keep their digits.
     squares : ndarray of shape (n_samples,)
-        Squared deviations from it.
+        Squared deviations from the mean.
     pair_sums : ndarray of shape (3, n_samples), or None
-        The sums of `add_pairs`, where each model has observed targets of its own.
+        The sums of `add_pairs`, if each model has its own observed targets.
     """
 
     high: Floats
@@ -208,12 +208,12 @@ class PredictionMoments:
 
     @property
     def paired(self) -> bool:
-        """Return whether it has sums over pairs."""
+        """Return whether there are sums over pairs."""
         return self.pair_sums is not None
 
     @classmethod
     def zeros(cls, n_samples: int, paired: bool) -> PredictionMoments:
-        """Return those of no models."""
+        """Return the moments of no model."""
         high, low, squares = np.zeros((3, n_samples))
         return cls(high, low, squares, np.zeros((3, n_samples)) if paired else None)
 
@@ -223,7 +223,7 @@ class PredictionMoments:
         return PredictionMoments(self.high[samples], self.low[samples], self.squares[samples], pairs)
 
     def merge(self, n: int, other: PredictionMoments, m: int) -> None:
-        """Add m models of another to the n here."""
+        """Add m models of another state to the n here."""
         if n == 0:
             self.high[:], self.low[:], self.squares[:] = other.high, other.low, other.squares
         else:
@@ -233,7 +233,7 @@ class PredictionMoments:
 
 
 def as_targets(name: str, values: Any) -> NDArray[Any]:
-    """Return finite numbers that blocks of float64 can be made of."""
+    """Return finite numbers that can be read in blocks of float64."""
     targets = as_double(name, as_scores(name, values))
     check_finite(name, targets)
     return targets

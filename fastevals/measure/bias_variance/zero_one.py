@@ -1,6 +1,6 @@
-"""0-1 loss: votes of the models for the classes of each sample, and three ways to split the loss they make.
+"""0-1 loss: the models' votes for the classes of each sample, and three ways to decompose the loss.
 
-Everything is a whole number of counts of votes, divided once at the end: results are exact, in any order of models.
+Everything is an integer function of vote counts, divided once at the end: results are exact in any order of models.
 """
 
 from __future__ import annotations
@@ -44,32 +44,32 @@ Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Parts = dict[str, Ints]
 
-CELLS = 1 << 17  # counts of samples looked at together: they stay in cache
-FEWEST_SAMPLES = 1 << 8  # of these samples
-FEW_CLASSES, MANY_MODELS = 32, 8  # for `count_bytes` to be the faster way
+CELLS = 1 << 17  # counts of samples processed in one block, so that they stay in cache
+FEWEST_SAMPLES = 1 << 8  # samples in a block
+FEW_CLASSES, MANY_MODELS = 32, 8  # where `count_bytes` is faster
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class DomingosDecomposition(Decomposition[V]):
-    """``expected_loss = bias + net_variance + noise_effect``: Domingos' parts of 0-1 loss.
+    """Domingos' decomposition of 0-1 loss: ``expected_loss = bias + net_variance + noise_effect``.
 
     Attributes
     ----------
     bias : float
         Share of samples whose main prediction is wrong.
     variance : float
-        Share of predictions that are not the main one.
+        Share of predictions that differ from the main prediction.
     unbiased_variance : float
-        The same of the samples whose main prediction is right (0 for the others): variance that costs.
+        The variance over samples whose main prediction is right (0 for the others), which increases the loss.
     biased_variance : float
-        Share of right predictions of samples whose main prediction is wrong: variance that pays. Of two classes, all
-        predictions other than the main one are.
+        Share of right predictions where the main prediction is wrong, which decreases the loss. With two classes these
+        are all predictions that differ from it.
     net_variance : float
         ``unbiased_variance - biased_variance``.
     noise : float
-        Share of observed labels that are not the true ones.
+        Share of observed labels that differ from the true ones.
     noise_effect : float
-        What they add to the expected loss.
+        What these labels add to the expected loss.
     """
 
     TERMS: ClassVar[tuple[str, ...]] = ("bias", "net_variance", "noise_effect")
@@ -90,20 +90,20 @@ class DomingosDecomposition(Decomposition[V]):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, kw_only=True)
 class JamesDecomposition(Decomposition[V]):
-    """``expected_loss = noise + systematic_effect + variance_effect``: James' parts of 0-1 loss.
+    """James' decomposition of 0-1 loss: ``expected_loss = noise + systematic_effect + variance_effect``.
 
     Attributes
     ----------
     bias : float
         Share of samples whose main prediction is wrong.
     variance : float
-        Share of predictions that are not the main one.
+        Share of predictions that differ from the main prediction.
     noise : float
-        Share of observed labels that are not the true ones: the loss of predicting those.
+        Share of observed labels that differ from the true ones, which is the loss of predicting the true ones.
     systematic_effect : float
-        What is added by always giving the main prediction instead: what bias costs.
+        Additional loss of always predicting the main prediction: the cost of bias.
     variance_effect : float
-        What is added by the predictions' varying around it; it may be negative.
+        Additional loss because predictions vary around the main prediction; may be negative.
     """
 
     TERMS: ClassVar[tuple[str, ...]] = ("noise", "systematic_effect", "variance_effect")
@@ -124,21 +124,21 @@ class JamesDecomposition(Decomposition[V]):
 
 
 class VoteCounts(NamedTuple):
-    """How many of the models predict, or have observed, what, for each of some samples.
+    """Counts of the models' predictions and observations, for each of some samples.
 
-    Arrays of shape (n_samples,). One label that was observed for all models counts as observed with each.
+    Arrays have shape (n_samples,). A label observed for all models counts once per model.
     """
 
     n: int  # models
     right: NDArray[np.bool_]  # whether the main prediction is the true class
     for_main: Ints  # predictions of the main class
-    for_true: Ints  # and of the true one
+    for_true: Ints  # predictions of the true class
     matches: Ints  # predictions of the class observed with the same model
     observed_main: Ints  # observations of the main class
-    observed_true: Ints  # and of the true one
-    squared: Ints  # sum over classes of squared predictions
-    observed_squared: Ints  # of squared observations
-    product: Ints  # and of predictions times observations
+    observed_true: Ints  # observations of the true class
+    squared: Ints  # sum over classes of squared counts of predictions
+    observed_squared: Ints  # sum over classes of squared counts of observations
+    product: Ints  # sum over classes of predictions times observations
 
 
 def _domingos(t: VoteCounts) -> Parts:
@@ -181,11 +181,11 @@ def _james(t: VoteCounts) -> Parts:
 
 
 class ZeroOneDecomposition(NamedTuple):
-    """How one of the decompositions comes from the counts of votes."""
+    """How a decomposition is computed from the vote counts."""
 
-    kind: type[Decomposition[Any]]  # of the result
+    kind: type[Decomposition[Any]]  # class of the result
     parts: Callable[[VoteCounts], Parts]
-    divisor: Callable[[int], int]  # by which the parts of n models are divided
+    divisor: Callable[[int], int]  # of the parts, given the number of models
 
 
 DECOMPOSITIONS = {
@@ -196,7 +196,7 @@ DECOMPOSITIONS = {
 
 
 class ZeroOneLoss(Loss):
-    """How 0-1 loss is decomposed, beside given labels."""
+    """The decomposition of 0-1 loss, given labels."""
 
     name = "zero_one"
     decomposition: str
@@ -225,13 +225,13 @@ class ZeroOneLoss(Loss):
         self._check_row("y_observed", self.observed)
 
     def as_tables(self, name: str, values: Any, *, one: bool = False) -> ModelTables:
-        """Return predicted, or observed, labels of models."""
+        """Return the models' predicted or observed labels."""
         columns = as_model_columns(name, values) or text_rows(name, values)
         if columns is None:
             table, names = as_model_table(name, values, self.n_samples, one)
             label = f"{name}[0]" if names is None else names[0]
             if table.dtype.kind in "fiub":
-                as_predicted_labels(self.true, {label: table[0]})  # what is wrong with one row is with all
+                as_predicted_labels(self.true, {label: table[0]})  # errors of the dtype, seen in one row
                 check_comparable_labels(y_true=self.true, **{name: table})
                 return ModelTables(name, [table], names)
             columns = {f"{name}[{i}]" if names is None else names[i]: row for i, row in enumerate(table)}
@@ -239,15 +239,15 @@ class ZeroOneLoss(Loss):
         return ModelTables(name, [each[np.newaxis] for each in models.values()], list(models))
 
     def empty_state(self, n_samples: int, paired: bool) -> ClassVotes:
-        """Return the votes of no models."""
+        """Return the votes of no model."""
         return ClassVotes.zeros(n_samples, self.labels.size, paired)
 
     def workspace(self) -> Bytes:
-        """Allocate what `add` needs beside."""
+        """Allocate the working memory of `add`."""
         return np.empty(SAMPLES_PER_STRIP, dtype=np.uint8)
 
     def raise_invalid(self, models: ModelTables) -> None:
-        """Raise for a label that is no class."""
+        """Raise for a label that is not a class."""
         known = self.labels.astype(INT64) if self.labels.dtype.kind == "b" else self.labels
         for i in range(models.n_models):
             label, row = models.model(i)
@@ -271,7 +271,7 @@ class ZeroOneLoss(Loss):
     def add(
         self, state: ClassVotes, n: int, models: ModelTables, observed: ModelTables | None, samples: slice, space: Bytes
     ) -> bool:
-        """Add models to the state of some samples after n models; return whether all labels were classes."""
+        """Add models to the state of some samples, which has n models; return whether all labels were classes."""
         if n == 0:
             state.clear()
         unknown = self._count(state.predicted, models, samples, space)
@@ -285,7 +285,7 @@ class ZeroOneLoss(Loss):
         return not unknown
 
     def _count(self, counts: NDArray[np.int32], models: ModelTables, samples: slice, space: Bytes) -> int:
-        """Count the classes of some samples; return how many labels are none."""
+        """Count the classes of some samples; return the number of labels that are not classes."""
         unknown = 0
         for table in models.tables:
             if self._classes.is_direct(table):
@@ -304,11 +304,11 @@ class ZeroOneLoss(Loss):
         return int(count_classes(values, start, low, table, counts))
 
     def divisor(self, n: int) -> int:
-        """Return what `sample_parts` of n models are to be divided by."""
+        """Return the divisor of `sample_parts` for n models."""
         return DECOMPOSITIONS[self.decomposition].divisor(n)
 
     def sample_parts(self, state: ClassVotes, n: int, samples: slice, predicted: NDArray[Any]) -> dict[str, Ints]:
-        """Write the main prediction of n models; return the parts of the loss of each sample times the divisor."""
+        """Write the main prediction of n models; return each sample's parts of the loss times the divisor."""
         true = self._classes.codes(self.true[samples])
         main, for_main, for_true, squared = np.empty((4, true.size), dtype=np.int64)
         most_frequent(state.predicted, true, main, for_main, for_true, squared)
@@ -329,21 +329,21 @@ class ZeroOneLoss(Loss):
             all_votes = np.full(true.size, n * n)
             others = matches, n * (label == main), n * (label == true), squared, all_votes, n * matches
         counts = VoteCounts(n, main == true, for_main, for_true, *others)
-        np.take(self.labels, main, out=predicted, mode="clip")  # which checks no place, so it writes at once
+        np.take(self.labels, main, out=predicted, mode="clip")  # "clip" skips the check and writes directly
         return DECOMPOSITIONS[self.decomposition].parts(counts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassVotes:
-    """How many models predict each class for each of some samples.
+    """Number of models that predict each class for each of some samples.
 
     Attributes
     ----------
     predicted : ndarray of int32 of shape (n_samples, n_classes)
     observed : ndarray of int32 of shape (n_samples, n_classes), or None
-        How many have observed it, where each has labels of its own.
+        Number of models that observed each class, if each has its own labels.
     matches : ndarray of int32 of shape (n_samples,), or None
-        How many predict what they have observed.
+        Number of models that predict their own observed label.
     """
 
     predicted: NDArray[np.int32]
@@ -352,12 +352,12 @@ class ClassVotes:
 
     @property
     def paired(self) -> bool:
-        """Return whether it counts what was observed."""
+        """Return whether observations are counted."""
         return self.observed is not None
 
     @classmethod
     def zeros(cls, n_samples: int, n_classes: int, paired: bool) -> ClassVotes:
-        """Return those of no models."""
+        """Return the votes of no model."""
         shape = n_samples, n_classes
         if not paired:
             return cls(np.zeros(shape, dtype=np.int32), None, None)
@@ -369,13 +369,13 @@ class ClassVotes:
         return ClassVotes(*(None if each is None else each[samples] for each in self._all()))  # type: ignore[arg-type]
 
     def merge(self, n: int, other: ClassVotes, m: int) -> None:
-        """Add m models of another to the n here."""
+        """Add m models of another state to the n here."""
         for mine, its in zip(self._all(), other._all(), strict=True):
             if mine is not None and its is not None:
                 np.add(mine, its, out=mine)
 
     def clear(self) -> None:
-        """Make it those of no models."""
+        """Reset the votes to those of no model."""
         for each in self._all():
             if each is not None:
                 each[:] = 0
@@ -385,18 +385,18 @@ class ClassVotes:
 
 
 class LabelNumbering:
-    """The classes there are.
+    """The classes and their numbers.
 
     Attributes
     ----------
     labels : ndarray of shape (n_classes,)
-        In order, all different.
+        The distinct classes in order.
     bytes : dict of str to (ndarray of uint8, ndarray of int32)
-        The bytes that mean a class, and the class's number, where 8-bit labels are of some kind of dtype.
+        By dtype kind of 8-bit labels: the bytes that stand for a class, and the classes' numbers.
     """
 
     def __init__(self, true: NDArray[Any], labels: Any) -> None:
-        """Number the true labels, or those of `labels=`."""
+        """Number the true labels, or the given `labels`."""
         if labels is None:
             self.labels = distinct(true)
             if not is_text(true):
@@ -422,18 +422,18 @@ class LabelNumbering:
             self._table[self._numbers - self._low] = codes
 
     def _byte_table(self, kind: str) -> NDArray[np.int32]:
-        """Return the number of the class that each byte stands for, -1 for none."""
+        """Return the class number of each byte, -1 if it is not a class."""
         meant = np.arange(256, dtype=np.uint8).view(np.int8 if kind == "i" else np.uint8).astype(INT64)
         return self._find(meant).astype(np.int32)
 
     def _find(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the number of each value's class by search, -1 for none."""
+        """Return the class number of each value by search, -1 if it is not a class."""
         known = self.labels if self._numbers is None else self._numbers
         at, found = find_sorted(known, values)
         return np.where(found, at, -1)
 
     def is_direct(self, table: NDArray[Any]) -> bool:
-        """Return whether `numbered` returns a whole array without a copy."""
+        """Return whether `numbered` returns the whole array without a copy."""
         small = table.dtype.itemsize == 1
         return (
             table.dtype.kind in "biu"
@@ -442,7 +442,7 @@ class LabelNumbering:
         )
 
     def numbered(self, block: NDArray[Any]) -> tuple[NDArray[Any], int, NDArray[np.int32]]:
-        """Return a block of labels as integers, and a table whose row ``integer - low`` has the number of the class."""
+        """Return a block of labels as integers, and a table of class numbers with row ``integer - low``."""
         if isinstance(block, TextLabels):
             return plain_block(block.codes, INT64), 0, self._find(block.names).astype(np.int32)
         kind = block.dtype.kind
@@ -460,13 +460,13 @@ class LabelNumbering:
         return values, self._low, self._table
 
     def codes(self, block: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the number of each label's class; all have one."""
+        """Return each label's class number; all must be classes."""
         values, low, table = self.numbered(block)
         return table[values.astype(INT64) - low].astype(INT64)
 
 
 def distinct(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return the labels that occur, in order."""
+    """Return the distinct labels in order."""
     if isinstance(labels, TextLabels):
         return labels.occurring()[0]
     if labels.dtype.kind in "iu":

@@ -1,4 +1,4 @@
-"""What curves of threshold counts share: rates, values at places, dominance, crossings; and the geometry of lines."""
+"""Base of curves over threshold counts: rates, values, dominance and crossings; and the geometry of polylines."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ Values = NDArray[np.float64]
 
 T = TypeVar("T")
 
-SHARE_ROUNDING = 1e-13  # differences of shares that are no more than rounding: less than a row in ten million millions
+SHARE_ROUNDING = 1e-13  # differences of shares up to this are rounding: less than one row in 10**13
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Curve(Frozen, ABC):
-    """A curve over thresholds. Its arrays are computed from the counts when first used, and are read-only."""
+    """A curve over thresholds. Its arrays are computed from the counts on first use, and are read-only."""
 
     counts: ThresholdCounts
     _cache: dict[Any, Any] = field(default_factory=dict, init=False)
 
-    ARRAYS: ClassVar[tuple[str, ...]]  # what the curve unpacks into
-    NEEDS_NEGATIVES: ClassVar[bool] = True  # all need positives
+    ARRAYS: ClassVar[tuple[str, ...]]  # the arrays that the curve unpacks into
+    NEEDS_NEGATIVES: ClassVar[bool] = True  # every curve needs positives
 
     def __post_init__(self) -> None:
         check_kind("counts", self.counts, ThresholdCounts)
@@ -55,7 +55,7 @@ class Curve(Frozen, ABC):
 
     @property
     def defined(self) -> bool:
-        """Return whether there are rows of the classes it needs: where not, its area and rates are NaN."""
+        """Return whether the classes that the curve needs have rows; if not, its area and rates are NaN."""
         return bool(self.counts.n_pos and (self.counts.n_neg or not self.NEEDS_NEGATIVES))
 
     @property
@@ -65,7 +65,7 @@ class Curve(Frozen, ABC):
 
     @property
     def _points(self) -> ThresholdCounts:
-        """The counts that are points of the curve."""
+        """The counts at the points of the curve."""
         return self.counts
 
     @property
@@ -74,56 +74,56 @@ class Curve(Frozen, ABC):
         """Area under the curve."""
 
     def hull(self) -> Self:
-        """Keep the points on the convex hull of the ROC curve, as a curve of this kind.
+        """Keep the points on the convex hull of the ROC curve, and return them as a curve of this kind.
 
-        It is what can be attained by mixing thresholds at random (Provost and Fawcett 2001,
-        doi:10.1023/A:1007601015854); for precision and recall the achievable curve of Davis and Goadrich (2006).
+        Random choices between thresholds attain it (Provost and Fawcett 2001, doi:10.1023/A:1007601015854). For
+        precision and recall it is the achievable curve of Davis and Goadrich (2006).
         """
         return type(self)(ranking_metrics.hull(self.counts))
 
     def dominates(self, other: Self) -> bool:
-        """Return whether this curve encloses another: nowhere worse, somewhere better (Zhou, section 2.3.2).
+        """Return whether this curve dominates another: nowhere worse, somewhere better (Zhou, section 2.3.2).
 
         Parameters
         ----------
         other : curve
-            Of the same kind. Differences of rounding don't count.
+            A curve of the same kind. Rounding differences are ignored.
 
         Returns
         -------
         bool
-            Two equal curves don't dominate each other; neither do curves that cross.
+            Equal curves do not dominate each other; neither do curves that cross.
 
         Raises
         ------
         ValueError
-            If `other` is of another kind, or a curve is undefined because a class is missing.
+            If `other` is of another kind, or if a curve is undefined because a class is missing.
         """
         return _dominates(*self._comparable_lines(other))
 
     def crossings(self, other: Self) -> NDArray[np.float64]:
-        """Find the points where this curve and another change places.
+        """Find the points at which this curve and another cross.
 
         Parameters
         ----------
         other : curve
-            Of the same kind.
+            A curve of the same kind.
 
         Returns
         -------
         ndarray of shape (n_crossings, 2)
-            Points in the order in which the curve unpacks, for instance (fpr, tpr). Where the curves run together
-            before they part, the first common point.
+            Points in the order in which the curve unpacks, for instance (fpr, tpr). If the curves coincide for a
+            stretch before they separate, the first common point.
 
         Raises
         ------
         ValueError
-            If `other` is of another kind, or a curve is undefined because a class is missing.
+            If `other` is of another kind, or if a curve is undefined because a class is missing.
         """
         return np.stack(self._on_axes(_crossings(*self._comparable_lines(other))), axis=1)
 
     def _cached(self, make: Callable[[ThresholdCounts], T]) -> T:
-        """Return what a function makes of the counts, computed once."""
+        """Return the result of a function of the counts, computed once."""
         if make not in self._cache:
             self._cache[make] = make(self.counts)
         return self._cache[make]  # type: ignore[no-any-return]
@@ -136,14 +136,14 @@ class Curve(Frozen, ABC):
         return self._cache[rate]  # type: ignore[no-any-return]
 
     def _read_at(self, **places: ArrayLike | None) -> Any:
-        """Read the curve at the only argument that is not None: values of one of its coordinates, or thresholds."""
+        """Read the curve at the only argument that is not None: values of one coordinate, or thresholds."""
         name, values = check_exactly_one(places)
         if name == "threshold":
             return self._at_threshold(values)
         return number_or_array(self._other_coordinate(name, as_shares(name, values)))
 
     def _other_coordinate(self, name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the other coordinate where the one named, the x of `_linear_points`, has some values."""
+        """Return the other coordinate at values of the named one, which is the x of `_linear_points`."""
         return self._on_axes(Polyline(values, best_at(self._linear_points(), values)))[1 - self.ARRAYS.index(name)]
 
     def _at_threshold(self, threshold: ArrayLike) -> tuple[Any, ...]:
@@ -151,20 +151,20 @@ class Curve(Frozen, ABC):
         check_has_thresholds(self.thresholds)
         thresholds = as_thresholds("threshold", threshold)
         rows, last = self.counts.rows_at_least(thresholds), self.counts.thresholds.size - 1
-        # A curve of these rows alone; rates also need the first two rows and the last one, the totals.
+        # A curve of these rows only; rates also need the first two rows and the last one (the totals).
         points = type(self)(self.counts.take(np.concatenate(([0, min(1, last)], rows.ravel(), [last]))))
         return tuple(number_or_array(getattr(points, name)[2:-1].reshape(thresholds.shape)) for name in self.ARRAYS[:2])
 
     @abstractmethod
     def _linear_points(self) -> Polyline:
-        """Return the curve in coordinates in which it is straight between its points; greater y is better."""
+        """Return the curve in coordinates in which it is straight between points; greater y is better."""
 
     @abstractmethod
     def _on_axes(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Map points in those coordinates to the curve's own axes, in the order in which it unpacks."""
+        """Map points from those coordinates to the curve's own axes, in the order in which it unpacks."""
 
     def _comparable_lines(self, other: Self) -> tuple[Polyline, Polyline]:
-        """Return this curve and another, of the same kind, as lines; raise unless both are defined."""
+        """Return this curve and another of the same kind as polylines; raise unless both are defined."""
         _check_same_kind("other", other, type(self))
         lines = self._linear_points(), other._linear_points()
         for name, line in zip(("this curve", "other"), lines, strict=True):
@@ -172,7 +172,7 @@ class Curve(Frozen, ABC):
         return lines
 
 
-# Lines joined by straight pieces --------------------------------------------------------------------------------------
+# Polylines ------------------------------------------------------------------------------------------------------------
 
 
 class Polyline(NamedTuple):
@@ -183,14 +183,14 @@ class Polyline(NamedTuple):
 
 
 def _interpolate(line: Polyline, at: Values, left: NDArray[np.intp], right: NDArray[np.intp]) -> Values:
-    """Interpolate between the points left and right of each place; where they are the same, return its value."""
+    """Interpolate between the points left and right of each x; where both are the same point, return its value."""
     x0, x1, y0, y1 = line.x[left], line.x[right], line.y[left], line.y[right]
     width = np.where(x1 > x0, x1 - x0, 1.0)
     return y0 + (at - x0) / width * (y1 - y0)
 
 
 def limits(line: Polyline, at: Values) -> tuple[Values, Values]:
-    """Return the values just left and just right of each place within the range of x."""
+    """Return the values just left and just right of each x."""
     last = line.x.size - 1
     from_right = np.minimum(np.searchsorted(line.x, at, side="left"), last)
     from_left = np.maximum(np.searchsorted(line.x, at, side="right") - 1, 0)
@@ -200,26 +200,26 @@ def limits(line: Polyline, at: Values) -> tuple[Values, Values]:
 
 
 def best_at(line: Polyline, at: Values) -> Values:
-    """Return the value at each place, the greater of two where the line jumps."""
+    """Return the value at each x, the greater of the two where the line jumps."""
     return np.maximum(*limits(line, at))
 
 
 def first_at(line: Polyline, y: Values) -> Values:
-    """Return the least x at which each y is reached, of a line that never falls."""
+    """Return the smallest x at which a non-decreasing line reaches each y."""
     return -best_at(Polyline(line.y, -line.x), y)
 
 
 class _Overlay(NamedTuple):
-    """Two lines at the limits of all their places, from left to right: left, right, left, ..., and left of the last."""
+    """Two lines at the limits of all their x: left, right, left, ..., ending with the left limit of the last x."""
 
     x: Values
     mine: Values
     other: Values
-    difference: Values  # 0 where it is no more than rounding
+    difference: Values  # 0 if it is only rounding
 
 
 def _overlay(mine: Polyline, other: Polyline) -> _Overlay:
-    """Lay two lines over each other; jumps at places that rounding alone tells apart are at one place."""
+    """Lay two lines over each other; jumps whose x differ only by rounding are aligned."""
     aligned, other_aligned = np.empty_like(mine.x), np.empty_like(other.x)
     n_places = align(mine.x, other.x, SHARE_ROUNDING, aligned, other_aligned)
     x, y, others = (np.empty(2 * n_places) for _ in range(3))
@@ -238,7 +238,7 @@ def _dominates(mine: Polyline, other: Polyline) -> bool:
 
 
 def _crossings(mine: Polyline, other: Polyline) -> Polyline:
-    """Return the points where two lines change places; where they run together in between, the first common point."""
+    """Return the points where two lines cross; if they coincide in between, the first common point."""
     x, y, others, difference = _overlay(mine, other)
     apart = np.flatnonzero(difference)
     before, after = apart[:-1], apart[1:]
@@ -248,7 +248,7 @@ def _crossings(mine: Polyline, other: Polyline) -> Polyline:
     end = np.where(run_together, before + 1, after)
     share = np.where(run_together, 1.0, difference[before] / (difference[before] - difference[after]))
     at = y[before] + share * (y[end] - y[before])
-    # Where one line or both jump past the other, they meet where the second of them arrives.
+    # If one line or both jump past the other, they meet where the second arrives.
     jump = ~run_together & (x[before] == x[end])
     rising = y[end] + others[end] > y[before] + others[before]
     arrival = np.where(rising, np.maximum(y[before], others[before]), np.minimum(y[before], others[before]))
@@ -259,9 +259,9 @@ def _crossings(mine: Polyline, other: Polyline) -> Polyline:
 
 
 def _check_same_kind(name: str, value: Any, kind: type) -> None:
-    """Raise unless a result is of the kind it is to be compared with."""
+    """Raise unless a result is of the kind that it will be compared with."""
     if not isinstance(value, kind):
-        hint = ", whose points, worst and best curves are" if hasattr(value, "points") else ""
+        hint = "; its points, worst and best curves are" if hasattr(value, "points") else ""
         raise ValueError(f"{name} must be a {kind.__name__} to be compared with one, got {type(value).__name__}{hint}")
 
 

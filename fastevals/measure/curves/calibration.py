@@ -18,16 +18,16 @@ from fastevals.results import Frozen
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CalibrationCurve(Frozen):
-    """Share of positives against mean predicted probability in bins; unpacks like scikit-learn's, in that order.
+    """Share of positives against mean predicted probability in bins; unpacks in this order, like scikit-learn's.
 
-    Bin k holds the probabilities ``edges[k] < p <= edges[k + 1]``, and the first ``p == edges[0]`` too: an edge belongs
-    to the bin below it, as in scikit-learn and Guo et al. An empty bin is kept, with a count of 0 and NaN for the
-    rest, and errors pass over it (scikit-learn leaves it out).
+    Bin k holds the probabilities ``edges[k] < p <= edges[k + 1]``, and the first also ``p == edges[0]``: an edge
+    belongs to the bin below it, as in scikit-learn and Guo et al. Empty bins are kept, with a count of 0 and
+    NaN otherwise, and errors ignore them (scikit-learn leaves them out).
 
     Attributes
     ----------
     fraction_of_positives, mean_predicted : ndarray of shape (n_bins,)
-        Of the rows in each bin, weighted.
+        Weighted share and mean over the rows in each bin.
     counts : ndarray of shape (n_bins,)
         Rows in each bin, or their weight.
     edges : ndarray of shape (n_bins + 1,)
@@ -35,7 +35,7 @@ class CalibrationCurve(Frozen):
 
     References
     ----------
-    Murphy and Winkler (1977), doi:10.2307/2346866; the errors as in Guo et al. (2017), arXiv:1706.04599.
+    Murphy and Winkler (1977), doi:10.2307/2346866; errors: Guo et al. (2017), arXiv:1706.04599.
 
     Examples
     --------
@@ -76,52 +76,53 @@ class CalibrationCurve(Frozen):
 
     @property
     def defined(self) -> bool:
-        """Return whether it has a value anywhere."""
+        """Return whether the curve has a value anywhere."""
         return bool((self.counts > 0).any())
 
     @classmethod
     def from_counts(
         cls, counts: ThresholdCounts, *, n_bins: int = 10, strategy: Strategy = "uniform"
     ) -> CalibrationCurve:
-        """Make the curve of threshold counts.
+        """Make the curve from threshold counts.
 
         Parameters
         ----------
         counts : ThresholdCounts
-            Of probabilities.
+            Counts of rows by probability.
         n_bins : int
             From 1 to a million.
         strategy : {"uniform", "quantile"}
-            Bins of equal width, with the floats nearest to k / n_bins as edges; or of equal mass (rows or weight): edge
-            k is the lowest probability with a share of k / n_bins of the mass at or below it. Rows of one probability
-            are never split, and edges that fall together are one, so there may be fewer bins.
+            "uniform": bins of equal width, with the floats nearest to k / n_bins as edges. "quantile": bins of equal
+            mass (rows or weight), where edge k is the lowest probability with at least a share of k / n_bins of the
+            mass at or below it. Rows with equal probability are never split and equal edges are merged, so there may be
+            fewer bins.
 
         Returns
         -------
         CalibrationCurve
-            Defined for one class too.
+            Also defined for one class.
 
         Raises
         ------
         ValueError
-            If a score is no probability, or an option is out of range.
+            If a score is not a probability, or an option is out of range.
         """
         bins = cut_bins(counts, n_bins, strategy)
         return cls(bins.fraction_of_positives, bins.mean_predicted, bins.positives + bins.negatives, bins.edges)
 
     @property
     def expected_calibration_error(self) -> float:
-        """Mean over rows of ``|share of positives - mean probability|`` of their bin."""
+        """Mean over rows of ``|share of positives - mean probability|`` in the row's bin."""
         return self._weighted_mean(self._gaps)
 
     @property
     def root_mean_square_calibration_error(self) -> float:
-        """Root of the mean over rows of (share of positives - mean probability)^2 of their bin."""
+        """Root of the mean over rows of (share of positives - mean probability)^2 in the row's bin."""
         return math.sqrt(self._weighted_mean(self._gaps**2))
 
     @property
     def maximum_calibration_error(self) -> float:
-        """Largest ``|share of positives - mean probability|`` of a bin."""
+        """Largest ``|share of positives - mean probability|`` of any bin."""
         return float(np.fmax.reduce(self._gaps))
 
     @property
@@ -129,7 +130,7 @@ class CalibrationCurve(Frozen):
         return np.abs(self.fraction_of_positives - self.mean_predicted)
 
     def _weighted_mean(self, over_bins: NDArray[np.float64]) -> float:
-        filled = ~np.isnan(over_bins)  # not empty, nor of a weight that vanishes beside the others'
+        filled = ~np.isnan(over_bins)  # excludes bins that are empty or whose weight is negligible
         total = math.fsum(self.counts)
         if not total:
             return math.nan

@@ -1,4 +1,4 @@
-"""Cost curves: expected cost against prior and costs in one, their lower envelopes and differences."""
+"""Cost curves: expected cost against prior and costs combined, their lower envelopes and differences."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from fastevals.measure.curves import rates
 from fastevals.measure.curves.base import SHARE_ROUNDING, Curve, Polyline, limits
 from fastevals.results import Frozen, Interval, OperatingPoint, number_or_array
 
-ROUNDING_OF_PLACE = 8 * np.finfo(np.float64).eps  # relative; what PC(+) of a prior and costs can be off
+ROUNDING_OF_PLACE = 8 * np.finfo(np.float64).eps  # largest relative error of PC(+) for a prior and costs
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CostCurve(Curve):
-    """Normalised expected cost against PC(+), a line for each threshold; unpacks as ``fpr, fnr, thresholds``.
+    """Normalised expected cost against PC(+), one line per threshold; unpacks as ``fpr, fnr, thresholds``.
 
-    PC(+) = p cost_fn / (p cost_fn + (1 - p) cost_fp), where p is the prior, the share of positives where the
-    classifier is used: one axis holds every prior and every ratio of costs. A threshold's cost is the straight line
-    from its FPR at PC(+) = 0 to its FNR at 1; a cost of 1 is that of predicting everything wrong. The curve proper is
-    the lower envelope of the lines, "predict all" and "predict none" among them.
+    PC(+) = p cost_fn / (p cost_fn + (1 - p) cost_fp), where the prior p is the share of positives where the classifier
+    is used. A single axis thus covers every prior and every ratio of costs. The cost of a threshold is a straight line
+    from its FPR at PC(+) = 0 to its FNR at 1; predicting every row wrong costs 1. The curve itself is the lower
+    envelope of the lines, including "predict all" and "predict none".
 
     Parameters
     ----------
@@ -43,15 +43,15 @@ class CostCurve(Curve):
     Attributes
     ----------
     fpr, fnr : ndarray of shape (n_thresholds + 1,)
-        Ends of the lines; NaN where the class has no rows.
+        Ends of the lines; NaN if the class has no rows.
     thresholds : ndarray of shape (n_thresholds + 1,)
         Descending from +inf.
     lines : ndarray of shape (n_thresholds + 1, 2)
-        A line each: its cost at PC(+) = 0 and at 1.
+        One line per row: its cost at PC(+) = 0 and at 1.
     lower_envelope : CostEnvelope
-        The least cost, and where each threshold attains it.
+        The lowest cost, and where each threshold attains it.
     area : float
-        Area under the lower envelope: the expected cost if all PC(+) are as likely. At most 0.25, less is better.
+        Area under the lower envelope: the expected cost if all PC(+) are equally likely. At most 0.25; lower is better.
 
     References
     ----------
@@ -87,7 +87,7 @@ class CostCurve(Curve):
 
     @property
     def lower_envelope(self) -> CostEnvelope:
-        """The least cost, and where each threshold attains it."""
+        """The lowest cost, and where each threshold attains it."""
         return self._cached(CostEnvelope.from_counts)
 
     @property
@@ -104,30 +104,30 @@ class CostCurve(Curve):
         cost_fn: float = 1.0,
         threshold: float | None = None,
     ) -> OperatingPoint:
-        """Find the least cost and the threshold that attains it, or the cost of one threshold.
+        """Find the lowest cost and the threshold that attains it, or the cost of a given threshold.
 
         Parameters
         ----------
         probability_cost : float or array-like in [0, 1], optional
             PC(+).
         prior : float or array-like in [0, 1], optional
-            Or the share of positives where the classifier is used.
+            Share of positives where the classifier is used, instead of `probability_cost`.
         cost_fp, cost_fn : float
-            With `prior`: cost of a false positive and of a false negative, not negative and not both zero.
+            With `prior`: cost of a false positive and of a false negative; at least 0, and not both 0.
         threshold : float, optional
-            Ask for the cost of this threshold, a point of its straight line, instead of the least.
+            Return the cost of this threshold, a point of its straight line, instead of the lowest cost.
 
         Returns
         -------
         OperatingPoint
-            The normalised cost and the highest threshold that attains it, or the one given; arrays of the places' shape
-            where an array is given. Times ``p * cost_fn + (1 - p) * cost_fp`` it is the cost of a row in the unit of
-            the costs.
+            The normalised cost and the highest threshold that attains it, or the given threshold; arrays if
+            `probability_cost` or `prior` is one. Multiplied by ``p * cost_fn + (1 - p) * cost_fp`` it is the cost per
+            row in units of the costs.
 
         Raises
         ------
         ValueError
-            If not exactly one of `probability_cost` and `prior` is given, or an argument is out of range.
+            If not exactly one of `probability_cost` and `prior` is given, or if an argument is out of range.
         """
         name, values = check_exactly_one({"probability_cost": probability_cost, "prior": prior})
         cost_fp, cost_fn, _ = check_costs(cost_fp, cost_fn)
@@ -148,12 +148,12 @@ class CostCurve(Curve):
         return float(cells.false_positive_rate(at)), float(cells.false_negative_rate(at))
 
     def operating_range(self, threshold: float | None = None) -> Interval:
-        """Return the range of PC(+) in which the classifier is cheaper than predicting all or none.
+        """Return the range of PC(+) in which the classifier is cheaper than predicting all or no rows positive.
 
         Parameters
         ----------
         threshold : float, optional
-            The range of this threshold alone; by default that of the lower envelope.
+            Use this threshold only; by default the lower envelope.
 
         Returns
         -------
@@ -163,7 +163,7 @@ class CostCurve(Curve):
         Raises
         ------
         ValueError
-            If `threshold` is no number, or the curve has no thresholds.
+            If `threshold` is not a number, or if the curve has no thresholds.
         """
         if threshold is None:
             return self.lower_envelope.operating_range()
@@ -173,15 +173,15 @@ class CostCurve(Curve):
         return Interval(fpr / (1 - fnr + fpr), (1 - fpr) / (1 - fpr + fnr))
 
     def over_prior(self, *, cost_fp: float = 1.0, cost_fn: float = 1.0, normalize: bool = True) -> CostOverPrior:
-        """Redraw the curve against the prior at fixed costs: there, unlike on PC(+), the costs change the picture.
+        """Redraw the curve against the prior at fixed costs; unlike on PC(+), its shape then depends on the costs.
 
         Parameters
         ----------
         cost_fp, cost_fn : float
-            Cost of a false positive and of a false negative, not negative and not both zero.
+            Cost of a false positive and of a false negative; at least 0, and not both 0.
         normalize : bool
-            Divide by the cost of predicting everything wrong at each prior; otherwise a row's cost, in the unit of
-            the costs.
+            Divide by the cost of predicting every row wrong at each prior; otherwise the cost per row in units of the
+            costs.
 
         Returns
         -------
@@ -198,22 +198,22 @@ class CostCurve(Curve):
         return CostOverPrior.of_envelope(self.lower_envelope, cost_fp, cost_fn, normalize)
 
     def difference(self, other: CostCurve) -> CostDifference:
-        """Compare the least costs of two classifiers over PC(+).
+        """Compare the lowest costs of two classifiers over PC(+).
 
         Parameters
         ----------
         other : CostCurve
-            Of another classifier.
+            The curve of another classifier.
 
         Returns
         -------
         CostDifference
-            With the ranges in which each wins.
+            The saving, with the ranges in which each classifier is cheaper.
 
         Raises
         ------
         ValueError
-            If `other` is no cost curve, or a curve is undefined because a class is missing.
+            If `other` is not a cost curve, or if a curve is undefined because a class is missing.
         """
         mine, others = self._comparable_lines(other)
         x = sorted_union(mine.x, others.x)
@@ -230,7 +230,7 @@ class CostCurve(Curve):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CostEnvelope(Frozen):
-    """The least cost at each PC(+), in straight pieces of one threshold each.
+    """The lowest cost at each PC(+), in straight pieces of one threshold each.
 
     Attributes
     ----------
@@ -241,7 +241,7 @@ class CostEnvelope(Frozen):
     thresholds : ndarray of shape (n_pieces,)
         The threshold of each piece, descending; +inf: predict none, the lowest score: predict all.
     fpr, fnr : ndarray of shape (n_pieces,)
-        The error rates at it: the cost at the left and right end of its line.
+        The error rates at this threshold: the cost at the left and right ends of its line.
 
     Examples
     --------
@@ -266,7 +266,7 @@ class CostEnvelope(Frozen):
 
     @classmethod
     def from_counts(cls, counts: ThresholdCounts) -> CostEnvelope:
-        """Build it from the lines of the hull's vertices: neighbours meet where its slope is the ratio of costs."""
+        """Build it from the lines of the hull's vertices; neighbours meet where its slope equals the ratio of costs."""
         hull = ranking_metrics.hull(counts)
         at = hull.cells()
         fpr, tpr, fnr = (rate(at) for rate in (cells.false_positive_rate, cells.recall, cells.false_negative_rate))
@@ -278,7 +278,7 @@ class CostEnvelope(Frozen):
         right = np.diff(hull.fps) * power_of_two(hull.n_neg) * n_pos
         up = np.diff(hull.tps) * power_of_two(hull.n_pos) * n_neg
         edges = np.concatenate(([0.0], np.maximum.accumulate(right / (right + up)), [1.0]))
-        kept = np.diff(edges) > 0  # a line that is lowest at one point only is no piece
+        kept = np.diff(edges) > 0  # a line that is lowest only at one point is not a piece
         fpr, fnr = fpr[kept], fnr[kept]
         starts = np.append(edges[:-1][kept], 1.0)
         cost = (1 - starts) * np.append(fpr, 1.0) + starts * np.append(fnr, fnr[-1])
@@ -286,7 +286,7 @@ class CostEnvelope(Frozen):
 
     @property
     def area(self) -> float:
-        """Mean least cost over PC(+)."""
+        """Mean lowest cost over PC(+)."""
         return _area_under(self.probability_cost, self.cost)
 
     def operating_range(self) -> Interval:
@@ -298,7 +298,7 @@ class CostEnvelope(Frozen):
         return Interval(float(edges[useful[0]]), float(edges[useful[-1] + 1]))
 
     def at(self, probability_cost: ArrayLike) -> OperatingPoint:
-        """Return the least cost at PC(+), and the highest threshold that attains it.
+        """Return the lowest cost at PC(+), and the highest threshold that attains it.
 
         Parameters
         ----------
@@ -308,57 +308,57 @@ class CostEnvelope(Frozen):
         Returns
         -------
         OperatingPoint
-            Arrays of the places' shape where an array is given.
+            Numbers, or arrays of the shape of `probability_cost`.
 
         Raises
         ------
         ValueError
-            If a place is out of range.
+            If a value is out of range.
         """
         return self.least_at(as_shares("probability_cost", probability_cost))
 
     def least_at(self, place: NDArray[np.float64], rounding: float = 0.0) -> OperatingPoint:
-        """Return what `at` does, for places that are already checked or NaN."""
+        """Return the same as `at`, for values that are already checked or NaN."""
         fpr, fnr, threshold = self.lines_at(place, rounding)
         return OperatingPoint(number_or_array((1 - place) * fpr + place * fnr), number_or_array(threshold))
 
     def lines_at(self, place: NDArray[np.float64], rounding: float = 0.0) -> tuple[NDArray[Any], ...]:
-        """Return FPR, FNR and threshold of the lowest line at each place; of two, the one with the higher threshold.
+        """Return FPR, FNR and threshold of the lowest line at each PC(+), choosing the higher threshold if two tie.
 
-        Places may be off by a share `rounding`: so near to where two lines meet both are lowest.
+        `place` may be off by a share `rounding`; closer than that to where two lines meet, both are lowest.
         """
         piece = np.searchsorted(self.probability_cost[1:-1], place * (1 - rounding), side="left")
-        # At 0, or where nothing costs, "predict none" is free.
+        # At PC(+) = 0, or where no row can cost anything, "predict none" is free.
         threshold = np.where((place > 0) | np.isnan(self.cost[0]), self.thresholds[piece], np.inf)
         return self.fpr[piece], self.fnr[piece], threshold
 
 
 def _area_under(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    """Return the area under the straight pieces between points."""
+    """Return the area under the polyline."""
     return math.fsum(np.diff(x) * (y[1:] + y[:-1]) / 2)
 
 
 def cost_area(counts: ThresholdCounts) -> float:
-    """Return the area under the cost curve's lower envelope: the mean least cost over PC(+)."""
+    """Return the area under the cost curve's lower envelope: the mean lowest cost over PC(+)."""
     return CostEnvelope.from_counts(counts).area
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CostOverPrior(Frozen):
-    """The least expected cost at each prior, at fixed costs, in pieces of one threshold each.
+    """The lowest expected cost at each prior, at fixed costs, in pieces of one threshold each.
 
     Attributes
     ----------
     prior : ndarray of shape (n_pieces + 1,)
         Where the pieces start and end, ascending from 0 to 1.
     cost : ndarray of shape (n_pieces + 1,)
-        The cost there. Between, a row's cost is straight and the normalised one is not, unless the costs are equal.
+        The cost there. Between, the cost per row is linear; the normalised cost is linear only for equal costs.
     thresholds : ndarray of shape (n_pieces,)
-        The threshold that attains the least cost in each piece.
+        The threshold that attains the lowest cost in each piece.
     cost_fp, cost_fn : float
         The costs.
     normalize : bool
-        Whether costs are divided by that of predicting everything wrong.
+        Whether costs are divided by the cost of predicting every row wrong.
     envelope : CostEnvelope
         The same over PC(+).
     area : float
@@ -383,12 +383,12 @@ class CostOverPrior(Frozen):
 
     @property
     def defined(self) -> bool:
-        """Return whether it has a value anywhere."""
+        """Return whether the curve has a value anywhere."""
         return not math.isnan(self.cost[0])
 
     @classmethod
     def from_counts(cls, counts: ThresholdCounts, *, cost_fp: float = 1.0, cost_fn: float = 1.0) -> CostOverPrior:
-        """Make the curve of threshold counts, normalised: costs as for `CostCurve.over_prior`."""
+        """Make the normalised curve from threshold counts; costs are as in `CostCurve.over_prior`."""
         return CostCurve(counts).over_prior(cost_fp=cost_fp, cost_fn=cost_fn)
 
     @classmethod
@@ -397,12 +397,12 @@ class CostOverPrior(Frozen):
         fields = cost_fp, cost_fn, normalize, envelope
         if normalize:
             cost_fp, cost_fn = _scale_costs(cost_fp, cost_fn)
-        if not (cost_fp and cost_fn):  # one kind of error is free: PC(+) is 0 or 1 at every prior, and nothing costs
+        if not (cost_fp and cost_fn):  # one kind of error is free, so PC(+) is 0 or 1 at every prior and the cost is 0
             only = envelope.least_at(np.array([1.0 if cost_fn else 0.0]))
             cost, threshold = np.repeat(only.value, 2), np.asarray(only.threshold)
             return cls(np.array([0.0, 1.0]), cost, threshold, *fields)
         prior = compute_probability_cost(envelope.probability_cost, cost_fn, cost_fp)  # the inverse: costs swapped
-        prior[[0, -1]] = 0.0, 1.0  # also where a cost vanishes beside the other
+        prior[[0, -1]] = 0.0, 1.0  # also if one cost is negligible compared with the other
         kept = np.append(np.diff(prior) > 0, True)
         fpr, fnr = envelope.fpr[kept[:-1]], envelope.fnr[kept[:-1]]
         prior = prior[kept]
@@ -430,17 +430,17 @@ class CostOverPrior(Frozen):
         return math.fsum(map(_piece_area, np.diff(self.prior).tolist(), *sides))
 
     def operating_range(self) -> Interval:
-        """Return the range of priors in which the classifier is cheaper than predicting all or none.
+        """Return the range of priors in which the classifier is cheaper than predicting all or no rows positive.
 
         Returns
         -------
         Interval
-            ``low, high``; both NaN if there is no such prior, as where one kind of error is free.
+            ``low, high``; both NaN if there is no such prior, for example if one kind of error is free.
         """
         return invert_probability_cost(self.envelope.operating_range(), self.cost_fp, self.cost_fn)
 
     def at(self, prior: ArrayLike) -> OperatingPoint:
-        """Return the least cost at a prior, and the highest threshold that attains it.
+        """Return the lowest cost at a prior, and the highest threshold that attains it.
 
         Parameters
         ----------
@@ -450,8 +450,7 @@ class CostOverPrior(Frozen):
         Returns
         -------
         OperatingPoint
-            Arrays of the prior's shape where an array is given. A normalised cost is NaN where no row can cost
-            anything.
+            Numbers, or arrays of the shape of `prior`. A normalised cost is NaN where no row can cost anything.
 
         Raises
         ------
@@ -464,18 +463,18 @@ class CostOverPrior(Frozen):
         cost_fp, cost_fn = _scale_costs(self.cost_fp, self.cost_fn) if self.normalize else (self.cost_fp, self.cost_fn)
         cost = place * cost_fn * fnr + (1 - place) * cost_fp * fpr
         if self.normalize:
-            # A cost may vanish beside the other at a prior of 0 or 1.
+            # One cost may be negligible compared with the other at a prior of 0 or 1.
             worst = worst_cost(place, cost_fp, cost_fn)
             cost = np.where(worst > 0, ratio(cost, worst), self.envelope.least_at(probability_cost).value)
         return OperatingPoint(number_or_array(cost), number_or_array(threshold))
 
     def holds(self, prior: float) -> Interval:
-        """Return the range of priors in which the threshold that is best at one prior stays the best.
+        """Return the range of priors in which the threshold that is best at `prior` stays best.
 
         Parameters
         ----------
         prior : float in [0, 1]
-            Share of positives.
+            Share of positives where the classifier is used.
 
         Returns
         -------
@@ -491,26 +490,26 @@ class CostOverPrior(Frozen):
         return self._where_best(self.at(prior).threshold, prior)
 
     def _where_best(self, threshold: Any, prior: float) -> Interval:
-        """Return the range of priors in which a threshold that is best at one prior stays the best."""
+        """Return the range of priors in which a threshold that is best at one prior stays best."""
         if not self.defined:
             return Interval(math.nan, math.nan)
         piece = int(np.count_nonzero(self.thresholds > threshold))
         low = high = float(self.prior[piece])
-        if piece < self.thresholds.size and self.thresholds[piece] == threshold:  # else it is best at one place only
+        if piece < self.thresholds.size and self.thresholds[piece] == threshold:  # else it is best at one point only
             high = float(self.prior[piece + 1])
-        return Interval(min(low, prior), max(high, prior))  # an end may be the prior itself, but for rounding
+        return Interval(min(low, prior), max(high, prior))  # rounding may put an end on the wrong side of the prior
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CostDifference(Frozen):
-    """How two cost curves differ: the other's least cost less this one's.
+    """Difference of two cost curves: the other's lowest cost minus this one's.
 
     Attributes
     ----------
     probability_cost : ndarray of shape (n_points,)
-        From 0 to 1, ascending.
+        Ascending from 0 to 1.
     saving : ndarray of shape (n_points,)
-        Straight between points; above zero where this curve is the cheaper.
+        Linear between points; positive where this curve is cheaper.
 
     Examples
     --------
@@ -533,21 +532,21 @@ class CostDifference(Frozen):
 
     @property
     def defined(self) -> bool:
-        """Always true: undefined curves can't be compared."""
+        """Always True: undefined curves can't be compared."""
         return True
 
     def over_prior(self, *, cost_fp: float = 1.0, cost_fn: float = 1.0) -> tuple[list[Interval], list[Interval]]:
-        """Return the ranges of the prior, at fixed costs, in which this curve wins and loses.
+        """Return the ranges of the prior, at fixed costs, in which this curve is cheaper and in which the other is.
 
         Parameters
         ----------
         cost_fp, cost_fn : float
-            Cost of a false positive and of a false negative, not negative and not both zero.
+            Cost of a false positive and of a false negative; at least 0, and not both 0.
 
         Returns
         -------
         wins, losses : list of Interval
-            Empty where a kind of error is free: then nothing costs, at any prior.
+            Empty if one kind of error is free: the cost is then 0 at every prior.
 
         Raises
         ------
@@ -562,7 +561,7 @@ class CostDifference(Frozen):
 
     @property
     def mean_saving(self) -> float:
-        """Mean of the saving over PC(+): the difference of the areas."""
+        """Mean saving over PC(+), which equals the difference of the areas."""
         return _area_under(self.probability_cost, self.saving)
 
     @property
@@ -572,11 +571,11 @@ class CostDifference(Frozen):
 
     @property
     def losses(self) -> list[Interval]:
-        """Ranges of PC(+) in which the other is cheaper."""
+        """Ranges of PC(+) in which the other curve is cheaper."""
         return self._ranges(-1)
 
     def _ranges(self, sign: int) -> list[Interval]:
-        """Return the ranges in which the saving has a sign; neighbouring pieces are joined."""
+        """Return the ranges in which the saving has a sign; adjacent pieces are joined."""
         ranges: list[Interval] = []
         x, saving = self.probability_cost, sign * self.saving
         for i in np.flatnonzero((saving[:-1] > 0) | (saving[1:] > 0)):
@@ -591,7 +590,7 @@ class CostDifference(Frozen):
 
 
 def _piece_columns(edges: NDArray[np.float64], cost: NDArray[np.float64], thresholds: NDArray[Any]) -> dict[str, Any]:
-    """Return the columns of straight pieces: where each begins and ends, the cost there, and its threshold."""
+    """Return the columns of straight pieces: start, end, the costs there, and the threshold."""
     return {
         "low": edges[:-1], "high": edges[1:], "cost_at_low": cost[:-1], "cost_at_high": cost[1:],
         "threshold": thresholds,
@@ -606,37 +605,37 @@ def _format_ranges(ranges: list[Interval]) -> str:
 
 
 def compute_probability_cost(prior: NDArray[np.float64], cost_fp: float, cost_fn: float) -> NDArray[np.float64]:
-    """Return PC(+) of a prior and costs (2.24); NaN where no row can cost anything."""
+    """Return PC(+) for a prior and costs (2.24); NaN where no row can cost anything."""
     largest = max(cost_fp, cost_fn)
     positive = prior * (cost_fn / largest)
     place = ratio(positive, positive + (1 - prior) * (cost_fp / largest))
-    # At a prior of 0 or 1 only one class's cost counts, also where it vanishes beside the other.
+    # At a prior of 0 or 1 only one class's cost counts, even if it is negligible compared with the other.
     return np.where((prior == 0) & (cost_fp > 0), 0.0, np.where((prior == 1) & (cost_fn > 0), 1.0, place))
 
 
 def invert_probability_cost(places: Interval, cost_fp: float, cost_fn: float) -> Interval:
-    """Return the range of priors of a range of PC(+); NaN where a kind of error is free, as all have one PC(+) then."""
+    """Return the range of priors for a range of PC(+); NaN if one kind of error is free: PC(+) is then constant."""
     if not (cost_fp and cost_fn):
         return Interval(math.nan, math.nan)
     return Interval(*compute_probability_cost(np.array(places), cost_fn, cost_fp).tolist())  # costs swapped
 
 
 def worst_cost(prior: NDArray[np.float64], cost_fp: float, cost_fn: float) -> NDArray[np.float64]:
-    """Return a row's expected cost if everything is predicted wrong, by which costs are normalised."""
+    """Return the expected cost per row if every row is predicted wrong, which normalises costs."""
     return prior * cost_fn + (1 - prior) * cost_fp
 
 
 def _scale_costs(cost_fp: float, cost_fn: float) -> tuple[float, float]:
-    """Divide costs by the larger, so that no product of them vanishes."""
+    """Divide costs by the larger one, so that no product of them underflows."""
     largest = max(cost_fp, cost_fn)
     return cost_fp / largest, cost_fn / largest
 
 
 def _piece_area(width: float, n0: float, n1: float, d0: float, d1: float) -> float:
-    """Integrate the ratio of two straight lines, from n0 to n1 over from d0 to d1, in closed form."""
+    """Integrate the ratio of two straight lines in closed form: n0 to n1 divided by d0 to d1."""
     if n0 == n1 == 0:
         return 0.0
-    if d0 < d1:  # from the larger end, so that u is in [-1, 0]
+    if d0 < d1:  # start at the larger end, so that u is in [-1, 0]
         n0, n1, d0, d1 = n1, n0, d1, d0
     u = (d1 - d0) / d0
     if u == 0:
@@ -655,4 +654,4 @@ def _piece_area(width: float, n0: float, n1: float, d0: float, d1: float) -> flo
 def _check_default_costs(name: str, cost_fp: float, cost_fn: float) -> None:
     """Raise if costs are passed with PC(+), which includes them."""
     if (cost_fp, cost_fn) != (1.0, 1.0):
-        raise ValueError(f"cost_fp and cost_fn go with prior; {name} holds the costs already, got {cost_fp}, {cost_fn}")
+        raise ValueError(f"cost_fp and cost_fn require prior; {name} includes the costs, got {cost_fp}, {cost_fn}")

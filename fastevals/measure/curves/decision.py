@@ -1,4 +1,4 @@
-"""The decision curve: what acting on a prediction gains."""
+"""The decision curve: the net benefit of acting on predictions."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from fastevals.results import Frozen, Interval, number_or_array
 
 
 def net_benefit(counts: ThresholdCounts, threshold_probability: ArrayLike, *, prior: float | None = None) -> Any:
-    """Return the net benefit of treating whoever has at least some predicted probability.
+    """Return the net benefit of treating everyone at or above a predicted probability.
 
-    It is ``tp / n - fp / n * pt / (1 - pt)`` with the counts at ``score >= pt``, in true positives a row: treating
-    none has 0. Who would treat at probability pt holds a false positive pt / (1 - pt) times as bad as a true positive
-    is good.
+    It is ``tp / n - fp / n * pt / (1 - pt)`` with the counts at ``score >= pt``, in true positives per row; treating
+    no one has net benefit 0. Treating at probability pt implies that a false positive costs pt / (1 - pt) times what a
+    true positive gains.
 
     Parameters
     ----------
     counts : ThresholdCounts
-        Of probabilities.
+        Counts of rows by probability.
     threshold_probability : float or array-like
         In [0, 1).
     prior : float in [0, 1], optional
         Share of positives where the model will be used: ``prior * tpr - (1 - prior) * fpr * pt / (1 - pt)``. The
-        probabilities are taken as they are, not adapted to it. By default the share here.
+        probabilities are not adapted to it. By default the share in these rows.
 
     Returns
     -------
     float or ndarray
-        Of the shape of `threshold_probability`; NaN if `prior` is given and a class is missing.
+        Same shape as `threshold_probability`; NaN if `prior` is given and a class is missing.
 
     Raises
     ------
     ValueError
-        If a score is no probability, or an argument is out of range.
+        If a score is not a probability, or an argument is out of range.
 
     References
     ----------
@@ -78,22 +78,22 @@ def _net_benefit(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DecisionCurve(Frozen):
-    """Net benefit of acting on the predictions against the threshold probability, beside that of treating all.
+    """Net benefit of acting on the predictions against the threshold probability, compared with treating all.
 
-    Treating none has net benefit 0. Unpacks as ``threshold_probability, net_benefit, treat_all``.
+    Treating no one has net benefit 0. Unpacks as ``threshold_probability, net_benefit, treat_all``.
 
     Attributes
     ----------
     threshold_probability : ndarray of shape (n_points,)
-        In [0, 1), in the order asked for.
+        In [0, 1), in the given order.
     net_benefit : ndarray of shape (n_points,)
-        Of treating rows with ``score >= threshold_probability``, in true positives a row.
+        Net benefit of treating rows with ``score >= threshold_probability``, in true positives per row.
     treat_all : ndarray of shape (n_points,)
         Net benefit of treating everyone.
     counts : ThresholdCounts
-        Those the curve is computed from.
+        The counts that the curve is computed from.
     prior : float or None
-        Share of positives it is drawn for; None: their share in the counts.
+        Share of positives that the curve is drawn for; None: the share in the counts.
 
     References
     ----------
@@ -132,19 +132,19 @@ class DecisionCurve(Frozen):
 
     @property
     def defined(self) -> bool:
-        """Return whether it has a value anywhere."""
+        """Return whether the curve has a value anywhere."""
         return not bool(np.isnan(self.net_benefit).all())
 
     @classmethod
     def from_counts(
         cls, counts: ThresholdCounts, threshold_probability: ArrayLike | None = None, *, prior: float | None = None
     ) -> DecisionCurve:
-        """Make the curve of threshold counts.
+        """Make the curve from threshold counts.
 
         Parameters
         ----------
         counts : ThresholdCounts
-            Of probabilities.
+            Counts of rows by probability.
         threshold_probability : array-like of shape (n_points,), optional
             In [0, 1); by default 0.01, 0.02, ..., 0.99.
         prior : float in [0, 1], optional
@@ -158,7 +158,7 @@ class DecisionCurve(Frozen):
         Raises
         ------
         ValueError
-            If a score is no probability, or an argument is out of range.
+            If a score is not a probability, or an argument is out of range.
         """
         values = np.arange(1, 100) / 100 if threshold_probability is None else threshold_probability
         points = _as_threshold_probabilities("threshold_probability", as_vector("threshold_probability", values))
@@ -171,7 +171,7 @@ class DecisionCurve(Frozen):
     @overload
     def at(self, threshold_probability: Places) -> Floats: ...
     def at(self, threshold_probability: ArrayLike) -> Any:
-        """Return the net benefit at any threshold probability: counted there, not interpolated.
+        """Return the net benefit at any threshold probability, counted there instead of interpolated.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class DecisionCurve(Frozen):
         Returns
         -------
         float or ndarray
-            Of the shape of `threshold_probability`.
+            Same shape as `threshold_probability`.
 
         Raises
         ------
@@ -192,10 +192,10 @@ class DecisionCurve(Frozen):
 
     @property
     def useful_ranges(self) -> list[Interval]:
-        """Where the model beats treating all and treating none, by more than rounding.
+        """Ranges in which the model beats treating all and treating none, by more than rounding.
 
-        Each is the first and the last of a run of evaluated points, in ascending order, at all of which it does; what
-        lies between two points is not looked at, and a single point is a range of width 0.
+        Each range is the first and last of consecutive evaluated points, in ascending order, at all of which the model
+        is better. Values between points are not evaluated; a single point is a range of width 0.
         """
         order = np.argsort(self.threshold_probability, kind="stable")
         points, benefit, treat_all = (array[order] for array in self)
@@ -210,7 +210,7 @@ class DecisionCurve(Frozen):
 
 
 def _as_threshold_probabilities(name: str, values: Any) -> NDArray[np.float64]:
-    """Return threshold probabilities as float64 of any shape, in [0, 1): at 1 the odds are infinite."""
+    """Return threshold probabilities as float64 of any shape, in [0, 1), as the odds are infinite at 1."""
     array = as_thresholds(name, values).astype(np.float64)
     outside = array[~((array >= 0) & (array < 1))]
     if outside.size:

@@ -16,7 +16,7 @@ from fastevals.measure.curves.base import Curve, Polyline
 
 
 class _ShareCurve(Curve):
-    """A curve over the share of rows predicted positive, the highest scores first; between points counts are linear."""
+    """A curve over the share of rows predicted positive, highest scores first, with counts linear between points."""
 
     __slots__ = ()
 
@@ -29,7 +29,7 @@ class _ShareCurve(Curve):
 
     @property
     def gain(self) -> NDArray[np.float64]:
-        """Share of positives among them, of all positives, ascending from 0 to 1."""
+        """Share of the positives that are predicted positive, ascending from 0 to 1."""
         return self._rates(rates.recall)
 
     def _linear_points(self) -> Polyline:
@@ -44,36 +44,36 @@ class _ShareCurve(Curve):
     @overload
     def at(self, *, threshold: Places) -> tuple[Floats, Floats]: ...
     def at(self, share: ArrayLike | None = None, *, threshold: ArrayLike | None = None) -> Any:
-        """Read the curve at a place, or at each of an array of places.
+        """Read the curve at one or several shares or thresholds.
 
         Parameters
         ----------
         share : float or array-like in [0, 1], optional
-            Gives the gain, or lift, when this share of the rows is predicted positive.
+            Return the gain, or lift, when this share of the rows is predicted positive.
         threshold : float or array-like, optional
-            Gives the share and the gain, or lift, where rows with ``score >= threshold`` are predicted positive.
+            Return the share and the gain, or lift, when rows with ``score >= threshold`` are predicted positive.
 
         Returns
         -------
         float, ndarray, or a tuple of two
-            Between points rows of one tie group are taken at random.
+            Between points, rows of a group of ties are chosen at random.
 
         Raises
         ------
         ValueError
-            If not exactly one is given, or it is out of range.
+            If not exactly one argument is given, or if it is out of range.
         """
         return self._read_at(share=share, threshold=threshold)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GainCurve(_ShareCurve):
-    """Share of all positives found against the share of rows predicted positive; unpacks ``share, gain, thresholds``.
+    """Share of the positives found against the share of rows predicted positive; unpacks ``share, gain, thresholds``.
 
     Parameters
     ----------
     counts : ThresholdCounts
-        Counts at each point's threshold.
+        Counts at the threshold of each point.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class GainCurve(_ShareCurve):
     thresholds : ndarray of shape (n_thresholds + 1,)
         Descending from +inf.
     area : float
-        Area under the polyline: 0.5 by chance, 1 - p / 2 at best, p the share of positives.
+        Area under the polyline: 0.5 for random scores and at most 1 - p / 2, where p is the share of positives.
 
     Examples
     --------
@@ -110,24 +110,24 @@ class GainCurve(_ShareCurve):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LiftCurve(_ShareCurve):
-    """How many times as many positives are found as by chance; unpacks ``share, lift, thresholds``.
+    """Ratio of the positives found to those found at random; unpacks ``share, lift, thresholds``.
 
     Parameters
     ----------
     counts : ThresholdCounts
-        Counts at each point's threshold.
+        Counts at the threshold of each point.
 
     Attributes
     ----------
     share : ndarray of shape (n_thresholds + 1,)
         Share of rows predicted positive, ascending from 0 to 1.
     lift : ndarray of shape (n_thresholds + 1,)
-        Precision over the share of positives; at threshold +inf, where nothing is predicted, that of the next point.
-        NaN without positives.
+        Precision over the share of positives; NaN without positives. At threshold +inf, where no row is predicted
+        positive, the lift of the next point.
     thresholds : ndarray of shape (n_thresholds + 1,)
         Descending from +inf.
     area : float
-        Mean lift over all shares, counts linear between points; 1 by chance.
+        Mean lift over all shares, with counts linear between points; 1 for random scores.
 
     Examples
     --------
@@ -150,6 +150,6 @@ class LiftCurve(_ShareCurve):
         return ranking_metrics.mean_lift(self.counts)
 
     def _on_axes(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        # Up to the first point lift is constant; there a tiny share has too few digits to divide by.
+        # Up to the first point the lift is constant, and tiny shares lack the digits for a division.
         constant = (points.x < self.share[min(1, len(self) - 1)]) | (points.x == 0)
         return points.x, np.where(constant, rates.first_lift(self.counts), ratio(points.y, points.x))

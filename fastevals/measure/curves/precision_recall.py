@@ -19,22 +19,22 @@ from fastevals.measure.curves.base import Curve, Polyline
 class PrecisionRecallCurve(Curve):
     """Precision and recall at each threshold, from the highest down; unpacks as ``precision, recall, thresholds``.
 
-    Between two points counts are linear, for that is what choosing between two thresholds at random attains;
-    precision is then no straight line (Davis and Goadrich 2006).
+    Between two points the counts are linear, because random choices between two thresholds attain this; precision is
+    then not linear in recall (Davis and Goadrich 2006).
 
     Parameters
     ----------
     counts : ThresholdCounts
-        Counts at each point's threshold.
+        Counts at the threshold of each point.
 
     Attributes
     ----------
     precision, recall : ndarray of shape (n_thresholds + 1,)
-        The first point is (1, 0) by convention: at threshold +inf nothing is predicted. Recall ascends to 1.
+        The first point is (1, 0) by convention: no row is predicted positive at +inf. Recall ascends to 1.
     thresholds : ndarray of shape (n_thresholds + 1,)
         Descending from +inf.
     area : float
-        Area under the curve between its points, as `Ranking.pr_auc` gives it (not average precision).
+        Area under the curve between its points, the same as `Ranking.pr_auc` (not average precision).
 
     References
     ----------
@@ -65,7 +65,7 @@ class PrecisionRecallCurve(Curve):
 
     @property
     def area(self) -> float:
-        """Area under the curve, counts linear between points."""
+        """Area under the curve, with counts linear between points."""
         return ranking_metrics.pr_auc(self.counts)
 
     @overload
@@ -77,34 +77,34 @@ class PrecisionRecallCurve(Curve):
     @overload
     def at(self, *, threshold: Places) -> tuple[Floats, Floats]: ...
     def at(self, recall: ArrayLike | None = None, *, threshold: ArrayLike | None = None) -> Any:
-        """Read the curve at a place, or at each of an array of places.
+        """Read the curve at one or several values of recall or threshold.
 
         Parameters
         ----------
         recall : float or array-like in [0, 1], optional
-            Gives the precision there, the highest where several thresholds have that recall; 1 at recall 0.
+            Return the precision at this recall, the highest if several thresholds have it; 1 at recall 0.
         threshold : float or array-like, optional
-            Gives ``(precision, recall)`` where rows with ``score >= threshold`` are predicted positive.
+            Return ``(precision, recall)`` when rows with ``score >= threshold`` are predicted positive.
 
         Returns
         -------
         float, ndarray, or a tuple of two
-            Between points counts are linear, precision is not.
+            Between points the counts are linear; precision is not.
 
         Raises
         ------
         ValueError
-            If not exactly one is given, or it is out of range.
+            If not exactly one argument is given, or if it is out of range.
         """
         return self._read_at(recall=recall, threshold=threshold)
 
     def _linear_points(self) -> Polyline:
-        """Return recall, and minus the false positives for each positive row."""
+        """Return recall, and minus the number of false positives per positive row."""
         return Polyline(self.recall, ratio(-self.counts.fps, self.counts.n_pos))
 
     def _on_axes(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         precision = ratio(points.x, points.x - points.y)
         first = int(np.argmax(self.recall > 0))
-        if not self.counts.fps[first - 1]:  # precision is constant up to there; a tiny recall has too few digits
+        if not self.counts.fps[first - 1]:  # precision is constant up to there, and tiny recalls lack digits
             precision = np.where(points.x < self.recall[first], self.precision[first], precision)
         return np.where((points.x == 0) & (points.y == 0), 1.0, precision), points.x

@@ -1,4 +1,4 @@
-"""Rates along a curve: each writes those of some rows of threshold counts. 0 / 0 is NaN."""
+"""Rates along a curve: each function writes the rate at some rows of threshold counts. 0 / 0 is NaN."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def false_negative_rate(counts: ThresholdCounts, rows: slice, out: Out) -> None:
 
 
 def precision(counts: ThresholdCounts, rows: slice, out: Out) -> None:
-    """Share of predicted positives that are positive; 1 where nothing is predicted, by convention."""
+    """Share of predicted positives that are positive; 1 by convention if no row is predicted positive."""
     kernels.precision(counts.tps[rows], counts.fps[rows], 1.0, out)
 
 
@@ -41,7 +41,7 @@ def share(counts: ThresholdCounts, rows: slice, out: Out) -> None:
 
 
 def lift(counts: ThresholdCounts, rows: slice, out: Out) -> None:
-    """Precision over the share of positives; where nothing is predicted, that of the next row."""
+    """Precision over the share of positives; if no row is predicted positive, the lift at the next row."""
     kernels.precision(counts.tps[rows], counts.fps[rows], first_precision(counts), out)
     out[:] = ratio(out, ratio(counts.n_pos, counts.n_pos + counts.n_neg))
 
@@ -52,5 +52,5 @@ def first_lift(counts: ThresholdCounts) -> Any:
 
 
 def first_precision(counts: ThresholdCounts) -> float:
-    """Return the precision at the highest score; NaN where there is none."""
+    """Return the precision at the highest score; NaN without scores."""
     return float(ratio(counts.tps[1], counts.tps[1] + counts.fps[1])) if counts.thresholds.size > 1 else math.nan

@@ -1,8 +1,9 @@
-"""One entry a curve: rankings, folds, plots, reports, pages, the command line, documents and tests read this table.
+"""The table of curves: one entry per curve, read by rankings, folds, plots, reports, pages, documents and the tests.
 
-To add a curve, write its class in a file beside this one (a `Curve` of `base.py`), its entry here, the method of
+To add a curve, write its class in a file of this folder (a `Curve` of `base.py`), its entry here, the method of
 `BaseRanking` that makes it, and its slow twin in `tests/reference/curves.py`. `tests/measure/test_curve_registry.py`
-says what is missing. Entries are plain data, so that all can read them: they name what is imported where it is used.
+reports what is missing. Entries are plain data that every module can read: they name functions, which are imported on
+use.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ class Axis(NamedTuple):
     ----------
     label : str
     number : str
-        What is along it, of true and false positives: one of `numbers.py`, or a metric of cells. Where a model is at
-        its threshold, it may also be one of `numbers_at` in `show/report/pictures.py`. `page.js` has it, too: it moves
-        the model's mark there.
+        The number along it, a function of true and false positives: one of `numbers.py`, or a metric of cells. For the
+        mark of a model at its threshold, also one of `numbers_at` in `show/report/pictures.py`. `page.js` implements it
+        too, to move the mark.
     scale : "linear" or "deviate"
     """
 
@@ -30,7 +31,7 @@ class Axis(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A grey line to compare with, by its corners; "positives" stands for the share of positives of all models."""
+    """A grey reference line given by its vertices; "positives" stands for the share of positives of all models."""
 
     label: str
     x: tuple[float | str, ...]
@@ -39,7 +40,7 @@ class Line(NamedTuple):
 
 
 class MarkedPoint(NamedTuple):
-    """A point of each model's curve: a metric, whose value is its x, on a line across the picture."""
+    """A marked point of each model's curve: its x is a metric's value, and it lies on a line across the picture."""
 
     name: str  # in legends
     metric: str
@@ -47,39 +48,39 @@ class MarkedPoint(NamedTuple):
 
 
 class CurveEntry(NamedTuple):
-    """What the rest of the package needs to know of a curve.
+    """What the rest of the package needs to know about a curve.
 
     Attributes
     ----------
     name : str
-        Its picture is called so. Rankings make it by a method of that name, such as `roc_curve`.
+        Name of its picture. Rankings make it by a method of that name with `_curve`, such as `roc_curve`.
     home : str
         Its module and class, such as "roc.RocCurve": the class is a public name.
     title, caption : str
-        Above its picture: what it is, and what the grey lines are.
+        Text above its picture: the title, and an explanation of the grey lines.
     x, y : Axis
-        Where the number along both is a rate of counts, the curve is drawn by them, and pages keep the points that draw
-        it. Where y is none, a model's mark is an upright line.
+        If the numbers along both are rates of counts, the curve is drawn from counts, and pages keep the points needed
+        for it. If y has no number, a model's mark is a vertical line.
     needs : "counts", "probabilities" or "costs"
-        What it is made of.
+        What it is computed from.
     undefined_without : tuple of str
-        Classes: "positives", "negatives".
+        Classes ("positives", "negatives") without which it is undefined.
     made_by : tuple of str
-        Methods, the first of a ranking and each other one of what that made, if not the one of its name.
+        Methods that make it, if not the one of its name: the first of a ranking, each other one of the last result.
     averaged : "rates", "shares", "precision_and_recall" or ""
-        What is averaged over folds at each threshold, by `mean_...` of `many/folds.py`. Without it, `RankingFolds` has
-        no method for it, but `pool()` does.
+        What `mean_...` of `many/folds.py` averages over folds at each threshold. Without it, only `pool()` of
+        `RankingFolds` has a method for the curve.
     detail : str
-        How finely it tells rows apart, as `Detail` says: a ranking of which less is known has two that enclose it.
-        Without it, there are always two.
+        How finely it distinguishes rows, as in `Detail`; a ranking with coarser counts has two curves that enclose the
+        true one. Without it, there are always two.
     size : "square", "wide" or "tall"
-        Of its picture.
+        Size of its picture.
     legend : str
-        Where it would cover least, as matplotlib names places.
+        Where a legend covers least, as matplotlib names positions.
     lines : tuple of Line
-        To compare with.
+        Reference lines.
     area, area_metric : str
-        What legends call its area, and the metric that is the area, if there is one.
+        The name of its area in legends, and the metric that equals the area, if any.
     marked : MarkedPoint or None
     """
 
@@ -122,12 +123,12 @@ class CurveEntry(NamedTuple):
         return f"{self.name}_curve"
 
     def of_counts(self, counts: Any, *options: Any, **more: Any) -> Any:
-        """Make the curve of threshold counts."""
+        """Make the curve from threshold counts."""
         kind = self.kind
         return getattr(kind, "from_counts", kind)(counts, *options, **more)
 
     def of_ranking(self, ranking: Any) -> Any:
-        """Make the curve of a ranking."""
+        """Make the curve from a ranking."""
         made = ranking
         for method in self.made_by or (self.method,):
             made = getattr(made, method)()

@@ -1,4 +1,4 @@
-"""Curves of the two error rates: ROC, and DET, its mirror image."""
+"""Curves of the two error rates: ROC and its mirror image, DET."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fastevals.measure.curves.base import Curve, Polyline, first_at
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _RateCurve(Curve):
-    """Both error rates at each threshold; mixing two thresholds at random gives the points between theirs."""
+    """Both error rates at each threshold; random choices between two thresholds attain the points between them."""
 
     drop_intermediate: bool = False
 
@@ -44,7 +44,7 @@ class _RateCurve(Curve):
     def _other_coordinate(self, name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
         if name == "fpr":
             return Curve._other_coordinate(self, name, values)
-        _, y = self._on_axes(Polyline(values, values))  # as in `_linear_points`, where FNR has a minus sign
+        _, y = self._on_axes(Polyline(values, values))  # `_linear_points` has minus the FNR
         return first_at(self._linear_points(), y)
 
 
@@ -59,16 +59,16 @@ class RocCurve(_RateCurve):
     counts : ThresholdCounts
         Counts at each threshold.
     drop_intermediate : bool
-        Leave out points inside horizontal and vertical stretches.
+        Leave out points inside horizontal and vertical segments.
 
     Attributes
     ----------
     fpr, tpr : ndarray of shape (n_points,)
-        From (0, 0) to (1, 1), ascending; NaN where the class has no rows.
+        From (0, 0) to (1, 1), ascending; NaN if the class has no rows.
     thresholds : ndarray of shape (n_points,)
         Descending from +inf.
     area : float
-        Area under the polyline, the AUC.
+        Area under the polyline, which is the AUC.
 
     References
     ----------
@@ -89,7 +89,7 @@ class RocCurve(_RateCurve):
 
     @property
     def area(self) -> float:
-        """Area under the polyline, the AUC."""
+        """Area under the polyline, which is the AUC."""
         return ranking_metrics.roc_auc(self.counts)
 
     @overload
@@ -107,26 +107,26 @@ class RocCurve(_RateCurve):
     def at(
         self, fpr: ArrayLike | None = None, *, tpr: ArrayLike | None = None, threshold: ArrayLike | None = None
     ) -> Any:
-        """Read the curve at a place, or at each of an array of places.
+        """Read the curve at one or several values of a coordinate or threshold.
 
         Parameters
         ----------
         fpr : float or array-like in [0, 1], optional
-            Gives the TPR there, the highest where the curve is vertical.
+            Return the TPR at this FPR, the highest one where the curve is vertical.
         tpr : float or array-like in [0, 1], optional
-            Gives the lowest FPR at which the TPR is reached.
+            Return the lowest FPR at which this TPR is reached.
         threshold : float or array-like, optional
-            Gives ``(fpr, tpr)`` where rows with ``score >= threshold`` are predicted positive.
+            Return ``(fpr, tpr)`` when rows with ``score >= threshold`` are predicted positive.
 
         Returns
         -------
         float, ndarray, or a tuple of two
-            Between points linear, as a random choice between two thresholds is.
+            Linear between points, which random choices between two thresholds attain.
 
         Raises
         ------
         ValueError
-            If not exactly one is given, or it is out of range.
+            If not exactly one argument is given, or if it is out of range.
         """
         return self._read_at(fpr=fpr, tpr=tpr, threshold=threshold)
 
@@ -139,7 +139,7 @@ class RocCurve(_RateCurve):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DetCurve(_RateCurve):
-    """False negative rate against false positive rate (detection error trade-off), from the highest threshold down.
+    """False negative rate against false positive rate (detection error tradeoff), from the highest threshold down.
 
     Unpacks as ``fpr, fnr, thresholds``. It is usually drawn on normal-deviate axes.
 
@@ -148,7 +148,7 @@ class DetCurve(_RateCurve):
     counts : ThresholdCounts
         Counts at each threshold.
     drop_intermediate : bool
-        Leave out points inside horizontal and vertical stretches.
+        Leave out points inside horizontal and vertical segments.
 
     Attributes
     ----------
@@ -157,9 +157,9 @@ class DetCurve(_RateCurve):
     fnr : ndarray of shape (n_points,)
         Descending from 1 to 0; NaN without positives.
     thresholds : ndarray of shape (n_points,)
-        Descending from +inf. (scikit-learn's curve runs the same way since its 1.9, without the ends.)
+        Descending from +inf. (scikit-learn's curve has the same direction since 1.9, but lacks the ends.)
     area : float
-        Area under the polyline: 1 - AUC, less is better.
+        Area under the polyline, which is 1 - AUC; lower is better.
 
     References
     ----------
@@ -179,7 +179,7 @@ class DetCurve(_RateCurve):
 
     @property
     def area(self) -> float:
-        """Area under the polyline: 1 - AUC."""
+        """Area under the polyline, which is 1 - AUC."""
         return ranking_metrics.rank_loss(self.counts)
 
     @overload
@@ -197,26 +197,26 @@ class DetCurve(_RateCurve):
     def at(
         self, fpr: ArrayLike | None = None, *, fnr: ArrayLike | None = None, threshold: ArrayLike | None = None
     ) -> Any:
-        """Read the curve at a place, or at each of an array of places.
+        """Read the curve at one or several values of a coordinate or threshold.
 
         Parameters
         ----------
         fpr : float or array-like in [0, 1], optional
-            Gives the FNR there, the lowest where the curve is vertical.
+            Return the FNR at this FPR, the lowest one where the curve is vertical.
         fnr : float or array-like in [0, 1], optional
-            Gives the lowest FPR at which the FNR is no higher.
+            Return the lowest FPR at which the FNR is at most this.
         threshold : float or array-like, optional
-            Gives ``(fpr, fnr)`` where rows with ``score >= threshold`` are predicted positive.
+            Return ``(fpr, fnr)`` when rows with ``score >= threshold`` are predicted positive.
 
         Returns
         -------
         float, ndarray, or a tuple of two
-            Between points linear in both rates, whatever the axes it is drawn on.
+            Linear in both rates between points, whatever axes the curve is drawn on.
 
         Raises
         ------
         ValueError
-            If not exactly one is given, or it is out of range.
+            If not exactly one argument is given, or if it is out of range.
         """
         return self._read_at(fpr=fpr, fnr=fnr, threshold=threshold)
 
@@ -228,9 +228,9 @@ class DetCurve(_RateCurve):
 
 
 def corners(counts: ThresholdCounts) -> ThresholdCounts:
-    """Keep the rows where the ROC polyline starts, ends, or leaves a horizontal or vertical stretch.
+    """Keep the rows where the ROC polyline starts, ends, or leaves a horizontal or vertical segment.
 
-    Whether a count changed is exact and doesn't depend on the scale of weights, as slopes would (scikit-learn #31635).
+    Comparing counts is exact and does not depend on the scale of weights; slopes would (scikit-learn #31635).
     """
     n = counts.thresholds.size
 

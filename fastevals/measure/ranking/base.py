@@ -1,4 +1,4 @@
-"""The methods of rankings, all functions of their counts: numbers, thresholds and curves."""
+"""The methods of rankings: numbers, thresholds and curves, each computed from threshold counts."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from fastevals.measure.ranking.squares import SquaredWeights
 from fastevals.results import OperatingPoint
 
 C = TypeVar("C", bound=Curve | DecisionCurve | CalibrationCurve)
-Doubt = tuple[float, float]  # how far the rows' own value may lie below, and above, a value
+Doubt = tuple[float, float]  # how far the value over all rows may lie below, and above, the computed value
 
 
 class BaseRanking(ABC):
-    """Rows of two classes ranked by a score, wherever they were counted: all of it is read from threshold counts."""
+    """Rows of two classes ranked by a score, however they were counted: every method reads the threshold counts."""
 
     __slots__ = ()
 
     n_positives: int
     n_negatives: int
-    _moments: Any = None  # DeLong's, where they are known without counts
+    _moments: Any = None  # DeLong's moments, where they are known without counts
 
     def __repr__(self) -> str:
         weighted = ", weighted" if self.is_weighted else ""
@@ -53,7 +53,7 @@ class BaseRanking(ABC):
 
     @property
     def n_samples(self) -> int:
-        """Rows of weight above zero; where only sums of weights are known, one for each."""
+        """Rows of weight above zero; where only sums of weights are known, each sum counts as one row."""
         return self.n_positives + self.n_negatives
 
     @property
@@ -68,24 +68,24 @@ class BaseRanking(ABC):
 
     @property
     def _squares(self) -> SquaredWeights | None:
-        """Sums of squared weights at the thresholds of the counts; None without weights, or where they aren't known."""
+        """Sums of squared weights at the thresholds of the counts; None without weights, or where they are unknown."""
         return None
 
     # Areas and rates ----------------------------------------------------------------------------------------------
 
     def roc_auc(self, *, max_fpr: float | None = None, min_tpr: float | None = None, standardize: bool = True) -> float:
-        """Area under the ROC curve: the chance that a positive ranks above a negative, ties counting half.
+        """Area under the ROC curve: the chance that a positive ranks above a negative, counting a tie as half.
 
-        Without weights it is the ratio of two integers, rounded once.
+        Without weights it is a ratio of two integers, rounded once.
 
         Parameters
         ----------
         max_fpr : float in (0, 1], optional
-            Only the area where FPR is at most this.
+            Restrict the area to false positive rates up to this one.
         min_tpr : float in [0, 1), optional
-            Only the area above this TPR.
+            Restrict the area to true positive rates above this one.
         standardize : bool
-            Scale a partial area so that chance is 0.5 and a perfect ranking 1 (as scikit-learn does).
+            Rescale a partial area so that chance is 0.5 and a perfect ranking is 1 (as scikit-learn does).
 
         Returns
         -------
@@ -99,8 +99,8 @@ class BaseRanking(ABC):
 
         References
         ----------
-        Zhou, *Machine Learning*, (2.20); McClish (1989), doi:10.1177/0272989X8900900307; with both bounds, Yang et
-        al. (2019), doi:10.1177/0962280217718866.
+        Zhou, *Machine Learning*, (2.20); McClish (1989), doi:10.1177/0272989X8900900307; both bounds: Yang et al.
+        (2019), doi:10.1177/0962280217718866.
 
         Examples
         --------
@@ -122,7 +122,7 @@ class BaseRanking(ABC):
         return doubled_u / (2 * pairs)
 
     def rank_loss(self) -> float:
-        """Share of pairs of a positive and a negative that are ranked wrong, ties counting half: 1 - AUC.
+        """Share of pairs of a positive and a negative that are ranked wrong, counting a tie as half: 1 - AUC.
 
         Returns
         -------
@@ -147,7 +147,7 @@ class BaseRanking(ABC):
         return (2 * pairs - doubled_u) / (2 * pairs)
 
     def gini(self) -> float:
-        """Gini coefficient, or accuracy ratio: ``2 AUC - 1``, 0 for scores that don't rank and 1 for perfect ones.
+        """Gini coefficient, or accuracy ratio: ``2 AUC - 1``, which is 0 for chance and 1 for a perfect ranking.
 
         Returns
         -------
@@ -167,7 +167,7 @@ class BaseRanking(ABC):
         return (doubled_u - pairs) / pairs
 
     def average_precision(self) -> float:
-        """Sum over thresholds of recall gained times precision (scikit-learn's AP: no interpolation).
+        """Sum over thresholds of the gain in recall times precision, without interpolation (scikit-learn's AP).
 
         Returns
         -------
@@ -193,8 +193,9 @@ class BaseRanking(ABC):
         Parameters
         ----------
         interpolation : {"davis-goadrich", "linear"}
-            Between points, counts are linear (right, for any point there can be attained by chance) or precision is
-            (too optimistic, but often published: the trapezoids of scikit-learn's curve).
+            What is linear between two points: the counts, which is right because random choices between the two
+            thresholds attain them; or precision in recall, which is optimistic but often published (the trapezoidal
+            area under scikit-learn's curve).
 
         Returns
         -------
@@ -204,7 +205,7 @@ class BaseRanking(ABC):
         Raises
         ------
         ValueError
-            If `interpolation` is neither.
+            If `interpolation` is not one of these.
 
         References
         ----------
@@ -221,12 +222,12 @@ class BaseRanking(ABC):
         return self._warned_value("pr_auc", ranking_metrics.pr_auc(self.counts, interpolation))
 
     def ks_statistic(self) -> OperatingPoint:
-        """Largest distance between TPR and FPR (the two-sample Kolmogorov-Smirnov statistic of the classes).
+        """Largest distance between TPR and FPR: the two-sample Kolmogorov-Smirnov statistic of the two classes.
 
         Returns
         -------
         OperatingPoint
-            The distance, and the highest threshold that attains it; NaN if a class is missing.
+            The distance and the highest threshold that attains it; NaN if a class is missing.
 
         Examples
         --------
@@ -238,14 +239,14 @@ class BaseRanking(ABC):
         return self._warned_point("ks_statistic", ranking_metrics.ks_statistic(self.counts))
 
     def break_even_point(self) -> OperatingPoint:
-        """Value at which precision equals recall: where as many rows are predicted positive as are positive.
+        """Value at which precision equals recall: as many rows are predicted positive as are positive.
 
-        Inside a tie group counts are interpolated linearly.
+        Inside a group of ties the counts are interpolated linearly.
 
         Returns
         -------
         OperatingPoint
-            The value, and the threshold at or just past it; NaN if no positive is found there or there are none.
+            The value, and the threshold at or just past it; NaN without positives, or if none ranks that high.
 
         References
         ----------
@@ -261,23 +262,23 @@ class BaseRanking(ABC):
         return self._warned_point(
             "break_even_point",
             ranking_metrics.break_even_point(self.counts),
-            "there are no positives, or none among as many rows of highest score",
+            "there are no positives, or none ranks among the n_positives highest scores",
         )
 
     def equal_error_rate(self, *, on_hull: bool = False) -> OperatingPoint:
-        """Rate at which FPR = FNR: where the ROC polyline crosses FPR = 1 - TPR, interpolated.
+        """Rate at which FPR = FNR, interpolated where the ROC polyline crosses FPR = 1 - TPR.
 
         Martin et al. (1997), "The DET curve in assessment of detection task performance", Eurospeech.
 
         Parameters
         ----------
         on_hull : bool
-            Cross the convex hull of the ROC curve instead: what can be attained by mixing two thresholds at random.
+            Use the convex hull of the ROC curve instead, which random choices between two thresholds attain.
 
         Returns
         -------
         OperatingPoint
-            The rate, and the threshold of the point at or just past it; NaN if a class is missing.
+            The rate, and the threshold of the point at or just past the crossing; NaN if a class is missing.
 
         Examples
         --------
@@ -292,9 +293,9 @@ class BaseRanking(ABC):
     # Probabilities ------------------------------------------------------------------------------------------------
 
     def brier_score(self) -> float:
-        """Mean squared difference between the predicted probability and what happened; less is better.
+        """Mean squared difference between predicted probability and label (0 or 1); lower is better.
 
-        Brier (1950), doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2, for two classes halved.
+        Brier (1950), doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2, halved, as is usual for two classes.
 
         Returns
         -------
@@ -315,23 +316,23 @@ class BaseRanking(ABC):
         return probability_metrics.brier_score(self.counts)
 
     def brier_decomposition(self, n_bins: int | None = 10, *, strategy: Strategy = "quantile") -> BrierDecomposition:
-        """Split the Brier score into parts: reliability - resolution + uncertainty, and two for what bins hide.
+        """Split the Brier score into reliability - resolution + uncertainty, and two terms for variation inside bins.
 
         Murphy (1973), doi:10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2.
 
         Parameters
         ----------
         n_bins : int or None
-            Bins in which mean probability and share of positives are compared. With None each distinct probability is
-            a bin: where each row has one of its own, the reliability is then the Brier score itself.
+            Number of bins in which mean probability and share of positives are compared. With None each distinct
+            probability is a bin; if every row has its own probability, the reliability then equals the Brier score.
         strategy : {"quantile", "uniform"}
-            Bins of equal mass, or of equal width, as the calibration curve has. No more than `n_bins` distinct
-            probabilities are a quantile bin each.
+            Bins of equal mass or of equal width, as in the calibration curve. If there are at most `n_bins` distinct
+            probabilities, each is a quantile bin.
 
         Returns
         -------
         BrierDecomposition
-            The parts, which add up. The two for the inside of bins are 0 where each probability is a bin of its own.
+            The parts, which add up to the score. The two for the inside of bins are 0 if each bin is one probability.
 
         Raises
         ------
@@ -347,14 +348,14 @@ class BaseRanking(ABC):
         return probability_metrics.brier_decomposition(self.counts, n_bins=n_bins, strategy=strategy)
 
     def log_loss(self) -> float:
-        """Mean of minus the natural logarithm of the probability given to what happened; less is better.
+        """Mean negative natural logarithm of the probability given to the true label; lower is better.
 
         Good (1952), "Rational Decisions", doi:10.1111/j.2517-6161.1952.tb00104.x.
 
         Returns
         -------
         float
-            Not negative; inf where what happened was called impossible (scikit-learn clips instead).
+            At least 0; inf if a true label was given probability 0 (scikit-learn clips instead).
 
         Raises
         ------
@@ -372,17 +373,17 @@ class BaseRanking(ABC):
     # Thresholds ---------------------------------------------------------------------------------------------------
 
     def expected_calibration_error(self, n_bins: int = 10, *, strategy: Strategy = "uniform") -> float:
-        """Mean distance of mean predicted probability and share of positives, over bins of probabilities.
+        """Mean distance between mean predicted probability and share of positives, over bins of probabilities.
 
         Parameters
         ----------
         n_bins, strategy
-            As of `calibration_curve`.
+            As in `calibration_curve`.
 
         Returns
         -------
         float
-            0 if calibrated in each bin; NaN without rows.
+            0 if every bin is calibrated; NaN without rows.
 
         Raises
         ------
@@ -402,7 +403,7 @@ class BaseRanking(ABC):
     @overload
     def confusion_at(self, thresholds: Places) -> ConfusionMatrix[Floats]: ...
     def confusion_at(self, thresholds: ArrayLike) -> ConfusionMatrix[Any]:
-        """Count the confusion matrix at a threshold, or at each of an array of them.
+        """Count the confusion matrix at one threshold, or at each of an array of thresholds.
 
         Parameters
         ----------
@@ -412,8 +413,8 @@ class BaseRanking(ABC):
         Returns
         -------
         ConfusionMatrix
-            Of shape ``thresholds.shape + (2, 2)``, the negative class first. Where no row has it, it is called 0, or
-            "not" the other.
+            Of shape ``thresholds.shape + (2, 2)``, the negative class first. If no row is negative, the negative class
+            is named 0, or "not" followed by the positive class.
 
         Raises
         ------
@@ -441,23 +442,23 @@ class BaseRanking(ABC):
     ) -> OperatingPoint:
         """Find the threshold that is best by a metric of the confusion matrix.
 
-        A threshold chosen and judged on the same rows looks better than it is.
+        The value is optimistic when the threshold is chosen and judged on the same rows.
 
         Parameters
         ----------
         metric : str or callable
-            Name of a metric of one threshold ("f1", "informedness", "matthews", "expected_cost", ...), or a function of
-            the counts ``(tp, fp, fn, tn)``, arrays of one shape, that gives an array of that shape.
+            Name of a metric of one threshold ("f1", "informedness", "matthews", "expected_cost", ...), or a function
+            of the counts ``(tp, fp, fn, tn)``, arrays of one shape, that returns an array of that shape.
         maximize : bool, optional
-            Direction; by default the named metric's own, and True for a function.
+            Direction; by default that of the named metric, and True for a function.
         cost_fp, cost_fn, prior : float
             For "expected_cost"; see `expected_cost`.
 
         Returns
         -------
         OperatingPoint
-            The best value and the highest threshold that attains it (+inf: predict none). NaN if it is undefined at
-            every threshold.
+            The best value and the highest threshold that attains it (+inf: predict no row positive). NaN if the metric
+            is undefined at every threshold.
 
         Raises
         ------
@@ -486,33 +487,33 @@ class BaseRanking(ABC):
         tpr: float | None = None,
         n_predicted: float | None = None,
     ) -> OperatingPoint:
-        """Find the threshold that keeps a constraint and is best otherwise.
+        """Find the threshold that satisfies a constraint and is best otherwise.
 
-        Exactly one constraint is given. Of thresholds that are equally good the highest is taken.
+        Give exactly one constraint. Among equally good thresholds the highest is returned.
 
         Parameters
         ----------
         precision : float in [0, 1], optional
-            At least this precision; the best recall under it.
+            At least this precision; maximizes recall.
         recall : float in [0, 1], optional
-            At least this recall; the best precision.
+            At least this recall; maximizes precision.
         fpr : float in [0, 1], optional
-            At most this false positive rate; the best true positive rate.
+            At most this false positive rate; maximizes the true positive rate.
         tpr : float in [0, 1], optional
-            At least this true positive rate; the best (lowest) false positive rate.
+            At least this true positive rate; minimizes the false positive rate.
         n_predicted : float, optional
-            A quota: at most so many rows (or weight) predicted positive, and as many as ties allow, whether or not the
-            last of them add recall; the recall there.
+            At most this many rows (or this weight) predicted positive, and as many as ties allow, even if the last of
+            them add no recall; the value is the recall.
 
         Returns
         -------
         OperatingPoint
-            The best other rate and its threshold; NaN where no threshold keeps the constraint.
+            The optimized rate and its threshold; NaN if no threshold satisfies the constraint.
 
         Raises
         ------
         ValueError
-            If not exactly one constraint is given, or it is out of range.
+            If not exactly one constraint is given, or if it is out of range.
 
         Examples
         --------
@@ -526,28 +527,28 @@ class BaseRanking(ABC):
         constraints = {"precision": precision, "recall": recall, "fpr": fpr, "tpr": tpr, "n_predicted": n_predicted}
         name, limit = check_exactly_one(constraints)
         point = at_thresholds.threshold_for(self.counts, name, limit)
-        return self._warned_point("threshold_for", point, f"no threshold keeps to {name}={limit:g}")
+        return self._warned_point("threshold_for", point, f"no threshold satisfies {name}={limit:g}")
 
     def expected_cost(
         self, threshold: float, *, cost_fp: float = 1.0, cost_fn: float = 1.0, prior: float | None = None
     ) -> float:
-        """Cost of a row on average, when rows with ``score >= threshold`` are predicted positive.
+        """Mean cost per row when rows with ``score >= threshold`` are predicted positive.
 
-        It is ``p * cost_fn * FNR + (1 - p) * cost_fp * FPR``; what is predicted right costs nothing.
+        It is ``p * cost_fn * FNR + (1 - p) * cost_fp * FPR``; right predictions cost nothing.
 
         Parameters
         ----------
         threshold : float
-            The threshold.
+            Rows with a score of at least this are predicted positive.
         cost_fp, cost_fn : float
             Cost of a false positive and of a false negative, not negative and not both zero.
         prior : float in [0, 1], optional
-            Share of positives p where the scores will be used; by default the share here.
+            Share of positives p where the scores will be used; by default the share in these rows.
 
         Returns
         -------
         float
-            In the unit of the costs; NaN if `prior` is given and a class is missing.
+            In units of the costs; NaN if `prior` is given and a class is missing.
 
         Raises
         ------
@@ -569,22 +570,22 @@ class BaseRanking(ABC):
     @overload
     def net_benefit(self, threshold_probability: Places, *, prior: float | None = ...) -> Floats: ...
     def net_benefit(self, threshold_probability: ArrayLike, *, prior: float | None = None) -> Any:
-        """Net benefit of acting on rows with at least some predicted probability, in true positives a row.
+        """Net benefit of acting on rows at or above a predicted probability, in true positives per row.
 
-        It is ``tp / n - fp / n * pt / (1 - pt)``; acting on none has 0.
+        It is ``tp / n - fp / n * pt / (1 - pt)``; acting on no row has net benefit 0.
 
         Parameters
         ----------
         threshold_probability : float or array-like
-            The probability pt in [0, 1) from which one would act: a false positive is pt / (1 - pt) times as bad as a
-            true positive is good.
+            The probability pt in [0, 1) at which one would act: a false positive costs pt / (1 - pt) times what a true
+            positive gains.
         prior : float in [0, 1], optional
-            Share of positives where the model will be used; by default the share here.
+            Share of positives where the model will be used; by default the share in these rows.
 
         Returns
         -------
         float or ndarray
-            Of the shape of `threshold_probability`; NaN if `prior` is given and a class is missing.
+            Same shape as `threshold_probability`; NaN if `prior` is given and a class is missing.
 
         Raises
         ------
@@ -612,12 +613,12 @@ class BaseRanking(ABC):
         Parameters
         ----------
         drop_intermediate : bool
-            Leave out points inside horizontal and vertical stretches: the same polyline with fewer points.
+            Leave out points inside horizontal and vertical segments: the polyline stays, with fewer points.
 
         Returns
         -------
         RocCurve
-            Unpacks as ``fpr, tpr, thresholds``. Rates of a missing class are NaN.
+            Unpacks as ``fpr, tpr, thresholds``. The rates of a missing class are NaN.
 
         Examples
         --------
@@ -634,12 +635,12 @@ class BaseRanking(ABC):
         Parameters
         ----------
         drop_intermediate : bool
-            Leave out points inside horizontal and vertical stretches: the same polyline with fewer points.
+            Leave out points inside horizontal and vertical segments: the polyline stays, with fewer points.
 
         Returns
         -------
         DetCurve
-            Unpacks as ``fpr, fnr, thresholds``. Rates of a missing class are NaN.
+            Unpacks as ``fpr, fnr, thresholds``. The rates of a missing class are NaN.
 
         Examples
         --------
@@ -669,7 +670,7 @@ class BaseRanking(ABC):
         return self._make_curve(PrecisionRecallCurve)
 
     def gain_curve(self) -> GainCurve:
-        """Share of all positives found against the share of rows predicted positive.
+        """Share of the positives found against the share of rows predicted positive.
 
         Returns
         -------
@@ -686,7 +687,7 @@ class BaseRanking(ABC):
         return self._make_curve(GainCurve)
 
     def lift_curve(self) -> LiftCurve:
-        """How many times as many positives are found as among as many rows taken by chance.
+        """Ratio of the positives found to those among as many rows chosen at random.
 
         Returns
         -------
@@ -703,7 +704,7 @@ class BaseRanking(ABC):
         return self._make_curve(LiftCurve)
 
     def cost_curve(self) -> CostCurve:
-        """Expected cost against prior and costs in one, with the threshold that attains the least.
+        """Expected cost against the prior and the costs combined, with the threshold that minimizes it.
 
         Returns
         -------
@@ -732,7 +733,7 @@ class BaseRanking(ABC):
         Returns
         -------
         CalibrationCurve
-            With the expected and the maximum calibration error.
+            With the expected and the maximum calibration errors.
 
         Raises
         ------
@@ -751,14 +752,14 @@ class BaseRanking(ABC):
     def decision_curve(
         self, threshold_probability: ArrayLike | None = None, *, prior: float | None = None
     ) -> DecisionCurve:
-        """Net benefit of acting on the predicted probabilities, beside that of treating all or none.
+        """Net benefit of acting on the predicted probabilities, compared with acting on all rows or on none.
 
         Parameters
         ----------
         threshold_probability : array-like of shape (n_points,), optional
             In [0, 1); by default 0.01, 0.02, ..., 0.99.
         prior : float in [0, 1], optional
-            Share of positives where the model will be used; by default the share here.
+            Share of positives where the model will be used; by default the share in these rows.
 
         Returns
         -------
@@ -779,36 +780,36 @@ class BaseRanking(ABC):
         """
         return self._make_curve(DecisionCurve, threshold_probability, prior=prior)
 
-    # For those who infer ---------------------------------------------------------------------------------------------
+    # For inference ---------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def _counts_and_doubts(self, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
-        """Return a ranking with the counts that replicates are drawn from, and what is in doubt of metrics of it.
+        """Return a ranking whose counts replicates are drawn from, and the doubt about its metrics.
 
         Parameters
         ----------
         specs : mapping of str to MetricSpec
-            Metrics by what they are called.
+            Metrics by name in the results.
 
         Returns
         -------
         ranking : Ranking
         doubts : dict of str to (float, float)
-            How far the rows' own values may lie below and above the ranking's; metrics that are certain are left out.
+            How far the value over all rows may lie below and above the ranking's; exact metrics are left out.
         """
 
-    # What some rankings know without counts; warnings ---------------------------------------------------------------
+    # What some rankings know without counts; warnings -----------------------------------------------------------------
 
     @abstractmethod
     def _classes(self) -> Classes:
         """Return the names of the two classes."""
 
     def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
-        """Return twice the Mann-Whitney U and the pairs of two classes, where known without the counts."""
+        """Return twice the Mann-Whitney U and the number of pairs of the two classes, where known without counts."""
         return None
 
     def _sum_of_precision(self) -> Fraction | None:
-        """Return the sum of gained true positives times precision, where it needs no counts."""
+        """Return the sum of gained true positives times precision, where no counts are needed."""
         return None
 
     def _warn_if(self, undefined: bool, name: str, reason: str | None = None) -> None:
@@ -825,7 +826,7 @@ class BaseRanking(ABC):
         return point
 
     def _make_curve(self, kind: type[C], *options: Any, **more: Any) -> C:
-        """Make a curve of the counts; warn where it is undefined."""
+        """Make a curve of the counts and warn if it is undefined."""
         make: Any = getattr(kind, "from_counts", kind)
         curve: C = make(self.counts, *options, **more)
         if not curve.defined:

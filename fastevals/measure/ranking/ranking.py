@@ -1,4 +1,4 @@
-"""Rankings: labels and scores, sorted once and counted; the points of their curves as arrays."""
+"""Rankings: labels and scores, sorted once and counted; and the points of their curves as arrays."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ Points = tuple[Floats, Floats, NDArray[Any]]
 class Ranking(BaseRanking):
     """Binary labels ranked by a score.
 
-    The scores are sorted here, once; every method is a sweep over the sorted scores or the counts made from them. Later
-    changes to the arrays change nothing. A row is predicted positive when ``score >= threshold``; scores are tied
-    when they are equal (``-0.0 == 0.0``), however near others are.
+    The scores are sorted once, here; every method sweeps the sorted scores or the counts made from them. Changing the
+    arrays afterwards has no effect. A row is predicted positive when ``score >= threshold``. Only equal scores are tied
+    (``-0.0 == 0.0``), however close others are.
 
     Parameters
     ----------
@@ -60,39 +60,39 @@ class Ranking(BaseRanking):
     y_score : array-like of shape (n_samples,)
         Finite scores of any real dtype, higher for the positive class. Integers of any size are compared exactly.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights, not negative. Rows of weight zero are left out. A weighted ranking has values and curves,
-        but no intervals: `bootstrap` and `delong` take the rows with their weights.
+        Row weights, at least 0. Rows of weight zero are left out. A weighted ranking has values and curves but no
+        intervals: pass the rows and their weights to `bootstrap` or `delong`.
     frequency_weight : array-like of shape (n_samples,), optional
-        How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
+        Number of copies of each row: whole numbers, with the same result as repeating the rows. Excludes
+        `sample_weight`.
     pos_label : label, optional
-        The positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels.
+        The positive class. By default 1 for labels 0/1, -1/1 and booleans; required for other labels.
 
     Attributes
     ----------
     n_samples, n_positives, n_negatives : int
-        Rows (of weight above zero), in all and of each class. Where only sums of weights are known, each sum counts as
-        one row; the weight of a class is `counts.n_pos` or `counts.n_neg`.
+        Rows of weight above zero, in total and per class. Where only sums of weights are known, each sum counts as one
+        row; `counts.n_pos` and `counts.n_neg` are the classes' weights.
     counts : ThresholdCounts
-        Counts, or sums of weights, at or above each distinct score. Made when first used.
+        Counts, or sums of weights, at or above each distinct score. Computed on first use.
     pos_label : label
         The positive class.
 
     Raises
     ------
     ValueError
-        If an argument is not as described; the message names it, the rule and the value seen.
+        If an argument is not as described; the message names the argument, the rule and the value.
 
     Warns
     -----
     UndefinedMetricWarning
-        From methods whose value is undefined, and NaN, because a class is missing.
+        From methods whose value is NaN because a class is missing.
 
     Notes
     -----
-    Takes about 9 bytes a row to build and 8 to keep until `counts` are made, which take 24 for each distinct score;
-    where distinct scores are few, `counts` are made at once.
-    With weights they are made at once, from about 41 bytes a row. Up to 128 MiB of rankings that are gone
-    are kept for the next.
+    Building takes about 9 bytes per row. The ranking then holds 8 bytes per row until `counts` are computed, which take
+    24 bytes per distinct score. `counts` are computed immediately where there are few distinct scores, and with weights
+    (from about 41 bytes per row). Up to 128 MiB of deleted rankings' memory is kept for the next ones.
 
     Examples
     --------
@@ -111,9 +111,9 @@ class Ranking(BaseRanking):
 
     _counts: ThresholdCounts | None
     _split: ClassSplit | None  # until there are counts
-    _squared: SquaredWeights | None  # where weighted rows were counted with them
-    _doubled_u: int | None  # twice the Mann-Whitney U; None with weights, or where rows came as counts
-    _rows_repeat: bool  # whether a row may be there several times
+    _squared: SquaredWeights | None  # if weighted rows were counted with them
+    _doubled_u: int | None  # twice the Mann-Whitney U; None with weights, or if rows came as counts
+    _rows_repeat: bool  # whether a row may occur several times
     n_positives: int
     n_negatives: int
     pos_label: Any
@@ -153,7 +153,7 @@ class Ranking(BaseRanking):
         weights = as_weights("sample_weight", sample_weight)
         check_same_length(y_true=labels.values, sample_weight=weights)
         if not weights.all():
-            check_finite("y_score", scores)  # while its rows are still the user's
+            check_finite("y_score", scores)  # before rows are dropped: errors number the user's rows
             kept = weights != 0
             labels, scores, weights = labels.take(kept), scores[kept], weights[kept]
         self._split, self._doubled_u = None, None
@@ -168,23 +168,23 @@ class Ranking(BaseRanking):
     def from_counts(
         cls, scores: ArrayLike, positives: ArrayLike, negatives: ArrayLike, *, pos_label: Any = None
     ) -> Self:
-        """Rank rows that were counted elsewhere, as by a database's ``GROUP BY score``.
+        """Rank rows that were counted elsewhere, for example by a database's ``GROUP BY score``.
 
         Parameters
         ----------
         scores : array-like of shape (n_scores,)
-            Finite scores of any real dtype, in any order. Counts of a score that comes again are added.
+            Finite scores of any real dtype, in any order. Counts of a repeated score are added up.
         positives, negatives : array-like of shape (n_scores,)
-            Rows of each class that have the score, not negative. Integers count rows; floats, in either, are sums of
-            weights.
+            Rows of each class with this score, at least 0. Integers count rows; if either array holds floats, both are
+            sums of weights.
         pos_label : label, optional
-            What the positive class is called; 1 by default.
+            Name of the positive class; 1 by default.
 
         Returns
         -------
         Ranking
-            That of the rows themselves, each repeated as often as it was counted. How many rows a sum of weights is of
-            is not known: it is taken for one row of its class.
+            The same as that of the rows, each repeated as often as it was counted. A sum of weights counts as one row
+            of its class, because the number of its rows is unknown.
 
         Raises
         ------
@@ -219,19 +219,19 @@ class Ranking(BaseRanking):
 
     @classmethod
     def from_threshold_counts(cls, counts: ThresholdCounts, *, pos_label: Any = None) -> Self:
-        """Rank the rows that threshold counts are of, those of several parts for instance.
+        """Rank the rows behind threshold counts, for example the merged counts of several parts.
 
         Parameters
         ----------
         counts : ThresholdCounts
-            Thresholds at which no row is counted are left out.
+            Thresholds that count no row are left out.
         pos_label : label, optional
-            What the positive class is called; 1 by default.
+            Name of the positive class; 1 by default.
 
         Returns
         -------
         Ranking
-            That of the rows themselves; of sums of weights as in `from_counts`.
+            The same as that of the rows; sums of weights are treated as in `from_counts`.
 
         Raises
         ------
@@ -276,7 +276,7 @@ class Ranking(BaseRanking):
         rows: tuple[int, int] | None = None,
         squares: SquaredWeights | None = None,
     ) -> Ranking:
-        """Rank counted rows of named classes; `rows` says of how many of each sums of weights are."""
+        """Rank counted rows of named classes; `rows` gives the rows of each class behind sums of weights."""
         ranking = cls.__new__(cls)
         ranking._set_parts(counts, *(rows or _rows_of(counts)), classes.pos_label, classes.labels[0])
         ranking._squared = squares
@@ -298,7 +298,7 @@ class Ranking(BaseRanking):
         self._squared = None
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        """Take what was pickled, by 0.3 too: of rows pooled it had the names of the classes."""
+        """Restore a pickle; those of 0.3 held the names of the classes for pooled rows."""
         slots = {"_split": None, "_doubled_u": None, "_rows_repeat": False, "_squared": None, **state[1]}
         if "_names" in slots:
             names = slots.pop("_names") or Classes(both_classes(1), 1)
@@ -308,30 +308,30 @@ class Ranking(BaseRanking):
 
     @property
     def counts(self) -> ThresholdCounts:
-        """Counts at or above each distinct score, made when first used."""
+        """Counts at or above each distinct score, computed on first use."""
         split, counts = self._split, self._counts  # in this order: another thread sets them in the other
         if counts is None:
             assert split is not None
             counts = self._counts = split.threshold_counts()
-            self._split = None  # the sorted scores have served; another thread in here keeps its own reference
+            self._split = None  # no longer needed; another thread in here keeps its own reference
         return counts
 
     @property
     def is_weighted(self) -> bool:
         """Whether counts are sums of weights."""
-        return self._counts is not None and self._counts.tps.dtype.kind == "f"  # with weights they are made at once
+        return self._counts is not None and self._counts.tps.dtype.kind == "f"  # with weights they exist from the start
 
     @property
     def _squares(self) -> SquaredWeights | None:
-        """Sums of squared weights at the thresholds of the counts; None without weights, or where they aren't known."""
+        """Sums of squared weights at the thresholds of the counts; None without weights, or where they are unknown."""
         return self._squared
 
     def _counts_and_doubts(self, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
-        """Return itself, in no doubt; raise where rows may be there several times."""
+        """Return itself and no doubt; raise if a row may occur several times."""
         if self._rows_repeat:
             raise ValueError(
-                f"rows of {show(self)} may be in several of the folds that were pooled, and rows that repeat make "
-                "intervals and tests too sure: give all rows to bootstrap, and groups= with the number of each"
+                f"rows of {show(self)} may be in several of the pooled folds, and repeated rows make intervals too "
+                "narrow and tests too sure: pass all rows to bootstrap, with the row's number as groups="
             )
         return self, {}
 
@@ -343,7 +343,7 @@ class Ranking(BaseRanking):
         return Classes(both_classes(self.pos_label, self._neg_label), self.pos_label)
 
     def _counts_or_split(self) -> ThresholdCounts | ClassSplit:
-        """Return the counts or, until they are first used, the sorted scores, from which some results come sooner."""
+        """Return the counts or, until they are first used, the sorted scores, which give some results faster."""
         split = self._split
         return self.counts if split is None else split
 
@@ -353,21 +353,21 @@ class Ranking(BaseRanking):
 
 
 def _rows_of(counts: ThresholdCounts) -> tuple[int, int]:
-    """Return the positive and negative rows of counts; of sums of weights, one for each sum."""
+    """Return the positive and negative rows of counts; each sum of weights is one row."""
     if counts.tps.dtype.kind == "f":
         return int(np.count_nonzero(np.diff(counts.tps))), int(np.count_nonzero(np.diff(counts.fps)))
     return int(counts.n_pos), int(counts.n_neg)
 
 
 def _doubled_u_of(counts: ThresholdCounts) -> int:
-    """Return twice the Mann-Whitney U of counts of rows: a pair ranked right counts 2, a tie 1."""
+    """Return twice the Mann-Whitney U of counts of rows: a pair ranked right adds 2, a tie 1."""
     gained = np.diff(counts.tps).tolist()
     below = 2 * int(counts.n_neg) - (counts.fps[1:] + counts.fps[:-1])
     return sum(map(mul, gained, below.tolist()))
 
 
 def as_ranking(name: str, value: Any) -> Any:
-    """Return the ranking of threshold counts or of a summary of scores, and any other value as it is."""
+    """Return the ranking of threshold counts or of a summary of scores; return any other value unchanged."""
     if isinstance(value, ThresholdCounts):
         return Ranking._of_threshold_counts(name, value)
     return value.ranking() if is_summary(value) and hasattr(value, "ranking") else value
@@ -376,7 +376,7 @@ def as_ranking(name: str, value: Any) -> Any:
 def ranking_of_rows(
     name: str, subject: Any, specs: Mapping[str, Any], *, takes_weights: bool = False
 ) -> tuple[BaseRanking, dict[str, Doubt]]:
-    """Return the ranking of rows that inference is made from, and what is in doubt of metrics of it."""
+    """Return the ranking of rows that inference starts from, and the doubt about its metrics."""
     ranking, doubts, _ = without_doubt(name, subject, specs, takes_weights=takes_weights)
     if not isinstance(ranking, BaseRanking):
         raise ValueError(
@@ -390,14 +390,14 @@ class Drawn(NamedTuple):
     """What replicates of a subject are drawn from."""
 
     subject: Any
-    doubts: dict[str, Doubt]  # by metric, for those whose value is not certain
-    coarse: bool  # whether few cells are drawn: the rows are not there
+    doubts: dict[str, Doubt]  # by metric, where the value is not exact
+    coarse: bool  # whether few cells are drawn instead of rows
 
 
 def without_doubt(name: str, subject: Any, specs: Mapping[str, Any], *, takes_weights: bool = False) -> Drawn:
-    """Return what replicates of a subject are drawn from, and what is in doubt of metrics of it.
+    """Return what replicates of a subject are drawn from, and the doubt about its metrics.
 
-    Weights are refused, unless they are taken and sums of their squares are known.
+    Weights are refused unless `takes_weights` is set and the sums of their squares are known.
     """
     ranking = as_ranking(name, subject)
     if isinstance(ranking, BaseRanking) and ranking.is_weighted and (not takes_weights or ranking._squares is None):
@@ -409,17 +409,17 @@ def without_doubt(name: str, subject: Any, specs: Mapping[str, Any], *, takes_we
 
 
 def settled(value: Any, doubt: Doubt) -> Any:
-    """Return a value that is known to be a little off that of what is drawn; any other as it is."""
+    """Return a value, corrected if its error is known exactly."""
     return value + doubt[1] if doubt[0] == -doubt[1] else value
 
 
 def doubt_of_difference(first: Doubt, second: Doubt) -> Doubt:
-    """Return how far below and above a difference that of the rows may be."""
+    """Return how far below and above a difference the rows' own difference may lie."""
     return first[0] + second[1], first[1] + second[0]
 
 
 def least_extreme(effect: float, doubt: Doubt, alternative: Alternative) -> float:
-    """Return what tells the least against a hypothesis of 0, of all that an effect may be."""
+    """Return the value least extreme against a hypothesis of 0, among all that an effect may be."""
     low, high = effect - doubt[0], effect + doubt[1]
     if alternative != "two-sided":
         return low if alternative == "greater" else high
@@ -428,16 +428,16 @@ def least_extreme(effect: float, doubt: Doubt, alternative: Alternative) -> floa
 
 # Points of curves, as arrays ------------------------------------------------------------------------------------------
 #
-# Until the counts of an unweighted ranking are first used, its sorted scores are swept into these arrays a span at a
-# time. With counts of all rows in between (24 bytes for each, on fresh pages) it takes about twice as long.
+# Until the counts of an unweighted ranking are first used, its sorted scores are swept into these arrays span by span.
+# Going through counts of all rows (24 bytes per row, on fresh pages) takes about twice as long.
 
 
 def roc_points(ranking: Ranking, *, drop_intermediate: bool = True) -> Points:
     """Return FPR, TPR and thresholds, from the highest threshold (+inf) down.
 
-    With `drop_intermediate` without the points between two equal steps, as scikit-learn does: `RocCurve` leaves out all
-    points inside horizontal and vertical stretches. Rates of a missing class are NaN. Thresholds are float64, or longer
-    floats where scores are longer floats or integers past 2**53.
+    With `drop_intermediate` the points between two equal steps are left out, as in scikit-learn; `RocCurve` leaves out
+    all points inside horizontal and vertical segments. The rates of a missing class are NaN. Thresholds are float64, or
+    longer floats where scores are longer floats or integers past 2**53.
     """
     counts = ranking._counts_or_split()
     if isinstance(counts, ClassSplit):
@@ -452,7 +452,7 @@ def roc_points(ranking: Ranking, *, drop_intermediate: bool = True) -> Points:
 
 
 def _split_roc(split: ClassSplit, drop_intermediate: bool) -> Points:
-    """Sweep each span into the first rows of its share of the points; then close the gaps, if points were left out."""
+    """Sweep each span into the first rows of its share of the points; then close the gaps that dropped points leave."""
 
     def points(size: int) -> Points:
         return lend(size, np.float64), lend(size, np.float64), lend(size, split.threshold_dtype)
@@ -491,7 +491,7 @@ def _split_roc(split: ClassSplit, drop_intermediate: bool) -> Points:
 def pr_points(ranking: Ranking) -> Points:
     """Return precision, recall and thresholds, from the lowest threshold up; the last point (1, 0) has no threshold.
 
-    Recall is NaN without positives. Thresholds are of the dtype of `roc_points`.
+    Recall is NaN without positives. Thresholds have the dtype of those of `roc_points`.
     """
     counts = ranking._counts_or_split()
     if isinstance(counts, ClassSplit):
@@ -520,7 +520,7 @@ def _split_pr(split: ClassSplit) -> Points:
 
 
 def _read_only(totals: Ints) -> Ints:
-    """Return a view as kernels know it from counts: they are not compiled again for arrays that can be written."""
+    """Return a read-only view, like arrays from counts: kernels are not compiled again for writable arrays."""
     view = totals[:]
     view.flags.writeable = False
     return view

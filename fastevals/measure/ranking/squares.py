@@ -1,4 +1,4 @@
-"""Sums of squared weights beside a ranking's sums of weights: with them weights are those of independent rows."""
+"""Sums of squared weights of a ranking, which make inference on weighted independent rows possible."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SquaredWeights(ThresholdCounts):
     def of(
         cls, thresholds: NDArray[Any], tps: NDArray[Any], fps: NDArray[Any], rows: tuple[int, int], cubes: Pair
     ) -> SquaredWeights:
-        """Return sums that are known to be right."""
+        """Wrap sums without checking them."""
         squares = cls._unchecked(thresholds, tps, fps)
         object.__setattr__(squares, "rows", rows)
         object.__setattr__(squares, "cubes", cubes)

@@ -176,7 +176,7 @@ class ExactRanking(Ranking):
     ) -> OperatingPoint:
         """As `Ranking.best_threshold`."""
         if callable(metric):
-            self.counts._require_each_score("which threshold is best by a function")
+            self.counts._require_each_score("best_threshold by a function")
         elif maximize is False and full_name(metric) == "matthews":  # undefined where all are predicted positive
             self._tell_apart(lambda tp, fp: tp + fp >= self._curve.n_pos + self._curve.n_neg)
         return super().best_threshold(metric, maximize=maximize, **costs)

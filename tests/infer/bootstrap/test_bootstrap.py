@@ -312,7 +312,7 @@ def test_functions_of_counts_and_of_matrices():
     )
     assert found["lift"].value > 1
     for wrong in (lambda counts: None, lambda counts: [1.0, 2.0], lambda counts: "high"):
-        with pytest.raises(ValueError, match="metrics: a function must give one real number"):
+        with pytest.raises(ValueError, match="metrics: a function must return one real number"):
             bootstrap(ranking, wrong)
     with pytest.raises(ValueError, match="along its first axis"):
         bootstrap(ranking.confusion_at(0.5), lambda matrix: 0.5, n_resamples=9)
