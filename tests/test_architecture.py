@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -224,6 +225,36 @@ def test_distinct_values_are_sorted_not_hashed() -> None:
             if (plain or node.func.attr in hashed) and ast.unparse(node.func.value) == "np":
                 found.append(f"{path.relative_to(PACKAGE)}:{node.lineno}: use fastevals._distinct")
     assert found == []
+
+
+# Tests mirror the rooms ------------------------------------------------------------------------------------------------
+
+TESTS = PACKAGE.parent / "tests"
+OWN_FOLDERS = {"benches", "data", "reference"}  # of tests: of no room
+MIRRORED = ("infer", "show")  # rooms whose tests stand in folders as the files that they test do
+
+
+def test_folders_of_tests_are_named_as_rooms() -> None:
+    folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("*.py")} - {Path()}
+    rooms = {path.parent.relative_to(PACKAGE).as_posix().removeprefix("_") for path in FILES}
+    assert [str(each) for each in folders if each.parts[0] not in OWN_FOLDERS and each.as_posix() not in rooms] == []
+
+
+def test_tests_are_in_the_folder_of_what_they_test() -> None:
+    """Move `tests/infer/test_delong.py` to `tests/infer/delong`, where `fastevals/infer/delong` has `delong.py`."""
+    assert {str(path.relative_to(TESTS)): [*homes] for room in MIRRORED for path, homes in misplaced(room)} == {}
+
+
+def misplaced(room: str) -> Iterator[tuple[Path, set[str]]]:
+    """Yield test files at the top of a room whose name is that of a folder, or of a file in one."""
+    top, homes = PACKAGE / room, {}
+    for path in top.rglob("*.py"):
+        name = path.parent.name if path.stem == "__init__" else path.stem
+        homes.setdefault(name, set()).add(path.parent.relative_to(PACKAGE).as_posix())
+    for path in (TESTS / room).glob("test_*.py"):
+        folders = homes.get(path.stem.removeprefix("test_"), {room})
+        if room not in folders:
+            yield path, folders
 
 
 if __name__ == "__main__":
