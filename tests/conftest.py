@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 import time
+from collections import Counter
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -76,9 +77,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Name the tests for which no time was left."""
+    """Name the files whose tests had no time left, with the number of tests."""
     skipped = terminalreporter.stats.get("skipped", ())
-    left_out = sorted(report.nodeid for report in skipped if LEFT_OUT in str(report.longrepr))
+    left_out = Counter(report.nodeid.partition("::")[0] for report in skipped if LEFT_OUT in str(report.longrepr))
     if left_out:
-        terminalreporter.section(f"{len(left_out)} tests left out: no time was left")
-        terminalreporter.write_line("\n".join(left_out))
+        terminalreporter.section(f"{left_out.total()} tests left out: no time was left")
+        terminalreporter.write_line("\n".join(f"{file}: {n}" for file, n in sorted(left_out.items())))

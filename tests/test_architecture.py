@@ -227,7 +227,7 @@ def test_distinct_values_are_sorted_not_hashed() -> None:
     assert found == []
 
 
-# Tests mirror the rooms ------------------------------------------------------------------------------------------------
+# Tests mirror the rooms -----------------------------------------------------------------------------------------------
 
 TESTS = PACKAGE.parent / "tests"
 OWN_FOLDERS = {"benches", "data", "reference"}  # of tests: of no room
