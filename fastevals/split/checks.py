@@ -13,11 +13,11 @@ from fastevals._options import check_integer, check_number, listed, show
 from fastevals._validation.arrays import as_array, check_finite
 from fastevals._validation.labels import as_labels, check_comparable_labels
 
-SLACK = 1e-14  # of a product of floats
+SLACK = 1e-14  # relative rounding of a product of floats
 
 
 def n_rows(name: str, data: Any) -> int:
-    """Return the number of rows, of which there must be some."""
+    """Return the number of rows; raise if there are none."""
     shape = getattr(data, "shape", None)
     try:
         n = int(shape[0]) if shape else len(data)
@@ -32,7 +32,7 @@ def n_rows(name: str, data: Any) -> int:
 
 
 def check_same_rows(**data: Any) -> int:
-    """Return the number of rows of all that are not None; raise unless it is the same."""
+    """Return the number of rows that all data which are not None have; raise if they differ."""
     rows = {name: n_rows(name, each) for name, each in data.items() if each is not None}
     if not rows:
         raise ValueError(f"one of {', '.join(data)} must be given, to say how many rows there are")
@@ -44,9 +44,9 @@ def check_same_rows(**data: Any) -> int:
 
 
 def check_learner(name: str, learner: Any) -> bool:
-    """Return whether a learner is an estimator; raise if it is no function either."""
+    """Return whether a learner is an estimator; raise if it is neither that nor a function."""
     if isinstance(learner, type):
-        raise ValueError(f"{name} must be an estimator or a function, got the class {learner.__name__}: make one of it")
+        raise ValueError(f"{name} must be an estimator or a function, got class {learner.__name__}, not an instance")
     if callable(getattr(learner, "fit", None)) and callable(getattr(learner, "predict", None)):
         return True
     if not callable(learner):
@@ -58,7 +58,7 @@ def check_learner(name: str, learner: Any) -> bool:
 
 
 def as_fitted_predictions(name: str, values: Any, n: int) -> NDArray[Any]:
-    """Return what a learner predicts as an array, one prediction for each row."""
+    """Return a learner's predictions as an array, one for each row."""
     array = as_array(f"{name}'s predictions", values)
     if array.shape != (n,):
         raise ValueError(f"{name} must give one prediction for each of the {n} rows, got shape {array.shape}")
@@ -66,7 +66,7 @@ def as_fitted_predictions(name: str, values: Any, n: int) -> NDArray[Any]:
 
 
 def as_share_or_count(name: str, value: Any, *, whole: bool = False, most: int | None = None) -> int | float:
-    """Return the size of a part: an int from 1 to `most`, or a float within (0, 1); with `whole` 1 is one too."""
+    """Return the size of a part: an int from 1 to `most`, or a float in (0, 1), which with `whole` includes 1."""
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return check_integer(name, value, low=1, high=most)
     try:
@@ -79,7 +79,7 @@ def as_share_or_count(name: str, value: Any, *, whole: bool = False, most: int |
 
 
 def as_units(size: int | float, n: int, rounded: Callable[[float], int]) -> int:
-    """Return a number of units as it is, or a share of n units as a number."""
+    """Return a number of units unchanged, or a share of n units as a number."""
     if isinstance(size, int):
         return size
     exact = size * n
@@ -88,12 +88,12 @@ def as_units(size: int | float, n: int, rounded: Callable[[float], int]) -> int:
 
 
 def training_size(name: str, value: Any, n: int, *, most: int | None = None) -> int:
-    """Return the units of a training set: a number of them, up to `most`, or a share of n rounded down, at least 1."""
+    """Return the units of a training set: a number up to `most`, or a share of n rounded down, but at least 1."""
     return max(as_units(as_share_or_count(name, value, whole=True, most=most), n, math.floor), 1)
 
 
 def training_sizes(name: str, values: Any, size: Callable[[str, Any], int], whole: str) -> list[int]:
-    """Return several sizes, ascending: each value's `size`, which must differ; `whole` is what they are shares of."""
+    """Return several sizes, ascending, which must differ; `size` converts a value, `whole` is what shares refer to."""
     shares_or_counts = as_values(name, values)
     sizes = [size(name, value) for value in shares_or_counts]
     _check_sizes_differ(name, shares_or_counts, sizes, whole)
@@ -101,7 +101,7 @@ def training_sizes(name: str, values: Any, size: Callable[[str, Any], int], whol
 
 
 def _check_sizes_differ(name: str, values: Sequence[Any], sizes: Sequence[int], whole: str) -> None:
-    """Raise unless sizes were given as shares of all or as counts, not both, and differ."""
+    """Raise unless sizes are all shares or all counts, and differ."""
     if len({isinstance(each, float) for each in values}) > 1:
         raise ValueError(f"{name} must all be shares (floats) or all counts (integers), got {show(values)}")
     if len(set(sizes)) < len(sizes):
@@ -109,7 +109,7 @@ def _check_sizes_differ(name: str, values: Sequence[Any], sizes: Sequence[int], 
 
 
 def as_strata(name: str, values: Any, n: int) -> NDArray[Any]:
-    """Return the classes that rows are stratified by, as integers or strings."""
+    """Return the classes to stratify rows by, as integers or strings."""
     if values is None:
         raise ValueError(f"stratified=True needs {name}, the class of each row, got None")
     array = as_labels(name, values)
@@ -145,7 +145,7 @@ def check_class_units(sizes: NDArray[Any], labels: NDArray[Any], unit: str, leas
 
 
 def as_values(name: str, values: Any) -> list[Any]:
-    """Return the values of a parameter, of which there must be some, as Python's where NumPy has them."""
+    """Return the values of a parameter, at least one, as Python objects instead of NumPy scalars."""
     if isinstance(values, (str, bytes, Mapping, set, frozenset)) or not isinstance(values, Iterable):
         raise ValueError(f"{name} must be a list of values, got {show(values)}")
     shape = getattr(values, "shape", (0,))
@@ -164,7 +164,7 @@ def check_parameter_name(name: str, value: Any) -> None:
 
 
 def check_varies_only(name: str, params: Mapping[str, Any], other: str, parameter: str) -> None:
-    """Raise if a parameter that varies has a value among those that do not."""
+    """Raise if the parameter that varies also has a fixed value."""
     if parameter in params:
         raise ValueError(
             f"{name} must not have {parameter!r}, as it is the {other} that varies; got {show(params[parameter])}"

@@ -1,9 +1,9 @@
-"""Splits of any origin in one form: those of a splitter, of an array of fold numbers, or pairs that a user has.
+"""Splits of any origin in one form: from a splitter, from an array of fold numbers, or a user's own pairs.
 
 Each source says which rows it tests (`FoldAssignments`) and, if a learner can be fitted, which it trains on
-(`TrainTestSplits`). What its test sets all have in common (`FixedByDesign`) is what their spread can't show, so the
-intervals of estimates add it: stratified test sets never differ in their shares of the classes, as new data would, and
-splits that all test the same rows (one hold-out set, other training rows) not in the rows at all.
+(`TrainTestSplits`). The spread of test sets cannot show what they all have in common (`FixedByDesign`), so the
+intervals of estimates add it. Stratified test sets all have the same class shares, which would vary in new data; splits
+that all test the same rows (one hold-out set, other training rows) have no variance of rows at all.
 """
 
 from __future__ import annotations
@@ -25,54 +25,54 @@ from fastevals.split.splitters.bootstrap_split import BootstrapSplit
 
 MOST_SPLITS = 10**9
 
-# The share of the classes' variance that a stratified bootstrap holds fixed, which tests the rows that it did not draw.
-# Of a class drawn by itself, their number varies by 1/e - 2/e^2 a row; if so many of all rows were left out without
-# regard to classes, by 1/e (1 - 1/e). What is missing, 1/e^2 a row, is fixed: 1/(e - 1) of that.
+# The share of the classes' variance that a stratified bootstrap holds fixed. It tests the rows that it did not draw. If
+# each class is drawn separately, their number varies by 1/e - 2/e^2 per row; if as many of all rows were left out
+# regardless of class, it would vary by 1/e (1 - 1/e). The difference, 1/e^2 per row, is fixed: 1/(e - 1) of the latter.
 OUT_OF_BAG = 1 / (math.e - 1)
 MOST_TEST_SETS_CHECKED = 50  # to see whether splits of another origin are stratified
-AS_BY_CHANCE = 0.1  # of the squares by which counts of classes differ by chance: as alike as rounding lets them be
+AS_BY_CHANCE = 0.1  # share of the squared differences expected by chance: below it, class counts are as alike as can be
 
 
 class FoldAssignments(Protocol):
-    """Which rows each split of one data set tests: a code for each row in each repetition.
+    """Which rows each split of one data set tests: one code per row and repetition.
 
-    A row is in test set ``code - first`` of the repetition if that is in ``[0, n_folds)``, else in none.
+    A row is in test set ``code - first`` of the repetition if that is in ``[0, n_folds)``, otherwise in none.
     """
 
     @property
     def n_samples(self) -> int:
-        """Rows."""
+        """Number of rows."""
 
     @property
     def n_repeats(self) -> int:
-        """Repetitions."""
+        """Number of repetitions."""
 
     @property
     def n_folds(self) -> int:
-        """Test sets of a repetition."""
+        """Test sets per repetition."""
 
     @property
     def first(self) -> int:
-        """The code of the first of them."""
+        """Code of the first test set."""
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Repetitions and folds as results have them."""
+        """Repetitions and folds in results."""
 
     def codes(self, start: int, stop: int) -> NDArray[Any]:
         """Return the codes of some repetitions, of shape (stop - start, n_samples)."""
 
 
 class TrainTestSplits(FoldAssignments, Protocol):
-    """Splits to train on and to test on: a splitter's `SplitPlan`, or `ListedSplits`."""
+    """Splits with training and test rows: a splitter's `SplitPlan`, or `ListedSplits`."""
 
     def pairs(self) -> Iterator[Pair]:
-        """Yield the rows to train on and those to test on: the folds of the first repetition, then of the next."""
+        """Yield training and test rows: the folds of the first repetition, then of the next."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ListedSplits:
-    """Pairs of training and test rows, each a repetition of its own, as their test sets may overlap."""
+    """Pairs of training and test rows. Each is a repetition of its own, as test sets may overlap."""
 
     every: list[Pair]
     n_samples: int
@@ -81,29 +81,29 @@ class ListedSplits:
 
     @property
     def n_repeats(self) -> int:
-        """Pairs."""
+        """Number of pairs."""
         return len(self.every)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """One repetition: results have pairs as its folds."""
+        """One repetition, whose folds are the pairs."""
         return 1, len(self.every)
 
     def codes(self, start: int, stop: int) -> NDArray[np.uint8]:
-        """Return 1 for rows that are tested."""
+        """Return 1 for tested rows."""
         codes = np.zeros((stop - start, self.n_samples), dtype=np.uint8)
         for row, (_, test) in zip(codes, self.every[start:stop], strict=True):
             row[test] = 1
         return codes
 
     def pairs(self) -> Iterator[Pair]:
-        """Yield them."""
+        """Yield the pairs."""
         return iter(self.every)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AssignedFolds:
-    """The number of the fold that each row is tested in, of shape (n_repeats, n_samples): nothing can be fitted."""
+    """The number of the fold that tests each row, of shape (n_repeats, n_samples); nothing can be fitted."""
 
     folds: NDArray[Any]
     n_folds: int
@@ -130,30 +130,30 @@ class AssignedFolds:
 
 
 class FixedByDesign(NamedTuple):
-    """What all test sets have in common, so that they can't vary by it."""
+    """What all test sets have in common, so that their spread does not show it."""
 
-    kind: str | None  # "rows": the rows themselves; "classes": the shares of the classes; None: nothing but by chance
-    n_rows: int  # of one test set, if all are of the same rows; else of all the data
-    share: float = 1.0  # of the variance of what is in common: how much of it the test sets don't show
+    kind: str | None  # "rows": the rows themselves; "classes": the class shares; None: nothing, except by chance
+    n_rows: int  # of one test set, if all test the same rows; otherwise of all the data
+    share: float = 1.0  # share of this variance that the test sets don't show
 
 
 class SplitDesign(NamedTuple):
-    """Splits as fits and their estimates need them."""
+    """Splits in the form that fits and their estimates need."""
 
-    pairs: Callable[[], Iterator[Pair]]  # goes through the pairs, anew in each call: they are not kept
-    shape: tuple[int, int]  # repetitions and folds that results have
+    pairs: Callable[[], Iterator[Pair]]  # each call starts anew: pairs are not kept
+    shape: tuple[int, int]  # repetitions and folds in results
     fixed: FixedByDesign
 
     @property
     def n_splits(self) -> int:
-        """How many."""
+        """Number of splits."""
         return math.prod(self.shape)
 
 
 def design_splits(name: str, splitter: Any, X: Any, y: Any, groups: Any, rows: Rows | None = None) -> SplitDesign:
-    """Return the design that a splitter, or pairs of rows, make of the data.
+    """Return the design of the data's splits by a splitter, or by pairs of rows.
 
-    If the data are a part of the user's, `rows` are the numbers of theirs, which pairs then hold.
+    If the data are part of the user's, `rows` are their row numbers there, which the pairs then hold.
     """
     splits = resolve_splits(name, splitter, X, y, groups)
     fixed = find_fixed_by_design(splitter, splits, y)
@@ -163,7 +163,7 @@ def design_splits(name: str, splitter: Any, X: Any, y: Any, groups: Any, rows: R
 
 
 def resolve_splits(name: str, splitter: Any, X: Any, y: Any, groups: Any) -> TrainTestSplits:
-    """Return the splits that a splitter, of ours or of scikit-learn's kind, or pairs of rows make of the data."""
+    """Return the splits of the data by a splitter, ours or of scikit-learn's kind, or by pairs of rows."""
     n = check_same_rows(X=X, y=y, groups=groups)
     check_instance(name, splitter)
     if isinstance(splitter, Splitter):
@@ -175,7 +175,7 @@ def resolve_splits(name: str, splitter: Any, X: Any, y: Any, groups: Any) -> Tra
 
 
 def find_fixed_by_design(splitter: Any, splits: FoldAssignments, y: Any) -> FixedByDesign:
-    """Return what a splitter of ours says that it holds fixed; of other splits, what their test sets show."""
+    """Return what our splitter says it holds fixed or, for other splits, what their test sets show."""
     if isinstance(splitter, Splitter):
         share = OUT_OF_BAG if isinstance(splitter, BootstrapSplit) else 1.0
         return FixedByDesign("classes" if getattr(splitter, "stratified", False) else None, splits.n_samples, share)
@@ -189,7 +189,7 @@ def find_fixed_by_design(splitter: Any, splits: FoldAssignments, y: Any) -> Fixe
 
 
 def _class_shares_are_alike(codes: NDArray[Any], splits: FoldAssignments, y: Any) -> bool:
-    """Return whether the shares of the classes differ less between test sets than they would by chance."""
+    """Return whether class shares differ less between test sets than they would by chance."""
     labels = as_array("y", y)
     if labels.ndim != 1 or labels.dtype.kind not in "biuOUST":
         return False
@@ -219,7 +219,7 @@ def _check_split_number(name: str, n: int) -> None:
 
 
 def _as_split_pairs(name: str, pairs: Any, n: int) -> list[tuple[Rows, Rows]]:
-    """Return pairs of training and test rows as numbers of rows, none in both parts."""
+    """Return pairs of training and test row numbers; no row may be in both parts."""
     if isinstance(pairs, (str, bytes, dict, np.ndarray)) or not isinstance(pairs, Iterable):
         raise ValueError(
             f"{name} must be a splitter such as KFold(10), have split(X, y, groups) as scikit-learn's, or hold pairs "

@@ -1,4 +1,4 @@
-"""The error of a learner over a parameter, or over the number of rows that it learns from."""
+"""The error of a learner over the values of a parameter, or over the number of training rows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from fastevals.split.trials import (
 
 Floats = NDArray[np.float64]
 
-NAME = "fit_predict"  # what errors call the learner
+NAME = "fit_predict"  # the learner in errors
 SIZES = (0.1, 0.325, 0.55, 0.775, 1.0)
 
 
@@ -63,28 +63,28 @@ def validation_curve(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> ErrorCurve:
-    """Measure a learner on training and on test rows at each value of a parameter, on the same splits.
+    """Measure a learner on training and test rows at each value of a parameter, on the same splits.
 
-    Where the training error falls on and the test error turns up, the learner overfits.
+    Where the training error keeps falling while the test error rises, the learner overfits.
 
     Parameters
     ----------
     fit_predict, X, y, splitter, groups, pos_label, labels
         As for `estimate_error`.
     metric : str, `metric(...)` or function
-        What to measure, as for `estimate_error`; one.
+        The metric to measure, as for `estimate_error`; just one.
     parameter : str
-        The parameter of the learner that varies.
+        Name of the learner's parameter that varies.
     values : sequence
         Its values.
     params : mapping, optional
-        The other parameters.
+        The learner's other parameters.
     maximize : bool, optional
-        Whether a greater value is better; known of a metric with a name. Of a function it must be given for `best`.
+        Whether a greater value is better. Known for a metric with a name; for a function, `best` requires it.
     confidence_level : float in (0, 1)
-        Of the intervals of the test values' means, which are those of `estimate_error`.
+        Level of the intervals of the mean test values, which are those of `estimate_error`.
     n_jobs : int, optional
-        Workers of joblib, -1 for one a CPU, for all fits of all values; by default all are made here.
+        Number of joblib workers for the fits of all values, -1 for one per CPU; by default they run in this process.
     progress : bool
         Show a bar of all fits (needs tqdm).
 
@@ -95,8 +95,8 @@ def validation_curve(
     Raises
     ------
     ValueError
-        If an argument is not as described. If fits fail at all values, the error of the first, with a note; if at
-        some, they are in `failures` and the others are there.
+        If an argument is not as described. If fits fail at all values, the first error is raised, with a note; if they
+        fail at some values, the errors are in `failures` and the other values are measured.
 
     Warns
     -----
@@ -105,7 +105,7 @@ def validation_curve(
 
     Notes
     -----
-    To choose a value by the curve and to report its error is too optimistic: see `select_model`.
+    Choosing a value by the curve and then reporting its error is too optimistic: see `select_model`.
 
     Examples
     --------
@@ -150,9 +150,9 @@ def learning_curve(
     progress: bool = False,
     rng: Any = None,
 ) -> ErrorCurve:
-    """Measure a learner on training and on test rows after it learned from fewer rows and from more.
+    """Measure a learner on training and test rows as the number of training rows grows.
 
-    Where the two errors have met, more rows will not help; where they are apart, they may.
+    Once the two errors have met, more rows will not help; while they are apart, they may.
 
     Parameters
     ----------
@@ -161,21 +161,21 @@ def learning_curve(
     metric, params, maximize, confidence_level, n_jobs, progress
         As for `validation_curve`.
     train_sizes : sequence of float or of int
-        Shares of the smallest training part of the splits, in (0, 1], or numbers of rows. All of it stands for all
-        training rows of each split, which may have a row more.
+        Shares of the splits' smallest training part, in (0, 1], or numbers of rows. The full size means all training
+        rows of each split, which may be one row more.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        Seed of the order in which each split's training rows are taken: smaller sets are parts of larger ones. Where
-        the splitter is stratified, each has of each class its share. Groups may be cut.
+        Seed of the order in which each split's training rows are taken: smaller sets are parts of larger ones. With a
+        stratified splitter, each set has its share of each class. Sets may include part of a group.
 
     Returns
     -------
     ErrorCurve
-        Its values are numbers of rows, ascending, and its `parameter` is None.
+        Its `values` are numbers of rows, ascending, and its `parameter` is None.
 
     Raises
     ------
     ValueError
-        As `validation_curve`.
+        As for `validation_curve`.
 
     Warns
     -----
@@ -217,26 +217,26 @@ def learning_curve(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ErrorCurve(Frozen):
-    """Training and test error at each value of a parameter, or number of training rows.
+    """Training and test error at each value of a parameter, or for each number of training rows.
 
     Attributes
     ----------
     metric : str
-        What is measured.
+        Name of the metric.
     parameter : str or None
-        What varies; None for the number of training rows.
+        The parameter that varies; None for the number of training rows.
     values : tuple
         The parameter's values in the order given, or the numbers of rows, ascending.
     test, training : ErrorLine
-        Of rows that were not learned from, and of those that were, which have no intervals.
+        Errors on test rows and on training rows; the latter have no intervals.
     maximize : bool or None
-        Whether greater is better; None if that isn't known.
+        Whether a greater value is better; None if that isn't known.
     confidence_level : float
-        Of the intervals.
+        Level of the intervals.
     failures : dict of int to str
-        What fits raised, by the place of the value; its means are NaN.
+        Errors raised by fits, by the place of the value, whose means are NaN.
     pos_label : label or None
-        The positive class; None where there is none, or nobody said which it is.
+        The positive class; None if there is none, or if it was not named.
 
     Examples
     --------
@@ -261,20 +261,20 @@ class ErrorCurve(Frozen):
     confidence_level: float
     failures: dict[int, str]
     pos_label: Any = None
-    _test_to_train: float = 0.0  # rows of a test set for one of a training set, which `fits` allows for
+    _test_to_train: float = 0.0  # test rows per training row, which `fits` allows for
 
     @property
     def gap(self) -> Floats:
-        """Test less training value: how much of the error is not seen while learning."""
+        """Test minus training value: how much of the error training rows do not show."""
         return self.test.values - self.training.values
 
     def best(self) -> Any:
-        """Return the value whose mean test value is the best, the first of equals.
+        """Return the value with the best mean test value, the first one if several tie.
 
         Raises
         ------
         ValueError
-            If no value has a mean, or it isn't known whether greater is better.
+            If no value has a mean, or it isn't known whether a greater value is better.
         """
         return self.values[self._best()]
 
@@ -285,16 +285,16 @@ class ErrorCurve(Frozen):
 
     @property
     def fits(self) -> tuple[str, ...]:
-        """What each value does beside the best.
+        """How the learner fits at each value, compared with the best value.
 
-        "best" at the best value. Of the values whose test error is larger beyond noise, "underfits" where the training
-        error is larger too, and "overfits" where it is less: more was learned of the training rows than holds of
-        others. "" elsewhere: it may be as good as the best.
+        "best" at the best value. Where the test error is larger beyond noise, "underfits" if the training error is
+        larger too, and "overfits" if it is smaller: the learner has learned more of the training rows than holds for
+        others. "" elsewhere: the value may be as good as the best.
 
         Notes
         -----
-        Beyond noise is what the corrected resampled t-test of a value and the best one rejects on the same splits, at
-        level 1 - `confidence_level` for each value by itself. A single split can't tell.
+        A test error is larger beyond noise if the corrected resampled t-test of the value against the best one rejects
+        on the same splits, at level 1 - `confidence_level` for each value separately. A single split cannot show it.
         """
         if self.maximize is None or np.isnan(self.test.values).all():
             return ("",) * len(self.values)
@@ -307,7 +307,7 @@ class ErrorCurve(Frozen):
         return tuple(labels.tolist())
 
     def _worse_than(self, best: int) -> NDArray[np.bool_]:
-        """Return where the test value is worse than the best one, beyond noise."""
+        """Return which test values are worse than the best one, beyond noise."""
         worse = np.isinf(self.test.values)
         per_split = self.test.per_split.reshape(len(self.values), -1)
         others = np.flatnonzero(np.isfinite(self.test.values) & (np.arange(len(self.values)) != best))
@@ -320,7 +320,7 @@ class ErrorCurve(Frozen):
         return worse
 
     def _columns(self) -> Columns:
-        """Return a row for each value."""
+        """Return one row per value."""
         return {
             **varied_column(self.parameter, self.values),
             **self.test.columns("test_"),
@@ -336,7 +336,7 @@ class ErrorCurve(Frozen):
         }
 
     def table(self) -> str:
-        """Return a table as text: at each value both errors, their standard deviations, the gap and what it does."""
+        """Return a table as text: both errors, their standard deviations, the gap and the fit at each value."""
         from fastevals._text import format_numbers, format_tables, format_value, printable, wrap_text
 
         over = self.parameter or "training rows"
@@ -386,10 +386,10 @@ def _make_curve(
 
 
 def _with_fewer_rows(whole: SplitDesign, size: int, key: np.uint64, classes: Rows | None) -> Iterator[Pair]:
-    """Yield splits with so many training rows: a smaller set is part of each larger one of the same split.
+    """Yield splits with `size` training rows; in each split, a smaller set is part of every larger one.
 
-    `key` is of the orders in which rows are taken, one a split. With `classes`, the number of each row's, each size has
-    of each class its share, rounded.
+    `key` seeds the orders in which rows are taken, one per split. With `classes`, the class number of each row, each
+    size has its share of each class, rounded.
     """
     for number, (train, test) in enumerate(whole.pairs()):
         order = random_order(key, number, train.size)
@@ -399,7 +399,7 @@ def _with_fewer_rows(whole: SplitDesign, size: int, key: np.uint64, classes: Row
 
 
 def _places_in_class(classes: Rows) -> NDArray[np.float64]:
-    """Return the place of each row among those of its class, as a share of them: (i + 1/2) / n."""
+    """Return the place of each row among the rows of its class, as a share: (i + 1/2) / n."""
     by_class = np.argsort(classes, kind="stable")
     sizes = np.bincount(classes)
     number = np.empty(classes.size)

@@ -1,4 +1,4 @@
-"""Learners and their fits: a function or an estimator of scikit-learn's kind, the user's code and no kernel of ours."""
+"""Learners and their fits: the user's functions, or estimators of scikit-learn's kind, without kernels of ours."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from fastevals.split.splitters.base import Rows
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Learner:
-    """A learner and its parameters. It keeps nothing of a fit."""
+    """A learner and its parameters; it keeps no fit."""
 
-    name: str  # what errors call it
-    wrapped: Any  # a function (X_train, y_train, X_test, **params) -> predictions; or an estimator, of which copies fit
+    name: str  # in errors
+    wrapped: Any  # a function (X_train, y_train, X_test, **params) -> predictions, or an estimator, whose copies fit
     is_estimator: bool
     params: Mapping[str, Any] = field(default_factory=dict)
 
     def with_params(self, params: Mapping[str, Any]) -> Learner:
-        """Return the learner with these parameters over its own."""
+        """Return the learner with these parameters, which override its own."""
         return Learner(self.name, self.wrapped, self.is_estimator, {**self.params, **params})
 
     def fit(self, X: Any, y: Any) -> Any:
         """Return a fitted copy of an estimator."""
         estimator = _copy(self.wrapped)
-        if self.params:  # estimators among them are fitted too
+        if self.params:  # parameters that are estimators are fitted too
             _check_settable(self.name, estimator)
             estimator.set_params(**{name: _copy(value) for name, value in self.params.items()})
         estimator.fit(X, y)
@@ -54,23 +54,23 @@ class Learner:
         Parameters
         ----------
         X, y : data with rows
-            What to learn from.
+            The data to learn from.
         train : ndarray of intp or None
             The rows to learn from; None for all.
         X_new : data with rows
-            What to predict, `X` or other data.
+            The data to predict, `X` or other data.
         new : ndarray of intp or None
             The rows to predict; None for all.
         kinds : collection of str
-            What to predict: "labels", "scores" (of the positive class), "targets", or "values" of whatever kind it
-            predicts. A function gives the same for all.
+            What to predict: "labels", "scores" (of the positive class), "targets", or "values" of any kind. A function
+            returns the same predictions for all kinds.
         positive : label, optional
             The positive class, for scores.
 
         Returns
         -------
         dict of str to ndarray of shape (n_new,)
-            For each kind.
+            Predictions of each kind.
         """
         X_train, y_train, rows = take_rows(X, train), take_rows(y, train), take_rows(X_new, new)
         n = n_rows("X", rows)
@@ -90,7 +90,7 @@ class Learner:
         if hasattr(fitted, "predict_proba"):
             probabilities = np.asarray(fitted.predict_proba(X))
             columns = np.flatnonzero(classes == positive)
-            # A training part without positives: their probability is 0.
+            # After training without positives, their probability is 0.
             return probabilities[:, columns[0]] if columns.size else np.zeros(probabilities.shape[0])
         values = np.asarray(fitted.decision_function(X))
         return values if classes[-1] == positive else -values
@@ -102,14 +102,14 @@ def as_learner(name: str, learner: Any, params: Any = None) -> Learner:
 
 
 def take_rows(data: Any, rows: NDArray[np.intp] | None) -> Any:
-    """Return a copy of some rows, repeated ones too, in the kind of the data; of all where rows is None."""
+    """Return a copy of some rows, possibly repeated, in the type of the data; of all rows if `rows` is None."""
     if data is None:
         return None
     if rows is None:  # a learner may work in place
         rows = np.arange(n_rows("X", data))
     if hasattr(data, "iloc"):  # pandas, whose own brackets take labels
         return data.iloc[rows]
-    if type(data).__module__.partition(".")[0] == "pyarrow":  # whose brackets take one number, or a column's name
+    if type(data).__module__.partition(".")[0] == "pyarrow":  # its brackets take one number, or a column's name
         return data.take(rows)
     if isinstance(data, Sequence):
         return [plain_text(copy.copy(data[row])) for row in rows.tolist()]
@@ -139,22 +139,22 @@ def run_fits(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Iterator[Any]:
-    """Call `task` on each item, and go through the results in order, each as soon as it is known.
+    """Call `task` on each item, and yield the results in order, each as soon as it is known.
 
     Parameters
     ----------
     task : callable
         Fits and predicts; with workers, it and its results are pickled.
     items : iterable
-        What to call it on; they are taken when their turn comes.
+        The arguments of the calls, each taken when its turn comes.
     describe : callable
-        Says what an item is, for errors; with workers, it is pickled.
+        Describes an item in errors; with workers, it is pickled.
     total : int, optional
         The number of items; by default their length.
     keep_failures : bool
-        Yield a `Failure` where a fit raises, and go on. Otherwise its error is raised, with a note of the item.
+        Yield a `Failure` if a fit raises, and go on. Otherwise the error is raised, with a note of the item.
     n_jobs : int, optional
-        Joblib's workers, -1 for one a CPU. By default all is done here, and joblib isn't needed.
+        Number of joblib workers, -1 for one per CPU. By default all fits run in this process, without joblib.
     progress : bool
         Show a bar (needs tqdm).
     """
@@ -168,7 +168,7 @@ def run_fits(
 
 
 class Failure(NamedTuple):
-    """A fit that raised."""
+    """A fit that raised an error."""
 
     error: Exception
     where: str  # which fit it was
@@ -179,17 +179,17 @@ class Failure(NamedTuple):
         return f"{message} ({self.where})"
 
     def noted(self, before: str = "", after: str = "") -> Exception:
-        """Return the error to raise, with a note of where it was, and what goes before and after that."""
+        """Return the error to raise, with a note that says in which fit, between `before` and `after`."""
         self.error.add_note(f"in the fit of {before}{self.where}{after}")
         return self.error
 
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """A task whose errors say where they are from, and may be its results.
+    """A task whose errors say where they come from, and may be returned as results.
 
-    Raised in the worker, joblib stops the others itself; results that nobody takes after an error leave it in a state
-    in which a later call may wait for ever.
+    Because errors are raised in the worker, joblib stops the other workers itself. If results are left unread after an
+    error, a later call of joblib may wait for ever.
     """
 
     task: Callable[[Any], Any]
@@ -218,7 +218,7 @@ def _parallel(calls: _Attempt, items: Iterable[Any], jobs: int) -> Iterator[Any]
 
 
 def _check_gives_scores(name: str, fitted: Any) -> None:
-    """Raise unless a fitted estimator tells how sure it is of a class."""
+    """Raise unless a fitted estimator has scores or probabilities of classes."""
     gives = any(callable(getattr(fitted, method, None)) for method in ("predict_proba", "decision_function"))
     if not gives or not hasattr(fitted, "classes_"):
         raise ValueError(
@@ -234,7 +234,7 @@ def _check_settable(name: str, estimator: Any) -> None:
 
 
 def _as_params(name: str, params: Any) -> dict[str, Any]:
-    """Return parameters by name; None is none."""
+    """Return parameters by name; none for None."""
     if params is None:
         return {}
     if not isinstance(params, Mapping):
@@ -246,7 +246,7 @@ def _as_params(name: str, params: Any) -> dict[str, Any]:
 
 
 def _check_jobs(name: str, value: Any) -> int:
-    """Return a number of workers, 1 of None."""
+    """Return the number of workers; 1 for None."""
     if value is None:
         return 1
     jobs = check_integer(name, value, low=-1024, high=1024)

@@ -1,4 +1,4 @@
-"""Selection of a model: candidates compared on validation splits, and an honest estimate of the one chosen."""
+"""Model selection: candidates are compared on validation splits, and the chosen one is measured on unseen rows."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def select_model(
     progress: bool = False,
     rng: Any = None,
 ) -> ModelSelection:
-    """Choose the candidate with the best mean over validation splits, and say how well it does on rows kept apart.
+    """Choose the candidate with the best mean over validation splits, and measure it on rows kept apart.
 
     A test part is set aside first. The other rows, the training part, are split into rows to fit on and validation
-    rows, the same for all candidates. The best is fitted on the training part and measured on the test part, once.
-    Then it is fitted on all rows.
+    rows, in the same way for all candidates. The best candidate is fitted on the training part and measured on the test
+    part, once. Then it is fitted on all rows.
 
     Parameters
     ----------
@@ -65,32 +65,33 @@ def select_model(
     X, y : data of n_samples rows
         As for `estimate_error`.
     metric : str, `metric(...)` or function
-        What to choose by, as for `estimate_error`; one.
+        The metric to choose by, as for `estimate_error`; just one.
     grid : mapping or list of mappings, optional
-        Of one learner: the values of each parameter, of which all combinations are candidates, or several such grids.
+        For a single learner: the values of each parameter, all combinations of which are candidates; or several grids.
     splitter : int or splitter
-        Validation splits of the training part: folds, or a splitter of this package or of scikit-learn's kind.
+        Validation splits of the training part: a number of folds, or a splitter of this package or of scikit-learn's
+        kind.
     test : float, int, splitter or None
         The test part: its share or number of rows, a splitter that gives one split, or None for none.
     nested : int or splitter, optional
-        Outer splits of a nested cross-validation. It runs on the rows that the selection sees: the training part where
-        there is a test part, otherwise all. The whole selection is made anew in the training rows of each outer split,
-        and what it chooses is measured on the outer test rows.
+        Outer splits of a nested cross-validation of the rows that the selection sees: the training part, or all rows if
+        there is no test part. The whole selection is repeated on the training rows of each outer split, and its choice
+        is measured on the outer test rows.
     groups : array-like of shape (n_samples,), optional
-        Rows that belong together: no split of any kind parts them.
+        The group of each row, for clustered rows: no split of any kind cuts a group.
     pos_label, labels
         As for `estimate_error`.
     maximize : bool, optional
-        Whether a greater value is better; known of a metric with a name, of a function it must be given.
+        Whether a greater value is better. Known for a metric with a name; required for a function.
     confidence_level : float in (0, 1)
-        Of the intervals.
+        Level of the intervals.
     n_jobs : int, optional
-        Workers of joblib, -1 for one a CPU, for the fits of all candidates on all splits; by default all are made here.
+        Number of joblib workers for all candidates' fits, -1 for one per CPU; by default they run in this process.
     progress : bool
         Show a bar of these fits (needs tqdm).
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        Seed of the parts and folds that are given as numbers. These are stratified where the metric is of classes; a
-        test part with `groups` is not.
+        Seed of the parts and folds that are given as numbers. These are stratified if the metric is of classes; a test
+        part with `groups` is not.
 
     Returns
     -------
@@ -100,23 +101,24 @@ def select_model(
     ------
     ValueError
         If an argument is not as described, or the metric is undefined for all candidates. If all candidates fail, the
-        error of the first, with a note of where; so too if the chosen one fails on the training part, or on all rows.
+        first error is raised, with a note that says where; so is an error of the chosen one on the training part, or on
+        all rows.
 
     Warns
     -----
     UndefinedMetricWarning
-        If the metric is undefined in some splits: they are left out of a candidate's mean. If an outer split has no
-        value, as fits failed there: it is left out of the nested mean.
+        If the metric is undefined in some splits, which are left out of a candidate's mean; or if an outer split has no
+        value because fits failed, and is left out of the nested mean.
 
     Notes
     -----
-    A candidate of which a fit raises has an estimate of NaN and is not chosen; its `failure` says what. Of equal
-    means the first candidate's is taken: put simpler ones first.
+    A candidate with a failed fit has an estimate of NaN and is not chosen; `failure` has its error. If means tie, the
+    first candidate is chosen: put simpler ones first.
 
-    The best validation value is the least of many estimates, each with an error of its own, and so too optimistic [1]_.
-    The test value is of rows that had no part in the choice. On few rows it says little; then a nested
-    cross-validation [2]_ with ``test=None`` uses all rows for both. It estimates how well the selection works on as
-    many rows as the outer training parts have, not one model.
+    The best validation value is the best of many estimates, each with an error of its own, and so too optimistic [1]_.
+    The test value is from rows that had no part in the choice. With few rows it is imprecise; then a nested
+    cross-validation [2]_ with ``test=None`` uses all rows for both. It estimates how well the selection, not one model,
+    works with as many rows as the outer training parts have.
 
     References
     ----------
@@ -149,7 +151,7 @@ def select_model(
     outer = None if nested is None else maker.split("nested", nested, maker.folds("nested", nested, 2), rows, seen)
     outer_pairs = [] if outer is None else _to_split_further("nested", outer)
     inner = maker.folds("splitter", splitter, 1)
-    # One search on all rows that may be seen, then one in each outer split: their fits are made in one pass.
+    # One search on all rows that may be seen, then one in each outer split; all their fits run in one pass.
     searches = [maker.split("splitter", splitter, inner, rows, seen)] + [
         maker.split("splitter", splitter, inner, part, f"the {part.size} training rows of the outer split {k}")
         for k, (part, _) in enumerate(outer_pairs)
@@ -191,28 +193,28 @@ def select_model(
 
 
 class _SplitMaker(NamedTuple):
-    """Makes splitters of the numbers that a user gave, each with a seed of its own, and splits of them."""
+    """Makes splitters from the numbers that a user gave, each with a seed of its own, and their splits."""
 
     measured: Measurement
     key: int
 
     def folds(self, name: str, value: Any, stream: int) -> Any:
-        """Return a splitter, of a number of folds or as it is."""
+        """Return a splitter for a number of folds, or the splitter itself."""
         n_folds = _check_folds_or_splitter(name, value, self.measured.n_samples)
         if n_folds is None:
             return value
         return KFold(n_folds, stratified=self.measured.is_classification, rng=[self.key, stream])
 
     def split(self, name: str, value: Any, splitter: Any, part: Rows | None, which: str) -> SplitDesign:
-        """Return the splits that a splitter, made of the user's value, makes of some rows; errors say `which`."""
+        """Return the splits of some rows by `splitter`, made from the user's value; errors say `which` rows."""
         if splitter is not value and splitter.stratified:
             kind = type(splitter).__name__
-            which += f"; stratified as the metric is of classes, which {name}={kind}({show(value)}) is not"
+            which += f"; stratified because the metric is of classes: {name}={kind}({show(value)}) is not"
         with _name_argument(name, f"of {which}"):
             return self.measured.splits(name, splitter, part)
 
     def test_part(self, value: Any) -> Pair:
-        """Return the rows of the training part and those of the test part."""
+        """Return the rows of the training part and of the test part."""
         splitter = value
         if not is_splitter(value):
             size = as_share_or_count("test", value)
@@ -225,7 +227,7 @@ class _SplitMaker(NamedTuple):
 
 
 def _to_split_further(name: str, splits: SplitDesign) -> list[Pair]:
-    """Return the pairs of splits whose training parts are to be split further; each must have a row once."""
+    """Return the pairs of splits whose training parts will be split further; no row may be there twice."""
     pairs = list(splits.pairs())
     for pair in pairs:
         _check_distinct_rows(name, pair.train)
@@ -245,7 +247,7 @@ def _estimate_nested(
     outer: SplitDesign,
     n_jobs: int | None,
 ) -> NestedEstimate:
-    """Choose in each outer split by its search, and measure what was chosen on its test rows."""
+    """Choose in each outer split by its search, and measure the choice on the outer test rows."""
     places = [_best_outcome(each, maximize) for each in searches]
     chosen = [None if k is None else tried[k] for k in places]
     fits = [
@@ -282,7 +284,7 @@ def _refit(choice: Choice, learner: Learner, X: Any, y: Any) -> Any:
 
 
 def _check_folds_or_splitter(name: str, value: Any, n: int) -> int | None:
-    """Return a number of folds of n rows, or None of a splitter."""
+    """Return the number of folds of n rows; None for a splitter."""
     if is_splitter(value):
         return None
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
@@ -298,7 +300,7 @@ def _check_one_split(name: str, n_splits: int) -> None:
 
 @contextmanager
 def _name_argument(name: str, rows: str) -> Iterator[None]:
-    """Name, in errors about what was made of a user's argument, the argument and the rows it was applied to."""
+    """In errors about an object made from a user's argument, name the argument and the rows it was applied to."""
     try:
         yield
     except ValueError as error:
@@ -308,15 +310,15 @@ def _name_argument(name: str, rows: str) -> Iterator[None]:
 
 
 def _warn_outer_splits(metric: str, missing: int, n: int, failed: str) -> None:
-    """Warn of outer splits in which no candidate was measured."""
+    """Warn about outer splits in which no candidate was measured."""
     why = f"; {failed}" if failed else ""
     _warn(f"{metric} has no value in {missing} of {n} outer splits, which are left out (n_undefined){why}")
 
 
 def _check_distinct_rows(name: str, rows: Rows) -> None:
-    """Raise if a row is more than once among those that are to be split further: it would be on both sides."""
+    """Raise if rows that will be split further contain a row twice: it would be on both sides."""
     if sorted_unique(rows).size < rows.size:
         raise ValueError(
-            f"{name} must have each training row once, as these are split further; got {rows.size} rows of which "
-            f"{sorted_unique(rows).size} differ"
+            f"{name} must have each training row once, as these rows are split further; got {rows.size} rows, "
+            f"{sorted_unique(rows).size} of them distinct"
         )

@@ -1,4 +1,4 @@
-"""What `select_model` returns: the candidates, the estimate of the whole selection, what each parameter matters."""
+"""Results of `select_model`: the candidates, the estimate of the whole selection, the effect of each parameter."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ from fastevals.split.estimates.results import ErrorEstimate, no_estimate
 from fastevals.split.learners import Learner
 from fastevals.split.trials import Choice, ErrorLine, best_place, param_columns, same_value
 
-MOST_ROWS, MOST_FAILURES = 20, 5  # of a table
-VALUE_CHARACTERS = 28  # characters of a value in a table
+MOST_ROWS, MOST_FAILURES = 20, 5  # shown in a table
+VALUE_CHARACTERS = 28  # of a value in a table
 MOST_NAMED = 3  # candidates that a nested estimate names
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ModelSelection(Frozen):
-    """What `select_model` gives.
+    """Result of `select_model`.
 
-    The value of the best candidate, the best of many, is too optimistic. `test_value` and `nested` are not.
+    The value of the best candidate is the best of many, and so too optimistic. `test_value` and `nested` are not.
 
     Attributes
     ----------
     metric : str
-        What was measured.
+        Name of the metric.
     maximize : bool
-        Whether greater is better.
+        Whether a greater value is better.
     confidence_level : float
-        Of the intervals.
+        Level of the intervals.
     best : CandidateResult
         The chosen candidate: its `name`, `params` and estimate on the validation splits.
     candidates : tuple of CandidateResult
-        All, in order.
+        All candidates, in order.
     test_value : float or None
-        The chosen one's on the test part, after a fit to all other rows; None without a test part.
+        The chosen candidate's value on the test part, after a fit to all other rows; None without a test part.
     test_rows : ndarray of intp or None
         The rows of the test part.
     nested : NestedEstimate or None
-        Of the whole selection, where asked for.
+        Estimate of the whole selection, if asked for.
     model : estimator or None
-        The chosen one fitted on all rows; None for functions (see `predict`).
+        The chosen estimator fitted on all rows; None for functions (see `predict`).
     pos_label : label or None
-        The positive class; None where there is none, or nobody said which it is.
+        The positive class; None if there is none, or if it was not named.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class ModelSelection(Frozen):
     >>> y = x**2 + np.random.default_rng(1).normal(scale=0.1, size=100)
     >>> found = select_model(polynomial, x, y, "mean_squared_error", grid={"degree": [0, 2]}, rng=0)
     >>> print(found.table())
-    mean_squared_error on 5 validation splits, the least first; the best of many is too optimistic
+    mean_squared_error on 5 validation splits, lowest first; the best of many is too optimistic
     degree  value     sd    low   high
     2      0.0081 0.0030 0.0025 0.0137 chosen
     0      0.0964 0.0278 0.0447 0.1481
@@ -84,12 +84,12 @@ class ModelSelection(Frozen):
     pos_label: Any = None
 
     def predict(self, X_new: Any) -> NDArray[Any]:
-        """Predict other rows by the chosen candidate, fitted on all rows; a function is fitted at each call.
+        """Predict other rows with the chosen candidate, fitted on all rows; a function is fitted in each call.
 
         Parameters
         ----------
         X_new : data with rows
-            As the learner takes them.
+            In the form that the learner takes.
 
         Returns
         -------
@@ -105,7 +105,7 @@ class ModelSelection(Frozen):
         Raises
         ------
         ValueError
-            If it has not several values.
+            If the parameter does not have several values.
         """
         _check_parameter("parameter", parameter, self._varied_parameters())
         best, chosen = self.best, self.best.params[parameter]
@@ -136,7 +136,7 @@ class ModelSelection(Frozen):
         )
 
     def sensitivities(self) -> tuple[Sensitivity, ...]:
-        """Return those of all parameters with several values, by `Sensitivity.range`: what matters most first."""
+        """Return the sensitivities of all parameters with several values, by descending `Sensitivity.range`."""
         return tuple(sorted(map(self.sensitivity, self._varied_parameters()), key=lambda each: -each.range))
 
     def _varied_parameters(self) -> list[str]:
@@ -155,18 +155,18 @@ class ModelSelection(Frozen):
         return [each for each in self.candidates if each.name == self.best.name and parameter in each.params]
 
     def ranked(self) -> tuple[CandidateResult, ...]:
-        """Return the candidates from the best down, those without an estimate last."""
+        """Return the candidates from best to worst; those without an estimate come last."""
         values = np.array([each.value for each in self.candidates])
         order = np.argsort(-values if self.maximize else values, kind="stable")  # NaN last
         return tuple(self.candidates[k] for k in order)
 
     def _columns(self) -> Columns:
-        """Return a row for each candidate."""
+        """Return one row per candidate."""
         columns = stack(({}, each._columns()) for each in self.candidates)
         return {**columns, "chosen": np.array([each is self.best for each in self.candidates])}
 
     def table(self) -> str:
-        """Return a table as text: the candidates by their values, and what the chosen one does on the test part."""
+        """Return a table as text: the candidates by value, and the chosen one's value on the test part."""
         from fastevals._text import format_numbers, format_tables, format_value, printable, shorten_name, wrap_text
 
         ranked = self.ranked()
@@ -186,15 +186,15 @@ class ModelSelection(Frozen):
         if len(ranked) > MOST_ROWS:
             lines.append(f"... {len(ranked) - MOST_ROWS} more")
         n_splits = self.best.estimate.per_split.size
-        order = "greatest" if self.maximize else "least"
-        title = f"{self.metric} on {n_splits} validation splits, the {order} first; the best of many is too optimistic"
+        order = "highest" if self.maximize else "lowest"
+        title = f"{self.metric} on {n_splits} validation splits, {order} first; the best of many is too optimistic"
         failed = [f"{each}: {each.failure}" for each in self.candidates if each.failure]
         more = [f"... {len(failed) - MOST_FAILURES} more failed"] if len(failed) > MOST_FAILURES else []
         below = [*failed[:MOST_FAILURES], *more, *self._unseen_rows()]
         return "\n".join([*wrap_text(title), *lines, *(line for text in below for line in wrap_text(text))])
 
     def _unseen_rows(self) -> list[str]:
-        """Return lines on what the chosen one does on rows that had no part in the choice."""
+        """Return lines with the chosen candidate's values on rows that had no part in the choice."""
         from fastevals._text import format_column
 
         lines = []
@@ -226,11 +226,11 @@ class CandidateResult(Frozen):
     Attributes
     ----------
     choice : (name, params)
-        The learner's name and the parameters of the grid, which can be read here too: ``result.params``.
+        The learner's name and its parameters from the grid; the latter are also ``result.params``.
     estimate : ErrorEstimate
-        Over the validation splits; NaN where a fit failed.
+        Estimate over the validation splits; NaN if a fit failed.
     failure : str or None
-        What was raised, and in which fit.
+        The error that was raised, and in which fit.
     """
 
     choice: Choice
@@ -239,17 +239,17 @@ class CandidateResult(Frozen):
 
     @property
     def name(self) -> str:
-        """The learner's."""
+        """Name of the learner."""
         return self.choice.name
 
     @property
     def params(self) -> dict[str, Any]:
-        """The parameters of the grid."""
+        """Its parameters from the grid."""
         return self.choice.params
 
     @property
     def value(self) -> float:
-        """The estimate's: the mean over the validation splits."""
+        """Mean over the validation splits."""
         return self.estimate.value
 
     def _columns(self) -> Columns:
@@ -269,7 +269,7 @@ class CandidateResult(Frozen):
 
 
 class OuterFailure(NamedTuple):
-    """A candidate of which a fit failed in an outer split, and what was raised first."""
+    """A candidate with a failed fit in an outer split, and its first error."""
 
     split: int
     choice: Choice
@@ -281,18 +281,18 @@ class OuterFailure(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NestedEstimate(Frozen):
-    """How well selecting a model works: in each outer split one is selected, and measured on rows it has not seen.
+    """How well the selection works: each outer split selects a model and measures it on unseen rows.
 
     Attributes
     ----------
     estimate : ErrorEstimate
-        Over the outer splits; NaN in one where all candidates, or the fit of the chosen one, failed.
+        Estimate over the outer splits; NaN where all candidates, or the fit of the chosen one, failed.
     chosen : tuple of (name, params), or None
-        What was chosen in each outer split, in the order of ``estimate.per_split.ravel()``; None where none has a
+        The choice of each outer split, in the order of ``estimate.per_split.ravel()``; None where no candidate has a
         value.
     failures : tuple of (split, choice, failure)
-        What was raised in outer splits, numbered as in `chosen`: the first of each candidate that failed in the search,
-        which was made without it, or of the fit of the chosen one.
+        Errors in outer splits, numbered as in `chosen`: the first error of each candidate that failed in the search,
+        which went on without it, or of the chosen candidate's fit.
 
     Examples
     --------
@@ -311,7 +311,7 @@ class NestedEstimate(Frozen):
     failures: tuple[OuterFailure, ...]
 
     def counts(self) -> dict[str, int]:
-        """Return how often each candidate was chosen, the most often first: one that changes is a matter of chance."""
+        """Return how often each candidate was chosen, most often first: if the choice varies, chance is at work."""
         names = [str(each) for each in self.chosen if each is not None]
         return dict(sorted(((name, names.count(name)) for name in dict.fromkeys(names)), key=lambda item: -item[1]))
 
@@ -323,14 +323,14 @@ class NestedEstimate(Frozen):
         return ", ".join(texts[:MOST_NAMED]) + (f", ... ({len(texts)} in all)" if len(texts) > MOST_NAMED else "")
 
     def failed(self) -> str:
-        """Return as text how many failed, and what the first raised; nothing if none did."""
+        """Return as text how many fits failed, and the first error; "" if none did."""
         if not self.failures:
             return ""
         n = len(self.failures)
         return f"{n} {'fit' if n == 1 else 'fits'} failed in the outer splits, the first: {self.failures[0]}"
 
     def _columns(self) -> Columns:
-        """Return a row for each outer split."""
+        """Return one row per outer split."""
         chosen = [None if each is None else str(each) for each in self.chosen]
         return make_columns({"split": range(len(chosen)), "value": self.estimate.per_split.ravel(), "chosen": chosen})
 
@@ -341,30 +341,30 @@ class NestedEstimate(Frozen):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Sensitivity(Frozen):
-    """The estimate at each value of one parameter, the others as they were chosen and at their best.
+    """Estimates at each value of one parameter, with the other parameters as chosen and at their best.
 
     Attributes
     ----------
     metric : str
-        What was estimated, on validation rows.
+        The metric estimated, on validation rows.
     maximize : bool
-        Whether greater is better.
+        Whether a greater value is better.
     parameter : str
-        What varies.
+        The parameter that varies.
     values : tuple
         Its values, in the order of the candidates.
     chosen : int
-        The place of the chosen one.
+        The place of the chosen value.
     others : dict
-        The other parameters as they were chosen.
+        The other parameters as chosen.
     as_chosen : ErrorLine
-        Estimates with those; NaN where no candidate has them.
+        Estimates with the others as chosen; NaN where no candidate has them.
     at_best : ErrorLine
-        Estimates with the others at what is best for each value.
+        Estimates with the others at their best for each value.
     best_others : tuple of dict
-        What that is.
+        The others at their best for each value.
     confidence_level : float
-        Of the intervals.
+        Level of the intervals.
 
     Examples
     --------
@@ -392,18 +392,18 @@ class Sensitivity(Frozen):
 
     @property
     def range(self) -> float:
-        """The largest less the least mean with the other parameters as chosen: how much this one matters."""
+        """Largest minus smallest mean, with the other parameters as chosen: how much this one matters."""
         least, largest = float(np.nanmin(self.as_chosen.values)), float(np.nanmax(self.as_chosen.values))
         return 0.0 if least == largest else largest - least
 
     def _columns(self) -> Columns:
-        """Return a row for each value."""
+        """Return one row per value."""
         numbers = {**self.as_chosen.columns("as_chosen_"), **self.at_best.columns("at_best_")}
         chosen = np.arange(len(self.values)) == self.chosen
         return {**param_columns({self.parameter: self.values}), **numbers, "chosen": chosen}
 
     def table(self) -> str:
-        """Return a table as text: at each value the estimates with the others as chosen, and at their best."""
+        """Return a table as text: the estimates at each value, with the others as chosen and at their best."""
         from fastevals._text import format_numbers, format_tables, format_value, printable, wrap_text
 
         others = ", ".join(f"{name}={show(value)}" for name, value in self.others.items())

@@ -1,8 +1,8 @@
-"""The loss of a learner over training sets that are drawn: its bias and variance, streamed through a summary.
+"""The loss of a learner over training sets drawn from data: its bias and variance, streamed through a summary.
 
-Training set k is drawn from the seed and k alone, so sets can be fitted in any order, by any worker, and again for the
-next value of a parameter: values are compared on the same sets, and a smaller set is a part of the larger one of its
-number. Fits come back in order, are added to a `BiasVarianceSummary` and forgotten.
+Training set k depends on the seed and k alone, so sets can be fitted in any order, by any worker, and again for the
+next value of a parameter. Values are compared on the same sets, and a smaller set is part of the larger one with the
+same number. Fits come back in order, are added to a `BiasVarianceSummary` and forgotten.
 """
 
 from __future__ import annotations
@@ -70,54 +70,54 @@ def bias_variance_over_training_sets(
 ) -> Decomposition:
     """Draw training sets, fit the learner to each, and decompose its loss on test rows (2.37 to 2.42).
 
-    Predictions are added up as they come: no array of all of them is fixed.
+    Predictions are added up as they come; they are never all in memory.
 
     Parameters
     ----------
     fit_predict : callable or estimator
         Called as ``fit_predict(X_train, y_train, X_test, **params)`` for predictions; or an estimator of
-        scikit-learn's kind, of which copies are fitted.
+        scikit-learn's kind, whose copies are fitted.
     X, y : data with rows
-        What training sets are drawn from.
+        The data to draw training sets from.
     X_test : data with rows
-        What is predicted: none of these rows should be among those of `X`.
+        The rows to predict, none of which should be in `X`.
     y_test : array-like of shape (n_test,)
-        The truth of these rows. Where it was observed with noise, the noise counts as bias.
+        The truth for these rows. If it was observed with noise, the noise counts as bias.
     n_sets : int
-        Training sets, at least 2 and at most 1,000,000.
+        Number of training sets, from 2 to 1,000,000.
     train_size : int or float in (0, 1], optional
-        Rows of a training set, or their share of all; by default as many as `X` has. Of groups where there are some.
+        Rows per training set, or their share of all; by default as many as `X` has. With groups, it counts groups.
     replace : bool
-        Whether a row may be drawn again (a bootstrap), or all rows of a training set are different ones.
+        Whether rows are drawn with replacement (a bootstrap); otherwise all rows of a training set are distinct.
     groups : array-like of shape (n_samples,), optional
-        Rows of `X` that belong together: whole groups are drawn.
+        The group of each row of `X`, for clustered rows: whole groups are drawn.
     params : mapping of str to any, optional
         Parameters of the learner.
     y_observed : array-like of shape (n_test,) or (n_sets, n_test), optional
-        Labels that were observed, where `y_test` is the truth apart from noise; as for `bias_variance`.
+        Observed labels, if `y_test` is the truth without noise; as for `bias_variance`.
     loss, decomposition, labels, sample_weight, per_sample
-        As for `bias_variance`. The classes of 0-1 loss are by default all those of `y` and `y_test`.
+        As for `bias_variance`. By default the classes of 0-1 loss are all those of `y` and `y_test`.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
         Seed of the draws. A training set depends on the seed and its number alone.
     n_jobs : int, optional
-        Joblib's workers, -1 for one a CPU. By default fits are one after another.
+        Number of joblib workers, -1 for one per CPU. By default fits run one after another.
     progress : bool
         Show a bar (needs tqdm).
 
     Returns
     -------
     Decomposition
-        As `bias_variance` returns it.
+        As returned by `bias_variance`.
 
     Raises
     ------
     ValueError
-        If an argument is not as described. What a fit raises is raised, with a note that says which training set.
+        If an argument is not as described. An error of a fit is raised with a note that says which training set.
 
     Notes
     -----
-    Training sets drawn from one data set share rows, and those of a bootstrap have fewer different ones: variance over
-    them approximates that over independent training sets, and depends on the data that is there.
+    Training sets drawn from one data set share rows, and bootstrap sets have fewer distinct rows. The variance over
+    them approximates the variance over independent training sets, and depends on the data at hand.
 
     References
     ----------
@@ -168,8 +168,8 @@ def bias_variance_curve(
 ) -> BiasVarianceCurve:
     """Decompose the loss of a learner at each value of a parameter, or for each size of the training sets.
 
-    All values have the same training sets; a smaller training set is a part of the larger one of its number. What
-    differs between values is thus the learner, not the luck of its draws.
+    All values have the same training sets, and a smaller set is part of the larger one with the same number. So values
+    differ by the learner, not by the luck of the draws.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def bias_variance_curve(
     values : sequence
         Its values.
     train_sizes : sequence of int or of float, optional
-        Instead of these: sizes of training sets, as `train_size`, all numbers or all shares.
+        Instead of `parameter` and `values`: sizes of training sets, as `train_size`, all counts or all shares.
     n_sets, train_size, replace, groups, params, y_observed, loss, decomposition, labels, sample_weight, per_sample, \
     rng, n_jobs, progress
         As for `bias_variance_over_training_sets`.
@@ -188,13 +188,13 @@ def bias_variance_curve(
     Returns
     -------
     BiasVarianceCurve
-        A decomposition for each value.
+        One decomposition per value.
 
     Raises
     ------
     ValueError
-        If an argument is not as described. What a fit raises is raised, with a note that says which value and
-        training set.
+        If an argument is not as described. An error of a fit is raised with a note that says which value and training
+        set.
 
     Examples
     --------
@@ -234,11 +234,11 @@ class BiasVarianceCurve(Frozen):
     Attributes
     ----------
     parameter : str or None
-        What varies; None for the size of training sets.
+        The parameter that varies; None for the size of training sets.
     values : tuple
         The parameter's values in the order given, or the numbers of rows (or groups), ascending.
     results : tuple of Decomposition
-        One for each.
+        One decomposition per value.
     """
 
     parameter: str | None
@@ -261,22 +261,22 @@ class BiasVarianceCurve(Frozen):
         return {name: np.array([each[name] for each in parts]) for name in parts[0]}
 
     def best(self) -> Any:
-        """Return the value of the least expected loss, the first of equals."""
+        """Return the value with the lowest expected loss, the first one if several tie."""
         return self.values[int(np.argmin(self.expected_loss))]
 
     @property
     def fits(self) -> tuple[str, ...]:
-        """What the learner does at each value beside the best.
+        """How the learner fits at each value, compared with the best value.
 
-        Where the expected loss is larger than at the best value, "underfits" if bias has grown by more than the
-        variance of the predictions, which of 0-1 loss need not cost anything, else "overfits". "best" at the best
-        value, "" where the loss is no larger or neither has grown.
+        "best" at the best value. Where the expected loss is larger, "underfits" if bias has grown by more than the
+        variance of the predictions (which need not cost anything in 0-1 loss), otherwise "overfits". "" where the loss
+        is no larger, or neither has grown.
 
         Notes
         -----
-        Bias over bootstraps of one data set holds what all training sets share. Of one nearest neighbour, nearly half
-        of the variance it has over independent sets is bias there, of squared loss; of 0-1 loss nearly all that it gets
-        wrong is, for most bootstraps have the nearest row of all.
+        Bias over bootstraps of one data set includes what all training sets share. For one nearest neighbour, nearly
+        half of the variance over independent sets becomes bias in squared loss, and nearly all of its errors do in 0-1
+        loss, because most bootstraps contain the nearest row of all.
         """
         loss, results = self.expected_loss, self.results
         best = int(np.argmin(loss))
@@ -290,14 +290,14 @@ class BiasVarianceCurve(Frozen):
         return tuple(labels.tolist())
 
     def _columns(self) -> Columns:
-        """Return a row for each value."""
+        """Return one row per value."""
         return {
             **varied_column(self.parameter, self.values),
             **make_columns({"expected_loss": self.expected_loss, **self.parts(), "fit": self.fits}),
         }
 
     def table(self) -> str:
-        """Return a table as text: the parts at each value."""
+        """Return a table as text: the parts of the loss at each value."""
         from fastevals._text import format_numbers, format_tables, format_value, printable
 
         numbers = {"expected_loss": self.expected_loss, **self.parts()}
@@ -316,34 +316,34 @@ class BiasVarianceCurve(Frozen):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingSets:
-    """What training sets are drawn from, and how. A smaller set of the same number is a part of the larger one."""
+    """Draws training sets; a smaller set is part of the larger one with the same number."""
 
-    frame: SamplingFrame  # the rows, or groups of them that are drawn together
+    frame: SamplingFrame  # the rows, or groups that are drawn whole
     n_sets: int
     replace: bool  # whether a unit may be drawn again
-    key: np.uint64  # of the streams, one a training set
+    key: np.uint64  # of the streams, one per training set
 
     @classmethod
     def build(cls, X: Any, y: Any, groups: Any, n_sets: Any, replace: Any, rng: Any) -> TrainingSets:
-        """Check the arguments and return what draws from the rows of the data."""
+        """Check the arguments and return an object that draws from the rows of the data."""
         n_sets = check_integer("n_sets", n_sets, low=2, high=MOST_SETS)
         frame = SamplingFrame.from_rows(check_same_rows(X=X, y=y, groups=groups), groups)
         frame.check_sizes(2, "drawing different training sets")
         return cls(frame, n_sets, as_flag("replace", replace), seed_key("rng", rng))
 
     def size(self, name: str, value: int | float | None) -> int:
-        """Return the units of a training set, of a number or a share of them; None is as many as there are."""
+        """Return the units of a training set for a number or a share of them; None means all."""
         n = self.frame.n_units
         size = n if value is None else training_size(name, value, n)
         _check_training_set_size(name, value, size, n, self.frame.unit, self.replace)
         return size
 
     def sizes(self, name: str, values: Any) -> list[int]:
-        """Return several sizes, which must differ, ascending."""
+        """Return several sizes, ascending, which must differ."""
         return training_sizes(name, values, self.size, f"{self.frame.n_units} {self.frame.unit}")
 
     def rows(self, number: int, size: int) -> NDArray[np.intp]:
-        """Return the rows of a training set of so many units, ascending."""
+        """Return the rows of a training set of `size` units, ascending."""
         times = np.zeros(self.frame.n_units, dtype=np.intp)
         if self.replace:
             draw_units(size, np.uint64(stream_key(self.key, np.uint64(number))), times)
@@ -354,7 +354,7 @@ class TrainingSets:
 
 
 class _Case(NamedTuple):
-    """What is decomposed: a learner on training sets of a size."""
+    """A learner on training sets of one size."""
 
     description: str  # in errors, after the number of the training set
     learner: Learner
@@ -362,7 +362,7 @@ class _Case(NamedTuple):
 
 
 class _Options(NamedTuple):
-    """How the loss is decomposed."""
+    """How to decompose the loss."""
 
     y_observed: Any
     loss: Any
@@ -378,7 +378,7 @@ Data = tuple[Any, Any, Any, Any]  # X, y, X_test, y_test
 def _decompose_cases(
     cases: Sequence[_Case], data: Data, sets: TrainingSets, options: _Options, n_jobs: int | None, progress: bool
 ) -> list[Decomposition]:
-    """Fit each case to all training sets and decompose its loss, predictions added up as they come."""
+    """Fit each case to all training sets and decompose its loss, adding up predictions as they come."""
     _, y, X_test, y_test = data
     check_same_rows(X_test=X_test, y_test=y_test)
     per_sample, progress = as_flag("per_sample", options.per_sample), as_flag("progress", progress)
@@ -386,7 +386,7 @@ def _decompose_cases(
     labels, zero_one = options.labels, options.loss == "zero_one"
     truth = (as_true_labels if zero_one else as_scores)("y_test", y_test)
     check_finite("y_test", truth)
-    if zero_one and labels is None:  # all that a learner may predict, and that may be right
+    if zero_one and labels is None:  # all labels that a learner may predict, or that may be right
         known = as_true_labels("y", y)
         check_comparable_labels(y=known, y_test=truth)
         labels = sorted_unique(np.concatenate([unique_inverse(each)[0] for each in (known, truth)]))
@@ -406,15 +406,15 @@ def _decompose_cases(
             try:
                 case_summary.update(predicted, y_observed=None if per_set is None else per_set[number])
             except ValueError as error:
-                error.add_note(f"in what the learner predicts of X_test, fitted to {_describe((case, number))}")
+                error.add_note(f"in the learner's predictions of X_test, fitted to {_describe((case, number))}")
                 raise
         results.append(case_summary.result(per_sample=per_sample))
-    next(predictions, None)  # the end: the bar, and workers, are done with
+    next(predictions, None)  # ends the progress bar and the workers
     return results
 
 
 def _fit_and_predict(sets: TrainingSets, data: Data, kind: str, item: tuple[_Case, int]) -> NDArray[Any]:
-    """Fit a case to a training set, by its number, and predict the test rows."""
+    """Fit a case to the training set with a number, and predict the test rows."""
     (X, y, X_test, _), (case, number) = data, item
     return case.learner.predictions(X, y, sets.rows(number, case.size), X_test, None, (kind,))[kind]
 
@@ -428,7 +428,7 @@ def _describe(item: tuple[_Case, int]) -> str:
 
 
 def _as_observed(name: str, values: Any, n_sets: int) -> tuple[Any, NDArray[Any] | None]:
-    """Return observed labels that are the same for all training sets, and those that each set has of its own."""
+    """Return observed labels that all training sets share, and labels of each set's own."""
     if values is None:
         return None, None
     array = as_array(name, values)
@@ -440,7 +440,7 @@ def _as_observed(name: str, values: Any, n_sets: int) -> tuple[Any, NDArray[Any]
 
 
 def _check_training_set_size(name: str, value: Any, size: int, n: int, units: str, replace: bool) -> None:
-    """Raise where all training sets would be the same, or be larger than any memory."""
+    """Raise if all training sets would be the same, or would not fit in memory."""
     if size > MOST_TRAINING_ROWS:
         raise ValueError(f"{name} must be at most 2**32, got {show(value)}")
     if not replace and size >= n:

@@ -1,7 +1,7 @@
 """Candidates and their trials: the fits of many learners on many splits in one pass.
 
-What selects a model or draws an error curve lists its `Trial`s; `Measurement.outcomes` makes all their fits at once, so
-that workers never wait between candidates, and returns an estimate, or what failed, for each.
+Model selection and error curves list their `Trial`s. `Measurement.outcomes` makes all their fits in one pass, so that
+workers never wait between candidates, and returns an estimate, or the failure, of each.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ class Choice(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """What may be chosen: a learner with values of its parameters."""
+    """A learner with values of its parameters, which may be chosen."""
 
     choice: Choice
     learner: Learner
 
 
 def list_candidates(candidates: Any, grid: Any) -> list[Candidate]:
-    """Return the candidates of learners and grids, in order: the last parameter of a grid varies first."""
+    """Return the candidates from learners and grids, in order: the last parameter of a grid varies fastest."""
     listed = []
     for name, (function, its_grid) in _as_named_learners("candidates", candidates, grid).items():
         learner = as_learner(name, function)
@@ -69,22 +69,22 @@ def list_candidates(candidates: Any, grid: Any) -> list[Candidate]:
 
 
 def same_value(one: Any, other: Any) -> bool:
-    """Return whether two values of a parameter are one; 1, 1.0 and True are not, a learner may take them apart."""
+    """Return whether two values of a parameter are the same; 1, 1.0 and True are not, as learners may differ."""
     return one is other or (type(one) is type(other) and np.array_equal(one, other))
 
 
 def param_columns(params: Mapping[str, Sequence[Any]]) -> Columns:
-    """Return values of parameters as columns, whose names are none of others': as scikit-learn's ``cv_results_``."""
+    """Return values of parameters as columns, named as in scikit-learn's ``cv_results_`` to avoid clashes."""
     return make_columns({f"param_{name}": list(values) for name, values in params.items()})
 
 
 def varied_column(parameter: str | None, values: Sequence[Any]) -> Columns:
-    """Return the column of what varies, a parameter or the number of training rows."""
+    """Return the column of the varied parameter, or of the number of training rows."""
     return make_columns({"train_size": list(values)}) if parameter is None else param_columns({parameter: values})
 
 
 def best_place(values: NDArray[np.float64], maximize: bool) -> int | None:
-    """Return the place of the best value, the first of equals; None if all are NaN."""
+    """Return the place of the best value, the first one if several tie; None if all are NaN."""
     if np.isnan(values).all():
         return None
     return int(np.nanargmax(values) if maximize else np.nanargmin(values))
@@ -92,18 +92,18 @@ def best_place(values: NDArray[np.float64], maximize: bool) -> int | None:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ErrorLine(Frozen):
-    """Estimates of a metric at several values of what varies.
+    """Estimates of a metric at several values of a parameter, or training sizes.
 
     Attributes
     ----------
     values : ndarray of shape (n_values,)
-        Means over the splits, NaN where there is no estimate: a fit failed.
+        Means over the splits; NaN where a fit failed.
     standard_deviation : ndarray of shape (n_values,)
-        Of the splits' values.
+        Standard deviations of the splits' values.
     low, high : ndarray of shape (n_values,)
         Ends of the confidence intervals of the means.
     per_split : ndarray of shape (n_values, n_repeats, n_folds)
-        The splits' values.
+        Values of the splits.
     """
 
     values: Floats
@@ -114,7 +114,7 @@ class ErrorLine(Frozen):
 
     @classmethod
     def from_estimates(cls, estimates: Sequence[ErrorEstimate]) -> ErrorLine:
-        """Return estimates of the same splits side by side."""
+        """Return estimates on the same splits as one line."""
         numbers = [(each.value, each.standard_deviation, *each.confidence_interval) for each in estimates]
         values, deviation, low, high = np.array(numbers, dtype=np.float64).T
         return cls(values, deviation, low, high, np.stack([each.per_split for each in estimates]))
@@ -123,7 +123,7 @@ class ErrorLine(Frozen):
         return self.columns()
 
     def columns(self, prefix: str = "") -> Columns:
-        """Return a row for each value, with longer names of the columns where there are several lines."""
+        """Return one row per value; a prefix to the columns' names distinguishes lines."""
         numbers = {
             "value": self.values,
             "standard_deviation": self.standard_deviation,
@@ -136,11 +136,11 @@ class ErrorLine(Frozen):
         return f"ErrorLine({', '.join(f'{each:.4g}' for each in self.values)})"
 
 
-Outcome = tuple[ErrorEstimate, Failure | None]  # of a trial: NaN where a fit failed, and the first that did
+Outcome = tuple[ErrorEstimate, Failure | None]  # of a trial: an estimate, NaN if a fit failed, and the first failure
 
 
 class Trial(NamedTuple):
-    """A candidate to fit on each of some splits."""
+    """A candidate to fit on splits."""
 
     candidate: Candidate
     splits: SplitDesign
@@ -150,10 +150,10 @@ class Trial(NamedTuple):
 class Measurement:
     """One metric of one data set, ready to be measured on any splits."""
 
-    metric: str  # what results call it
-    maximize: bool | None  # whether greater is better; None if that isn't known
+    metric: str  # its name in results
+    maximize: bool | None  # whether a greater value is better; None if that isn't known
     level: float
-    alpha: float  # 1 less the level
+    alpha: float  # 1 minus the level
     groups: Any
     n_samples: int
     _specs: MetricSpecs
@@ -173,7 +173,7 @@ class Measurement:
         confidence_level: float,
         training: bool = False,
     ) -> Measurement:
-        """Check the arguments, and return what measures the metric."""
+        """Check the arguments and return an object that measures the metric."""
         n = n_rows("X", X)
         check_same_rows(X=X, y=y, groups=groups)
         name, one = parse_metric("metric", metric)
@@ -187,7 +187,7 @@ class Measurement:
 
     @property
     def pos_label(self) -> Any:
-        """The positive class, where there is one."""
+        """The positive class, if there is one."""
         return self._task.positive
 
     @property
@@ -196,18 +196,18 @@ class Measurement:
         return self._task.metric_sets[0].kind in ("labels", "scores")
 
     def splits(self, name: str, splitter: Any, part: Rows | None = None) -> SplitDesign:
-        """Return the splits that a splitter makes of some rows, or of all."""
+        """Return the splits of some rows, or of all, by a splitter."""
         data = self._task.X, self._task.y, self.groups
         if part is not None:
             data = tuple(take_rows(each, part) for each in data)
         return design_splits(name, splitter, *data, rows=part)
 
     def fits(self, fits: Iterable[Fit], total: int, **options: Any) -> list[Any]:
-        """Make fits, and return the `SplitCounts` of each, in order."""
+        """Make fits, and return their `SplitCounts` in order."""
         return list(run_fits(self._task, fits, total=total, describe=describe_fit, **options))
 
     def outcomes(self, trials: Sequence[Trial], *, n_jobs: int | None, progress: bool) -> list[Outcome]:
-        """Fit each trial's candidate on each of its splits, all in one pass, and return the outcome of each trial."""
+        """Fit each trial's candidate on all its splits, in one pass, and return the outcome of each trial."""
         fits = (fit for candidate, splits in trials for fit in make_fits(candidate.learner, splits))
         counted = iter(
             self.fits(
@@ -225,14 +225,14 @@ class Measurement:
         return no_estimate(splits.shape, training=self._task.training)
 
     def value(self, counted: SplitCounts, part: str) -> float:
-        """Return the metric of one split, whose test rows are called a part of the data."""
+        """Return the metric of one split; `part` is what warnings call its test rows."""
         value = float(self._task.metric_sets[0].values([counted.test[0]])[0, 0])
         if math.isnan(value):
             warn_undefined(self.metric, f"on the {counted.n_test} rows of the {part}")
         return value
 
     def estimate(self, counted: Sequence[Any], splits: SplitDesign) -> ErrorEstimate:
-        """Return the estimate from fits, NaN where one is no `SplitCounts`: it failed, without a warning."""
+        """Return the estimate from fits; those without `SplitCounts` failed, and count as NaN without a warning."""
         if not any(isinstance(each, SplitCounts) for each in counted):
             return self._no_estimate(splits)
         estimates, _ = estimate_from_counts(self._task.metric_sets, counted, splits, self._specs, self.alpha)
@@ -251,7 +251,7 @@ def raise_if_all_failed(trials: Sequence[Trial], outcomes: Sequence[Outcome]) ->
 
 
 def _as_grids(name: str, grid: Any) -> list[dict[str, list[Any]]]:
-    """Return the grids of a learner, one or a list of them; None is one without parameters."""
+    """Return the grids of a learner, from one or a list of them; None means one without parameters."""
     if grid is None:
         return [{}]
     grids = [grid] if isinstance(grid, Mapping) else grid
@@ -275,7 +275,7 @@ def _as_grids(name: str, grid: Any) -> list[dict[str, list[Any]]]:
 
 
 def _as_named_learners(name: str, candidates: Any, grid: Any) -> dict[str, tuple[Any, Any]]:
-    """Return learners with their grids by name: of one learner, or of a mapping of names to learners, or pairs."""
+    """Return learners with their grids by name, from one learner or a mapping of names to learners or pairs."""
     if not isinstance(candidates, Mapping):
         check_learner(name, candidates)
         return {getattr(candidates, "__name__", type(candidates).__name__): (candidates, grid)}

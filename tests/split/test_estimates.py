@@ -485,7 +485,7 @@ FOLDS = KFold(3, rng=1)
             {"method": "632"},
             "method must be one of None, 'out-of-bag'",
         ),
-        ((majority, X, Y, BootstrapSplit(3), {"f": twin.accuracy}), {"method": ".632+"}, "isn't known of 'f'"),
+        ((majority, X, Y, BootstrapSplit(3), {"f": twin.accuracy}), {"method": ".632+"}, "isn't known for 'f'"),
         ((majority, X, Y, FOLDS, "accuracy"), {"training": "yes"}, "training must be True or False"),
         ((majority, X, Y, FOLDS, "accuracy"), {"n_jobs": 0}, "n_jobs must not be 0"),
         ((majority, X, Y, FOLDS, "accuracy"), {"confidence_level": 95}, "confidence_level must be in"),

@@ -221,7 +221,7 @@ def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("learner", "message"),
     [
-        (Ridge, "learner must be an estimator or a function, got the class Ridge: make one of it"),
+        (Ridge, "learner must be an estimator or a function, got class Ridge, not an instance"),
         (5, r"learner must be a function \(X_train, y_train, X_test\) -> predictions"),
         (None, "learner must be a function"),
     ],

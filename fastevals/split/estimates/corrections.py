@@ -1,8 +1,8 @@
 """The .632 and .632+ corrections of a bootstrap's error.
 
-A replicate learns from some 63.2 % of the rows, so its error on the others (out of the bag) is too large; that of a fit
-on the rows it has learned from (resubstitution) is too small. The .632 estimate weights the two. But a fit that knows
-its rows by heart has a resubstitution error of 0, whatever it is worth: .632+ measures how far it is overfitted, by
+A replicate learns from about 63.2 % of the rows, so its error on the others (out of the bag) is too large; the error of
+a fit on its own training rows (resubstitution) is too small. The .632 estimate weights the two. But a fit that
+memorises its rows has a resubstitution error of 0, however bad it is. So .632+ measures how far it is overfitted, by
 where the out-of-bag error lies between resubstitution and no information, and gives that error more weight accordingly.
 """
 
@@ -18,27 +18,27 @@ from fastevals.results import number_or_array
 
 Floats = NDArray[np.float64]
 
-DRAWN = 0.632  # chance of a row to be drawn, 1 - 1 / e, as the sources round it
+DRAWN = 0.632  # chance that a row is drawn, 1 - 1 / e, rounded as in the sources
 
 
 class BootstrapErrors(NamedTuple):
-    """A metric's parts of a bootstrap estimate; where greater is better, of its distance from the best value.
+    """Parts of a metric's bootstrap estimate; if greater is better, errors are distances from the best value.
 
     Attributes
     ----------
     out_of_bag : float
         Mean over the replicates, each on the rows that it did not draw: Err(1).
     resubstitution : float
-        Of a fit to all rows, on the same rows.
+        Value of a fit to all rows, on the same rows.
     no_information_rate : float
-        Of that fit if its predictions said nothing of the truth: over all pairs of one row's truth and another's
-        prediction (an AUC's is 0.5). NaN of functions and the median.
+        Value of that fit if its predictions said nothing about the truth: over all pairs of one row's truth and
+        another's prediction (0.5 for an AUC). NaN for functions and the median.
     relative_overfitting_rate : float
-        How far from the resubstitution towards no information the out-of-bag value is, within [0, 1].
+        Where the out-of-bag value lies between resubstitution and no information, within [0, 1].
     error_632 : float
         ``0.368 * resubstitution + 0.632 * out_of_bag``.
     error_632_plus : float
-        With more of the out-of-bag value the more the fit is overfitted.
+        Gives the out-of-bag value more weight the more the fit is overfitted.
     """
 
     out_of_bag: float
@@ -54,7 +54,7 @@ def error_632(resubstitution: float, out_of_bag: float) -> float: ...
 @overload
 def error_632(resubstitution: Places, out_of_bag: Places) -> Floats: ...
 def error_632(resubstitution: ArrayLike, out_of_bag: ArrayLike) -> Any:
-    """Return Efron's .632 estimate: 0.368 times the error on the training rows, 0.632 times that out of the bag.
+    """Return Efron's .632 estimate: 0.368 times the error on the training rows plus 0.632 times the out-of-bag error.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def error_632(resubstitution: ArrayLike, out_of_bag: ArrayLike) -> Any:
     Raises
     ------
     ValueError
-        If the arguments are no real numbers, NaN, or of shapes that do not fit.
+        If the arguments are not real numbers, are NaN, or have shapes that cannot be broadcast.
 
     References
     ----------
@@ -91,18 +91,18 @@ def error_632_plus(resubstitution: float, out_of_bag: float, no_information_rate
 @overload
 def error_632_plus(resubstitution: Places, out_of_bag: Places, no_information_rate: float | Places) -> Floats: ...
 def error_632_plus(resubstitution: ArrayLike, out_of_bag: ArrayLike, no_information_rate: ArrayLike) -> Any:
-    """Return Efron and Tibshirani's .632+ estimate, which allows for a fit that knows its training rows by heart.
+    """Return Efron and Tibshirani's .632+ estimate, which allows for fits that memorise their training rows.
 
-    With R the relative overfitting rate, ``(out_of_bag - resubstitution) / (no_information_rate - resubstitution)``
-    clipped to [0, 1], and Err' the out-of-bag error, but at most the no-information rate, it is
+    Let R be the relative overfitting rate, ``(out_of_bag - resubstitution) / (no_information_rate - resubstitution)``
+    clipped to [0, 1], and Err' the out-of-bag error, but at most the no-information rate. The estimate is
     ``error_632 + (Err' - resubstitution) * 0.368 * 0.632 * R / (1 - 0.368 * R)``.
 
     Parameters
     ----------
     resubstitution, out_of_bag : float or array-like
-        As for `error_632`. Less is better: give 1 - accuracy, not accuracy.
+        As for `error_632`. Smaller is better: pass 1 - accuracy, not accuracy.
     no_information_rate : float or array-like
-        Error if predictions said nothing of the truth: over all pairs of one row's truth and another's prediction.
+        Error if predictions said nothing about the truth: over all pairs of one row's truth and another's prediction.
 
     Returns
     -------
@@ -111,13 +111,13 @@ def error_632_plus(resubstitution: ArrayLike, out_of_bag: ArrayLike, no_informat
     Raises
     ------
     ValueError
-        If the arguments are no real numbers, NaN, or of shapes that do not fit.
+        If the arguments are not real numbers, are NaN, or have shapes that cannot be broadcast.
 
     Notes
     -----
-    Where the out-of-bag error is above the no-information rate, and that above the resubstitution, the estimate is
-    ``0.632 * out_of_bag + 0.368 * no_information_rate``: above both Err' and `error_632`, for the latter takes the
-    out-of-bag error as it is, not Err'. So the sources have it.
+    If the out-of-bag error is above the no-information rate, and that is above the resubstitution error, the estimate
+    is ``0.632 * out_of_bag + 0.368 * no_information_rate``. It exceeds both Err' and `error_632`, because the latter
+    uses the out-of-bag error itself, not Err'. The sources define it so.
 
     References
     ----------
@@ -137,9 +137,9 @@ def error_632_plus(resubstitution: ArrayLike, out_of_bag: ArrayLike, no_informat
 def correct_bootstrap_errors(
     resubstitution: float, out_of_bag: float, no_information: float, best: float | None
 ) -> BootstrapErrors:
-    """Return all parts of an estimate; of a metric of which `best` is the largest value, in its own unit."""
+    """Return all parts of an estimate in the metric's unit; `best` is its largest value if greater is better."""
     values = np.array([resubstitution, out_of_bag, no_information])
-    err, out, none = values if best is None else best - values  # the formulas are of errors: less is better
+    err, out, none = values if best is None else best - values  # the formulas are for errors: smaller is better
     corrected = np.array([_error_632(err, out), _error_632_plus(err, out, none)])
     estimates = corrected if best is None else best - corrected
     overfitting = float(_overfitting_rate(err, out, none))
@@ -151,10 +151,10 @@ def _error_632(err: Any, out: Any) -> Any:
 
 
 def _overfitting_rate(err: Any, out: Any, none: Any) -> Floats:
-    """Return R, 0 where nothing is overfitted; NaN stays NaN."""
+    """Return R; 0 where nothing is overfitted. NaN stays NaN."""
     missing = np.isnan(err) | np.isnan(out) | np.isnan(none)
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.where(out >= none, 1.0, (out - err) / (none - err))  # infinite errors differ by NaN
+        share = np.where(out >= none, 1.0, (out - err) / (none - err))  # the difference of infinite errors is NaN
     return np.where(missing, np.nan, np.where((out > err) & (none > err), share, 0.0))
 
 

@@ -52,41 +52,41 @@ def estimate_error(
 ) -> ErrorEstimates:
     """Estimate how well a learner predicts: fit it to the training rows of each split, measure it on the test rows.
 
-    Predictions are counted as they come, and metrics taken of the counts: of each split, whose mean is the value
-    (macro), and of all test sets together (micro).
+    Predictions are counted as they come, and metrics are computed from the counts: for each split, with their mean as
+    the value (macro), and for all test sets pooled (micro).
 
     Parameters
     ----------
     fit_predict : function or estimator
         Called as ``fit_predict(X_train, y_train, X_test, **params)`` for predictions of the test rows; or an object
-        with `fit` and `predict` (and, for scores, `predict_proba` or `decision_function`), of which a copy is fitted.
+        with `fit` and `predict` (and, for scores, `predict_proba` or `decision_function`), whose copies are fitted.
     X, y : data of n_samples rows
         Arrays, frames, sparse matrices or lists, as the learner takes them.
     splitter : splitter
-        One of this package; anything with scikit-learn's ``split(X, y, groups)``; or pairs (train, test) of row
-        numbers.
+        A splitter of this package; any object with scikit-learn's ``split(X, y, groups)``; or pairs (train, test) of
+        row numbers.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
-        What to measure. A function is called with the truth and the predictions of the test rows and gives a number. An
-        estimator predicts labels and scores, as the metrics need; a function gives one array, so its metrics must be
-        all of labels, all of scores or all of numbers.
+        Metrics to compute. A function is called with the truth and the predictions of the test rows and returns a
+        number. An estimator predicts labels and scores, as the metrics need; a function `fit_predict` returns one
+        array, so its metrics must be all of labels, all of scores or all of numbers.
     groups : array-like of shape (n_samples,), optional
-        Rows that belong together, for the splitter.
+        The group of each row, for clustered rows; the splitter uses it.
     params : mapping, optional
         Parameters of the learner.
     pos_label : label, optional
-        The positive one of two classes. By default it is the last of `labels`; without these, 1 among 0/1, -1/1 and
-        booleans. Of other classes, metrics that need it are an error without it.
+        The positive one of two classes. By default it is the last of `labels` or, without these, 1 for labels 0/1,
+        -1/1 and booleans. For other classes, metrics that need it raise an error without it.
     labels : sequence, optional
         All classes and their order, for metrics of predicted labels; by default those of `y`.
     training : bool
         Measure the fit on its training rows too. (They are predicted in the same call as the test rows.)
     method : {None, "out-of-bag", ".632", ".632+"}
-        With a `BootstrapSplit`: the value is the mean over the replicates, each on the rows that it did not draw (None
-        is the same); or corrected for their being fewer, with one more fit, to all rows.
+        With a `BootstrapSplit`: "out-of-bag" (as None) is the mean over the replicates, each on the rows that it did
+        not draw. The others correct it for the fewer distinct training rows, with one more fit, to all rows.
     confidence_level : float in (0, 1)
-        Of the intervals.
+        Level of the intervals.
     n_jobs : int, optional
-        Workers of joblib, -1 for one a CPU; by default all fits are made here.
+        Number of joblib workers, -1 for one per CPU; by default all fits run in this process.
     progress : bool
         Show a bar (needs tqdm).
 
@@ -98,8 +98,8 @@ def estimate_error(
     Raises
     ------
     ValueError
-        If an argument is not as described, a split has no test rows or rows in both parts, the learner predicts a label
-        that `y` has not, or NaN (which functions are given). An error of the learner is raised with a note that
+        If an argument is not as described, a split has no test rows or rows in both parts, or the learner predicts a
+        label that `y` lacks, or NaN (which only functions take). An error of the learner is raised with a note that
         says in which fit.
 
     Warns
@@ -110,24 +110,24 @@ def estimate_error(
 
     Notes
     -----
-    The interval is Student's t of Nadeau and Bengio [1]_: with J splits of variance s^2 the variance of their mean is
-    taken to be s^2 (1 / J + n_test / n_train), as training sets overlap. For one fixed predictor under repeated
-    hold-out that tends to sigma^2 / n, its variance on n rows. It is conservative for the folds of a cross-validation,
-    whose test sets do not overlap. No estimator of the variance is unbiased for all data there [2]_. An interval is
-    clipped to what the metric can be.
+    The interval is Nadeau and Bengio's version of Student's t [1]_. With J splits of variance s^2, the variance of
+    their mean is taken to be s^2 (1 / J + n_test / n_train), because training sets overlap. For one fixed predictor
+    under repeated hold-out it tends to sigma^2 / n, its variance on n rows. For the folds of a cross-validation, whose
+    test sets do not overlap, it is conservative; no estimator of their variance is unbiased for all data [2]_.
+    Intervals are clipped to the range of the metric.
 
-    What the splits hold fixed they don't vary by. Where they are stratified (a splitter says so; folds and pairs of
-    other origin show it), the variance that the shares of the classes give the metric is added, from the counts of all
-    test sets: of labels, scores and mean losses; that of numbers, functions and medians is for shares as they are.
-    Where all splits test the same rows, the variance of the rows is. Where all splits agree, a share of rows (accuracy,
-    recall, ...) has Wilson's interval for as many rows as were tested, and others that of the rows where counts tell
-    it; else it is NaN, with a warning.
+    Splits don't vary by what they hold fixed, so this variance is added from the counts of all test sets. For
+    stratified splits (a splitter says so; folds and pairs of other origin show it), it is the variance due to the class
+    shares, for metrics of labels and scores and mean losses; intervals of metrics of numbers, functions and medians are
+    conditional on the shares. If all splits test the same rows, it is the variance of the rows. If all splits agree, a
+    share of rows (accuracy, recall, ...) has Wilson's interval for the number of tested rows, and other metrics use the
+    variance of the rows if counts give it; otherwise the interval is NaN, with a warning.
 
-    A corrected bootstrap's value is Efron's .632 or Efron and Tibshirani's .632+ estimate [3]_, which may be above the
-    no-information rate where the out-of-bag error is (see `error_632_plus`). Where greater is better
-    it is made of distances from the best value. As they propose (section 5), the interval's width is that of the
-    out-of-bag estimate times the ratio of the two errors; of a function, whose direction isn't known, it is the
-    out-of-bag estimate's. `standard_deviation` is of the replicates.
+    The value of a corrected bootstrap is Efron's .632 or Efron and Tibshirani's .632+ estimate [3]_, which may exceed
+    the no-information rate where the out-of-bag error does (see `error_632_plus`). If greater is better, it is computed
+    from distances to the best value. As they propose (section 5), the width of the interval is the out-of-bag
+    estimate's, times the ratio of the two errors; for a function, whose direction isn't known, it is the out-of-bag
+    estimate's. `standard_deviation` describes the replicates.
 
     Metrics of scores keep the distinct scores of each test set until the end, for the micro average.
 
@@ -142,7 +142,7 @@ def estimate_error(
 
     Examples
     --------
-    A learner that predicts the commoner class, of as many rows of each: leaving one out, it is always wrong.
+    A learner that predicts the more frequent class is always wrong in leave-one-out if both classes have as many rows:
 
     >>> from fastevals import KFold, LeaveOneOut, estimate_error
     >>> majority = lambda X_train, y_train, X_test: [int(2 * sum(y_train) > len(y_train))] * len(X_test)
@@ -191,7 +191,7 @@ def _with_corrections(
     whole: SplitCounts,
     method: str,
 ) -> dict[str, ErrorEstimate]:
-    """Return the estimates with the .632 or the .632+ value in place of the mean over the replicates."""
+    """Return the estimates with the .632 or .632+ value instead of the mean over the replicates."""
     changed = {}
     for variance, counts, predicted in zip(variances, whole.test, whole.predicted or (), strict=True):
         metrics = variance.metrics
@@ -217,7 +217,7 @@ def _with_corrections(
 
 
 def _check_method(method: Any, bootstrap: bool) -> None:
-    """Raise unless estimates can be made by this method: all but None go with a bootstrap."""
+    """Raise unless this method can make estimates: all methods but None need a bootstrap."""
     if method is not None and not bootstrap:
         legal = listed(get_args(BootstrapMean)[1:])
         raise ValueError(
@@ -227,9 +227,9 @@ def _check_method(method: Any, bootstrap: bool) -> None:
 
 
 def _check_no_information(metrics: list[str]) -> None:
-    """Raise if there are metrics that have no no-information rate."""
+    """Raise if metrics have no no-information rate."""
     if metrics:
         raise ValueError(
-            "method='.632+' needs what a metric is if predictions say nothing, which isn't known of "
+            "method='.632+' needs the value of a metric without information, which isn't known for "
             f"{listed(metrics)}: choose '.632'"
         )

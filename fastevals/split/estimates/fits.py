@@ -1,4 +1,4 @@
-"""One fit of a learner, what is counted of its predictions, and what the counts of many fits come to."""
+"""One fit of a learner, the counts of its predictions, and the estimates from the counts of many fits."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from fastevals.split.splitters.base import Rows
 def make_split_metrics(
     specs: MetricSpecs, name: str, y: Any, *, several: bool, pos_label: Any = None, labels: Any = None
 ) -> tuple[list[SplitMetrics], Any]:
-    """Return metrics as sets of one kind each, that of labels first, and the positive class, None where there is none.
+    """Return sets of metrics, one per kind with labels first, and the positive class, or None if there is none.
 
-    `name` is what errors call `y`; `several` is whether there may be predicted labels and scores both.
+    `name` is what errors call `y`; `several` is whether there may be both predicted labels and scores.
     """
     kinds = metric_kinds(specs)
     check_one_kind("metrics", kinds, several=several)
@@ -61,7 +61,7 @@ def make_split_metrics(
 
 
 def _choose_class(spec: Any, kind: Kind | None) -> type[SplitMetrics]:
-    """Return what counts a metric's test sets."""
+    """Return the class that counts a metric's test sets."""
     if kind is SCORES:
         return MeanLossMetrics if is_mean_loss(spec) else ThresholdMetrics
     if kind is TARGETS:
@@ -70,7 +70,7 @@ def _choose_class(spec: Any, kind: Kind | None) -> type[SplitMetrics]:
 
 
 class Fit(NamedTuple):
-    """A fit to make, and the rows to test it on; None stands for all rows."""
+    """A fit to make, and the rows to test it on; None means all rows."""
 
     learner: Learner
     train: Rows | None
@@ -79,18 +79,18 @@ class Fit(NamedTuple):
 
 
 class SplitCounts(NamedTuple):
-    """What is kept of a split: the counts of each set of metrics, and how many rows there were."""
+    """What is kept of a split: the counts for each set of metrics, and the numbers of rows."""
 
     test: list[Any]  # counts of the test rows
-    training: list[Any]  # counts of the training rows; empty where they are not measured
+    training: list[Any]  # counts of the training rows; empty if they are not measured
     n_train: int
     n_test: int
-    predicted: list[NDArray[Any]] | None = None  # only of a fit to all rows, tested on the same: its predictions
+    predicted: list[NDArray[Any]] | None = None  # predictions, only of a fit to all rows that is tested on the same
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FitTask:
-    """Makes a fit and counts what it predicts: the task of a worker, which returns counts and no predictions."""
+    """Makes a fit and counts its predictions: the task of a worker, which returns counts and no predictions."""
 
     X: Any
     y: Any
@@ -117,7 +117,7 @@ class FitTask:
     def _counts(
         self, fit: Fit, predicted: dict[str, NDArray[Any]], rows: Rows, part: str
     ) -> tuple[list[NDArray[Any]], list[Any]]:
-        """Return the predictions of some rows as each set of metrics takes them, and the counts of each."""
+        """Return the predictions of some rows in the form that each set of metrics takes, and their counts."""
         name = f"{fit.learner.name}'s predictions of the {part}"
         checked = [each.check_predictions(name, predicted[each.kind], rows) for each in self.metric_sets]
         return checked, [each.count_split(rows, own) for each, own in zip(self.metric_sets, checked, strict=True)]
@@ -135,7 +135,7 @@ def make_fits(learner: Learner, splits: SplitDesign) -> Iterator[Fit]:
 
 
 def describe_fit(fit: Fit) -> str:
-    """Return which fit it is: a function, as workers pickle it."""
+    """Return the description of a fit; a function, as workers pickle it."""
     return fit.description
 
 
@@ -147,9 +147,9 @@ def estimate_from_counts(
     alpha: float,
     splitter: Any = None,
 ) -> tuple[dict[str, ErrorEstimate], list[SplitVariance]]:
-    """Return the estimates of metrics from the counts of all splits, and how those of each set of metrics vary.
+    """Return the estimates of metrics from the counts of all splits, and the variance of each set of metrics.
 
-    An outcome that is no `SplitCounts` is a fit that failed: its values are NaN, without a warning. One has counts.
+    Outcomes without `SplitCounts` are failed fits: their values are NaN, without a warning. At least one has counts.
     """
     present = [k for k, each in enumerate(outcomes) if isinstance(each, SplitCounts)]
     counted: list[SplitCounts] = [outcomes[k] for k in present]

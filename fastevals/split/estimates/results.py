@@ -1,4 +1,4 @@
-"""Estimates from splits, and their intervals: from what splits vary by, and from what they hold fixed."""
+"""Estimates from splits, with intervals from the variance between splits and the variance that they hold fixed."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ErrorEstimates(ByMetric["ErrorEstimate"]):
-    """What `estimate_error` and `evaluate_splits` return: a mapping from each metric to its `ErrorEstimate`.
+    """Result of `estimate_error` and `evaluate_splits`: a mapping from each metric to its `ErrorEstimate`.
 
     Attributes
     ----------
     metrics : dict of str to ErrorEstimate
-        What the mapping holds.
+        The results, by metric.
     n_train : ndarray of int of shape (n_repeats, n_folds)
-        Different rows that each split was trained on; of fixed predictions, all rows that are not in the test set.
+        Distinct training rows of each split; for fixed predictions, all rows that are not in the test set.
     n_test : ndarray of int of shape (n_repeats, n_folds)
         Rows of each test set.
     matrices : ConfusionMatrix or None
-        Of metrics of predicted labels, the counts of each split, of shape (n_repeats, n_folds, K, K); None where they
-        would take over 64 MB.
+        Counts of each split for metrics of predicted labels, of shape (n_repeats, n_folds, K, K); None if they would
+        take over 64 MB.
     splitter : object
         What made the splits.
     method : str or None
-        Of the estimates of a bootstrap.
+        Method of a bootstrap's estimates.
     confidence_level : float
-        Of the intervals.
+        Level of the intervals.
     """
 
     n_train: NDArray[np.int64]
@@ -72,20 +72,20 @@ class ErrorEstimate(Frozen):
         Mean over the splits in which the metric is defined (macro); with ``method=".632"`` or ``".632+"`` the corrected
         estimate.
     standard_deviation : float
-        Of the splits about their mean; NaN of a single one, or where one is infinite.
+        Standard deviation of the splits' values; NaN for a single split, or if a value is infinite.
     confidence_interval : Interval
-        For the value, by Nadeau and Bengio's t; NaN where the standard deviation is, and, with a warning, where all
-        splits agree and no counts tell how rows vary. See `estimate_error`.
+        Nadeau and Bengio's t interval for the value. NaN if the standard deviation is, and, with a warning, if all
+        splits agree and counts don't show how rows vary. See `estimate_error`.
     per_split : ndarray of shape (n_repeats, n_folds)
-        Each test set's, NaN where undefined.
+        Value of each test set; NaN where undefined.
     micro : float
-        Of the counts of all test sets together; NaN for functions and the median absolute error.
+        Value of the pooled counts of all test sets; NaN for functions and the median absolute error.
     n_undefined : int
-        Splits in which it is undefined.
+        Splits in which the metric is undefined.
     training : ErrorEstimate or None
-        The same of the training rows, without an interval, where asked for.
+        The same for the training rows, without an interval, if asked for.
     bootstrap : BootstrapErrors or None
-        The parts of the .632 and the .632+ estimate, where one of them was asked for.
+        The parts of the .632 and .632+ estimates, if one of them was asked for.
     """
 
     value: float
@@ -96,7 +96,7 @@ class ErrorEstimate(Frozen):
     n_undefined: int
     training: ErrorEstimate | None = None
     bootstrap: BootstrapErrors | None = None
-    _splits: MeasuredSplits | None = None  # which `ErrorEstimates` has once for all; tests of two learners read it
+    _splits: MeasuredSplits | None = None  # one object for all estimates of a call; tests of two learners read it
 
     def __repr__(self) -> str:
         low, high = self.confidence_interval
@@ -124,9 +124,9 @@ class ErrorEstimate(Frozen):
 
 
 class MeasuredSplits(NamedTuple):
-    """The rows of training and of test sets, of shape (n_repeats, n_folds), what made the splits, and what is measured.
+    """Training and test rows, of shape (n_repeats, n_folds), the origin of the splits, and the metric.
 
-    The last three are None where they are not known: the metric and its direction are not of a function.
+    The last three are None if unknown; a function's name and direction are.
     """
 
     n_train: NDArray[np.int64]
@@ -147,10 +147,10 @@ def make_estimates(
     missing: int = 0,
     splitter: Any = None,
 ) -> dict[str, ErrorEstimate]:
-    """Return the estimates of metrics from their values in each split; warn of splits in which one has none.
+    """Return the estimates of metrics from their values in each split; warn about splits without a value.
 
-    `values` are those of each metric in each split, `micro` one for each metric; `training` are both of the training
-    rows. Of splits that were not measured, `missing` of them, values are NaN without a warning.
+    `values` has each metric in each split, and `micro` one value per metric; `training` has both for the training rows.
+    `missing` splits were not measured: their values are NaN, without a warning.
     """
     splits = None
     if not missing:
@@ -174,7 +174,7 @@ def make_estimates(
 
 
 def no_estimate(shape: tuple[int, int], *, training: bool = False) -> ErrorEstimate:
-    """Return the estimate of what could not be measured: NaN in all splits."""
+    """Return the estimate for splits that could not be measured: NaN in all."""
     nan = math.nan
     estimate = ErrorEstimate(nan, nan, Interval(nan, nan), np.full(shape, nan), nan, math.prod(shape))
     return replace(estimate, training=estimate) if training else estimate
@@ -198,23 +198,23 @@ def _without_interval(label: str, per_split: Floats, micro: float, missing: int)
 class SplitVariance:
     """How metrics of one kind vary over the test sets of splits, and the intervals that follow.
 
-    Splits of one data set tell how far a mean over test sets is from that over all rows there could be, as far as these
-    sets differ as new rows would. Stratified ones never differ in their shares of the classes, and predictions that are
-    measured on the same rows each time not in the rows at all. What is missing then is known from the counts of all
-    test sets: the variance of what a row of each class, or each row, adds to the metric.
+    Splits of one data set show how far a mean over test sets is from the mean over all possible rows, if test sets
+    differ as new rows would. But stratified test sets never differ in their class shares, and predictions measured on
+    the same rows each time don't vary by rows at all. The missing variance is computed from the counts of all test
+    sets, as the variance of what a row of each class, or each row, contributes to the metric.
     """
 
     metrics: SplitMetrics
-    pooled: Any  # counts of all test sets together
+    pooled: Any  # counts of all test sets
     fixed: FixedByDesign
     n_train: Any  # rows of each split
     n_test: Any
-    alpha: float  # 1 less the level
+    alpha: float  # 1 minus the level
 
     def interval(self, name: str, value: float, per_split: Floats, bounds: tuple[float, float]) -> Interval:
-        """Return the interval of a metric's mean over splits, within what the metric can be.
+        """Return the interval of a metric's mean over splits, within the metric's range.
 
-        It is NaN, with a warning that says why, where the splits don't tell.
+        It is NaN, with a warning that says why, if the splits cannot show it.
         """
         margin = self.margin(name, per_split)
         if margin > 0:
@@ -226,20 +226,20 @@ class SplitVariance:
                 successes, failures = (each * self._tested for each in outcomes)
                 ends = share_interval(successes, failures, "wilson", self.alpha, "two-sided")
                 return Interval(*map(float, ends))
-            because = f"it is the same in all {number} splits, which doesn't say how near it is to that of other rows"
+            because = f"it is the same in all {number} splits, which doesn't show how it varies over other rows"
         else:
-            because = f"all {number} splits test the same rows, so they don't say what it is on others"
-        warn_undefined(f"the interval of {name}", f"{because}; bootstrap draws rows")
+            because = f"all {number} splits test the same rows, so they don't show how it varies over other rows"
+        warn_undefined(f"the interval of {name}", f"{because}; bootstrap resamples rows")
         return NOWHERE
 
     def margin(self, name: str, per_split: Floats) -> float:
-        """Compute half the width of the interval: 0 if nothing varies, NaN if what is held fixed isn't known.
+        """Compute half the width of the interval: 0 if nothing varies, NaN if the variance held fixed isn't known.
 
-        Nadeau and Bengio's variance and that which is held fixed add up, and degrees of freedom are Welch's.
+        Nadeau and Bengio's variance and the variance held fixed add up, with Welch's degrees of freedom.
         """
         values = per_split[~np.isnan(per_split)]
         n_train, n_test = (float(np.sum(each)) for each in (self.n_train, self.n_test))
-        # Test sets of all rows have no rest to train on: the variance is that of a mean.
+        # Test sets of all rows leave none to train on: the variance is that of a plain mean.
         margin = corrected_t_margin(values, n_test / n_train if n_train else 0.0, self.alpha)
         missing = self._missing(name, same=margin == 0)
         if not missing > 0:
@@ -251,7 +251,7 @@ class SplitVariance:
         return self._critical(1 / (share**2 / df + (1 - share) ** 2 / rows_df)) * both
 
     def _missing(self, name: str, same: bool) -> float:
-        """Compute the variance, of a row, that the splits don't show: that of all rows where splits are the `same`."""
+        """Compute the variance per row that the splits don't show: of all rows if splits are the `same`."""
         fixed = self.fixed.kind
         if (fixed is None and not same) or self.fixed.n_rows < 2:
             return 0.0
@@ -267,13 +267,13 @@ class SplitVariance:
 
     @property
     def _tested(self) -> float:
-        """Rows that are in any test set, as far as sizes tell, for each time that one is."""
+        """Distinct rows in test sets, as far as sizes show, per row tested."""
         times = float(np.sum(self.n_test))
         return min(times, self.fixed.n_rows) / times
 
 
 def interval_about(value: float, below: float, above: float, bounds: tuple[float, float]) -> Interval:
-    """Return an interval about a value that reaches so far, clipped to what the metric can be."""
+    """Return an interval that reaches `below` and `above` a value, clipped to the metric's range."""
     low, high = (float(np.clip(end, *bounds)) for end in (value - below, value + above))
     return Interval(low, high)
 
@@ -282,5 +282,5 @@ def interval_about(value: float, below: float, above: float, bounds: tuple[float
 
 
 def _warn_left_out_splits(metric: str, undefined: int, n: int) -> None:
-    """Warn that a metric has no value in some splits."""
+    """Warn that a metric is undefined in some splits."""
     _warn(f"{metric} is undefined in {undefined} of {n} splits, which are left out (n_undefined)")

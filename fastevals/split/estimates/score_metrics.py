@@ -1,4 +1,4 @@
-"""Metrics of scores of test sets: from threshold counts of each, or from sums of what each row loses."""
+"""Metrics of scores on test sets: from threshold counts of each, or from sums of row losses."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from fastevals.split.estimates.split_metrics import (
 )
 from fastevals.split.splitters.base import Rows
 
-FEW_CELLS = 1 << 22  # of the steps of all test sets of a repetition, counted together: three times as fast by test set
-VARIES = 1e-12  # of the mean square: a variance of less is rounding
-PER_ROW = 2  # the same, for each row: of one fold all are counted together
-MOST_EXACT = 2**31  # pairs of rows up to which counts of them are whole numbers
+FEW_CELLS = 1 << 22  # steps of all test sets of a repetition that are counted in one pass, three times as fast per set
+VARIES = 1e-12  # share of the mean square: a smaller variance is rounding
+PER_ROW = 2  # as FEW_CELLS, per row: a single fold is always counted in one pass
+MOST_EXACT = 2**31  # pairs of rows up to which they are counted as integers
 
 
 class ScoreMetrics(SplitMetrics):
@@ -44,7 +44,7 @@ class ScoreMetrics(SplitMetrics):
         self.names = list(specs)
         self._specs = specs
         self._positive = positive
-        self._metrics()  # an option that is none is an error before the first fit
+        self._metrics()  # an invalid option raises before the first fit
         self._probabilities = any(
             each.name in SCORE_METRICS and SCORE_METRICS[each.name].of == "probabilities" for each in specs.values()
         )
@@ -53,7 +53,7 @@ class ScoreMetrics(SplitMetrics):
         return SCORES.metrics(self._specs)
 
     def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
-        """Return the scores as they are, once they are known to be finite, and probabilities where they must be."""
+        """Return the scores unchanged after checking that they are finite, and probabilities if needed."""
         scores = SCORES.as_array(name, predicted)
         check_finite(name, scores)
         if self._probabilities:
@@ -65,18 +65,18 @@ class ScoreMetrics(SplitMetrics):
         return SCORES.evaluate(counted, self._metrics())
 
     def no_information(self, predicted: NDArray[Any]) -> Floats:
-        """Return each metric if each class had the same shares of the scores."""
+        """Return each metric if scores had the same distribution in both classes."""
         whole = Ranking(self._positive, predicted).counts
         rows = whole.tps + whole.fps
         n_pos, n_neg = int(whole.n_pos), int(whole.n_neg)
         n = n_pos + n_neg
-        # Shares as counts of pairs: of whole numbers an AUC is 0.5 exactly.
+        # Shares are counted as pairs: with integers an AUC is exactly 0.5.
         by = (n_pos, n_neg) if n * n < MOST_EXACT else (n_pos / n, n_neg / n)
         return self.evaluate_counts([ThresholdCounts._unchecked(whole.thresholds, rows * by[0], rows * by[1])])[:, 0]
 
 
 class ThresholdMetrics(ScoreMetrics):
-    """Metrics of threshold counts: scores are sorted once, and test sets keep their order."""
+    """Metrics of threshold counts: scores are sorted once, and test sets keep this order."""
 
     needs_times_tested = True
 
@@ -89,18 +89,18 @@ class ThresholdMetrics(ScoreMetrics):
         return self.evaluate_counts(counted)
 
     def pool(self, counted: Sequence[ThresholdCounts]) -> ThresholdCounts:
-        """Return the counts of all at each threshold of any."""
+        """Return the counts of all, at the thresholds of any."""
         return count_by_score(
             np.concatenate([each.thresholds[1:] for each in counted]),
             *(np.concatenate([np.diff(getattr(each, name)) for each in counted]) for name in ("tps", "fps")),
         )
 
     def micro(self, pooled: ThresholdCounts) -> Floats:
-        """Return each metric of the counts of all."""
+        """Return each metric of the pooled counts."""
         return self.evaluate_counts([pooled])[:, 0]
 
     def class_variance(self, name: str, pooled: ThresholdCounts) -> float:
-        """Compute the variance of what a metric gains by a row of a class, its scores in the shares there are."""
+        """Compute the variance of a metric's gain from one more row of a class, with the class's shares of scores."""
         n_pos, n_neg = float(pooled.n_pos), float(pooled.n_neg)
         if not (n_pos and n_neg):
             return math.nan
@@ -127,7 +127,7 @@ class ThresholdMetrics(ScoreMetrics):
         return self._one_by_one(prepared, folds, n_folds), None
 
     def _one_by_one(self, ordered: SortedScores, folds: Folds, n_folds: int) -> Floats:
-        """Return the metrics of many test sets: each one's thresholds are looked at alone."""
+        """Return the metrics of many test sets, one by one, each with its own thresholds."""
         results = np.empty((len(self.names), len(folds), n_folds))
         metrics = self._metrics()
         for repeat, row_folds in enumerate(folds):
@@ -145,23 +145,23 @@ class ThresholdMetrics(ScoreMetrics):
 
 
 class SortedScores(NamedTuple):
-    """Scores from the highest down; a test set keeps their order."""
+    """Scores in descending order, which test sets keep."""
 
     rows: Rows  # in this order
     positive: NDArray[np.bool_]  # their classes
-    ranks: Rows  # the number of each one's threshold
+    ranks: Rows  # the number of each row's threshold
     thresholds: NDArray[Any]  # all distinct scores, descending
 
     @classmethod
     def from_scores(cls, whole: ThresholdCounts, scores: NDArray[Any], positive: NDArray[np.bool_]) -> SortedScores:
-        """Sort them; `whole` are the counts of all."""
+        """Sort the scores; `whole` are the counts of all."""
         rows = np.argsort(scores, kind="stable")[::-1]
         ordered = scores[rows]
         ranks = np.concatenate(([0], np.cumsum(ordered[1:] != ordered[:-1])))
         return cls(rows, positive[rows], ranks, whole.thresholds[1:])
 
     def counts(self, places: Rows) -> ThresholdCounts:
-        """Return the threshold counts of some rows, by their places in this order."""
+        """Return the threshold counts of the rows at some places in this order."""
         ranks = self.ranks[places]
         last = np.append(np.flatnonzero(ranks[1:] != ranks[:-1]), ranks.size - 1)
         tps = np.cumsum(self.positive[places])[last]
@@ -172,14 +172,14 @@ class SortedScores(NamedTuple):
 class SteppedScores(NamedTuple):
     """Scores as the steps of one ranking, whose rows are counted for each test set."""
 
-    sweeps: RankingSweep  # the steps, and metrics of counts of them
+    sweeps: RankingSweep  # the steps, and metrics of their counts
     cells: NDArray[np.int32]  # the cell of each row: its class and step
 
     @classmethod
     def from_scores(
         cls, whole: ThresholdCounts, scores: NDArray[Any], negative: NDArray[np.bool_], metrics: Sequence[RankingMetric]
     ) -> SteppedScores:
-        """Sort them; `whole` are the counts of all."""
+        """Sort the scores; `whole` are the counts of all."""
         sweeps, rows, ordered = sort_rows_by_step(whole, scores, negative, metrics)
         cells = np.empty(rows.size, dtype=np.int32)
         cells[rows] = ordered
@@ -200,10 +200,10 @@ class SteppedScores(NamedTuple):
 
 
 class MeanLossMetrics(ScoreMetrics, AdditiveMetrics):
-    """Metrics that are means of what each row loses: the Brier score, the log loss."""
+    """Metrics that are means of row losses: the Brier score, the log loss."""
 
     def row_terms(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
-        """Return the loss of each row by each metric."""
+        """Return the loss of each row for each metric."""
         positive = self._positive if rows is None else self._positive[rows]
         losses = [_losses(metric)(predicted.astype(np.float64)) for metric in self._metrics()]
         return np.stack([np.where(positive, own, other) for own, other in losses], axis=1)
@@ -219,18 +219,18 @@ class MeanLossMetrics(ScoreMetrics, AdditiveMetrics):
         return np.asarray((totals[:, 1 : 1 + len(self.names)] / totals[:, :1]).T)
 
     def count_split(self, rows: Rows, predicted: NDArray[Any]) -> NDArray[Any]:
-        """Return the sums of a test set, and those by class."""
+        """Return the sums of a test set, in total and by class."""
         by_class = self._by_class(predicted[None], self._positive[rows][None], np.ones((1, rows.size), dtype=np.int64))
         return np.concatenate((AdditiveMetrics.count_split(self, rows, predicted), by_class.ravel()))
 
     def pool(self, counted: Sequence[Any]) -> LossTotals:
-        """Return the sums of all, and those by class if they were counted."""
+        """Return the sums of all, also by class if these were counted."""
         totals = AdditiveMetrics.pool(self, counted)
         m = len(self.names)
         return LossTotals(totals[: 1 + m], totals[1 + m :].reshape(2, -1) if totals.size > 1 + m else None)
 
     def pool_folds(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> LossTotals:
-        """Return the sums of all, and those by class where it is known how often each row is tested."""
+        """Return the sums of all, also by class if it is known how often each row is tested."""
         pooled = self.pool(parts)
         if not tested.any():
             return pooled
@@ -239,7 +239,7 @@ class MeanLossMetrics(ScoreMetrics, AdditiveMetrics):
         return pooled._replace(by_class=self._by_class(predicted, positive, np.reshape(tested, predicted.shape)))
 
     def _by_class(self, predicted: NDArray[Any], positive: NDArray[np.bool_], times: NDArray[Any]) -> Floats:
-        """Add up losses and their squares by class, of predictions of shape (n, n_rows), each so many times."""
+        """Add up losses and their squares by class; predictions of shape (n, n_rows) count `times`."""
         sums = np.zeros((2, 1 + 2 * len(self.names)))
         for scores, truth, number in zip(predicted, positive, times, strict=True):
             scores, truth, number = scores[number > 0], truth[number > 0], number[number > 0].astype(np.float64)
@@ -253,7 +253,7 @@ class MeanLossMetrics(ScoreMetrics, AdditiveMetrics):
         return np.asarray(self.evaluate_totals(pooled.totals[None])[:, 0])
 
     def class_variance(self, name: str, pooled: LossTotals) -> float:
-        """Compute the variance of the mean losses of the classes."""
+        """Compute the variance over rows of the mean loss of a row's class."""
         if pooled.by_class is None or not pooled.by_class[:, 0].all():
             return math.nan
         n, sums = pooled.by_class[:, 0], pooled.by_class[:, 1 + self.names.index(name)]
@@ -273,20 +273,20 @@ class MeanLossMetrics(ScoreMetrics, AdditiveMetrics):
 
 
 class LossTotals(NamedTuple):
-    """Sums of the losses of all test sets: as `MeanLossMetrics` adds them up, and, where counted, by class."""
+    """Sums of the losses of all test sets, in total and, if counted, by class."""
 
     totals: Floats  # rows, and the sum of each metric's losses, of shape (1 + n_metrics,)
-    by_class: Floats | None  # the same of negatives and of positives, and sums of squares: (2, 1 + 2 n_metrics)
+    by_class: Floats | None  # the same for negatives and positives, with sums of squares: (2, 1 + 2 n_metrics)
 
 
 def is_mean_loss(spec: MetricSpec) -> bool:
-    """Return whether a metric of scores is the mean of what each row loses."""
+    """Return whether a metric of scores is a mean of row losses."""
     sweep = SCORES.metric(spec).sweep
     return sweep is not None and sweep.of_thresholds is not None and not sweep.n_bins
 
 
 def _losses(metric: RankingMetric) -> Callable[[Floats], tuple[Floats, ...]]:
-    """Return the function from scores to the losses of positives and of negatives of a metric that is their mean."""
+    """Return the function from scores to the losses of positives and negatives, for a metric that is a mean loss."""
     assert metric.sweep is not None
     assert metric.sweep.of_thresholds is not None
     return metric.sweep.of_thresholds

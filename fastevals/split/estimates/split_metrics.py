@@ -1,11 +1,11 @@
-"""Metrics of test sets, computed from what is counted of each: one class for each kind of prediction.
+"""Metrics of test sets, computed from the counts of each: one class per kind of prediction.
 
-Where each split has predictions of its own, a test set is counted as they come (`count_split`), metrics are computed of
-the counts of all (`values`), and counts are pooled (`pool`). Where predictions are fixed, the test sets of many splits
-are counted in one pass over the rows (`measure_folds`, `pool_folds`). Both give the same counts, so the same numbers.
+If each split has its own predictions, a test set is counted as they come (`count_split`), metrics are computed from the
+counts of all (`values`), and counts are pooled (`pool`). If predictions are fixed, the test sets of many splits are
+counted in one pass over the rows (`measure_folds`, `pool_folds`). Both give the same counts, so the same numbers.
 
-A splitter may hold the rows, or the shares of the classes, fixed. What a metric varies by because of them is computed
-from the pooled counts: the variance of what it gains by one row more (`row_variance`, `class_variance`).
+A splitter may hold the rows, or the class shares, fixed. The variance that a metric has because of them is computed
+from the pooled counts, as the variance of its gain from one more row (`row_variance`, `class_variance`).
 """
 
 from __future__ import annotations
@@ -41,26 +41,26 @@ from fastevals.measure.regression import choose_origin
 from fastevals.split.splitters.base import Rows
 
 Floats = NDArray[np.float64]
-Folds = NDArray[np.uint32]  # of shape (n_repeats, n_samples): that a row is tested in, or a number past all of them
+Folds = NDArray[np.uint32]  # of shape (n_repeats, n_samples): the test set of a row, or a number past all test sets
 
-GAIN_ROUNDING = 2.0**-48  # of a metric's value, for each row: what it gains by a row is a difference of two such
+GAIN_ROUNDING = 2.0**-48  # relative, per row: a gain from one more row is a difference of two values
 STACKED = 1 << 20  # entries of matrices at a time
 MOST_KEPT = 1 << 23  # entries of matrices that results hold: 64 MB
-MOST_TRIED = 1 << 28  # entries of matrices with a row more: a second
+MOST_TRIED = 1 << 28  # entries of matrices with one more row: a second
 N_SUMS = 5  # rows, and four sums of errors
-USUAL_TARGET = 2.0**400  # targets as large, or as small, are taken in another unit
+USUAL_TARGET = 2.0**400  # larger targets, and smaller ones than its inverse, get another unit
 
 
 class SplitMetrics:
     """Metrics of one kind, and the counts of test sets that they are computed from.
 
-    What counts are is up to the class: cells of a matrix, sums, threshold counts. Others only hand them on.
+    Each class decides what counts are: cells of a matrix, sums, threshold counts. Other code only passes them on.
     """
 
-    names: list[str]  # what results call the metrics
-    kind: str  # of what is predicted: "labels", "scores", "targets", or "values" of any kind
+    names: list[str]  # in results
+    kind: str  # of predictions: "labels", "scores", "targets", or "values" of any kind
     knows_no_information = False  # whether `no_information` returns numbers
-    needs_times_tested = False  # whether `pool_folds` always looks at `tested`
+    needs_times_tested = False  # whether `pool_folds` always reads `tested`
     classes: Classes | None = None  # of predicted labels
 
     @property
@@ -69,7 +69,7 @@ class SplitMetrics:
         return None if self.classes is None else self.classes.labels
 
     def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
-        """Return predictions of some rows, or of all, as `count_split` and `prepare` take them."""
+        """Return predictions of some rows, or of all, in the form that `count_split` and `prepare` take."""
         raise NotImplementedError
 
     def count_split(self, rows: Rows, predicted: NDArray[Any]) -> Any:
@@ -81,62 +81,62 @@ class SplitMetrics:
         raise NotImplementedError
 
     def pool(self, counted: Sequence[Any]) -> Any:
-        """Return the counts of all test sets together, where there are any."""
+        """Return the counts of all test sets pooled, if there are counts."""
         return None
 
     def micro(self, pooled: Any) -> Floats:
-        """Return each metric of all test sets together; NaN where no counts tell it."""
+        """Return each metric of all test sets pooled; NaN if counts don't give it."""
         return np.full(len(self.names), np.nan)
 
     def class_variance(self, name: str, pooled: Any) -> float:
-        """Compute the variance, over the rows, of what a metric gains by a row of the class that the row is of.
+        """Compute the variance over rows of a metric's gain from one more row of the row's class.
 
-        That over the number of rows is what a metric varies by because the shares of the classes do. NaN if unknown.
+        Divided by the number of rows, it is the metric's variance due to the class shares. NaN if unknown.
         """
         return math.nan
 
     def row_variance(self, name: str, pooled: Any) -> float:
-        """Compute the variance, over the rows, of what a metric gains by the row; NaN if unknown."""
+        """Compute the variance over rows of a metric's gain from one more such row; NaN if unknown."""
         return math.nan
 
     def outcomes(self, name: str, pooled: Any) -> tuple[float, float] | None:
-        """Return the successes and failures that a metric is a share of; None where it is none."""
+        """Return the successes and failures if a metric is a share of trials, otherwise None."""
         return None
 
     def prepare(self, predicted: NDArray[Any], n_folds: int) -> Any:
-        """Return what `measure_folds` needs of predictions of all rows: work that is done once."""
+        """Return what `measure_folds` needs from predictions of all rows: work to do only once."""
         return predicted
 
     def measure_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
-        """Return each metric of all test sets, of shape (n_metrics, n_repeats, n_folds), and what `pool_folds` needs.
+        """Return each metric of all test sets, of shape (n_metrics, n_repeats, n_folds), and counts for `pool_folds`.
 
-        With `keep`, that is also what `matrices` needs.
+        With `keep`, the counts also serve `matrices`.
         """
         raise NotImplementedError
 
     def pool_folds(self, parts: Sequence[Any], predicted: NDArray[Any], tested: NDArray[Any]) -> Any:
-        """Return the counts of all test sets together.
+        """Return the counts of all test sets pooled.
 
-        `parts` are what each call of `measure_folds` returned beside the values; `tested` is how often each prediction
-        is in a test set, of the shape of the predictions, or nowhere if that was not counted.
+        `parts` are the counts that each call of `measure_folds` returned; `tested` is how often each prediction is in a
+        test set, of the shape of the predictions, or 0 if that was not counted.
         """
         return self.pool(parts)
 
     def no_information(self, predicted: NDArray[Any]) -> Floats:
-        """Return each metric of all pairs of one row's truth and another's prediction, of predictions of all rows."""
+        """Return each metric over all pairs of one row's truth and another's prediction."""
         return np.full(len(self.names), np.nan)
 
     def keeps_matrices(self, n_splits: int) -> bool:
-        """Return whether results hold the matrices of so many test sets."""
+        """Return whether results keep the matrices of `n_splits` test sets."""
         return False
 
     def matrices(self, counted: Sequence[Any], shape: tuple[int, int]) -> ConfusionMatrix[Any] | None:
-        """Return the matrices of splits of a shape where results hold them; `counted` is as for `pool`."""
+        """Return the matrices of splits if results keep them; `counted` is as for `pool`."""
         return None
 
 
 class AdditiveMetrics(SplitMetrics):
-    """Metrics of sums over the rows, so that the sums of test sets add up to those of all together."""
+    """Metrics of sums over rows, so that the sums of test sets can be added."""
 
     def sum_by_fold(self, prepared: NDArray[Any], folds: Folds, n_folds: int) -> NDArray[Any]:
         """Return the sums of each test set, of shape (n_repeats, n_folds, n_sums)."""
@@ -147,7 +147,7 @@ class AdditiveMetrics(SplitMetrics):
         raise NotImplementedError
 
     def merge_totals(self, totals: NDArray[Any]) -> NDArray[Any]:
-        """Return the sums of all test sets together."""
+        """Return the sums over all test sets."""
         return np.asarray(totals.sum(axis=0))
 
     def count_split(self, rows: Rows, predicted: NDArray[Any]) -> NDArray[Any]:
@@ -156,7 +156,7 @@ class AdditiveMetrics(SplitMetrics):
         return np.asarray(self.sum_by_fold(self.row_terms(predicted, rows), folds, 1)[0, 0])
 
     def row_terms(self, predicted: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
-        """Return what is added up of each row."""
+        """Return the terms of each row."""
         raise NotImplementedError
 
     def values(self, counted: Sequence[Any]) -> Floats:
@@ -164,7 +164,7 @@ class AdditiveMetrics(SplitMetrics):
         return self.evaluate_totals(np.stack(counted))
 
     def pool(self, counted: Sequence[Any]) -> Any:
-        """Return the sums of all; `counted` are sums of any number of test sets each."""
+        """Return the sums of all; `counted` are sums, each of any number of test sets."""
         return self.merge_totals(np.concatenate([each.reshape(-1, each.shape[-1]) for each in counted]))
 
     def micro(self, pooled: Any) -> Floats:
@@ -172,11 +172,11 @@ class AdditiveMetrics(SplitMetrics):
         return np.asarray(self.evaluate_totals(pooled[None])[:, 0])
 
     def prepare(self, predicted: NDArray[Any], n_folds: int) -> NDArray[Any]:
-        """Return what is added up of each row."""
+        """Return the terms of each row."""
         return self.row_terms(predicted, None)
 
     def measure_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
-        """Return each metric of all test sets, and the sums of each, with `keep`, or of all together."""
+        """Return each metric of all test sets, and their sums: of each, with `keep`, or of all."""
         totals = self.sum_by_fold(prepared, folds, n_folds)
         flat = totals.reshape(-1, totals.shape[-1])
         values = self.evaluate_totals(flat).reshape(-1, *totals.shape[:2])
@@ -184,7 +184,7 @@ class AdditiveMetrics(SplitMetrics):
 
 
 class LabelMetrics(AdditiveMetrics):
-    """Metrics of confusion matrices over all classes: the user's, or the labels of `y`; a test set may lack some."""
+    """Metrics of confusion matrices over all classes: the user's, or those in `y`; a test set may lack some."""
 
     kind = "labels"
     knows_no_information = True
@@ -199,13 +199,13 @@ class LabelMetrics(AdditiveMetrics):
         self._order = np.argsort(self.classes.labels, kind="stable")
         self._n_cells = self.classes.labels.size**2
         self._true = self._codes(name, self._y)
-        self.evaluate_totals(np.zeros((1, self._n_cells), dtype=np.int64))  # what can't be is an error before any fit
+        self.evaluate_totals(np.zeros((1, self._n_cells), dtype=np.int64))  # invalid options raise before any fit
 
     def _codes(self, name: str, labels: NDArray[Any]) -> NDArray[np.int32]:
         return _as_class_codes(name, labels, self.classes.labels, self._order)
 
     def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
-        """Return the numbers of the predicted classes."""
+        """Return the class numbers of the predictions."""
         y = self._y if rows is None else self._y[rows]
         labels = as_predicted_labels(y, {name: predicted}, true_name=self._name)[name]
         return self._codes(name, labels if is_text(labels) else as_class_numbers(name, labels))
@@ -235,9 +235,9 @@ class LabelMetrics(AdditiveMetrics):
         return np.concatenate(results, axis=1)
 
     def measure_folds(self, prepared: Any, folds: Folds, n_folds: int, *, keep: bool) -> tuple[Floats, Any]:
-        """Return each metric of all test sets, and the counts of each or of all together.
+        """Return each metric of all test sets, and their counts: of each, or of all.
 
-        It is done for so few test sets at a time that memory holds their matrices.
+        It takes few enough test sets at a time for their matrices to fit in memory.
         """
         n_cells = self._n_cells
         step = min(max(1, STACKED // n_cells), n_folds)
@@ -256,7 +256,7 @@ class LabelMetrics(AdditiveMetrics):
         return np.concatenate(values, axis=1), np.concatenate(counts)
 
     def keeps_matrices(self, n_splits: int) -> bool:
-        """Return whether results hold the matrices of so many test sets."""
+        """Return whether results keep the matrices of `n_splits` test sets."""
         return n_splits * self._n_cells <= MOST_KEPT
 
     def matrices(self, counted: Sequence[Any], shape: tuple[int, int]) -> ConfusionMatrix[Any] | None:
@@ -267,7 +267,7 @@ class LabelMetrics(AdditiveMetrics):
         return ConfusionMatrix._from_counts(np.concatenate(counted, axis=None).reshape(*shape, k, k), self.classes)
 
     def class_variance(self, name: str, pooled: NDArray[Any]) -> float:
-        """Compute the variance of what a metric gains by a row of a class, its predictions in the shares there are."""
+        """Compute the variance of a metric's gain from one more row of a class, predicted in the class's shares."""
         k = self.classes.labels.size
         rows = pooled.reshape(k, k).sum(axis=1)
         (present,) = np.nonzero(rows)
@@ -278,7 +278,7 @@ class LabelMetrics(AdditiveMetrics):
         return self._variance(name, pooled, more, rows[present])
 
     def row_variance(self, name: str, pooled: NDArray[Any]) -> float:
-        """Compute the variance of what a metric gains by a row."""
+        """Compute the variance of a metric's gain from one more row."""
         (present,) = np.nonzero(pooled)
         if present.size * pooled.size > MOST_TRIED:
             return math.nan
@@ -287,14 +287,14 @@ class LabelMetrics(AdditiveMetrics):
         return self._variance(name, pooled, more, pooled[present])
 
     def _variance(self, name: str, pooled: NDArray[Any], more: Floats, numbers: NDArray[Any]) -> float:
-        """Compute the variance of what a metric gains by adding rows of so many kinds, `numbers` of each."""
+        """Compute the variance of a metric's gain from one more row, over kinds with `numbers` rows each."""
         k = self.classes.labels.size
         stack = np.concatenate((pooled.reshape(1, k, k), pooled.reshape(1, k, k) + more.reshape(-1, k, k)))
         (values,) = LABELS.evaluate(stack, self.classes, [LABELS.metric(self._specs[name])])
         return gain_variance(float(values[0]), values[1:], numbers)
 
     def outcomes(self, name: str, pooled: NDArray[Any]) -> tuple[float, float] | None:
-        """Return the successes and failures of accuracy and the like; of two classes those of rates of the positive."""
+        """Return the successes and failures of accuracy and the like; with two classes, of the positive's rates too."""
         spec, k = self._specs[name], self.classes.labels.size
         matrix = pooled.reshape(k, k)
         if not isinstance(spec, MetricSpec) or spec.name not in SHARES or spec.options:
@@ -310,14 +310,14 @@ class LabelMetrics(AdditiveMetrics):
         return float(successes), float(failures)
 
     def no_information(self, predicted: NDArray[Any]) -> Floats:
-        """Return each metric of the matrix that the margins make."""
+        """Return each metric of the matrix expected from the margins."""
         k = self.classes.labels.size
         margins = [np.bincount(codes, minlength=k) for codes in (self._true, predicted)]
         return self.evaluate_totals((np.outer(*margins) / self._true.size).reshape(1, -1))[:, 0]
 
 
 class TargetMetrics(AdditiveMetrics):
-    """Metrics of errors but the median."""
+    """Metrics of errors, except the median."""
 
     kind = "targets"
     knows_no_information = True
@@ -328,7 +328,7 @@ class TargetMetrics(AdditiveMetrics):
         self._y = as_finite_targets(name, y)
         self._origin = choose_origin(self._y)
         largest = float(np.abs(self._y).max())
-        # Else squares are past the floats.
+        # Otherwise squares overflow or underflow.
         self._unit = 1.0 if 1 / USUAL_TARGET < largest < USUAL_TARGET else power_of_two(largest)
         self._scatter = any("scatter" in METRICS[each.name].needs for each in self._metrics)
 
@@ -355,7 +355,7 @@ class TargetMetrics(AdditiveMetrics):
         return totals
 
     def merge_totals(self, totals: NDArray[Any]) -> NDArray[Any]:
-        """Return the sums of all together: of deviations from the mean of all."""
+        """Return the sums over all test sets, with deviations from the mean of all."""
         with np.errstate(over="ignore", invalid="ignore"):
             sums = np.asarray(totals.sum(axis=0))
             if self._scatter:
@@ -375,7 +375,7 @@ class TargetMetrics(AdditiveMetrics):
         return np.stack(TARGETS.evaluate(sums, self._metrics))
 
     def no_information(self, predicted: NDArray[Any]) -> Floats:
-        """Return each metric of all pairs of a target and a prediction; sorted, so that they need not be made."""
+        """Return each metric over all pairs of a target and a prediction; sorting avoids making the pairs."""
         n = self._y.size
         y, p = self._y * self._unit, predicted * self._unit
         middle = y.mean()
@@ -392,7 +392,7 @@ class TargetMetrics(AdditiveMetrics):
 
 
 class FunctionMetrics(SplitMetrics):
-    """Functions of the truth and the predictions of a test set: nothing is known of all test sets together."""
+    """Functions of the truth and the predictions of a test set; they have no pooled value."""
 
     kind = "values"
 
@@ -406,7 +406,7 @@ class FunctionMetrics(SplitMetrics):
         return as_vector(name, predicted)
 
     def count_split(self, rows: Rows, predicted: NDArray[Any]) -> Floats:
-        """Call the functions, each with arrays of its own: one may sort them in place."""
+        """Call the functions, each with its own arrays, as it may sort them in place."""
         functions = zip(self.names, self._functions, strict=True)
         return np.array([_as_metric_value(name, each(self._y[rows], predicted.copy())) for name, each in functions])
 
@@ -426,12 +426,12 @@ class FunctionMetrics(SplitMetrics):
 
 
 class MedianErrorMetric(FunctionMetrics):
-    """The median absolute error, which no sums tell."""
+    """The median absolute error, which sums don't give."""
 
     kind = "targets"
 
     def __init__(self, specs: Mapping[str, Any], y: Any, name: str) -> None:
-        TARGETS.metrics(specs)  # an option that is none is an error
+        TARGETS.metrics(specs)  # raises for an invalid option
         super().__init__(dict.fromkeys(specs, median_absolute_error), as_finite_targets(name, y), name)
 
     def check_predictions(self, name: str, predicted: Any, rows: Rows | None = None) -> NDArray[Any]:
@@ -440,9 +440,9 @@ class MedianErrorMetric(FunctionMetrics):
 
 
 def gain_variance(without: float, more: Floats, numbers: NDArray[Any]) -> float:
-    """Compute the variance of what a metric gains by a row.
+    """Compute the variance of a metric's gain from one more row.
 
-    `without` is its value, and `more` are its values with one row more, of kinds that there are so many rows of.
+    `without` is its value, and `more` are its values with one more row of each kind; kinds have `numbers` rows.
     """
     n = float(numbers.sum())
     gains = (n + 1) * (more - without)
@@ -452,7 +452,7 @@ def gain_variance(without: float, more: Floats, numbers: NDArray[Any]) -> float:
 
 
 def rows_by_test_set(folds: NDArray[np.uint32], n_folds: int) -> tuple[Rows, Rows]:
-    """Return the rows of a repetition by their test set, each one's in their order, and where each test set begins."""
+    """Return the rows of a repetition by test set, in order within each, and where each test set begins."""
     if n_folds == 1:  # ten times as fast as sorting
         rows = np.flatnonzero(folds == 0)
         return rows, np.array([0, rows.size])
@@ -462,7 +462,7 @@ def rows_by_test_set(folds: NDArray[np.uint32], n_folds: int) -> tuple[Rows, Row
 
 
 def as_finite_targets(name: str, predicted: Any) -> Floats:
-    """Return targets, or predictions of them, as finite floats."""
+    """Return targets or predictions as finite floats."""
     values = TARGETS.as_array(name, predicted)
     check_finite(name, values)
     return values.astype(np.float64)
@@ -474,7 +474,7 @@ def as_finite_targets(name: str, predicted: Any) -> Floats:
 def _as_class_codes(
     name: str, labels: NDArray[Any], classes: NDArray[Any], order: NDArray[np.intp]
 ) -> NDArray[np.int32]:
-    """Return the number of each label among the classes, which `order` sorts; raise of a label that is none."""
+    """Return the number of each label among the classes, which `order` sorts; raise for an unknown label."""
     place, found = find_sorted(classes[order], labels)
     if not found.all():
         row = int(np.argmin(found))
@@ -486,7 +486,7 @@ def _as_class_codes(
 
 
 def _as_metric_value(name: str, value: Any) -> float:
-    """Return what a user's metric of a test set gave: one real number."""
+    """Return the value of a user's metric on a test set: one real number."""
     array = np.asarray(value)
     if array.dtype.kind not in "fiub" or array.ndim:
         raise ValueError(f"metric {name} must give one real number for each test set, got {show(value)}")

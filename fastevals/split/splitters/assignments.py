@@ -1,8 +1,8 @@
-"""What splitters deal out, and how: units in a frame, and an assignment of a code to each unit.
+"""How splitters deal out units: a frame of units, and an assignment of a code to each unit.
 
-A splitter never works on rows. The frame makes units of them (rows, or whole groups) and puts the units of a class side
-by side where the splitter is stratified; an assignment gives each unit the code of a part, or of a fold, or how often
-it was drawn. So groups and classes are dealt with in one place, and a new splitter is a new assignment.
+A splitter never works on rows. The frame turns them into units (rows, or whole groups) and, for a stratified splitter,
+puts the units of a class next to each other. An assignment gives each unit the code of a part or a fold, or how often
+it was drawn. So groups and classes are handled in one place, and a new splitter is a new assignment.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ class SamplingFrame:
     """The units that are drawn, and the strata that they are drawn from.
 
     A unit is a row, or a whole group of rows; a stratum is a class, or all units. Strata and groups are in the order of
-    their first rows, so that what is drawn does not depend on their names.
+    their first rows, so that draws do not depend on their names.
 
     Attributes
     ----------
     n_samples : int
-        Rows.
+        Number of rows.
     row_units : ndarray of uint32 of shape (n_samples,), optional
-        The unit of each row; without it each row is one.
+        The unit of each row; without it, each row is a unit.
     order : ndarray of uint32 of shape (n_units,) or (0,)
-        Units, those of a stratum one after another; empty: as they are.
+        Units, stratum by stratum; empty if they are in order already.
     starts, sizes : ndarray of int64 of shape (n_strata,)
-        Where in `order` each stratum's units start, and how many they are.
+        Where each stratum's units start in `order`, and their number.
     labels : ndarray of shape (n_strata,)
-        The classes that the strata are of; empty for a single one of all.
+        The classes of the strata; empty for a single stratum of all units.
     """
 
     n_samples: int
@@ -55,7 +55,7 @@ class SamplingFrame:
 
     @classmethod
     def from_rows(cls, n_samples: int, groups: Any, y: Any = None, *, stratified: bool = False) -> SamplingFrame:
-        """Return the frame of the rows, or of their groups; stratified each group must be of one class."""
+        """Return the frame of the rows, or of their groups; if stratified, each group must be of one class."""
         check_resampled_rows("X", n_samples)
         row_units, n_units, codes = None, n_samples, None
         if stratified:
@@ -78,46 +78,46 @@ class SamplingFrame:
 
     @property
     def n_units(self) -> int:
-        """Rows, or groups."""
+        """Number of rows, or of groups."""
         return int(self.sizes.sum())
 
     @property
     def unit(self) -> str:
-        """What errors call units."""
+        """The units' name in errors."""
         return "rows" if self.row_units is None else "groups"
 
     def check_sizes(self, least: int, because: str) -> None:
-        """Raise unless there are so many units, and as many of each class."""
+        """Raise unless there are `least` units or more, and as many of each class."""
         check_split_units(self.n_units, self.unit, least, because)
         if self.labels.size:
             check_class_units(self.sizes, self.labels, self.unit, least, because)
 
 
 class Assignment(Protocol):
-    """What code each unit gets in each repetition, which depends on nothing but the seed and its number."""
+    """The code of each unit in each repetition, which depends only on the seed and the repetition's number."""
 
     @property
     def compiles(self) -> Hashable:
-        """The kernels it calls, and for which types."""
+        """The kernels it calls, and their types."""
 
     def fill(self, first: int, out: Codes) -> None:
-        """Write the codes of the repetitions from `first` on, of shape (n, n_units)."""
+        """Write the codes of repetitions from `first` on, of shape (n, n_units)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RandomAssignment:
-    """Random assignment: so many units of each stratum for each code, all ways to deal them out equally likely."""
+    """Random assignment: a number of units per stratum and code, with all ways to deal them out equally likely."""
 
     frame: SamplingFrame
-    template: Codes  # in the order of the frame, stratum by stratum, equal codes side by side in blocks
-    moved: Ints  # of each stratum: units ahead of its last block, which are all that must be moved
+    template: Codes  # in the order of the frame, stratum by stratum, in blocks of equal codes
+    moved: Ints  # units of each stratum before its last block: only these must be moved
     key: int  # of the stream
 
     @classmethod
     def from_counts(
         cls, frame: SamplingFrame, codes: ArrayLike, counts: Ints, dtype: np.dtype[Any], key: int
     ) -> RandomAssignment:
-        """Deal out counts[s, i] times codes[i] to stratum s; what most have as the last is dealt out fastest."""
+        """Deal out counts[s, i] times codes[i] to stratum s; the most frequent code should be last, for speed."""
         template = np.empty(frame.n_units, dtype=dtype)
         values = np.asarray(codes, dtype=dtype)
         for start, size, each in zip(frame.starts.tolist(), frame.sizes.tolist(), counts, strict=True):
@@ -135,7 +135,7 @@ class RandomAssignment:
         shuffle_codes(self.template, *strata, self.moved, np.uint64(self.key), first, out)
 
     def unshuffled(self) -> FixedAssignment:
-        """Return the assignment of the blocks as they are."""
+        """Return the assignment without shuffling."""
         if not self.frame.order.size:
             return FixedAssignment(self.template)
         codes = np.empty_like(self.template)
@@ -161,18 +161,18 @@ class FixedAssignment:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupAssignment:
-    """Whole groups, the larger ones first, to the fold with the fewest rows, or with the least of their classes."""
+    """Whole groups, larger ones first, each to the fold with the fewest rows, or with the least of its classes."""
 
     sizes: Ints  # rows of each group
-    by_size: NDArray[np.uint32]  # groups in the order they are assigned in
-    bounds: Ints  # of runs of that order, each of which is shuffled
+    by_size: NDArray[np.uint32]  # groups in the order in which they are assigned
+    bounds: Ints  # of runs in that order, each of which is shuffled
     counts: Ints | None  # rows of each class in each group, of shape (n_groups, n_classes)
     n_folds: int
     key: int  # of the stream
 
     @classmethod
     def from_frame(cls, frame: SamplingFrame, counts: Ints | None, n_folds: int, key: int | None) -> GroupAssignment:
-        """Order the groups; without a key by their exact sizes, else by powers of two, to leave something to chance."""
+        """Order the groups by size: exactly without a key, else by powers of two, to leave something to chance."""
         sizes = np.bincount(frame.row_units)  # type: ignore[arg-type]
         height = sizes if key is None else np.frexp(sizes)[1]
         by_size = np.argsort(-height, kind="stable").astype(np.uint32)
@@ -195,7 +195,7 @@ class GroupAssignment:
 
 
 def count_classes_by_group(frame: SamplingFrame, y: Any, least: int, because: str) -> Ints:
-    """Count the rows of each class in each group; each class must be in so many groups."""
+    """Count the rows of each class in each group; each class must be in at least `least` groups."""
     labels, codes = number_classes(y, frame.n_samples)
     cells = frame.row_units * np.int64(labels.size) + codes  # type: ignore[operator]
     counts = np.bincount(cells, minlength=frame.n_units * labels.size).reshape(-1, labels.size)
@@ -204,13 +204,13 @@ def count_classes_by_group(frame: SamplingFrame, y: Any, least: int, because: st
 
 
 def number_classes(y: Any, n_samples: int) -> tuple[NDArray[Any], Ints]:
-    """Return the classes, in order, and the number of each row's."""
+    """Return the classes in order, and the class number of each row."""
     labels, (codes,) = number_labels("y", [as_strata("y", y, n_samples)])
     return labels, codes.astype(np.int64, copy=False)
 
 
 def _number_groups(groups: NDArray[Any]) -> tuple[Numbers, Ints]:
-    """Return the number of each row's group, and the first row of each group."""
+    """Return the group number of each row, and the first row of each group."""
     _, first, inverse = unique_rows(groups)
     seen = np.argsort(first)
     number = np.empty(seen.size, dtype=np.uint32)

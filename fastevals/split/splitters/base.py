@@ -1,7 +1,7 @@
 """What splitters share: the protocol of scikit-learn, and the plan that the package works with.
 
-A plan holds no splits. It draws the codes of a repetition from its number alone, so that splits come out the same in
-any order, on any number of threads, and one by one as in an array of all.
+A plan holds no splits. It draws the codes of a repetition from its number alone, so that splits are the same in any
+order, on any number of threads, and one by one or in one array.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from fastevals._options import show
 from fastevals.split.checks import check_same_rows
 from fastevals.split.splitters.assignments import Assignment, Codes, SamplingFrame
 
-MOST_CODES = 2**40  # of an array of all splits: more is no array to ask for
+MOST_CODES = 2**40  # in an array of all splits: more is an error
 Rows = NDArray[np.intp]
 
-ROWS_PER_TASK = 1 << 18  # rows of a task
+ROWS_PER_TASK = 1 << 18
 
 
-TRAIN, TEST, VALIDATION, NEITHER = range(4)  # codes of the parts, where a repetition has one test set
+TRAIN, TEST, VALIDATION, NEITHER = range(4)  # codes of the parts, if a repetition has one test set
 
 
 class Pair(NamedTuple):
@@ -39,36 +39,36 @@ class Pair(NamedTuple):
 class SplitPlan:
     """The splits of one data set, each drawn when it is needed.
 
-    A repetition is a code for each row, that of its unit. The row is in the test part of fold ``code - first``, if that
-    is in ``[0, n_folds)``; which rows are trained on follows from the codes as `training` says.
+    A repetition gives each row the code of its unit. The row is in the test part of fold ``code - first``, if that is
+    in ``[0, n_folds)``; `training` says how codes determine the rows to train on.
     """
 
     frame: SamplingFrame
     assignment: Assignment  # gives units their codes
     dtype: np.dtype[Any]  # of codes
-    n_repeats: int  # of all combinations it may be past 64 bits
+    n_repeats: int  # for all combinations it may exceed 64 bits
     n_folds: int = 1  # test parts of a repetition
-    first: int = 1  # the code of the first of them
+    first: int = 1  # the code of the first test part
     # Rows to train on: all "others" than the test part; those of code 0 ("zeros"); each as often as its code ("times").
     training: str = "zeros"
 
     @property
     def n_samples(self) -> int:
-        """Rows."""
+        """Number of rows."""
         return self.frame.n_samples
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Repetitions and folds as results have them."""
+        """Repetitions and folds in results."""
         return self.n_repeats, self.n_folds
 
     @property
     def n_splits(self) -> int:
-        """Test parts in all."""
+        """Test parts of all repetitions."""
         return self.n_repeats * self.n_folds
 
     def codes(self, start: int, stop: int) -> Codes:
-        """Return the codes of some repetitions, of shape (stop - start, n_samples), without drawing those before."""
+        """Return the codes of some repetitions, of shape (stop - start, n_samples), without drawing earlier ones."""
         out = np.empty((stop - start, self.n_samples), dtype=self.dtype)
         size = max(1, ROWS_PER_TASK // self.n_samples)
         row_units, n_units = self.frame.row_units, self.frame.n_units
@@ -89,7 +89,7 @@ class SplitPlan:
         return out
 
     def indices(self, codes: Codes, fold: int) -> Pair:
-        """Return the rows of one fold of a repetition, of its codes."""
+        """Return the rows of one fold of a repetition, from its codes."""
         test = codes == self.first + fold
         if self.training == "times":
             return Pair(np.repeat(np.arange(self.n_samples), codes), np.flatnonzero(test))
@@ -110,7 +110,7 @@ class SplitPlan:
 
 
 class Splitter:
-    """Splits rows into training and test parts; what `cv=` of scikit-learn takes."""
+    """Splits rows into training and test parts, also as `cv=` of scikit-learn."""
 
     __slots__ = ()
 
@@ -127,11 +127,11 @@ class Splitter:
         Parameters
         ----------
         X : array-like, frame or sparse matrix of n_samples rows, optional
-            The data, of which only the number of rows matters; None with `y`.
+            The data; only the number of rows matters. It can be None if `y` is given.
         y : array-like of shape (n_samples,), optional
-            The classes, where the splitter is stratified; else not looked at.
+            The classes, if the splitter is stratified; otherwise ignored.
         groups : array-like of shape (n_samples,), optional
-            Which rows belong together: a group is never split.
+            The group of each row; a group is never split.
 
         Yields
         ------
@@ -147,11 +147,11 @@ class Splitter:
         return self.plan(X, y, groups).pairs()
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
-        """Return the number of splits; arguments as for `split`, needed where it depends on them."""
+        """Return the number of splits; arguments as for `split`, needed if it depends on them."""
         return self.plan(X, y, groups).n_splits
 
     def assignments(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Codes:
-        """Return all splits as one array: a code for each row in each repetition.
+        """Return all splits as one array, with a code for each row in each repetition.
 
         Parameters
         ----------
@@ -161,15 +161,15 @@ class Splitter:
         Returns
         -------
         ndarray of shape (n_repeats, n_samples)
-            Of the smallest unsigned type that holds the codes. `KFold` and `LeaveOneOut`: the fold in which the row is
-            tested. `HoldOut` and `LeavePOut`: 0 for training, 1 for test, 2 for validation, 3 for neither.
-            `BootstrapSplit`: how often the row was drawn; those of 0 are tested. Beside it some 10 bytes a row are
-            used, stratified 30, with groups 39 to 43.
+            Of the smallest unsigned type for the codes. `KFold` and `LeaveOneOut`: the fold that tests the row.
+            `HoldOut` and `LeavePOut`: 0 for training, 1 for test, 2 for validation, 3 for neither. `BootstrapSplit`:
+            how often the row was drawn; rows with 0 are tested. Beyond the array, some 10 bytes per row are used, 30 if
+            stratified, 39 to 43 with groups.
 
         Raises
         ------
         ValueError
-            As `split`.
+            As for `split`.
         """
         plan = self.plan(X, y, groups)
         _check_splits_fit(plan.n_repeats, plan.n_samples)
@@ -186,7 +186,7 @@ def set_fields(splitter: Splitter, **values: Any) -> None:
 
 
 def _check_splits_fit(n_repeats: int, n: int) -> None:
-    """Raise if an array of all splits would hold more than any memory does."""
+    """Raise if an array of all splits would not fit in any memory."""
     if n_repeats * n > MOST_CODES:
         raise ValueError(
             f"assignments of {show(n_repeats)} repetitions of {n} rows are too many for an array; take random "

@@ -21,16 +21,16 @@ from fastevals.split.splitters.base import SplitPlan, Splitter, set_fields
 
 @dataclass(frozen=True, slots=True)
 class BootstrapSplit(Splitter):
-    """Train on as many rows as there are, drawn with replacement; test on those not drawn, some 36.8 %.
+    """Train on as many rows as there are, drawn with replacement; test on those not drawn, about 36.8 %.
 
     Parameters
     ----------
     n_repeats : int
-        Replicates.
+        Number of replicates.
     stratified : bool
         Draw as many rows of each class as it has.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        The seed, read when the splitter is made: it gives the same splits in each call, with None too.
+        Seed, read when the splitter is made. It gives the same splits in each call, even if None.
 
     Raises
     ------
@@ -39,9 +39,9 @@ class BootstrapSplit(Splitter):
 
     Notes
     -----
-    Training rows come as often as they were drawn. Given groups, whole groups are drawn, as many as there are, and
-    stratified each must be of one class. A replicate that leaves nothing out to test on is drawn again: of n rows the
-    chance of it is n! / n^n, 1 in 2756 for ten.
+    Training rows are repeated as often as they were drawn. With groups, whole groups are drawn, as many as there are;
+    if stratified, each must be of one class. A replicate that leaves nothing out to test on is drawn again: with n rows
+    the chance of it is n! / n^n, 1 in 2756 for ten.
 
     References
     ----------
@@ -70,7 +70,7 @@ class BootstrapSplit(Splitter):
         )
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
-        """Return the number of splits; the data are not looked at."""
+        """Return the number of splits; the data are ignored."""
         return self.n_repeats
 
     def _plan(self, n_samples: int, y: Any, groups: Any) -> SplitPlan:
@@ -86,11 +86,11 @@ class BootstrapSplit(Splitter):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BootstrapDraw:
-    """An `Assignment` of how often each unit is drawn, from each stratum as many as it has; anew where all were."""
+    """How often each unit is drawn, with as many draws per stratum as it has units; again if none is left out."""
 
     frame: SamplingFrame
     limits: NDArray[np.uint64]  # of Poisson counts, of shape (n_strata, ROW_TABLE)
-    n_limits: NDArray[np.int64]  # how many there are of each stratum: none where units are drawn one by one
+    n_limits: NDArray[np.int64]  # limits of each stratum; none if units are drawn one by one
     key: int  # of the stream
 
     @classmethod
@@ -109,6 +109,6 @@ class BootstrapDraw:
         return draw_with_replacement
 
     def fill(self, first: int, out: Codes) -> None:
-        """Write the times of the replicates from `first` on."""
+        """Write the numbers of draws in the replicates from `first` on."""
         strata = self.frame.order, self.frame.starts, self.frame.sizes
         draw_with_replacement(self.limits, self.n_limits, *strata, np.uint64(self.key), first, out)

@@ -1,4 +1,4 @@
-"""Hold-out: a part of the rows is kept for the test, and another for validation where asked for."""
+"""Hold-out: a part of the rows is kept for testing and, optionally, another for validation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fastevals.split.checks import as_share_or_count, as_units, check_same_rows
 from fastevals.split.splitters.assignments import RandomAssignment, SamplingFrame
 from fastevals.split.splitters.base import NEITHER, TEST, TRAIN, VALIDATION, Rows, SplitPlan, Splitter, set_fields
 
-SHARES_ROUNDING = 1e-9  # of a sum of shares
+SHARES_ROUNDING = 1e-9  # of a sum of shares, absolute
 
 Ints = NDArray[np.int64]
 Size = int | float
@@ -33,21 +33,21 @@ class Parts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HoldOut(Splitter):
-    """Random parts for training, test and validation, drawn once or again and again.
+    """Random parts for training, test and validation, drawn once or repeatedly.
 
     Parameters
     ----------
     test_size : float or int
         Share of the rows to test on, rounded up, or their number.
     train_size, validation_size : float or int, optional
-        The same for the other parts. By default there is no validation part, and all that is left is trained on. Rows
-        that no part takes are in none.
+        The same for the other parts. By default there is no validation part, and all other rows are trained on. Rows
+        beyond the sizes of all parts are in none.
     n_repeats : int
-        Repetitions, each with other rows.
+        Number of repetitions, each with other rows.
     stratified : bool
-        Draw from each class by itself: each part has its share of each class, rounded up or down.
+        Draw from each class separately: each part has its share of each class, rounded up or down.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        The seed, read when the splitter is made: it gives the same parts in each call, with None too.
+        Seed, read when the splitter is made. It gives the same parts in each call, even if None.
 
     Raises
     ------
@@ -56,9 +56,9 @@ class HoldOut(Splitter):
 
     Notes
     -----
-    All splits of these sizes are equally likely. Given groups, sizes are of groups, each in one part whole; stratified,
-    a group must be of one class. Training rows are ascending: scikit-learn's ``learning_curve``, which takes the first
-    of them, needs ``shuffle=True``.
+    All splits of these sizes are equally likely. With groups, sizes count groups, which are never cut; if stratified, a
+    group must be of one class. Training rows are ascending: scikit-learn's ``learning_curve``, which takes the first of
+    them, needs ``shuffle=True``.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class HoldOut(Splitter):
         )
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
-        """Return the number of splits; the data are not looked at."""
+        """Return the number of splits; the data are ignored."""
         return self.n_repeats
 
     def parts(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> Iterator[Parts]:
@@ -117,9 +117,9 @@ class HoldOut(Splitter):
             yield Parts(*(np.flatnonzero(codes == part) for part in (TRAIN, VALIDATION, TEST)))
 
     def count_splits(self, X: Any, y: Any = None, groups: ArrayLike | None = None) -> int:
-        """Return how many splits there are that `split` draws from, all equally likely; arguments as for it.
+        """Return the number of splits that `split` draws from, all equally likely; arguments as for `split`.
 
-        Of 1000 rows, half of them positive, there are C(500, 150)^2 stratified ones with a test size of 0.3.
+        With 1000 rows, half of them positive, and a test size of 0.3 there are C(500, 150)^2 stratified splits.
         """
         _, counts = self._frame_and_counts(check_same_rows(X=X, y=y, groups=groups), y, groups)
         ways = 1
@@ -131,7 +131,7 @@ class HoldOut(Splitter):
         return ways
 
     def _frame_and_counts(self, n_samples: int, y: Any, groups: Any) -> tuple[SamplingFrame, Ints]:
-        """Return the units, and how many of each stratum are in each part."""
+        """Return the units, and the number in each part from each stratum."""
         frame = SamplingFrame.from_rows(n_samples, groups, y, stratified=self.stratified)
         sizes = PartSizes(self.test_size, self.validation_size, self.train_size).resolve(frame.n_units, frame.unit)
         if frame.labels.size:
@@ -148,16 +148,16 @@ class HoldOut(Splitter):
 
 
 class PartSizes(NamedTuple):
-    """The sizes that a user wants parts to have: shares of the units, or numbers of them."""
+    """Sizes of the parts as a user gives them: shares of the units, or numbers of units."""
 
     test_size: Size
     validation_size: Size | None
     train_size: Size | None
 
     def resolve(self, n: int, unit: str) -> Ints:
-        """Return the units of each part, by its code, of n in all.
+        """Return the units of each part, by its code, if there are n in all.
 
-        As scikit-learn's: a share is rounded up for test and validation, down for training.
+        As in scikit-learn, shares are rounded up for test and validation, and down for training.
         """
         sizes = {"test": as_units(self.test_size, n, math.ceil)}
         if self.validation_size is not None:
@@ -172,19 +172,19 @@ class PartSizes(NamedTuple):
 
 
 def apportion_over_classes(sizes: Ints, parts: Ints) -> Ints:
-    """Share out whole parts of n units over classes: each number is its exact share n_c n_p / n, rounded up or down.
+    """Apportion whole parts of n units to classes: each number is the exact share n_c n_p / n, rounded up or down.
 
-    The shares of a class, and those of a part, add up to whole numbers. While some have fractions, there is a cycle
-    through cells with fractions, in turn in one class and in one part; along it as much is added and taken off in turn
-    as makes one of them whole, and all sums stay as they are. Such a rounding always exists: Bacharach (1966),
-    doi:10.1287/mnsc.12.9.732.
+    The shares of a class, and of a part, add up to integers. While some shares are fractions, there is a cycle through
+    fractional cells whose steps alternate between a class and a part. The same amount is alternately added and
+    subtracted along it, until a cell is an integer; all sums stay the same. Such a rounding always exists: Bacharach
+    (1966), doi:10.1287/mnsc.12.9.732.
 
     Parameters
     ----------
     sizes : ndarray of int of shape (n_classes,)
         Units of each class.
     parts : ndarray of int of shape (n_parts,)
-        Units of each part; of the same sum n.
+        Units of each part, with the same sum n.
     """
     n = sum(sizes.tolist())
     whole, over = np.divmod(np.outer(sizes.astype(np.uint64), parts.astype(np.uint64)), np.uint64(n))  # below 2**64
@@ -199,12 +199,12 @@ def apportion_over_classes(sizes: Ints, parts: Ints) -> Ints:
 
 
 def _cycle(open_cells: NDArray[np.bool_]) -> tuple[Cells, Cells] | None:
-    """Return the cells of a cycle, every other one: a class and a part with an open cell have another one."""
+    """Return alternate cells of a cycle, in two lists: a class or a part with an open cell has another one."""
     if not open_cells.any():
         return None
     row = int(np.argmax(open_cells.any(axis=1)))
     part = int(np.argmax(open_cells[row]))
-    rows, parts = [row], [part]  # cell i of the way: rows[i], parts[i], and then rows[i + 1], parts[i]
+    rows, parts = [row], [part]  # cell i of the path: rows[i], parts[i], and then rows[i + 1], parts[i]
     while True:
         row = _first_except(open_cells[:, part], row)
         part = _first_except(open_cells[row], part)
@@ -217,7 +217,7 @@ def _cycle(open_cells: NDArray[np.bool_]) -> tuple[Cells, Cells] | None:
 
 
 def _first_except(marked: NDArray[np.bool_], than: int) -> int:
-    """Return the first that is marked other than one."""
+    """Return the first marked number that is not `than`."""
     marked = marked.copy()
     marked[than] = False
     return int(np.argmax(marked))
@@ -227,7 +227,7 @@ def _first_except(marked: NDArray[np.bool_], than: int) -> int:
 
 
 def _check_part_sizes(sizes: dict[str, int], n: int, unit: str, options: dict[str, Any]) -> None:
-    """Raise unless each part of n units has one at least, and all together no more than there are."""
+    """Raise unless each part has at least one of n units, and all parts have no more than n."""
     text = ", ".join(f"{name}={show(size)}" for name, size in options.items() if size is not None)
     for part, size in sizes.items():
         if size < 1:
@@ -237,7 +237,7 @@ def _check_part_sizes(sizes: dict[str, int], n: int, unit: str, options: dict[st
 
 
 def _check_shares(sizes: dict[str, Any], *, whole: bool) -> None:
-    """Raise if parts that are given as shares add up to more than all rows, or to all with one part still to come."""
+    """Raise if the shares of parts add up to more than 1, or to 1 while one part is still to come."""
     shares = {name: size for name, size in sizes.items() if isinstance(size, float)}
     total = math.fsum(shares.values())
     if total > 1 + SHARES_ROUNDING or (not whole and total > 1 - SHARES_ROUNDING):

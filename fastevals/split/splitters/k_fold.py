@@ -22,23 +22,23 @@ from fastevals.split.splitters.base import SplitPlan, Splitter, set_fields
 
 @dataclass(frozen=True, slots=True)
 class KFold(Splitter):
-    """K-fold cross-validation, once or repeated: each row is tested once in a repetition.
+    """K-fold cross-validation, once or repeated: each repetition tests each row once.
 
     Parameters
     ----------
     n_splits : int
-        Folds, at least 2.
+        Number of folds, at least 2.
     n_repeats : int
-        Repetitions, each with other folds: ``KFold(10, n_repeats=10)`` is 10 times 10-fold, ``KFold(2, n_repeats=5)``
-        what `five_by_two_cv_t_test` takes the errors of.
+        Number of repetitions, each with other folds: ``KFold(10, n_repeats=10)`` is 10 times 10-fold;
+        ``KFold(2, n_repeats=5)`` gives the splits for `five_by_two_cv_t_test`.
     shuffle : bool
-        Deal rows to folds at random; otherwise in blocks, in the order they come in.
+        Deal rows to folds at random; otherwise in consecutive blocks.
     stratified : bool
-        Deal out each class by itself. Any two folds then have numbers of rows of a class that differ by one at most,
-        and so do their sizes.
+        Deal out each class separately. The numbers of rows of a class in any two folds then differ by at most one, and
+        so do the sizes of the folds.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        The seed, read when the splitter is made: it gives the same folds in each call, with None too, so learners are
-        compared on the same ones. (scikit-learn's draws others each time, of None.)
+        Seed, read when the splitter is made. It gives the same folds in each call, even if None, so learners are
+        compared on the same folds. (With None, scikit-learn draws other folds in each call.)
 
     Raises
     ------
@@ -47,13 +47,13 @@ class KFold(Splitter):
 
     Notes
     -----
-    What is drawn depends on the seed, the repetition and the order of rows; not on the names of classes and groups, the
-    number of threads, or how many repetitions there are.
+    Draws depend on the seed, the repetition and the order of rows; not on the names of classes and groups, the number
+    of threads, or the number of repetitions.
 
-    Whole groups can't be dealt out evenly: they go, one by one, to the fold that has the fewest rows so far, the larger
-    ones first: in random order among those that are within the same power of two. So the sizes of two folds differ by
-    no more than the largest group. Stratified, to the fold that has the least of the group's classes, as a share of
-    each class; folds are then only about alike. Few large groups leave little to chance: repetitions are much the same.
+    Whole groups can't be dealt out evenly. They go, one by one, to the fold that has the fewest rows so far, larger
+    ones first, in random order among groups within the same power of two. So the sizes of two folds differ by no more
+    than the largest group. If stratified, a group goes to the fold that has the least of its classes, as a share of
+    each class; folds are then only roughly alike. Few large groups leave little to chance: repetitions are much alike.
 
     References
     ----------
@@ -90,7 +90,7 @@ class KFold(Splitter):
         _check_random_repeats(self.n_repeats, self.shuffle)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
-        """Return the number of splits; the data are not looked at."""
+        """Return the number of splits; the data are ignored."""
         return self.n_splits * self.n_repeats
 
     def _plan(self, n_samples: int, y: Any, groups: Any) -> SplitPlan:
@@ -108,7 +108,7 @@ class KFold(Splitter):
         return SplitPlan(frame, assignment, dtype, self.n_repeats, self.n_splits, first=0, training="others")
 
     def _random_assignment(self, frame: SamplingFrame, dtype: np.dtype[Any]) -> RandomAssignment:
-        """Deal out rows in turn, going on from stratum to stratum, so that folds differ by one in size too."""
+        """Deal out rows in turn, continuing from stratum to stratum, so that fold sizes also differ by at most one."""
         folds = np.arange(self.n_splits)
         before = np.cumsum(frame.sizes) - frame.sizes
         counts = frame.sizes[:, None] // self.n_splits
@@ -120,6 +120,6 @@ class KFold(Splitter):
 
 
 def _check_random_repeats(n_repeats: int, shuffle: bool) -> None:
-    """Raise if repetitions were asked for that would all be the same."""
+    """Raise if all repetitions would be the same."""
     if n_repeats > 1 and not shuffle:
         raise ValueError(f"n_repeats goes with shuffle=True: without it all repetitions are the same, got {n_repeats}")

@@ -20,7 +20,7 @@ from fastevals.split.splitters.base import TEST, TRAIN, SplitPlan, Splitter, set
 
 @dataclass(frozen=True, slots=True)
 class LeaveOneOut(Splitter):
-    """Each row is tested by itself, after training on all others; given groups, each group.
+    """Each row is tested on its own, after training on all others; with groups, each group.
 
     Examples
     --------
@@ -39,17 +39,17 @@ class LeaveOneOut(Splitter):
 
 @dataclass(frozen=True, slots=True)
 class LeavePOut(Splitter):
-    """All choices of p rows are tested, after training on the others; or so many random ones.
+    """Test each choice of p rows, after training on the others; or random choices.
 
     Parameters
     ----------
     p : int
-        Rows left out, fewer than there are; given groups, groups.
+        Number of rows to leave out, or of groups if these are given; fewer than there are.
     n_repeats : int, optional
-        Random choices, all equally likely and independent: one may come twice. By default all C(n, p), in
-        lexicographic order.
+        Number of random choices, all equally likely and independent: a choice may come twice. By default all C(n, p)
+        choices, in lexicographic order.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        The seed, read when the splitter is made: it gives the same splits in each call, with None too.
+        Seed, read when the splitter is made. It gives the same splits in each call, even if None.
 
     Raises
     ------
@@ -77,7 +77,7 @@ class LeavePOut(Splitter):
             set_fields(self, n_repeats=check_integer("n_repeats", self.n_repeats, low=1))
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: ArrayLike | None = None) -> int:
-        """Return the number of splits; arguments as for `split`, not needed for random ones."""
+        """Return the number of splits; arguments as for `split`, not needed for random choices."""
         return self.plan(X, y, groups).n_splits if self.n_repeats is None else self.n_repeats
 
     def _plan(self, n_samples: int, y: Any, groups: Any) -> SplitPlan:
@@ -111,9 +111,9 @@ class Combinations:
         fill_combinations(np.array(self.choice(first)), out)
 
     def choice(self, number: int) -> list[int]:
-        """Return the choice of a number.
+        """Return the choice with a number.
 
-        Of all choices of m out of those from `low` on, C(n - low, m) - C(n - i, m) start with one before i.
+        Of all choices of m numbers from `low` on, C(n - low, m) - C(n - i, m) start with one below i.
         """
         chosen: list[int] = []
         low = 0
@@ -130,6 +130,6 @@ class Combinations:
 
 
 def _check_left_out(p: int, n: int, unit: str) -> None:
-    """Raise unless a row, or group, is left to train on."""
+    """Raise unless a row, or a group, is left to train on."""
     if p >= n:
         raise ValueError(f"p must be less than the number of {unit}, {n}, got {p}")
