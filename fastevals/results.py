@@ -149,8 +149,8 @@ class SignificanceResult(Frozen):
       effect     0.3889, 95 % interval -0.1663 to 0.9441
       statistic  1.373
       p          0.1698
-    At level 0.05, it is not shown that the AUC of score_a less that of score_b is other than 0
-    (DeLong's test: p = 0.17); values from -0.166 to 0.944 agree with the data.
+    No significant difference between the AUCs of score_a and score_b: 0.389 (95 % interval -0.166 to
+    0.944; DeLong's test, p = 0.17).
     """
 
     statistic: float

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, Literal, overload
 
@@ -44,7 +44,7 @@ from fastevals.counting.ordering import BinaryLabels
 from fastevals.document.frames import Columns, make_columns
 from fastevals.infer.delong.placements import PlacementMoments, compute_moments, compute_ranking_moments
 from fastevals.infer.delong.weighted import WeightedMoments, weighted_moments, weighted_ranking_moments
-from fastevals.infer.significance.decision import NO_VARIANCE, build_result, check_alpha
+from fastevals.infer.significance.decision import NO_VARIANCE, Compared, build_result, check_alpha, compare_two
 from fastevals.measure.metric_specs import metric
 from fastevals.measure.ranking.base import BaseRanking, Doubt
 from fastevals.measure.ranking.ranking import as_ranking, doubt_of_difference, least_extreme, ranking_of_rows, settled
@@ -254,8 +254,8 @@ def delong_test(
     labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
     labelled = {"score_a": as_scores("score_a", score_a), "score_b": as_scores("score_b", score_b)}
     moments = _checked_moments(labels, labelled)
-    quantity = f"the AUC of {first} less that of {second}"
-    return contrast_test(moments, [1, -1], quantity, alternative=alternative, confidence_level=confidence_level)
+    compared = compare_two("difference in AUC", first, second)
+    return contrast_test(moments, [1, -1], compared, alternative=alternative, confidence_level=confidence_level)
 
 
 def delong_test_unpaired(
@@ -332,9 +332,9 @@ def delong_test_unpaired(
         effect = float(a.effect(unit_weight) - b.effect(unit_weight))
         variances = a.variance(unit_weight), b.variance(unit_weight)
         variance, df = float(sum(variances)), _welch(variances, (a.n_pos + a.n_neg - 1, b.n_pos + b.n_neg - 1))
-    quantity = f"the AUC of {first} less that of {second}"
+    compared = compare_two("difference in AUC", first, second)
     return z_test(
-        quantity, effect, variance, (-1, 1), df=df if method == "t" else None, test="DeLong's unpaired test",
+        compared, effect, variance, (-1, 1), df=df if method == "t" else None, test="DeLong's unpaired test",
         alternative=alternative, confidence_level=confidence_level, doubt=doubt_of_difference(doubt_a, doubt_b),
     )  # fmt: skip
 
@@ -393,8 +393,8 @@ class DelongResult(Frozen, Generic[V]):
       effect     0.3889, 95 % interval -0.1663 to 0.9441
       statistic  1.373
       p          0.1698
-    At level 0.05, it is not shown that the AUC of a less that of b is other than 0 (DeLong's test: p =
-    0.17); values from -0.166 to 0.944 agree with the data.
+    No significant difference between the AUCs of a and b: 0.389 (95 % interval -0.166 to 0.944;
+    DeLong's test, p = 0.17).
     """
 
     aucs: Floats
@@ -425,8 +425,8 @@ class DelongResult(Frozen, Generic[V]):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)  # without variance the conclusion says so
             if len(models) == 2:
-                quantity = f"the AUC of {models[0]} less that of {models[1]}"
-                test = contrast_test(self.moments, [1, -1], quantity, alternative="two-sided", confidence_level=0.95)
+                compared = compare_two("difference in AUC", *models)
+                test = contrast_test(self.moments, [1, -1], compared, alternative="two-sided", confidence_level=0.95)
             elif len(models) > 2:
                 test = self.equality_test()
         rows = [
@@ -569,8 +569,8 @@ class DelongResult(Frozen, Generic[V]):
         DeLong et al. (1988), doi:10.2307/2531595, eq. 6.
         """
         values = _as_contrast("weights", weights, self.aucs.size)
-        quantity = f"the contrast {show(values)} of {self._label_aucs()}"
-        return contrast_test(self.moments, values, quantity, alternative=alternative, confidence_level=confidence_level)
+        compared = Compared(f"the contrast {show(values)} of {self._label_aucs()}", "0")
+        return contrast_test(self.moments, values, compared, alternative=alternative, confidence_level=confidence_level)
 
     def equality_test(self, *, confidence_level: float = 0.95) -> SignificanceResult:
         """Test whether all AUCs are equal, by a chi-square.
@@ -604,8 +604,8 @@ class DelongResult(Frozen, Generic[V]):
         pvalue = float(chdtrc(df, statistic)) if df else 1.0
         critical = float(chdtri(df, alpha)) if df else 0.0
         return build_result(
-            SignificanceResult, "DeLong's test of equal AUCs", self._label_aucs(), statistic, pvalue, critical,
-            alpha=alpha, effect=float(np.ptp(self.aucs)), several=True, df=df,
+            SignificanceResult, "DeLong's test of equal AUCs", Compared("", "", self._label_aucs(), "range"),
+            statistic, pvalue, critical, alpha=alpha, effect=float(np.ptp(self.aucs)), df=df,
             null=Null("chi2", (df,)) if df else None,
         )  # fmt: skip
 
@@ -617,7 +617,7 @@ class DelongResult(Frozen, Generic[V]):
 def contrast_test(
     moments: PlacementMoments | WeightedMoments,
     weights: Sequence[float],
-    quantity: str,
+    compared: Compared,
     *,
     alternative: Alternative,
     confidence_level: float,
@@ -630,11 +630,9 @@ def contrast_test(
     effect = variance = math.nan
     if moments.defined:
         effect, variance = float(moments.effect(exact)), float(moments.variance(exact))
-    result = z_test(quantity, effect, variance, bounds, alternative=alternative, confidence_level=confidence_level)
-    if not unit or result.confidence_interval is None or result.effect is None:
-        return result
-    low, high = (np.ldexp(end, unit).item() for end in result.confidence_interval)
-    return replace(result, effect=np.ldexp(result.effect, unit).item(), confidence_interval=Interval(low, high))
+    return z_test(
+        compared, effect, variance, bounds, alternative=alternative, confidence_level=confidence_level, exponent=unit
+    )
 
 
 def _as_fraction(weight: float) -> Fraction:
@@ -668,7 +666,7 @@ def _chi_square(moments: PlacementMoments | WeightedMoments) -> tuple[float, int
 
 
 def z_test(
-    quantity: str,
+    compared: Compared,
     effect: float,
     variance: float,
     bounds: tuple[float, float],
@@ -678,6 +676,7 @@ def z_test(
     df: float | None = None,
     test: str = "DeLong's test",
     doubt: tuple[float, float] = (0.0, 0.0),
+    exponent: int = 0,
 ) -> SignificanceResult:
     """Test by DeLong's variance if a quantity is 0, by the normal distribution or t; the interval is within `bounds`.
 
@@ -692,7 +691,8 @@ def z_test(
     if variance == 0:
         z = math.copysign(math.inf, tested) if tested else 0.0
         if tested:
-            warn_degenerate(f"the test of {quantity}", "its estimated variance is 0, though its estimate isn't")
+            reason = "the estimated variance is 0, but the estimate is not"
+            warn_degenerate(f"the test of {compared.both or compared.first}", reason)
     else:
         z = tested / error
     tail = {"two-sided": -abs(z), "less": z, "greater": -z}[alternative]
@@ -702,10 +702,11 @@ def z_test(
     high = bounds[1] if above == math.inf else min(effect + doubt[1] + above * error, bounds[1])
     if math.isnan(z):
         low = high = math.nan
+    effect, low, high = (np.ldexp(each, exponent).item() for each in (effect, low, high))
     return build_result(
-        SignificanceResult, test, quantity, z, pvalue, -above if alternative == "less" else below,
+        SignificanceResult, test, compared, z, pvalue, -above if alternative == "less" else below,
         alternative=alternative, alpha=alpha, effect=effect, interval=Interval(low, high),
-        instead=NO_VARIANCE if variance == 0 else "", df=df,
+        caution=NO_VARIANCE if variance == 0 else "", df=df,
         null=Null("norm") if df is None else Null("t", (df,)),
     )  # fmt: skip
 

@@ -16,7 +16,7 @@ from fastevals.infer.permutation.labels import permute_labels
 from fastevals.infer.permutation.scores import permute_scores
 from fastevals.infer.permutation.signs import nonzero_differences, permute_signs, scaled_mean
 from fastevals.infer.permutation.targets import permute_targets
-from fastevals.infer.significance.decision import build_result, check_alpha
+from fastevals.infer.significance.decision import Compared, build_result, check_alpha, compare_two
 from fastevals.measure.kinds import LABELS, SCORES, TARGETS, check_needed_probabilities, metric_kind
 from fastevals.measure.metric_specs import MetricSpec, parse_metric
 from fastevals.results import Alternative, PairNames, SignificanceResult
@@ -172,8 +172,8 @@ def permutation_test(
         check_needed_probabilities({name: spec}, predictions)
     permute: Any = {SCORES: permute_scores, LABELS: permute_labels, TARGETS: permute_targets}[kind]
     tested = permute(truth, *predictions.values(), kind.metric(spec, "metric"), name, plan, pos_label)
-    what = f"{name} of {first} less that of {second}"
-    return permutation_result(name, what, tested, alternative=alternative, alpha=alpha, keep_distribution=keep)
+    compared = Compared(f"{name} of {first}", f"{name} of {second}", f"{name} of {first} and {second}", "difference")
+    return permutation_result(name, compared, tested, alternative=alternative, alpha=alpha, keep_distribution=keep)
 
 
 def paired_permutation_test(
@@ -249,13 +249,15 @@ def paired_permutation_test(
     pair = [each.values for each in as_measurement_pair(a, b, independent="paired_permutation_test")]
     values, exponent = nonzero_differences(*pair)
     tested = permute_signs(values, plan)._replace(in_unit=lambda sums: scaled_mean(sums, pair[0].size, exponent))
-    what = f"the mean of {first} less that of {second}"
-    return permutation_result("the means", what, tested, alternative=alternative, alpha=alpha, keep_distribution=keep)
+    compared = compare_two("difference in means", first, second)
+    return permutation_result(
+        "the means", compared, tested, alternative=alternative, alpha=alpha, keep_distribution=keep
+    )
 
 
 def permutation_result(
     metric: str,
-    what: str,
+    compared: Compared,
     tested: PermutedStatistic,
     *,
     alternative: Alternative,
@@ -281,7 +283,7 @@ def permutation_result(
     return build_result(
         PermutationResult,
         "the paired permutation test",
-        what,
+        compared,
         difference,
         pvalue,
         critical,

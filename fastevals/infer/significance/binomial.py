@@ -13,7 +13,7 @@ from fastevals._options import check_number, show
 from fastevals._validation.arrays import as_array
 from fastevals.infer.proportions import share_interval
 from fastevals.infer.significance.corrections import PER_TEST_ALPHA, sidak_adjust
-from fastevals.infer.significance.decision import build_result, check_alpha
+from fastevals.infer.significance.decision import Compared, build_result, check_alpha
 from fastevals.results import Alternative, Interval, Null, SignificanceResult, tail_probability
 
 Floats = NDArray[np.float64]
@@ -118,7 +118,7 @@ def binomial_error_test(
     return build_result(
         BinomialResult,
         "the binomial test" + (f", corrected for {n_runs} runs (Sidak)" if several else ""),
-        "the error rate" + (f" of the most extreme of {n_runs} runs" if several else ""),
+        Compared("the error rate" + (f" of the most extreme of {n_runs} runs" if several else ""), f"{rate:g}"),
         float(errors),
         float(sidak_adjust(smallest, n_runs)),
         critical,

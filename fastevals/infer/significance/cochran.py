@@ -12,7 +12,7 @@ from fastevals._execution import run
 from fastevals._text import printable
 from fastevals._validation.labels import as_models_labels, as_true_labels
 from fastevals.infer.significance.agreement import Agreement
-from fastevals.infer.significance.decision import check_alpha, decide
+from fastevals.infer.significance.decision import Compared, check_alpha, decide
 from fastevals.results import Null, SignificanceResult
 
 MODELS_SHOWN = 6  # models that are printed
@@ -104,11 +104,10 @@ def cochran_q_test(y_true: ArrayLike, predictions: Any, *, confidence_level: flo
     accuracies = np.array(rights) / models.n_rows
     return decide(
         "Cochran's Q test",
-        "the models' accuracies",
+        Compared("", "", f"the accuracies of the {len(names)} models", "range"),
         _cochran_q(rights, sum(squares)),
         Null("chi2", (len(names) - 1,)),
         alpha=alpha,
-        several=True,
         effect=float(accuracies.max() - accuracies.min()),
         kind=CochranResult,
         names=names,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -12,14 +12,62 @@ from fastevals.results import Alternative, Interval, Null, SignificanceResult, c
 
 Result = TypeVar("Result", bound=SignificanceResult)
 
-SYMMETRIC = ("t", "norm")  # the others are of squares: only large values speak against the hypothesis
-RELATIONS = {"two-sided": "other than", "less": "less than", "greater": "greater than"}
-NO_VARIANCE = "with an estimated variance of 0 the data don't say which values agree with them"
+SYMMETRIC = ("t", "norm")  # other statistics are squares: only large values speak against the hypothesis
+USUAL_ALPHA = 0.05  # conclusions name any other level
+NO_VARIANCE = "The estimated variance is 0, so the interval has no width."
+MORE_OFTEN = ("less often", "more often")
+
+
+class Compared(NamedTuple):
+    """What a test compares, in the words of its conclusion: "`first` is higher than `second`", and `both` of them.
+
+    Without `both` the second is a number; without `first` there are several numbers, all in `both`. `estimate` and
+    `reach` replace the effect and its interval.
+    """
+
+    first: str
+    second: str
+    both: str = ""
+    effect: str = "estimate"
+    verb: str = "is"
+    degrees: tuple[str, str] = ("lower", "higher")
+    estimate: str = ""
+    reach: str = ""
+
+    def claim(self, side: float, adverb: str = "significantly ") -> str:
+        """Return that the first is higher than the second, or lower; without a side, that they differ."""
+        if self.first and side:
+            return f"{self.first} {self.verb} {adverb}{self.degrees[side > 0]} than {self.second}"
+        return f"{self.both or f'{self.first} and {self.second}'} differ {adverb}".rstrip()
+
+    def no_claim(self, side: float) -> str:
+        """Return that nothing significant was found: no difference, or nothing for the side of a one-sided test."""
+        if side:
+            return f"no significant evidence that {self.claim(side, adverb='')}"
+        between = "between" if self.first else "among"
+        return f"no significant difference {between} {self.both or f'{self.first} and {self.second}'}"
+
+
+# By effect: the first of two models, both, the effect in words, the verb, its degrees.
+PHRASES: dict[str, tuple[Any, ...]] = {
+    "difference in AUC": ("the AUC of {}", "the AUCs of {} and {}", "difference"),
+    "difference in means": ("the mean of {}", "the means of {} and {}", "difference"),
+    "difference in accuracy": ("the accuracy of {}", "the accuracies of {} and {}", "difference"),
+    "difference in mean rank": ("the mean rank of {}", "the mean ranks of {} and {}", "difference"),
+    "share of wins": ("{}", "the wins of {} and {}", "share won by {}", "wins", MORE_OFTEN),
+    "odds ratio": ("{} alone", "the accuracies of {} and {}", "odds ratio", "is right", MORE_OFTEN),
+}
+
+
+def compare_two(what: str, first: Any, second: Any) -> Compared:
+    """Return the words for two models, by what the effect of their test is."""
+    one, both, effect, *more = PHRASES.get(what, ("{}", "{} and {}", what))
+    return Compared(one.format(first), one.format(second), both.format(first, second), effect.format(first), *more)
 
 
 def decide(
     test: str,
-    quantity: str,
+    compared: Compared,
     statistic: float,
     null: Null,
     *,
@@ -31,9 +79,9 @@ def decide(
     kind: type[Result] = SignificanceResult,  # type: ignore[assignment]
     **more: Any,
 ) -> Result:
-    """Return the result of a test with a continuous null distribution, and an interval of what isn't rejected.
+    """Return the result of a test with a continuous null distribution; the interval includes any value not rejected.
 
-    A p-value may be given where the distribution is too rough. More is as for `build_result`.
+    Pass a p-value where the distribution is too rough. `more` is as for `build_result`.
     """
     if pvalue is None:
         pvalue = float(pvalues(statistic, null, alternative))
@@ -41,7 +89,7 @@ def decide(
         interval = extend_to(interval, value)
     df = tuple(map(int, null.parameters))
     return build_result(
-        kind, test, quantity, float(statistic), pvalue, critical_value(null, alternative, alpha),
+        kind, test, compared, float(statistic), pvalue, critical_value(null, alternative, alpha),
         alternative=alternative, alpha=alpha, interval=interval, value=value,
         df=df[0] if len(df) == 1 else df or None, null=null, **more,
     )  # fmt: skip
@@ -50,7 +98,7 @@ def decide(
 def build_result(
     kind: type[Result],
     test: str,
-    quantity: str,
+    compared: Compared,
     statistic: float,
     pvalue: float,
     critical: float | Interval,
@@ -60,21 +108,15 @@ def build_result(
     effect: float | None = None,
     interval: Interval | None = None,
     value: float = 0.0,
-    instead: str = "",
-    several: bool = False,
+    caution: str = "",
     df: float | tuple[int, ...] | None = None,
     null: Null | None = None,
     **more: Any,
 ) -> Result:
-    """Return the result of a test that a quantity, named in words, is `value`, with the conclusion.
+    """Return the result of a test, with its conclusion; the effect is `value` under the hypothesis.
 
-    With `several` the quantity is several numbers, all the same if it holds. `instead` is as for `conclude`; `more`
-    are fields of the kind of result.
+    A `caution`, a sentence, replaces the interval in the conclusion. `more` are fields of the kind of result.
     """
-    if several:
-        conclusion = conclude_on_several(quantity, pvalue, alpha, test=test)
-    else:
-        conclusion = conclude(quantity, pvalue, alpha, alternative, interval, value, test=test, instead=instead)
     return kind(
         statistic=statistic,
         pvalue=pvalue,
@@ -84,7 +126,7 @@ def build_result(
         effect=effect,
         confidence_interval=interval,
         rejected=pvalue < alpha,
-        conclusion=conclusion,
+        conclusion=conclude(compared, test, pvalue, alternative, alpha, effect, interval, value, caution),
         alpha=alpha,
         test=test,
         null=null,
@@ -92,14 +134,64 @@ def build_result(
     )
 
 
+def conclude(
+    compared: Compared,
+    test: str,
+    pvalue: float,
+    alternative: Alternative,
+    alpha: float,
+    effect: float | None,
+    interval: Interval | None,
+    value: float,
+    caution: str,
+) -> str:
+    """Return the conclusion of a test: what differs or that nothing does, the estimate, its interval, the test and p.
+
+    A caution, a sentence, replaces the interval.
+    """
+    if math.isnan(pvalue):
+        subject = compared.both or compared.first
+        return as_sentence(f"{test} is undefined on these data, so nothing follows about {subject}", USUAL_ALPHA)
+    two_sided, estimate = alternative == "two-sided", math.nan if effect is None else effect
+    side = {"less": -1.0, "greater": 1.0, "two-sided": float(np.nan_to_num(np.sign(estimate - value)))}[alternative]
+    claim = compared.claim(side) if pvalue < alpha else compared.no_claim(0 if two_sided else side)
+    found = compared.estimate or ("" if math.isnan(estimate) else f"{compared.effect} {_number(estimate)}")
+    if two_sided and pvalue >= alpha:
+        found = found.removeprefix("difference ")
+    claim += f": {found}" if found else ""
+    reach = compared.reach
+    if interval is not None and not math.isnan(interval.low) and not caution:
+        reach = f"{100 * (1 - alpha):.6g} % interval {_number(interval.low)} to {_number(interval.high)}"
+    means = f"{test.removeprefix('the ')}, {pvalue_text(pvalue, alternative)}"
+    evidence = f"({reach}; {means})" if reach else f"({means})"
+    return " ".join(filter(None, [as_sentence(f"{claim} {evidence}", alpha), caution]))
+
+
+def as_sentence(text: str, alpha: float) -> str:
+    """Return words as a sentence, which starts with the level unless that is the usual one; names keep their case."""
+    if alpha != USUAL_ALPHA:
+        return f"At level {alpha:g}, {text}."
+    return f"{text[0].upper() if text.startswith(('the ', 'no ', 'in ')) else text[0]}{text[1:]}."
+
+
+def pvalue_text(pvalue: float, alternative: Alternative) -> str:
+    """Return a p-value as conclusions give it, and whether it is one-sided."""
+    side = "" if alternative == "two-sided" else "one-sided "
+    return f"{side}p < 1e-300" if pvalue == 0 else f"{side}p = {pvalue:.3g}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"
+
+
 def check_alpha(confidence_level: float, alternative: Alternative) -> float:
-    """Check the options that all tests have; return the significance level."""
+    """Check the options that all tests share; return the significance level."""
     check_choice("alternative", alternative, Alternative)
     return check_confidence_level(confidence_level)[1]
 
 
 def pvalues(statistic: Any, null: Null, alternative: Alternative) -> Any:
-    """Return the chance of statistics at least as extreme, an array's each; NaN of NaN."""
+    """Return the p-values of statistics, elementwise; NaN for NaN."""
     if null.name not in SYMMETRIC:
         return null.sf(statistic)
     if alternative == "two-sided":
@@ -108,7 +200,7 @@ def pvalues(statistic: Any, null: Null, alternative: Alternative) -> Any:
 
 
 def critical_value(null: Null, alternative: Alternative, alpha: float) -> float:
-    """Return where rejection begins."""
+    """Return the value of the statistic at which rejection begins."""
     if null.name not in SYMMETRIC:
         return float(null.isf(alpha))
     tail = tail_probability(alpha, alternative)
@@ -116,9 +208,9 @@ def critical_value(null: Null, alternative: Alternative, alpha: float) -> float:
 
 
 def discrete_critical_value(low: float, largest: float, alternative: Alternative) -> float | Interval:
-    """Return the critical value of a statistic from 0 to `largest`, symmetric if the hypothesis holds: kept from `low`.
+    """Return the critical value of a statistic from 0 to `largest` whose null distribution is symmetric.
 
-    That is for a test against smaller values; the others are its mirror image and both.
+    `low` is the smallest value that a test against smaller values does not reject; the upper value mirrors it.
     """
     if alternative == "two-sided":
         return Interval(float(low), float(largest - low))
@@ -126,52 +218,5 @@ def discrete_critical_value(low: float, largest: float, alternative: Alternative
 
 
 def extend_to(interval: Interval, value: float) -> Interval:
-    """Return an interval with a value in it: one that is not rejected is, but for rounding."""
+    """Return an interval that includes a value: one that is not rejected lies inside, except for rounding."""
     return Interval(min(interval.low, value), max(interval.high, value))
-
-
-def conclude(
-    quantity: str,
-    pvalue: float,
-    alpha: float,
-    alternative: Alternative,
-    interval: Interval | None,
-    value: float = 0.0,
-    *,
-    test: str,
-    instead: str = "",
-) -> str:
-    """Return the conclusion of a test for a quantity, which is `value` under the hypothesis.
-
-    What is not rejected is followed by the values that agree with the data, those of the interval if there is one; or
-    by the sentence `instead`.
-    """
-    if math.isnan(pvalue):
-        return _nothing_follows(quantity, test)
-    p = _pvalue_text(pvalue, test)
-    claim = f"{quantity} is {RELATIONS[alternative]} {value:g}"
-    if pvalue < alpha:
-        return f"At level {alpha:g}, {claim} ({p})."
-    shown = f"At level {alpha:g}, it is not shown that {claim} ({p})"
-    if instead:
-        return f"{shown}; {instead}."
-    if interval is None or math.isnan(interval.low):
-        return f"{shown}."
-    return f"{shown}; values from {interval.low:.3g} to {interval.high:.3g} agree with the data."
-
-
-def conclude_on_several(quantity: str, pvalue: float, alpha: float, *, test: str) -> str:
-    """Return the conclusion of a test for several numbers, which are all the same under the hypothesis."""
-    if math.isnan(pvalue):
-        return _nothing_follows(quantity, test)
-    if pvalue < alpha:
-        return f"At level {alpha:g}, {quantity} are not all the same ({_pvalue_text(pvalue, test)})."
-    return f"At level {alpha:g}, it is not shown that any of {quantity} differ ({_pvalue_text(pvalue, test)})."
-
-
-def _nothing_follows(quantity: str, test: str) -> str:
-    return f"Nothing follows about {quantity}: {test} is undefined on this data."
-
-
-def _pvalue_text(pvalue: float, test: str) -> str:
-    return f"{test}: p = 0 to a float" if pvalue == 0 else f"{test}: p = {pvalue:.3g}"

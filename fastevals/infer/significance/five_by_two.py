@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastevals._options import check_choice
 from fastevals._validation.tables import as_measurements, as_pair_of_names, check_same_splits
-from fastevals.infer.significance.decision import NO_VARIANCE, check_alpha, decide, pvalues
+from fastevals.infer.significance.decision import NO_VARIANCE, check_alpha, compare_two, decide, pvalues
 from fastevals.infer.significance.paired import (
     ScaledDifferences,
     in_own_unit,
@@ -96,11 +96,11 @@ def five_by_two_cv_t_test(
     alpha = check_alpha(confidence_level, alternative)
     statistic, effect, error = map(float, _t_statistic(*pair, numerator))
     folds = {"first": "the first fold", "mean": "the first two folds"}[numerator]
-    quantity = f"the mean of {first} less that of {second} (by {folds})"
-    warn_if_constant(quantity, statistic)
+    compared = compare_two(f"difference on {folds}", first, second)
+    warn_if_constant(compared, statistic)
     return decide(
-        "the 5x2cv t-test", quantity, statistic, T_NULL, alternative=alternative, alpha=alpha, effect=effect,
-        interval=t_interval(effect, error, T_NULL, alternative, alpha), instead="" if error else NO_VARIANCE,
+        "the 5x2cv t-test", compared, statistic, T_NULL, alternative=alternative, alpha=alpha, effect=effect,
+        interval=t_interval(effect, error, T_NULL, alternative, alpha), caution="" if error else NO_VARIANCE,
     )  # fmt: skip
 
 
@@ -152,9 +152,9 @@ def five_by_two_cv_f_test(
     first, second = as_pair_of_names(names, ("a", "b"))
     alpha = check_alpha(confidence_level, "two-sided")
     statistic, effect = map(float, _f_statistic(*pair))
-    quantity = f"the mean of {first} less that of {second}"
-    warn_if_constant(quantity, statistic)
-    return decide("the combined 5x2cv F-test", quantity, statistic, F_NULL, alpha=alpha, effect=effect)
+    compared = compare_two("difference in means", first, second)
+    warn_if_constant(compared, statistic)
+    return decide("the combined 5x2cv F-test", compared, statistic, F_NULL, alpha=alpha, effect=effect)
 
 
 def pairwise_five_by_two_t(

@@ -13,7 +13,7 @@ from fastevals._execution import run
 from fastevals._options import as_flag, check_choice, warn_degenerate, warn_undefined
 from fastevals._text import printable
 from fastevals._validation.tables import as_result_table, warn_if_dependent
-from fastevals.infer.significance.decision import check_alpha, decide
+from fastevals.infer.significance.decision import Compared, check_alpha, decide
 from fastevals.results import Null, SignificanceResult
 
 Floats = NDArray[np.float64]
@@ -148,17 +148,15 @@ def friedman_test(
         warn_undefined("Friedman's F", "one data set gives it no degrees of freedom")
     elif math.isinf(value):
         warn_degenerate("Friedman's F", "the ranks are the same on all data sets, so nothing is left to chance")
-    quantity = f"the {k} algorithms' mean ranks"
     chance_of_infinity = _chance_of_equal_rankings(table.values[0], n) if math.isinf(value) else None
     result = decide(
         "the Friedman test",
-        quantity,
+        Compared("", "", f"the mean ranks of the {k} algorithms", "Kendall's W"),
         value,
         null,
         alpha=alpha,
         pvalue=chance_of_infinity,
         effect=concordance,
-        several=True,
         kind=FriedmanResult,
         names=table.algorithms,
         datasets=table.datasets,

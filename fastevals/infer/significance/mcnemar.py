@@ -26,8 +26,10 @@ from fastevals.infer.significance.agreement import Agreement
 from fastevals.infer.significance.binomial import fair_least_kept, fair_null, fair_pvalues
 from fastevals.infer.significance.corrections import Correction
 from fastevals.infer.significance.decision import (
+    Compared,
     build_result,
     check_alpha,
+    compare_two,
     critical_value,
     discrete_critical_value,
     extend_to,
@@ -51,7 +53,6 @@ BINOMIAL = {"exact": "McNemar's exact test", "mid-p": "McNemar's mid-p test"}
 CHI_SQUARE = {"corrected": "McNemar's test with continuity correction", "uncorrected": "McNemar's test"}
 MCNEMAR_METHODS = BINOMIAL | CHI_SQUARE
 CHI_SQUARE_NULL = Null("chi2", (1,))
-QUANTITY = "the ratio of the chance that only {} is right to the chance that only {} is right"
 PAIRS_PER_BLOCK = 1 << 11  # pairs tested together
 LARGEST_LOG = 700.0  # of odds that a float can hold
 
@@ -84,8 +85,8 @@ class McNemarResult(SignificanceResult):
       p           0.0063
       difference  0.1000, 95 % interval 0.0319 to 0.1705
       rows right  both 70, only the first 11, only the second 1, neither 18
-    At level 0.05, the ratio of the chance that only model a is right to the chance that only model b is
-    right is other than 1 (McNemar's exact test: p = 0.00635).
+    model a alone is right significantly more often than model b alone: odds ratio 11 (95 % interval 1.6
+    to 473; McNemar's exact test, p = 0.00635).
     """
 
     table: NDArray[np.int64] = field(kw_only=True)
@@ -169,12 +170,12 @@ def mcnemar_test(
     McNemarResult(statistic=6, pvalue=0.125, effect=6, rejected=False)
     """
     alpha = check_mcnemar_options(method, alternative, confidence_level)
-    quantity = _quantity(names)
+    compared = _compared(names)
     true = as_true_labels("y_true", y_true)
     models = Agreement(true, as_predicted_labels(true, {"pred_a": pred_a, "pred_b": pred_b}))
     both, right_a, right_b = models.count_common(np.array([(0, 1), (0, 0), (1, 1)])).tolist()
     table = [[both, right_a - both], [right_b - both, models.n_rows - right_a - right_b + both]]
-    return _result(np.array(table, dtype=np.int64), quantity, method, alternative, alpha)
+    return _result(np.array(table, dtype=np.int64), compared, method, alternative, alpha)
 
 
 def mcnemar_test_of_table(
@@ -216,7 +217,7 @@ def mcnemar_test_of_table(
     McNemarResult(statistic=16.82, pvalue=4.115e-05, effect=1.744, rejected=True)
     """
     alpha = check_mcnemar_options(method, alternative, confidence_level)
-    return _result(_as_paired_counts("table", table), _quantity(names), method, alternative, alpha)
+    return _result(_as_paired_counts("table", table), _compared(names), method, alternative, alpha)
 
 
 def check_mcnemar_options(method: McNemarMethod, alternative: Alternative, confidence_level: float) -> float:
@@ -241,12 +242,12 @@ def mcnemar_statistics(b: Any, c: Any, method: str, alternative: Alternative) ->
     return statistic, np.asarray(pvalues(statistic, CHI_SQUARE_NULL, alternative))
 
 
-def _quantity(names: PairNames) -> str:
-    return QUANTITY.format(*as_pair_of_names(names, ("model a", "model b")))
+def _compared(names: PairNames) -> Compared:
+    return compare_two("odds ratio", *as_pair_of_names(names, ("model a", "model b")))
 
 
 def _result(
-    table: NDArray[np.int64], quantity: str, method: McNemarMethod, alternative: Alternative, alpha: float
+    table: NDArray[np.int64], compared: Compared, method: McNemarMethod, alternative: Alternative, alpha: float
 ) -> McNemarResult:
     b, c = int(table[0, 1]), int(table[1, 0])
     statistic, pvalue = map(float, mcnemar_statistics(b, c, method, alternative))
@@ -259,7 +260,7 @@ def _result(
     return build_result(
         McNemarResult,
         MCNEMAR_METHODS[method],
-        quantity,
+        compared,
         statistic,
         pvalue,
         critical,
@@ -374,7 +375,7 @@ def pairwise_mcnemar_tests(
         names,
         pairs,
         (statistic, pvalue, (b - c) / models.n_rows),
-        what="the difference of the accuracies",
+        what="difference in accuracy",
         correction=correction,
         alternative=alternative,
         alpha=alpha,

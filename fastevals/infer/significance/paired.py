@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fastevals._memory import lend
 from fastevals._options import warn_degenerate
 from fastevals._validation.tables import find_name
-from fastevals.infer.significance.decision import critical_value
+from fastevals.infer.significance.decision import Compared, critical_value
 from fastevals.results import Alternative, Interval, Null
 
 Floats = NDArray[np.float64]
@@ -137,7 +137,8 @@ def t_interval(effect: float, error: float, null: Null, alternative: Alternative
     return Interval(effect - margin, math.inf if alternative == "greater" else effect + margin)
 
 
-def warn_if_constant(quantity: str, statistic: float) -> None:
-    """Warn that a test is surer than the data allow."""
+def warn_if_constant(compared: Compared, statistic: float) -> None:
+    """Warn if the differences do not vary, so that the test is more certain than the data allow."""
     if math.isinf(statistic):
-        warn_degenerate(f"the test of {quantity}", "the differences are all the same, so their variance is 0")
+        reason = "the differences are all the same, so their variance is 0"
+        warn_degenerate(f"the test of {compared.both or compared.first}", reason)

@@ -17,7 +17,15 @@ from fastevals._validation.tables import ResultTable, as_result_table, find_name
 from fastevals.document.frames import Columns, as_column, make_columns
 from fastevals.infer.permutation.signs import pairwise_permutation, permutation_options
 from fastevals.infer.significance.corrections import Correction, adjust_pvalues
-from fastevals.infer.significance.decision import build_result, check_alpha
+from fastevals.infer.significance.decision import (
+    USUAL_ALPHA,
+    Compared,
+    as_sentence,
+    build_result,
+    check_alpha,
+    compare_two,
+    pvalue_text,
+)
 from fastevals.infer.significance.five_by_two import Numerator, pairwise_five_by_two_f, pairwise_five_by_two_t
 from fastevals.infer.significance.paired import compared_pairs
 from fastevals.infer.significance.signed_ranks import pairwise_sign, pairwise_wilcoxon, wilcoxon_options
@@ -31,6 +39,7 @@ Core = Callable[..., tuple[Floats, Floats, Floats]]
 FIVE_BY_TWO = (5, 2)
 DIFFERENCES_PER_TASK = 1 << 18  # differences of one task
 PAIRS_SHOWN = 6  # pairs named in a conclusion
+OF_RANGE = "studentized-range"  # the correction that is part of Nemenyi's test
 
 
 PairValues = Literal["pvalue", "unadjusted_pvalue", "statistic", "effect", "rejected"]
@@ -105,8 +114,8 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
         first, second = self.pairs[k]
         return build_result(
             SignificanceResult,
-            self.test if self.correction == "none" else f"{self.test}, p adjusted ({self.correction})",
-            f"{self.what} of {self.names[first]} and {self.names[second]}",
+            self._adjusted_test(),
+            self._compared(first, second),
             float(self.statistic[k]),
             float(self.pvalue[k]),
             math.nan,
@@ -114,6 +123,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
             alpha=self.alpha,
             effect=float(self.effect[k]),
             value=self.value,
+            caution=self._caution(),
         )
 
     def between(self, first: Any, second: Any) -> SignificanceResult:
@@ -150,24 +160,42 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
     @property
     def conclusion(self) -> str:
         """Which pairs differ, in a sentence."""
-        level, n_rejected = f"At level {self.alpha:g}, by {self.test}", int(self.rejected.sum())
-        two_sided = self.alternative == "two-sided"
-        undefined = int(np.isnan(self.pvalue).sum())
-        and_undefined = f"; of {undefined} pairs the test is undefined" if undefined else ""
-        if not n_rejected:
-            none = f"no difference is shown between any of the {len(self)} pairs compared"
-            if not two_sided:
-                none = f"of none of the {len(self)} pairs compared it is shown that {self.what} is {self._claim()}"
-            return f"{level}, {none}{and_undefined}."
-        shown = [f"{self.names[i]} and {self.names[j]}" for i, j in self.pairs[self.rejected][:PAIRS_SHOWN]]
-        more = f" and {n_rejected - PAIRS_SHOWN} more" if n_rejected > PAIRS_SHOWN else ""
-        others = "; of the other pairs it is not shown" if n_rejected + undefined < len(self) else ""
-        claim = "these differ" if two_sided else f"{self.what} is {self._claim()}"
-        return f"{level}, {claim}: {', '.join(shown)}{more}{others}{and_undefined}."
+        if len(self) == 1:
+            return self[0].conclusion  # type: ignore[no-any-return]
+        side = {"less": -1, "greater": 1, "two-sided": 0}[self.alternative]
+        compared, test = compare_two(self.what, "the first", "the second"), self._adjusted_test().removeprefix("the ")
+        n, n_rejected, n_undefined = len(self), int(self.rejected.sum()), int(np.isnan(self.pvalue).sum())
+        others, what = n - n_rejected - n_undefined, "evidence" if side else "difference"
+        said = []
+        if n_rejected:
+            shown = [f"{self.names[i]} and {self.names[j]}" for i, j in self.pairs[self.rejected][:PAIRS_SHOWN]]
+            shown += [f"{n_rejected - PAIRS_SHOWN} more"] if n_rejected > PAIRS_SHOWN else []
+            differ = f"differ{'s' * (n_rejected == 1)} significantly"
+            count = f"{n_rejected} of {n} pairs"
+            claim = f"in {count} {compared.claim(side)}" if side else f"{count} {differ}"
+            said.append(as_sentence(f"{claim} ({test}): {', '.join(shown)}", self.alpha))
+            said += [f"No significant {what} in the other {others}."] if others else []
+        elif others:
+            lowest = float(np.nanmin(self.pvalue))
+            smallest = f", smallest {pvalue_text(lowest, self.alternative)}" if lowest >= self.alpha else ""
+            nothing = compared.no_claim(side) if side else "no significant difference"
+            said.append(as_sentence(f"{nothing} in any of the {n} pairs ({test}{smallest})", self.alpha))
+        if n_undefined:
+            said.append(as_sentence(f"{self.test} is undefined for {n_undefined} of {n} pairs", USUAL_ALPHA))
+        return " ".join([*said, *filter(None, [self._caution()])])
 
-    def _claim(self) -> str:
-        """Return what a one-sided test is to show of the first of a pair and the second."""
-        return f"{'below' if self.alternative == 'less' else 'above'} {self.value:g}"
+    def _compared(self, first: int, second: int) -> Compared:
+        """Return the words for a pair, given as places in `names`."""
+        return compare_two(self.what, self.names[first], self.names[second])
+
+    def _adjusted_test(self) -> str:
+        """Return the name of the test, and how p is adjusted if that is not part of the test."""
+        adjusted = "" if self.correction in ("none", OF_RANGE) else f", {self.correction.title()}-adjusted"
+        return f"{self.test}{adjusted}"
+
+    def _caution(self) -> str:
+        """Return a sentence on what the conclusions depend on."""
+        return ""
 
     def _columns(self) -> Columns:
         """Return a row for each pair."""
@@ -271,32 +299,30 @@ def _numerator(*, numerator: Numerator = "first") -> dict[str, Any]:
 
 PairTest = Literal["paired-t", "corrected-resampled-t", "5x2cv-t", "5x2cv-f", "wilcoxon", "sign", "permutation"]
 TESTS = {
-    "paired-t": _PairTest("the paired t-test", "the difference of the means", pairwise_t, least=2, independent=True),
+    "paired-t": _PairTest("the paired t-test", "difference in means", pairwise_t, least=2, independent=True),
     "corrected-resampled-t": _PairTest(
-        "the corrected resampled t-test", "the difference of the means", pairwise_t, _resampled, least=2
+        "the corrected resampled t-test", "difference in means", pairwise_t, _resampled, least=2
     ),
-    "5x2cv-t": _PairTest(
-        "the 5x2cv t-test", "the difference that is tested", pairwise_five_by_two_t, _numerator, only=10
-    ),
+    "5x2cv-t": _PairTest("the 5x2cv t-test", "difference", pairwise_five_by_two_t, _numerator, only=10),
     "5x2cv-f": _PairTest(
         "the combined 5x2cv F-test",
-        "the difference of the means",
+        "difference in means",
         pairwise_five_by_two_f,
         only=10,
         two_sided_alone=True,
     ),
     "wilcoxon": _PairTest(
         "Wilcoxon's signed-rank test",
-        "the pseudomedian of the differences",
+        "pseudomedian of the differences",
         pairwise_wilcoxon,
         wilcoxon_options,
         independent=True,
         cost=lambda n, method, **options: n**3 / 16 if method == "exact" else 16 * n,
     ),
-    "sign": _PairTest("the sign test", "the share of wins", pairwise_sign, value=0.5, independent=True),
+    "sign": _PairTest("the sign test", "share of wins", pairwise_sign, value=0.5, independent=True),
     "permutation": _PairTest(
         "the permutation test",
-        "the difference of the means",
+        "difference in means",
         pairwise_permutation,
         permutation_options,
         independent=True,

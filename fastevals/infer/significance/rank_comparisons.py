@@ -13,12 +13,14 @@ from fastevals._options import check_choice, show
 from fastevals._validation.tables import as_result_table, warn_if_dependent
 from fastevals.document.frames import Columns
 from fastevals.infer.significance.corrections import PER_TEST_ALPHA, Correction
-from fastevals.infer.significance.decision import check_alpha
+from fastevals.infer.significance.decision import Compared, check_alpha
 from fastevals.infer.significance.friedman import OF_SPLITS, format_ranks, rank_sums
 from fastevals.infer.significance.paired import compared_pairs
-from fastevals.infer.significance.pairwise import PairwiseResult, build_pairwise_result
+from fastevals.infer.significance.pairwise import OF_RANGE, PairwiseResult, build_pairwise_result
 
 Floats = NDArray[np.float64]
+
+DEPENDS_ON_OTHERS = "Mean ranks depend on which algorithms are compared: adding one can change which pairs differ."
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -43,6 +45,14 @@ class RankComparison(PairwiseResult):
     critical_difference: float
     n_datasets: int
     control: Any
+
+    def _compared(self, first: int, second: int) -> Compared:
+        critical = "" if math.isnan(self.critical_difference) else f"critical difference {self.critical_difference:.4g}"
+        ranks = f"{self.mean_ranks[first]:.4g} and {self.mean_ranks[second]:.4g}"
+        return PairwiseResult._compared(self, first, second)._replace(estimate=ranks, reach=critical)
+
+    def _caution(self) -> str:
+        return DEPENDS_ON_OTHERS
 
     def groups(self) -> list[tuple[int, ...]]:
         """Return the bars of a critical-difference diagram: algorithms in a row among which no difference is shown.
@@ -153,7 +163,7 @@ def nemenyi_test(
         compared,
         pvalue=pvalue,
         rejected=pvalue < compared.alpha,
-        correction="studentized-range",
+        correction=OF_RANGE,
         critical_difference=critical * _standard_error(k, compared.n_datasets),
     )
 
@@ -296,7 +306,7 @@ def _compare_ranks(
     level = PER_TEST_ALPHA[correction](alpha, len(pairs)) if correction in PER_TEST_ALPHA else math.nan
     compared: RankComparison = build_pairwise_result(
         RankComparison, test, table.algorithms, pairs, (statistic, 2 * ndtr(-np.abs(statistic)), effect),
-        what="the difference of the mean ranks", correction=correction, alternative="two-sided", alpha=alpha,
+        what="difference in mean rank", correction=correction, alternative="two-sided", alpha=alpha,
         mean_ranks=ranks.mean_ranks, critical_difference=-float(ndtri(level / 2)) * error, n_datasets=n,
         control=control,
     )  # fmt: skip

@@ -17,7 +17,7 @@ from fastevals._options import as_flag, check_choice
 from fastevals._validation.tables import as_measurement_pair, as_pair_of_names
 from fastevals.infer.proportions import share_interval
 from fastevals.infer.significance.binomial import fair_least_kept, fair_null, fair_pvalues
-from fastevals.infer.significance.decision import build_result, check_alpha, discrete_critical_value
+from fastevals.infer.significance.decision import build_result, check_alpha, compare_two, discrete_critical_value
 from fastevals.infer.significance.paired import ranked_differences
 from fastevals.results import Alternative, Interval, Null, PairNames, SignificanceResult, tail_probability
 
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 AUTO_EXACT = 50  # differences
 MOST_EXACT = 1000  # differences: about a second
-TOO_FEW_DIFFERENCES = "so few differences can't show it, whatever their signs"
+TOO_FEW_DIFFERENCES = "With so few differences, no outcome would be significant."
 LARGEST_SUM = MOST_EXACT * (MOST_EXACT + 1)  # of doubled ranks; those of few differences among many zeros are large
 
 
@@ -114,7 +114,7 @@ def wilcoxon_test(
     return build_result(
         SignificanceResult,
         "Wilcoxon's signed-rank test",
-        f"the pseudomedian of {first} less {second}",
+        compare_two("pseudomedian of the differences", first, second),
         float(signed.statistic[0]),
         float(tail_pvalues(signed.lower, signed.upper, alternative)[0]),
         discrete_critical_value(low, largest, alternative),
@@ -122,7 +122,7 @@ def wilcoxon_test(
         alpha=alpha,
         effect=float(signed.effect[0]),
         interval=wilcoxon_interval(signed, low, alternative),
-        instead="" if low > 0 else TOO_FEW_DIFFERENCES,
+        caution="" if low > 0 else TOO_FEW_DIFFERENCES,
         null=None if signed.exact[0] else Null("norm", (largest / 2, float(signed.deviation[0]))),
     )
 
@@ -181,7 +181,7 @@ def sign_test(
     return build_result(
         SignificanceResult,
         "the sign test",
-        f"the share of {winner}'s wins over {loser}",
+        compare_two("share of wins", winner, loser),
         wins,
         pvalue,
         discrete_critical_value(low, n, alternative),
@@ -190,7 +190,7 @@ def sign_test(
         effect=share,
         interval=interval,
         value=0.5,
-        instead="" if low > 0 else TOO_FEW_DIFFERENCES,
+        caution="" if low > 0 else TOO_FEW_DIFFERENCES,
         null=fair_null(n),
     )
 

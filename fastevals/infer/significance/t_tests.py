@@ -17,7 +17,15 @@ from fastevals._validation.tables import (
     as_pair_of_names,
     test_to_train_ratio,
 )
-from fastevals.infer.significance.decision import NO_VARIANCE, check_alpha, critical_value, decide, pvalues
+from fastevals.infer.significance.decision import (
+    NO_VARIANCE,
+    Compared,
+    check_alpha,
+    compare_two,
+    critical_value,
+    decide,
+    pvalues,
+)
 from fastevals.infer.significance.paired import (
     FIRST,
     ScaledDifferences,
@@ -100,7 +108,7 @@ def error_rate_t_test(
     statistic = ratio(distance, in_own_unit(error, scaled.exponent - deviations.exponent))
     estimate = statistic, in_own_unit(mean, scaled.exponent), in_own_unit(error, scaled.exponent)
     return _t_decision(
-        "the t-test of a mean", "the mean", estimate, values.size - 1,
+        "the t-test of a mean", Compared("the mean", f"{value:g}"), estimate, values.size - 1,
         alternative=alternative, confidence_level=confidence_level, value=value,
     )  # fmt: skip
 
@@ -231,14 +239,14 @@ def _t_test(
 ) -> SignificanceResult:
     first, second = as_pair_of_names(names, ("a", "b"))
     n = pair[0].values.size
-    quantity = f"the mean of {first} less that of {second}"
+    compared = compare_two("difference in means", first, second)
     estimate = _t_statistic(scaled_differences(*(each.values for each in pair)), 1 / n + factor)
-    return _t_decision(test, quantity, estimate, n - 1, alternative=alternative, confidence_level=confidence_level)
+    return _t_decision(test, compared, estimate, n - 1, alternative=alternative, confidence_level=confidence_level)
 
 
 def _t_decision(
     test: str,
-    quantity: str,
+    compared: Compared,
     estimate: tuple[Floats, Floats, Floats],
     df: int,
     *,
@@ -246,14 +254,14 @@ def _t_decision(
     confidence_level: float,
     value: float = 0.0,
 ) -> SignificanceResult:
-    """Return the result of a t-test that `what` is `value`, of t, the estimate and its standard error."""
+    """Return the result of a t-test from its estimate: t, the effect and its standard error."""
     alpha = check_alpha(confidence_level, alternative)
     statistic, effect, error = map(float, estimate)
     null = Null("t", (df,))
-    warn_if_constant(quantity, statistic)
+    warn_if_constant(compared, statistic)
     return decide(
-        test, quantity, statistic, null, alternative=alternative, alpha=alpha, effect=effect, value=value,
-        interval=t_interval(effect, error, null, alternative, alpha), instead="" if error else NO_VARIANCE,
+        test, compared, statistic, null, alternative=alternative, alpha=alpha, effect=effect, value=value,
+        interval=t_interval(effect, error, null, alternative, alpha), caution="" if error else NO_VARIANCE,
     )  # fmt: skip
 
 

@@ -30,7 +30,7 @@ from fastevals.document.document import (
 from fastevals.document.frames import Columns, make_columns, stack
 from fastevals.document.result import Result
 from fastevals.infer.significance.pairwise import PairwiseResult, pairs_by_pvalue
-from fastevals.infer.significance.rank_comparisons import RankComparison
+from fastevals.infer.significance.rank_comparisons import DEPENDS_ON_OTHERS, RankComparison
 from fastevals.results import SignificanceResult, as_json
 from fastevals.show.compare.blocks import ComparisonOptions, ResultsBlock, block_cautions
 from fastevals.show.compare.pictures import results_panels
@@ -225,7 +225,8 @@ def _pair_parts(pairs: PairwiseResult, names: Mapping[Any, str], first_rejected:
     legend = f"* differs at level {pairs.alpha:g}; of the others it is not shown"
     if not first_rejected:
         legend = "no pair is said to differ, whatever its own p: Friedman's test doesn't reject"
-    return [Sentence(title, only=TEXT), _pair_table(pairs, names), Sentence(legend, "line", TEXT)]
+    depends = [Sentence(DEPENDS_ON_OTHERS, "line")] if isinstance(pairs, RankComparison) else []
+    return [Sentence(title, only=TEXT), _pair_table(pairs, names), Sentence(legend, "line", TEXT), *depends]
 
 
 def _pair_table(pairs: PairwiseResult, names: Mapping[Any, str]) -> Table:

@@ -30,8 +30,8 @@ def test_cochrans_own_example() -> None:
     assert found.effect == pytest.approx(4 / 69)
     assert found.critical_value == pytest.approx(stats.chi2.isf(0.05, 3))
     assert found.rejected
-    assert (
-        found.conclusion == "At level 0.05, the models' accuracies are not all the same (Cochran's Q test: p = 0.0449)."
+    assert found.conclusion == (
+        "The accuracies of the 4 models differ significantly: range 0.058 (Cochran's Q test, p = 0.0449)."
     )
     assert pickle.loads(pickle.dumps(found)).to_dict() == found.to_dict()
 

@@ -128,10 +128,11 @@ def test_conclusions_do_not_claim_equality() -> None:
     alike = pairwise_tests(np.repeat(TEN[:, :1], 3, axis=1), test="wilcoxon")
     assert (alike.pvalue == 1).all()
     assert alike.conclusion == (
-        "At level 0.05, by Wilcoxon's signed-rank test, no difference is shown between any of the 3 pairs compared."
+        "No significant difference in any of the 3 pairs (Wilcoxon's signed-rank test, Holm-adjusted, smallest p = 1)."
     )
     some = pairwise_tests(TEN, test="paired-t", correction="none", confidence_level=0.5)
-    assert some.conclusion.startswith("At level 0.5, by the paired t-test, these differ: ")
+    assert some.conclusion.startswith("At level 0.5, 5 of 6 pairs differ significantly (paired t-test): ")
+    assert some.conclusion.endswith(". No significant difference in the other 1.")
     assert "equal" not in some.conclusion + alike.conclusion
 
 
@@ -140,15 +141,17 @@ def test_one_sided_tests_keep_their_direction() -> None:
     matrix = found.matrix()
     assert matrix[0, 2] == found.pvalue[1]
     assert np.isnan(matrix[2, 0])
-    assert found.conclusion.startswith("At level 0.4, by the paired t-test, the difference of the means is above 0: ")
+    assert found.conclusion.startswith(
+        "At level 0.4, in 2 of 6 pairs the mean of the first is significantly higher than the mean of the second ("
+    )
     assert "0 and 2" in found.conclusion
     none = pairwise_tests(TEN[:, [2, 0]], test="paired-t", alternative="greater")
     assert none.conclusion == (
-        "At level 0.05, by the paired t-test, of none of the 1 pairs compared it is shown that the difference of the "
-        "means is above 0."
+        "No significant evidence that the mean of 0 is higher than the mean of 1: difference -0.0609 (paired t-test, "
+        "Holm-adjusted, one-sided p = 0.999)."
     )
     assert found[0].test == "the paired t-test"
-    assert pairwise_tests(TEN, test="paired-t")[0].test == "the paired t-test, p adjusted (holm)"
+    assert pairwise_tests(TEN, test="paired-t")[0].test == "the paired t-test, Holm-adjusted"
 
 
 def test_names_of_any_kind_can_be_asked_for() -> None:

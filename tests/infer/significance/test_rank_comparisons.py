@@ -16,6 +16,7 @@ from scipy import stats
 
 from fastevals.infer.significance.corrections import CORRECTIONS
 from fastevals.infer.significance.rank_comparisons import (
+    DEPENDS_ON_OTHERS,
     RankComparison,
     bonferroni_dunn_test,
     nemenyi_test,
@@ -205,7 +206,12 @@ def test_result() -> None:
     assert f"CD {result.critical_difference:.4g}, {result.rejected.sum()} of 15 pairs rejected at 0.05" in repr(result)
     first = result[0]
     assert (first.statistic, first.pvalue) == (result.statistic[0], result.pvalue[0])
-    assert "the difference of the mean ranks of d and a" in first.conclusion
+    assert first.conclusion == (
+        f"No significant difference between the mean ranks of d and a: {result.mean_ranks[0]:.4g} and "
+        f"{result.mean_ranks[1]:.4g} (critical difference {result.critical_difference:.4g}; Nemenyi test, "
+        f"p = {first.pvalue:.3g}). {DEPENDS_ON_OTHERS}"
+    )
+    assert result.conclusion.endswith(DEPENDS_ON_OTHERS)
     assert json.loads(json.dumps(result.to_dict()))["n_datasets"] == 20
     assert pickle.loads(pickle.dumps(result)).groups() == result.groups()
     assert not result.mean_ranks.flags.writeable

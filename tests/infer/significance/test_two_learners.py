@@ -57,9 +57,9 @@ NAMED: dict[str, tuple[Named, str]] = {
 def test_the_conclusion_names_the_learners_and_the_test(name: str) -> None:
     test, title = NAMED[name]
     found, plain = test(names=("the old", "the new")), test()
-    first, second = (found.conclusion.index(each) for each in ("the old", "the new"))
+    first, second = (found.conclusion.lower().index(each) for each in ("the old", "the new"))
     assert first < second
-    assert f"({title}: p = " in found.conclusion
+    assert f"{title.removeprefix('the ')}, p = " in found.conclusion
     assert "the old" not in plain.conclusion
     assert tuple(found) == tuple(plain)
     for names in ("ab", ("a",), ("a", "a"), ("a", ""), (1, 2), 3, {"a": 1, "b": 2}):
@@ -86,9 +86,9 @@ def test_which_test_lists_every_test() -> None:
 
 def test_conclusions_of_auc_contrasts_name_the_models() -> None:
     found = fastevals.delong(Y, {"old": X, "new": Z, "newest": B})
-    assert "of the AUCs of 'old', 'new', 'newest' is" in found.contrast([1, -1, 0]).conclusion
+    assert "of the AUCs of 'old', 'new', 'newest' and 0: estimate" in found.contrast([1, -1, 0]).conclusion
     assert "the AUCs of 'old', 'new', 'newest'" in found.equality_test().conclusion
-    assert "of the AUCs is" in fastevals.delong(Y, [X, Z]).contrast([1, -1]).conclusion
+    assert "of the AUCs and 0: estimate" in fastevals.delong(Y, [X, Z]).contrast([1, -1]).conclusion
 
 
 # Estimates ----------------------------------------------------------------------------------------------------------

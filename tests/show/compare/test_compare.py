@@ -236,7 +236,7 @@ def test_no_pair_differs_where_friedmans_test_does_not_reject(capsys, tmp_path, 
 def test_nothing_follows_an_undefined_test(capsys, tmp_path):
     file = write(tmp_path, "a,b,c\n.1,.2,.3\n")
     text = compare(capsys, file)
-    assert text.endswith("the Friedman test is undefined on this data.\n")
+    assert "The Friedman test is undefined on these data, so nothing follows about the mean ranks of the 3\n" in text
     (block,) = compare_json(capsys, file)["blocks"]
     assert (block["pairs"], block["groups"], block["friedman"]["pvalue"]) == (None, None, None)
     assert compare(capsys, file, "--out", tmp_path / "out").endswith("compare.txt, 0 pictures\n")
@@ -646,12 +646,15 @@ def test_the_embedded_data_is_what_is_documented():
 def test_words_of_caution(capsys, tmp_path):
     few = compare(capsys, write(tmp_path, "a,b,c\n1,2,3\n4,5,6\n7,8,9\n"))
     assert "Friedman's p is rough on so few data sets" in few
+    assert "\nMean ranks depend on which algorithms are compared: adding one can change which pairs differ." in few
     assert "p 0.0278" in few  # 1 / 3!^2, not 0
     many = "\n".join(f"{k},{k % 3},{(k * 7) % 5}" for k in range(8))
     text = compare(capsys, write(tmp_path, f"id,a,b\n{many}\n"))
     assert "rough" not in text
     assert "! : id looks like numbers of the rows" in text
-    assert "looks" not in compare(capsys, write(tmp_path, f"id,a,b\n{many}\n"), "--dataset", "id")
+    two = compare(capsys, write(tmp_path, f"id,a,b\n{many}\n"), "--dataset", "id")
+    assert "looks" not in two
+    assert "Mean ranks depend" not in two
     one = write(tmp_path, "y,a,b\n1,1,0\n")
     text = compare(capsys, one, "--label", "y", "--pred", "a", "--pred", "b", "--resamples", "99")
     assert "a difference is the same in all replicates" in text

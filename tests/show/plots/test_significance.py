@@ -20,7 +20,7 @@ from numpy.testing import assert_allclose
 
 from fastevals.document.picture import DARKEST
 from fastevals.infer.significance.binomial import binomial_error_test
-from fastevals.infer.significance.decision import decide
+from fastevals.infer.significance.decision import Compared, decide
 from fastevals.infer.significance.mcnemar import mcnemar_test_of_table
 from fastevals.infer.significance.paired import compared_pairs
 from fastevals.infer.significance.pairwise import PairwiseResult, build_pairwise_result
@@ -96,7 +96,8 @@ def one_sided(alternative="less"):
 
 
 def decided(name, parameters, statistic, alternative="two-sided", alpha=0.05):
-    return decide("the test", "it", statistic, Null(name, parameters), alternative=alternative, alpha=alpha)
+    null = Null(name, parameters)
+    return decide("the test", Compared("it", "0"), statistic, null, alternative=alternative, alpha=alpha)
 
 
 # All pictures -----------------------------------------------------------------------------------------------------
