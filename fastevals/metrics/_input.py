@@ -1,4 +1,4 @@
-"""Input of the drop-in: accepted, refused and warned about as scikit-learn does; messages also say where."""
+"""Input of the drop-in: accepted, refused and warned about as in scikit-learn; messages also say where."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def is_sparse(values: Any) -> bool:
 
 
 def as_dense(name: str, values: Any) -> NDArray[Any]:
-    """Return an array-like as an array; columns of pandas' own types as those of NumPy."""
+    """Return an array-like as an array; columns of pandas' own dtypes become NumPy's."""
     if type(values) is np.ndarray and values.ndim:
         return values
     if is_sparse(values) or not is_array_like(values):
@@ -42,7 +42,7 @@ def as_dense(name: str, values: Any) -> NDArray[Any]:
 
 
 def check_same_rows(*arrays: Any) -> None:
-    """Raise unless all that are not None have the same number of rows."""
+    """Raise unless all arguments that are not None have the same number of rows."""
     rows = [row_count(each) for each in arrays if each is not None and not isinstance(each, numbers.Number)]
     if any(n != rows[0] for n in rows):
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {rows}")
@@ -88,7 +88,7 @@ def check_all_finite(name: str, array: NDArray[Any]) -> None:
 
 
 def as_numbers(name: str, values: Any, *, two_d: bool = False, finite: bool = True) -> NDArray[Any]:
-    """Return an array of real numbers with a row or more; `finite` is False where the values are looked at later."""
+    """Return an array of real numbers with a row or more; `finite` is False if values are checked later."""
     array = plain_numbers(as_dense(name, values))
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} has dtype {array.dtype}")
@@ -120,7 +120,7 @@ def as_numbers(name: str, values: Any, *, two_d: bool = False, finite: bool = Tr
 
 
 def as_row_weights(values: Any, n_samples: int, *, all_zero: bool = False) -> NDArray[np.float64] | None:
-    """Return row weights as float64, one number as so many: finite, none negative, not all zero unless allowed."""
+    """Return row weights as float64, a number repeated: finite, none negative, not all zero unless allowed."""
     if values is None:
         return None
     if isinstance(values, numbers.Number):
@@ -144,7 +144,7 @@ def as_row_weights(values: Any, n_samples: int, *, all_zero: bool = False) -> ND
 
 
 def as_weight_column(values: Any) -> NDArray[Any] | None:
-    """Return row weights as a vector, whose values are not looked at but for integers that a float64 rounds."""
+    """Return row weights as a vector; values are not checked, except for integers that a float64 rounds."""
     if values is None:
         return None
     weights = as_column(as_dense("sample_weight", values))
@@ -161,7 +161,7 @@ LEGACY = (
 
 
 def as_target(name: str, values: Any, *, sparse: bool = False) -> NDArray[Any]:
-    """Return labels as an array of one or two dimensions; a sparse indicator matrix, where allowed, as a dense one."""
+    """Return labels as an array of one or two dimensions; a sparse indicator matrix, if allowed, becomes dense."""
     if sparse and is_sparse(values):
         if values.shape[1] < 2:
             raise TypeError("Sparse input is only supported when targets are of multilabel type")
@@ -251,7 +251,7 @@ def distinct_labels(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def check_default_pos_label(y_true: NDArray[Any]) -> None:
-    """Raise unless one of the labels is the positive one by default."""
+    """Raise unless one of the labels is positive by default."""
     classes = distinct_labels(y_true).tolist()
     if default_pos_label(classes) is not None:
         return
@@ -263,7 +263,7 @@ def check_default_pos_label(y_true: NDArray[Any]) -> None:
 
 
 def as_reported(labels: Any, present: NDArray[Any]) -> NDArray[Any] | None:
-    """Return the labels asked for, of the kind of those present; None for all."""
+    """Return the labels asked for, of the same kind as those present; None for all."""
     if labels is None:
         return None
     reported = as_named_labels(labels)
@@ -273,10 +273,10 @@ def as_reported(labels: Any, present: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def _check_label_type(labels: NDArray[Any], present: NDArray[Any]) -> NDArray[Any]:
-    """Raise if the labels asked for are text and those present numbers, or the other way round."""
+    """Raise if the labels asked for are text and those present are numbers, or the other way round."""
     if labels.size and _is_text(labels) != _is_text(present):
         other, expected = ("strings", "numbers") if _is_text(labels) else ("numbers", "strings")
-        raise ValueError(f"labels must be {expected}, as those of the targets are, got {other}: {labels.tolist()}")
+        raise ValueError(f"labels must be {expected}, as the targets are, got {other}: {labels.tolist()}")
     return labels
 
 
@@ -285,7 +285,7 @@ def _is_text(labels: NDArray[Any]) -> bool:
 
 
 def as_requested(labels: Any, present: NDArray[Any]) -> NDArray[Any]:
-    """Return the classes of a matrix, of which one must be among those present."""
+    """Return the classes of a matrix, at least one of which must be present."""
     requested = _check_label_type(np.ravel(as_named_labels(labels)), present)
     check_some_labels(requested)
     if not set(present.tolist()).intersection(requested.tolist()):
@@ -300,7 +300,7 @@ def check_some_labels(labels: NDArray[Any]) -> None:
 
 
 def warn_one_label() -> None:
-    """Warn that a matrix has but one cell."""
+    """Warn that a matrix has only one cell."""
     warn(
         "A single label was found in 'y_true' and 'y_pred'. For the confusion matrix to have the correct shape, use "
         "the 'labels' parameter to pass all known labels."
@@ -308,7 +308,7 @@ def warn_one_label() -> None:
 
 
 def first_labels(labels: NDArray[Any]) -> list[Any]:
-    """Return the first label and the first other one; raise if one is no whole number, or no text among text."""
+    """Return the first label and the first other one; raise if a number is not whole, or text has other types."""
     labels_seen = distinct_pair(labels) if labels.size else []
     if labels.dtype == object and not all(isinstance(label, (str, bytes)) for label in labels_seen):
         check_all_strings("y_true", labels)
@@ -318,7 +318,7 @@ def first_labels(labels: NDArray[Any]) -> list[Any]:
 
 
 def label_kind(labels: NDArray[Any]) -> str:
-    """Return the type of labels as scikit-learn names it; raise if some among text are missing or of other types."""
+    """Return the type of labels as scikit-learn names it; raise if text has missing labels or other types among it."""
     kind = target_type("y_true", labels)
     if labels.dtype == object and labels.ndim == 1 and kind != "unknown":
         as_labels("y_true", labels)

@@ -1,4 +1,4 @@
-"""Predicted labels beside true ones, read once: how often each pair occurs, or each of the several labels of a row."""
+"""True and predicted labels, read once: counts of each pair, or of each label if rows have several."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def count_labels(
     names: tuple[str, str] = ("y_true", "y_pred"),
     sparse: bool = True,
 ) -> LabelPairs | Indicators:
-    """Read both targets, sparse ones if allowed, and count what is in them."""
+    """Read both targets, sparse ones if allowed, and count their labels."""
     indicators = read_sparse(y_true, y_pred) if sparse else None
     true, predicted = indicators or tuple(
         _read_target(name, values, sparse) for name, values in zip(names, (y_true, y_pred), strict=True)
@@ -59,7 +59,7 @@ def count_labels(
 
 
 def _read_target(name: str, values: Any, sparse: bool) -> Any:
-    """Return a target as labels that are text by number, where it is a column that has such, or as an array."""
+    """Return a target as an array, or a column of text as labels with code numbers."""
     coded = None if type(values) is np.ndarray else encode_column(name, values)
     return as_target(name, values, sparse=sparse) if coded is None else coded
 
@@ -67,28 +67,28 @@ def _read_target(name: str, values: Any, sparse: bool) -> Any:
 def count_classes(
     y_true: Any, y_pred: Any, sample_weight: ArrayLike | None = None, *, names: tuple[str, str] = ("y_true", "y_pred")
 ) -> LabelPairs:
-    """Read both targets, of which each row has one label."""
+    """Read both targets, with one label per row."""
     counted = count_labels(y_true, y_pred, sample_weight, names=names, sparse=False)
     _check_not_indicators(counted.kind)
     return counted  # type: ignore[return-value]
 
 
-# One label a row ---------------------------------------------------------------------------------------------------
+# One label per row -------------------------------------------------------------------------------------------------
 
 
 class LabelPairs:
-    """Counts of rows with one label each, made when they are first asked for.
+    """Counts of rows with one label each, made on first use.
 
     Attributes
     ----------
     kind : {"binary", "multiclass"}
         Whether more than two labels occur.
     labels : ndarray of shape (n_labels,)
-        All that occur in either target, ascending.
+        All labels in either target, ascending.
     total, n_right, n_wrong : int or float
         Rows, or their weight.
     weights : ndarray of shape (n_samples,) or None
-        Of the rows.
+        Row weights.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class LabelPairs:
         return counted._replace(labels=self._as_known(counted))
 
     def _as_known(self, counted: PairCounts) -> NDArray[Any]:
-        """Return the labels in the type the user knows them by: that of the true ones where these are all."""
+        """Return the labels in the user's type: the type of the true labels if they include all."""
         true, predicted = self._dtypes
         if self._names is not None:
             return self._names[counted.labels]
@@ -119,7 +119,7 @@ class LabelPairs:
 
     @property
     def labels(self) -> NDArray[Any]:
-        """All that occur in either target, ascending."""
+        """All labels in either target, ascending."""
         return self._counts.labels
 
     @property
@@ -141,16 +141,16 @@ class LabelPairs:
 
     @property
     def total(self) -> Any:
-        """Rows, or their weight: in such an order that a perfect prediction is exactly right."""
+        """Rows, or their weight, summed in an order that makes a perfect prediction exactly right."""
         return self.n_right + self.n_wrong
 
     @cached_property
     def _margins(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Rows of a label that are predicted as it; others that are; and its own that are predicted as another."""
+        """Rows of each label that are predicted as it; others that are; and its own rows predicted as another."""
         labels, _, table, codes = self._counts
         if table is not None:
             right = table.diagonal()
-            if table.dtype.kind == "f":  # a difference of sums would leave what they round off
+            if table.dtype.kind == "f":  # a difference of sums would leave their rounding errors
                 wrong = np.where(np.eye(right.size, dtype=bool), 0.0, table)
                 return right.copy(), wrong.sum(axis=0), wrong.sum(axis=1)
             return right, table.sum(axis=0) - right, table.sum(axis=1) - right
@@ -161,25 +161,25 @@ class LabelPairs:
         return right, fp, fn
 
     def true_labels(self) -> NDArray[Any]:
-        """Return the labels that occur in the true target, in rows of any weight."""
+        """Return the labels in the true target, also of rows with weight zero."""
         return self.labels[self._counts.in_true]
 
     def cells(self, labels: Any = None, *, samplewise: bool = False) -> Cells:
-        """Return the cells of each label against the rest, for all labels or those asked for."""
+        """Return the cells of each label against the rest, for all labels or the ones asked for."""
         _check_samplewise(samplewise)
         right, fp, fn = self._margins
         none_right = self.weights is None and not right.any()
         if labels is not None:
-            counts = np.zeros((3, self.labels.size + 1), dtype=right.dtype)  # the last is of labels that don't occur
+            counts = np.zeros((3, self.labels.size + 1), dtype=right.dtype)  # the last is for labels that don't occur
             counts[:, :-1] = right, fp, fn
             right, fp, fn = counts[:, _places(np.asarray(labels), self.labels)]
         if none_right:
-            right = right.astype(np.float64)  # scikit-learn's type where no row is right: a report then has "3.0" rows
+            right = right.astype(np.float64)  # scikit-learn's type if no row is right: a report then has "3.0" rows
         tn = self.total - right - fp - fn
         return Cells(right, fp, fn, tn if tn.dtype.kind == "i" else np.maximum(tn, 0.0))
 
     def pairs(self, labels: NDArray[Any] | None = None) -> Pairs:
-        """Return pairs of labels and their rows, or weight, which may come several times; others are left out."""
+        """Return pairs of labels, possibly repeated, and their rows or weight; pairs with other labels are left out."""
         _, _, table, codes = self._counts
         n = self.labels.size
         if table is not None:
@@ -195,7 +195,7 @@ class LabelPairs:
         return Pairs(true, predicted, rows.astype(np.int64) if self.whole else rows, n)
 
     def matrix(self, labels: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Count pairs of labels, true in rows, predicted in columns; rows with a label not asked for are left out."""
+        """Count pairs of labels, true in rows and predicted in columns; rows with other labels are left out."""
         counts = self._counts.table
         if counts is None or labels is not None:
             true, predicted, rows, n = self.pairs(labels)
@@ -204,7 +204,7 @@ class LabelPairs:
 
 
 class Pairs(NamedTuple):
-    """Pairs of the numbers of a true and a predicted label, how many rows each has, and how many labels there are."""
+    """Pairs of true and predicted label numbers, the rows of each pair, and the number of labels."""
 
     true: NDArray[Any]
     predicted: NDArray[Any]
@@ -218,7 +218,7 @@ class Pairs(NamedTuple):
 
 
 class PairCounts(NamedTuple):
-    """Labels that occur, which of them in the true target, and the table of pairs; where that is large their codes."""
+    """Labels that occur, which of them are true ones, and the table of pairs or, if it is large, their codes."""
 
     labels: NDArray[Any]
     in_true: NDArray[np.bool_]
@@ -233,7 +233,7 @@ def _count_in_range(targets: Targets, weights: Weights) -> PairCounts | None:
         return None
     table, low, width = counted
     rows = table
-    if weights is not None and not weights.all():  # labels of rows of no weight occur too
+    if weights is not None and not weights.all():  # labels of zero-weight rows occur too
         rows, _ = count_codes(targets, None, low, width)
     occurs = rows.reshape(width, width) != 0
     in_true = occurs.any(axis=1)
@@ -257,12 +257,12 @@ def _bins(codes: NDArray[np.int64], weights: Weights, rows: NDArray[np.bool_], n
 
 
 def _places(labels: NDArray[Any], known: NDArray[Any]) -> NDArray[np.intp]:
-    """Return where each label stands among those known: -1 if it doesn't."""
+    """Return the position of each label among the known ones, or -1."""
     place = {label: at for at, label in enumerate(known.tolist())}
     return np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)
 
 
-# Several labels a row ----------------------------------------------------------------------------------------------
+# Several labels per row --------------------------------------------------------------------------------------------
 
 
 class Indicators:
@@ -271,11 +271,11 @@ class Indicators:
     Attributes
     ----------
     kind : {"multilabel-indicator"}
-        Beside the kinds of `LabelPairs`.
+        Not one of the kinds of `LabelPairs`.
     labels : ndarray of shape (n_labels,)
-        Numbers of the columns.
+        Column numbers.
     weights : ndarray of shape (n_samples,) or None
-        Of the rows.
+        Row weights.
     """
 
     kind = INDICATOR
@@ -292,7 +292,7 @@ class Indicators:
 
     @cached_property
     def _wrong(self) -> NDArray[Any]:
-        """Wrong labels of each row."""
+        """Number of wrong labels in each row."""
         true, predicted = self._targets
         return self._sums(true != predicted, rows=True)
 
@@ -308,7 +308,7 @@ class Indicators:
 
     @property
     def total(self) -> Any:
-        """Rows, or their weight: in such an order that a perfect prediction is exactly right."""
+        """Rows, or their weight, summed in an order that makes a perfect prediction exactly right."""
         return self.n_right + self.n_wrong
 
     def _weight(self, rows: NDArray[np.bool_]) -> Any:
@@ -316,12 +316,12 @@ class Indicators:
 
     @property
     def n_marks(self) -> Any:
-        """Labels of all rows that are right or wrong: so many, or their weight."""
+        """Labels of all rows, right or wrong: their number, or weight."""
         return self.total * self.labels.size
 
     @property
     def n_wrong_marks(self) -> Any:
-        """Labels of all rows that are wrong: so many, or their weight."""
+        """Wrong labels of all rows: their number, or weight."""
         return self._wrong.sum() if self.weights is None else self._wrong @ self.weights
 
     def _sums(self, marks: Any, *, rows: bool) -> NDArray[Any]:
@@ -339,7 +339,7 @@ class Indicators:
         return np.asarray(self.weights @ marks)
 
     def cells(self, labels: Any = None, *, samplewise: bool = False) -> Cells:
-        """Return the cells of each label, or with `samplewise` of each row, for all labels or those asked for."""
+        """Return the cells of each label, or with `samplewise` of each row, for all labels or the ones asked for."""
         true, predicted = self._marked
         if labels is not None:
             columns = _as_columns(labels, self.labels.size)
@@ -347,7 +347,7 @@ class Indicators:
         tp = self._sums(true.multiply(predicted) if is_sparse(true) else true & predicted, rows=samplewise)
         if samplewise or self.weights is None:
             fp, fn = (self._sums(marks, rows=samplewise) - tp for marks in (predicted, true))
-        else:  # a difference of float sums would leave what they round off
+        else:  # a difference of float sums would leave their rounding errors
             fp, fn = self._sums(predicted > true, rows=False), self._sums(true > predicted, rows=False)
         if not samplewise:
             total = true.shape[0] if self.weights is None else self.weights.sum()
@@ -361,7 +361,7 @@ class Indicators:
 
 
 def read_sparse(y_true: Any, y_pred: Any) -> tuple[Any, Any] | None:
-    """Return two indicator matrices of which one is sparse as sparse ones, else None."""
+    """Return two indicator matrices as sparse ones if either is sparse, else None."""
     if not (is_sparse(y_true) or is_sparse(y_pred)):
         return None
     if not (_is_indicator(y_true) and _is_indicator(y_pred)):
@@ -391,7 +391,7 @@ def _check_not_empty(*arrays: NDArray[Any]) -> None:
 
 
 def _as_class_labels(name: str, array: Any) -> Any:
-    """Return a target as a vector of labels, whole floats as integers; None if it is no such target."""
+    """Return a target as a vector of labels, with whole floats as integers; None if it is not such a target."""
     if isinstance(array, TextLabels):
         return array
     if array.ndim == 2 and array.shape[1] == 1:
@@ -411,7 +411,7 @@ def _as_class_labels(name: str, array: Any) -> Any:
 
 
 def _check_indicators(true: NDArray[Any], predicted: NDArray[Any]) -> None:
-    """Raise unless both targets mark the same several labels."""
+    """Raise unless both targets are indicators of several labels."""
     first, second = target_type("y_true", np.asarray(true)), target_type("y_pred", np.asarray(predicted))
     if first != second:
         raise ValueError(f"Classification metrics can't handle a mix of {first} and {second} targets")
@@ -426,7 +426,7 @@ def _check_not_indicators(kind: str) -> None:
 
 
 def _check_samplewise(samplewise: bool) -> None:
-    """Raise if rows that have but one label are to be looked at one by one."""
+    """Raise if samplewise metrics are asked for with one label per row."""
     if samplewise:
         raise ValueError("Samplewise metrics are not available outside of multilabel classification.")
 

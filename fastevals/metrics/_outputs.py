@@ -1,4 +1,4 @@
-"""Targets and predictions of one output or several, means over their rows, and values over their outputs."""
+"""Targets and predictions with one output or several, means over their rows, and values over their outputs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,12 @@ from fastevals.metrics._input import as_numbers, as_row_weights, check_all_finit
 from fastevals.metrics._parameters import ARRAY_OR_NONE, Rule
 
 Floats = NDArray[np.float64]
-Values = Callable[["Outputs", slice, Floats | None], NDArray[Any]]  # of some rows, in a workspace if need be
-SAMPLED_NUMBERS = 1 << 10  # numbers that means are guessed from
-ROWS_PER_OUTPUT = 1 << 5  # at least so many of each output, so that the guess is within a standard deviation
-AT_ONCE = 4 * ROWS_PER_BLOCK  # numbers that one call of a kernel adds: those of a block take no longer than the call
-COLUMN = 1 << 12  # rows of an output: a call for each output takes longer than to copy fewer
-LANE_PLACES = (
-    1 << 9
-)  # places that are summed by themselves: what they are read from and added to fits the nearest cache
+Values = Callable[["Outputs", slice, Floats | None], NDArray[Any]]  # of some rows, with a workspace if needed
+SAMPLED_NUMBERS = 1 << 10  # numbers for a first guess of means
+ROWS_PER_OUTPUT = 1 << 5  # the fewest per output, so that the guess is within a standard deviation
+AT_ONCE = 4 * ROWS_PER_BLOCK  # numbers that one call of a kernel adds: a single block takes no longer than the call
+COLUMN = 1 << 12  # rows of an output: copying fewer takes less time than a call per output
+LANE_PLACES = 1 << 9  # sums kept separately: along with the numbers read, they fit the nearest cache
 
 
 def _or_array(*texts: str) -> Rule:
@@ -40,21 +38,21 @@ MULTIOUTPUT_OR_VARIANCE = _or_array("raw_values", "uniform_average", "variance_w
 
 
 class Outputs(NamedTuple):
-    """Targets and predictions, vectors of one output or matrices with a column for each."""
+    """Targets and predictions: vectors of one output, or matrices with one column per output."""
 
     true: NDArray[Any]
     predicted: NDArray[Any]
     weights: NDArray[np.float64] | None
 
     def of_weight(self) -> Outputs:
-        """Return the rows with a weight above zero: infinite values in others don't count."""
+        """Return the rows with a weight above zero: infinite values elsewhere don't count."""
         if self.weights is None or self.weights.all():
             return self
         kept = self.weights > 0
         return Outputs(self.true[kept], self.predicted[kept], self.weights[kept])
 
     def in_unit(self) -> tuple[Outputs, NDArray[np.float64]]:
-        """Return the rows of weight, in units in which squares neither over- nor underflow: powers of two, returned."""
+        """Return the rows of weight, scaled by powers of 2 so that no square over- or underflows, and the scales."""
         rows = self.of_weight()
         true, predicted = (each.astype(np.float64) for each in (rows.true, rows.predicted))
         largest = np.maximum(np.abs(true).max(axis=0), np.abs(predicted).max(axis=0))
@@ -62,7 +60,7 @@ class Outputs(NamedTuple):
         return Outputs(true * units, predicted * units, rows.weights), units
 
     def errors_alone(self) -> Outputs:
-        """Return errors as targets of predictions of zero if errors of integers are exact; otherwise the arguments."""
+        """Return errors as targets with predictions of zero, if floats would round the integers; otherwise itself."""
         whole = all(each.dtype.kind in "iub" for each in (self.true, self.predicted))
         if not whole or not (exceeds_floats(self.true) or exceeds_floats(self.predicted)):
             return self
@@ -70,35 +68,35 @@ class Outputs(NamedTuple):
         return Outputs(errors, np.broadcast_to(0.0, errors.shape), self.weights)
 
     def targets_alone(self) -> Outputs:
-        """Return targets as their own predictions; integers less the first, where that is exact."""
+        """Return targets as their own predictions; integers minus the first target if floats would round them."""
         targets = _difference(self.true, self.true[:1]) if exceeds_floats(self.true) else self.true
         return Outputs(targets, targets, self.weights)
 
     @property
     def n_samples(self) -> int:
-        """Rows."""
+        """Number of rows."""
         return len(self.true)
 
     @property
     def n_outputs(self) -> int:
-        """Columns."""
+        """Number of outputs."""
         return 1 if self.true.ndim == 1 else self.true.shape[1]
 
     def parts(self) -> list[slice]:
-        """Cut the rows into what a thread takes at a time."""
+        """Cut the rows into parts, one for a thread at a time."""
         return chunks(self.n_samples, self.n_outputs, AT_ONCE)
 
     def blocks(self, part: slice) -> Iterator[slice]:
-        """Cut these into what one call of a kernel takes."""
+        """Cut a part into blocks, one for a call of a kernel."""
         return blocks(part, max(AT_ONCE // self.n_outputs, 1))
 
     def read(self, rows: slice) -> list[Floats]:
-        """Return the targets and predictions of some rows as kernels take them; what a float64 can't hold is inf."""
+        """Return targets and predictions of some rows in the form kernels take; values beyond float64 become inf."""
         with np.errstate(over="ignore", invalid="ignore"):
             return [plain_block(each[rows], FLOAT64) for each in (self.true, self.predicted)]
 
     def columns(self) -> list[Outputs]:
-        """Return each output by itself."""
+        """Return each output separately."""
         both = (each.reshape(self.n_samples, -1).T for each in (self.true, self.predicted))
         return [Outputs(true, predicted, self.weights) for true, predicted in zip(*both, strict=True)]
 
@@ -106,7 +104,7 @@ class Outputs(NamedTuple):
 def _difference(values: NDArray[Any], others: NDArray[Any]) -> Floats:
     """Return differences of integers, rounded once."""
     differences = values.astype(np.float64) - others.astype(np.float64)
-    exact = (values.astype(np.uint64) - others.astype(np.uint64)).view(np.int64)  # but for multiples of 2**64
+    exact = (values.astype(np.uint64) - others.astype(np.uint64)).view(np.int64)  # up to multiples of 2**64
     return np.where(np.abs(differences) < 2.0**62, exact, differences)
 
 
@@ -117,15 +115,15 @@ def targets_of(outputs: Outputs, rows: slice, out: Floats | None) -> NDArray[Any
 
 
 def errors_of(outputs: Outputs, rows: slice, out: Floats | None) -> NDArray[Any]:
-    """Return the targets of some rows less the predictions."""
+    """Return the targets of some rows minus the predictions."""
     errors: Floats = np.subtract(outputs.true[rows], outputs.predicted[rows], out=out, dtype=np.float64)
     return errors
 
 
 def squares_and_variances(outputs: Outputs, *, from_mean: bool = False) -> tuple[Floats, Floats, Floats]:
-    """Return each output's mean squared error, and the variance of its targets, in units of which these are returned.
+    """Return each output's mean squared error, the variance of its targets, and the units of both.
 
-    Errors are taken from zero, or from their mean. Both are zero exactly if what they are of is constant.
+    Errors are taken from zero, or from their mean. Errors or targets that are constant give exactly zero.
     """
     errors, targets = outputs.errors_alone(), outputs.targets_alone()
     if errors is outputs and not exceeds_floats(outputs.true):
@@ -140,7 +138,7 @@ def squares_and_variances(outputs: Outputs, *, from_mean: bool = False) -> tuple
 
 
 def _squares_and_variances(outputs: Outputs, from_mean: bool) -> Floats:
-    """Return mean squares of errors and of targets, these from their mean, [2, outputs]."""
+    """Return mean squares of errors, and of targets from their mean, [2, outputs]."""
     near_errors = _near_mean(outputs, errors_of) if from_mean else np.zeros(outputs.n_outputs)
 
     def about(origins: Floats) -> tuple[Floats, Floats]:
@@ -160,7 +158,7 @@ def _squares_and_variances(outputs: Outputs, from_mean: bool) -> Floats:
 
 
 def _near_mean(outputs: Outputs, values_of: Values) -> Floats:
-    """Return about the mean of values of each output: that of a sample, and their value if they are constant."""
+    """Return each output's approximate mean, from a sample; exactly the value if all values are equal."""
     sampled = slice(None, None, max(outputs.n_samples // max(SAMPLED_NUMBERS // outputs.n_outputs, ROWS_PER_OUTPUT), 1))
     weights = None if outputs.weights is None else outputs.weights[sampled]
     first_row = 0 if outputs.weights is None else int(np.argmax(outputs.weights > 0))
@@ -173,38 +171,38 @@ def _near_mean(outputs: Outputs, values_of: Values) -> Floats:
 
 
 def mean_targets(outputs: Outputs) -> Floats:
-    """Return the mean target of each output: their value if they are constant."""
+    """Return the mean target of each output: exactly the value if all targets are equal."""
     origins = _near_mean(outputs, targets_of)
     means: Floats = origins + _means_over_rows(outputs, add_deviations, np.zeros_like(origins), origins, sums=4)[2]
     if np.isfinite(means).all():
         return means
-    scaled, units = outputs.in_unit()  # the sum is beyond the largest float, the mean is not
+    scaled, units = outputs.in_unit()  # the sum overflows, the mean does not
     return mean_targets(scaled) / units
 
 
 def mean_errors(outputs: Outputs, loss: Callable[..., float], *parameters: float) -> Floats:
-    """Return each output's mean loss, of errors alone, over the rows of weight; raise where a number is not finite."""
+    """Return each output's mean loss of errors over the rows of weight; raise if a number is not finite."""
     errors = outputs.errors_alone()
     means = mean_losses(errors, loss, *parameters)
     return means if np.isfinite(means).all() else mean_losses(errors.of_weight(), loss, *parameters)
 
 
 def mean_losses(outputs: Outputs, loss: Callable[..., float], *parameters: float) -> Floats:
-    """Return each output's mean loss over all rows; raise where a number is not finite."""
+    """Return each output's mean loss over all rows; raise if a number is not finite."""
     means: Floats = _means_over_rows(outputs, adder_of(loss), *parameters)[0]
     return means
 
 
 def _means_over_rows(outputs: Outputs, add: Callable[..., None], *parameters: Any, sums: int = 1) -> Floats:
-    """Return the means over all rows of what a kernel adds up, [sums, outputs]; raise where a number is not finite.
+    """Return the means over all rows of what a kernel adds up, [sums, outputs]; raise if a number is not finite.
 
-    Its parameters are numbers, or arrays of one for each output.
+    Its parameters are numbers, or arrays with one number per output.
     """
     n_outputs, weights = outputs.n_outputs, outputs.weights
     parts = outputs.parts()
     columns = outputs.columns() if _by_column(outputs) and parts[0].stop >= COLUMN else [outputs]
     together = n_outputs // len(columns)
-    lanes = max(LANE_PLACES // (sums * together), 1)  # of each output
+    lanes = max(LANE_PLACES // (sums * together), 1)  # per output
     firsts = range(0, n_outputs, together)
     of_lanes = [
         [np.tile(each[j : j + together], lanes) if np.ndim(each) else each for each in parameters] for j in firsts
@@ -229,7 +227,7 @@ def _means_over_rows(outputs: Outputs, add: Callable[..., None], *parameters: An
 
 
 def _by_column(outputs: Outputs) -> bool:
-    """Return whether the targets of an output lie together, as those of data frames do."""
+    """Return whether the targets of an output are adjacent in memory, as in data frames."""
     strides = outputs.true.strides
     return outputs.true.ndim == 2 and abs(strides[0]) < abs(strides[1])
 
@@ -238,14 +236,14 @@ def _by_column(outputs: Outputs) -> bool:
 
 
 def explained(lost: Floats, total: Floats, force_finite: bool = True) -> Floats:
-    """Return the share of a total that is not lost; where that is zero, 1 if nothing is lost, else 0, to be finite."""
+    """Return the share of a total that is not lost; if the total is 0, `force_finite` gives 1 or, if any is lost, 0."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         shares = 1 - lost / total
     return np.where(total != 0, shares, np.where(lost != 0, 0.0, 1.0)) if force_finite else shares
 
 
 class OfOutputs(Protocol):
-    """What a metric of several outputs is to type checkers: a number, or one of each output."""
+    """The type of a metric of several outputs: it returns a number, or one per output."""
 
     @overload
     def __call__(
@@ -273,7 +271,7 @@ def over_outputs(values: Floats, multioutput: Any, weights: NDArray[Any] | None)
 
 
 def as_outputs(y_true: Any, y_pred: Any, sample_weight: Any) -> Outputs:
-    """Return numbers, one column as a vector; whether they are finite is not looked at."""
+    """Return numbers, a single column as a vector, without checking that they are finite."""
     true, predicted = (
         as_numbers(name, values, finite=False) for name, values in (("y_true", y_true), ("y_pred", y_pred))
     )
@@ -287,7 +285,7 @@ def as_outputs(y_true: Any, y_pred: Any, sample_weight: Any) -> Outputs:
 
 
 def as_output_weights(multioutput: Any, n_outputs: int, *, least: int = 2) -> NDArray[Any] | None:
-    """Return the weights of outputs, of which there are `least` or more; None where they have none."""
+    """Return the weights of outputs, of which there must be `least` or more; None if they have none."""
     if multioutput is None or isinstance(multioutput, str):
         return None
     weights = as_numbers("multioutput", multioutput)

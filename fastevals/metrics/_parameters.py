@@ -1,4 +1,4 @@
-"""Rules of parameters, and errors and warnings of the types that code written for scikit-learn catches and filters."""
+"""Rules for parameters, and errors and warnings of types that code for scikit-learn catches and filters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fastevals._options import UndefinedMetricWarning, warn_outside
 
 
 class InvalidParameterError(ValueError, TypeError):
-    """A parameter's type or value is not allowed; scikit-learn's error of this name is of both types too."""
+    """A parameter's type or value is not allowed; like scikit-learn's error of this name, it is of both types."""
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
@@ -25,7 +25,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 def warn_ill_defined(message: str) -> None:
-    """Warn that a metric has no value on this data; by scikit-learn's class too where that is loaded."""
+    """Warn that a metric is undefined on these data; also of scikit-learn's class if that is loaded."""
     warn_outside(message, _ill_defined())
 
 
@@ -36,7 +36,7 @@ def _ill_defined() -> type[Warning]:
 
 @cache
 def _both(theirs: type[Warning]) -> type[Warning]:
-    def reduce(warning: Warning) -> tuple[Any, ...]:  # a worker process sends it back where warnings are errors
+    def reduce(warning: Warning) -> tuple[Any, ...]:  # a worker process sends it back if warnings are errors
         return _made, warning.args
 
     members = {"__doc__": UndefinedMetricWarning.__doc__, "__reduce__": reduce}
@@ -58,7 +58,7 @@ class Rule(NamedTuple):
 
 
 def any_of(*options: Any) -> Rule:
-    """Allow some strings, and None if it is among them."""
+    """Allow some strings, and None if it is one of the options."""
     texts = sorted(repr(each) for each in options if each is not None)
     text = f"a str among {{{', '.join(texts)}}}" + (" or None" if None in options else "")
     known = frozenset(each for each in options if each is not None)
@@ -66,7 +66,7 @@ def any_of(*options: Any) -> Rule:
 
 
 def check_parameters(function: str, **parameters: tuple[Any, Rule]) -> None:
-    """Raise unless each parameter of a function is what its rule allows."""
+    """Raise unless each parameter of a function follows its rule."""
     for name, (value, rule) in parameters.items():
         if not rule.allows(value):
             raise InvalidParameterError(
@@ -94,7 +94,7 @@ def named_options(function: F) -> F:
 
 
 def is_array_like(value: Any) -> bool:
-    """Return whether a value is an array or a sequence, not a scalar, text, or without order."""
+    """Return whether a value is an array or a sequence; scalars, text and unordered collections are not."""
     if hasattr(value, "__array__"):
         return getattr(value, "ndim", 1) != 0
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))

@@ -1,4 +1,4 @@
-"""Predicted probabilities read beside the labels they are of, and their losses row by row."""
+"""Predicted probabilities, read along with their labels, and their losses row by row."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ from fastevals.metrics._input import (
 from fastevals.metrics._parameters import warn, warn_ill_defined
 from fastevals.metrics._rows import Floats, sums_of_others
 
-ROW_SUM_ROUNDING = 1e-8  # that rows may be off beside what floats of their type are
+ROW_SUM_ROUNDING = 1e-8  # by which row sums may be off, in addition to the rounding of their dtype
 Rows = tuple[NDArray[Any], NDArray[Any], Floats | None]
 
 
 class Probabilities(NamedTuple):
-    """Predicted probabilities, and how far from 1 the sum of a row of a matrix is at most."""
+    """Predicted probabilities, and the largest deviation from 1 of a row sum of a matrix."""
 
     values: NDArray[Any]
     off: float
 
 
-# Which class each row is of ----------------------------------------------------------------------------------------
+# The class of each row ---------------------------------------------------------------------------------------------
 
 
 def class_rows(y_true: Any, p: Probabilities, sample_weight: Any, labels: ArrayLike | None) -> Rows:
@@ -60,7 +60,7 @@ def class_rows(y_true: Any, p: Probabilities, sample_weight: Any, labels: ArrayL
 
 
 def positive_rows(y_true: Any, p: Probabilities, sample_weight: Any, pos_label: Any, labels: ArrayLike | None) -> Rows:
-    """Do as `class_rows`; of one column of probabilities with flags of the positive label."""
+    """Return the same as `class_rows`, but for one column of probabilities flags of the positive label."""
     if p.values.ndim == 2:
         return class_rows(y_true, p, sample_weight, labels)
     target = as_column(as_target("y_true", y_true))
@@ -69,7 +69,7 @@ def positive_rows(y_true: Any, p: Probabilities, sample_weight: Any, pos_label: 
 
 
 def _true_classes(target: NDArray[Any], y_proba: NDArray[Any], labels: ArrayLike | None) -> NDArray[Any]:
-    """Return the number of each row's class in sorted order, or, of an indicator matrix, which labels it has."""
+    """Return the number of each row's class in sorted order, or the labels that it has in an indicator matrix."""
     if target.ndim == 2 and target.shape[1] > 1:
         _check_indicator_columns(target, y_proba, labels)
         return np.asarray(target == 1)
@@ -87,7 +87,7 @@ def _true_classes(target: NDArray[Any], y_proba: NDArray[Any], labels: ArrayLike
 
 
 def _positive_flags(target: NDArray[Any], pos_label: Any) -> NDArray[np.uint8]:
-    """Return 1 for the rows of the positive label, 0 for others; raise unless there are two labels, or one."""
+    """Return 1 for rows of the positive label, 0 for others; raise if there are more than two labels."""
     try:
         labels_seen = first_labels(target)
         if pos_label is None:
@@ -104,13 +104,13 @@ def _positive_flags(target: NDArray[Any], pos_label: Any) -> NDArray[np.uint8]:
 
 
 def flags_of(target: NDArray[Any], positive: Any, negative: Any) -> NDArray[np.uint8]:
-    """Return 1 for the rows of one label and 0 for another's; raise if there is a third."""
+    """Return 1 for rows of one label and 0 for rows of another; raise if there is a third."""
     strings = target.dtype == object and isinstance(positive, str) and isinstance(negative, str)
     return BinaryLabels(target if strings else as_labels("y_true", target), positive, negative).flags()
 
 
 def _greatest_pos_label(y_true: NDArray[Any], labels_seen: list[Any]) -> Any:
-    """Return the greater label; raise where labels are text."""
+    """Return the greater label; raise if labels are text."""
     if y_true.dtype.kind in "OUS":
         check_default_pos_label(y_true)
     return max(labels_seen)
@@ -120,7 +120,7 @@ def _greatest_pos_label(y_true: NDArray[Any], labels_seen: list[Any]) -> Any:
 
 
 def log_losses(p: NDArray[Any], true: NDArray[Any]) -> Callable[[slice], Floats]:
-    """Return what gives the log losses of some rows."""
+    """Return a function that computes the log losses of some rows."""
     eps = np.finfo(p.dtype).eps
 
     def losses(rows: slice) -> Floats:
@@ -134,7 +134,7 @@ def log_losses(p: NDArray[Any], true: NDArray[Any]) -> Callable[[slice], Floats]
 
 
 def squared_errors(p: NDArray[Any], true: NDArray[Any]) -> Callable[[slice], Floats]:
-    """Return what gives the squared differences of some rows, summed over classes or of each."""
+    """Return a function that computes the squared differences of some rows, by class or summed over classes."""
 
     def losses(rows: slice) -> Floats:
         if p.ndim == 1:
@@ -177,7 +177,7 @@ def class_weights(p: NDArray[Any], true: NDArray[Any], weights: Floats | None) -
 
 
 def is_one_row(p: Probabilities, target: NDArray[Any], sample_weight: Any) -> bool:
-    """Return whether there is one row, with a warning; raise unless all have as many."""
+    """Return whether there is only one row, with a warning; raise unless all have the same number of rows."""
     check_same_rows(p.values, target, sample_weight)
     if p.values.shape[0] > 1:
         return False
@@ -186,7 +186,7 @@ def is_one_row(p: Probabilities, target: NDArray[Any], sample_weight: Any) -> bo
 
 
 def renamed_argument(y_proba: Any, y_pred: Any) -> Any:
-    """Return probabilities passed by their name, or, with a warning, by their old one."""
+    """Return probabilities passed by their name or, with a warning, by their old name."""
     if isinstance(y_pred, str) and y_pred == "deprecated":
         return y_proba
     if y_proba is not None:
@@ -199,7 +199,7 @@ def renamed_argument(y_proba: Any, y_pred: Any) -> Any:
 
 
 def as_probabilities(values: Any) -> Probabilities:
-    """Return floats of at most 64 bits, of one or two dimensions; one column as a vector."""
+    """Return floats of at most 64 bits, of one or two dimensions; a single column becomes a vector."""
     array = as_numbers("y_proba", values, finite=False)
     if array.dtype.kind != "f" or array.dtype.itemsize > 8:
         array = array.astype(np.float64)
@@ -232,7 +232,7 @@ def _check_probability_rows(y_true: NDArray[Any], y_proba: NDArray[Any], weights
 
 
 def _check_two_labels(y_true: NDArray[Any]) -> None:
-    """Raise unless there are two labels, or one."""
+    """Raise if there are more than two labels."""
     kind = label_kind(y_true)
     if kind != "binary":
         raise ValueError(
@@ -287,7 +287,7 @@ def _check_probability_classes(y_true: NDArray[Any], labels: Any, n_columns: int
 
 
 def _check_indicator_columns(y_true: NDArray[Any], y_proba: NDArray[Any], labels: Any) -> None:
-    """Raise unless a matrix tells with 0 and 1 which labels a row has, and each label has a column and no name."""
+    """Raise unless a matrix of 0 and 1 marks the labels of rows, with one column and no name per label."""
     kind = target_type("y_true", y_true)
     if kind != INDICATOR:
         raise ValueError(f"Unknown label type: {kind}")

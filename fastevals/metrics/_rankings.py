@@ -1,4 +1,4 @@
-"""Rankings of one column of scores, and the errors and kinds of labels where there can be none."""
+"""Rankings of one column of scores, and the errors and types of labels that cannot be ranked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_POSITIVES = "No positive class found in y_true, recall is set to one for all 
 
 
 class ScoreTable(NamedTuple):
-    """Labels, or an indicator of many labels a row, with columns of scores; values are not looked at yet."""
+    """Labels, or indicators of several labels per row, with columns of scores; values are not checked yet."""
 
     labels: NDArray[Any]
     scores: NDArray[Any]
@@ -33,14 +33,14 @@ class ScoreTable(NamedTuple):
 
 
 class OneScore(ScoreTable):
-    """One label, score and weight a row."""
+    """One label, score and weight per row."""
 
 
 def two_class_ranking(rows: OneScore, choose: Callable[[list[Any]], Any]) -> tuple[Ranking | None, str]:
-    """Rank rows of two classes by the label that `choose` takes of those that occur; return the type of the labels too.
+    """Rank rows of two classes by the label that `choose` picks from those that occur; return the type of labels too.
 
-    The ranking is None where it takes None or there are more than two labels. Raises if the rows can't be ranked by any
-    label. Values are read once where there is a ranking.
+    The ranking is None if `choose` returns None or there are more than two labels. Raises if the rows can't be ranked
+    by any label. Values are read only once if there is a ranking.
     """
     try:
         labels_seen = first_labels(rows.labels)
@@ -50,7 +50,7 @@ def two_class_ranking(rows: OneScore, choose: Callable[[list[Any]], Any]) -> tup
             and rows.labels.dtype == object
             and all(isinstance(label, str) for label in labels_seen)
         ):
-            flags = rows.labels == positive  # Python's strings are compared faster than made an array of text
+            flags = rows.labels == positive  # comparing Python's strings is faster than making an array of text
             others = [rows.labels == label for label in labels_seen if label != positive]
             if np.logical_or.reduce([flags, *others]).all():
                 return Ranking(flags, rows.scores, sample_weight=rows.weights, pos_label=True), "binary"
@@ -70,7 +70,7 @@ def _hides_a_third_label(rows: OneScore) -> bool:
 
 
 def pos_label_ranking(rows: OneScore, pos_label: Any) -> Ranking:
-    """Rank rows by `pos_label` against whatever else there is; by 1 among 0/1 and -1/1 if it is None."""
+    """Rank rows by `pos_label` against all others; if it is None, by 1 among 0/1 and -1/1."""
 
     def choose(labels: list[Any]) -> Any:
         if pos_label is None:
@@ -105,7 +105,7 @@ def _check_row_kind(rows: OneScore) -> str:
 
 
 def _raise_no_pos_label(kind: str, labels: NDArray[Any]) -> NoReturn:
-    """Raise: no label is the positive one by default, and why."""
+    """Raise an error that says why no label is positive by default."""
     if kind != "binary":
         raise ValueError(f"{kind} format is not supported")
     check_default_pos_label(labels)

@@ -1,4 +1,4 @@
-"""Rows of scores: what a kernel makes of those of all labels, sums and means over rows."""
+"""Rows of scores: values that a kernel computes from the scores of all labels; sums and means over rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 def write_rows(kernel: Callable[..., None], name: str, scores: NDArray[Any], labels: NDArray[Any]) -> Floats:
-    """Return what a kernel writes for each row, of its scores and its labels: flags of all, or the number of its own.
+    """Return what a kernel writes for each row, from its scores and labels: flags of all, or the number of its own.
 
     Raise if a score is not finite.
     """
@@ -42,7 +42,7 @@ def write_rows(kernel: Callable[..., None], name: str, scores: NDArray[Any], lab
 def sum_losses(
     losses: Callable[[slice], Floats], n: int, weights: Floats | None, *, compiles: Hashable = None
 ) -> float:
-    """Sum the losses of all rows, or of their classes, a block of rows at a time; `compiles` is that of `run`."""
+    """Sum the losses of all rows, or of their classes, a block of rows at a time; `compiles` is as for `run`."""
 
     def part(rows: slice) -> list[float]:
         by_block = ((block, losses(block)) for block in blocks(rows))
@@ -54,19 +54,19 @@ def sum_losses(
 
 
 def total_weight(n: int, weights: Floats | None) -> float:
-    """Return the number of rows, or their weight."""
+    """Return the number of rows, or their total weight."""
     return n if weights is None else float(weights.sum())
 
 
 def sums_of_others(values: Floats) -> Floats:
-    """Return the sum of all other values for each: subtracting from the total would leave its rounding error."""
+    """Return for each value the sum of all others; subtracting from the total would leave its rounding error."""
     before, after = (np.append(0.0, np.cumsum(each)[:-1]) for each in (values, values[::-1]))
     sums: Floats = before + after[::-1]
     return sums
 
 
 def mean_of_rows(values: NDArray[Any], weights: Floats | None) -> float:
-    """Return the mean of rows' values, by weight if they have any."""
+    """Return the mean of the rows' values, weighted if they have weights."""
     if weights is None:
         return float(values.mean())
     weights = in_usual_unit(weights)

@@ -1,4 +1,4 @@
-"""Names of `sklearn.metrics` beside our functions: scikit-learn's own, of which scorers and displays run on ours."""
+"""Names of `sklearn.metrics` other than our functions: scikit-learn's own, whose scorers and displays use ours."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ SCORERS = "sklearn.metrics._scorer"
 
 
 def is_installed() -> bool:
-    """Return whether there is a scikit-learn to import, without importing it."""
+    """Return whether scikit-learn can be imported, without importing it."""
     if "sklearn" in sys.modules:
         return sys.modules["sklearn"] is not None
     return find_spec("sklearn") is not None
 
 
 def hand_over(name: str) -> Any:
-    """Return what scikit-learn has of a name: what scores or displays runs on our functions, the rest is as it is."""
+    """Return scikit-learn's object with a name; scorers and displays use our functions, the rest is unchanged."""
     if name not in HANDED_OVER and not is_installed():
         raise AttributeError(f"module 'fastevals.metrics' has no attribute {name!r}")
     theirs = import_theirs(f"fastevals.metrics.{name}")
@@ -54,8 +54,8 @@ def hand_over(name: str) -> Any:
 
 
 def import_theirs(asked: str) -> Any:
-    """Import `sklearn.metrics`; raise with what was asked for where it is missing."""
-    return import_optional("sklearn.metrics", f"{asked} is scikit-learn's, which is missing: pip install scikit-learn")
+    """Import `sklearn.metrics`; if it is missing, raise an error that names what was asked for."""
+    return import_optional("sklearn.metrics", f"{asked} needs scikit-learn, which is missing: pip install scikit-learn")
 
 
 def __getattr__(name: str) -> Any:
@@ -74,18 +74,18 @@ def __getattr__(name: str) -> Any:
 
 @cache
 def originals() -> dict[str, Any]:
-    """Return scikit-learn's functions that ours can take the place of: first asked for before any is replaced."""
+    """Return scikit-learn's functions that ours can replace; called first before any is replaced."""
     return {name: getattr(import_theirs(name), name) for name in fastevals.metrics.__all__ if name not in differing()}
 
 
 @cache
 def differing() -> dict[str, str]:
-    """Return why some of our functions can't take the place of the installed scikit-learn's."""
-    theirs = import_theirs("what is in place")
+    """Return why some of our functions can't replace those of the installed scikit-learn."""
+    theirs = import_theirs("fastevals.metrics.install")
     reasons = {}
     for name in fastevals.metrics.__all__:
         if not hasattr(theirs, name):
-            reasons[name] = "there is none"
+            reasons[name] = "scikit-learn has no such function"
         elif _parameters(getattr(theirs, name)) != _parameters(getattr(fastevals.metrics, name)):
             reasons[name] = f"its signature is {inspect.signature(getattr(theirs, name))}"
     return reasons
@@ -96,7 +96,7 @@ def _parameters(function: Any) -> list[tuple[str, Any, str]]:
 
 
 def refuse_metrics(check_scoring: Callable[..., Any]) -> Callable[..., Any]:
-    """Make scikit-learn's `check_scoring` know our functions, too, as what is no scorer: it tells them by module."""
+    """Make scikit-learn's `check_scoring` refuse our metrics too: it recognises its own by their module."""
 
     @wraps(check_scoring)
     def check(estimator: Any = None, scoring: Any = None, **options: Any) -> Any:
@@ -113,7 +113,7 @@ def refuse_metrics(check_scoring: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def without_positive(make_scorer: Callable[..., Any]) -> Callable[..., Any]:
-    """Make scikit-learn's `make_scorer` ask no label for averages over labels: theirs takes it to be 1 of two."""
+    """Make scikit-learn's `make_scorer` require no positive label for averages over labels, where it would take 1."""
 
     @wraps(make_scorer)
     def make(score_func: Any, **options: Any) -> Any:
@@ -126,12 +126,12 @@ def without_positive(make_scorer: Callable[..., Any]) -> Callable[..., Any]:
     return make
 
 
-# Their code, which finds our functions where it looks for theirs -----------------------------------------------------
+# Their code, which finds our functions where it looks for its own -----------------------------------------------------
 
 
 @cache
 def _on_ours(module: str) -> dict[str, Any]:
-    """Return the names in one of scikit-learn's modules, whose functions find ours among them."""
+    """Return the names of one of scikit-learn's modules, with functions that use ours."""
     theirs = vars(sys.modules[module])
     namespace = theirs | {name: getattr(fastevals.metrics, name) for name in originals() if name in theirs}
     for name, value in theirs.items():
@@ -145,7 +145,7 @@ def _on_ours(module: str) -> dict[str, Any]:
 
 
 def _copied(function: FunctionType, theirs: dict[str, Any], namespace: dict[str, Any]) -> FunctionType:
-    """Return a function, and what it wraps, whose globals are another namespace's."""
+    """Return a copy of a function, and of what it wraps, with another namespace as its globals."""
     cells = [
         CellType(_copied(cell.cell_contents, theirs, namespace)) if _wraps(function, cell) else cell
         for cell in function.__closure__ or ()
@@ -162,7 +162,7 @@ def _wraps(function: FunctionType, cell: CellType) -> bool:
 def copied(
     function: FunctionType, globals_: dict[str, Any], module: str, cells: tuple[CellType, ...] | None
 ) -> FunctionType:
-    """Return another function of the same code, which is found in a module of ours."""
+    """Return another function with the same code, which is found in a module of ours."""
     result = FunctionType(function.__code__, globals_, function.__name__, function.__defaults__, cells)
     update_wrapper(result, function)
     result.__kwdefaults__ = function.__kwdefaults__
@@ -171,7 +171,7 @@ def copied(
 
 
 def _scorer(scorer: Any, namespace: dict[str, Any]) -> Any:
-    """Return a copy of a scorer, whose function is the one of that name in a namespace."""
+    """Return a copy of a scorer with the function of the same name from a namespace."""
     result = copy.deepcopy(scorer)
     result._score_func = namespace.get(scorer._score_func.__name__, scorer._score_func)
     return result
@@ -179,7 +179,7 @@ def _scorer(scorer: Any, namespace: dict[str, Any]) -> Any:
 
 @cache
 def _display(name: str) -> type:
-    """Return a subclass of one of scikit-learn's displays, whose methods are the same."""
+    """Return a subclass of one of scikit-learn's displays, with the same methods, which use our functions."""
     theirs = getattr(import_theirs(name), name)
     its_globals, namespace = vars(sys.modules[theirs.__module__]), _on_ours(theirs.__module__)
     members: dict[str, Any] = {"__module__": __name__, "__doc__": theirs.__doc__}

@@ -1,4 +1,4 @@
-"""Metrics of all labels at once: accuracy and its kin, and agreement beyond chance."""
+"""Metrics of all labels combined: accuracy and its relatives, and agreement beyond chance."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def accuracy_score(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or array or sparse matrix of shape (n_samples, n_labels)
-        Labels: numbers without a fraction, or strings. Or indicators of several labels a row, all of which must be
+        Labels: numbers without a fraction, or strings. Or indicators of several labels per row, all of which must be
         right.
     normalize : bool
-        The share; else the number of rows, or their weight.
+        Return the share; otherwise the number of rows, or their weight.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
 
@@ -56,7 +56,7 @@ def accuracy_score(
     Raises
     ------
     ValueError
-        If the targets do not go together, or an option is not as described.
+        If the targets are incompatible, or an option is not as described.
 
     Examples
     --------
@@ -73,12 +73,12 @@ def zero_one_loss(
 ) -> float:
     """Share of rows predicted wrong, as scikit-learn's `zero_one_loss`, but divided once: .1, not 1 - .9.
 
-    Parameters and errors are those of `accuracy_score`.
+    Parameters and errors are as for `accuracy_score`.
 
     Returns
     -------
     float
-        In [0, 1] if `normalize`; else the number of rows, or their weight.
+        In [0, 1] if `normalize`; otherwise the number of rows, or their weight.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def zero_one_loss(
 def hamming_loss(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Share of labels that are wrong, as scikit-learn's `hamming_loss`.
 
-    Parameters and errors are those of `accuracy_score`. With one label a row it is the share of rows.
+    Parameters and errors are as for `accuracy_score`. With one label per row it is the share of rows.
 
     Returns
     -------
@@ -111,14 +111,14 @@ def hamming_loss(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLi
     counted = _read("hamming_loss", y_true, y_pred, sample_weight)
     if isinstance(counted, Indicators):
         loss = counted.n_wrong_marks / counted.n_marks
-        return float(loss) if counted.weights is None else loss  # the types that scikit-learn gives
+        return float(loss) if counted.weights is None else loss  # the types that scikit-learn returns
     return float(counted.n_wrong / counted.total)
 
 
 def balanced_accuracy_score(
     y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None, adjusted: bool = False
 ) -> float:
-    """Mean of the true classes' recalls, as scikit-learn's `balanced_accuracy_score`.
+    """Mean recall of the true classes, as scikit-learn's `balanced_accuracy_score`.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def balanced_accuracy_score(
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     adjusted : bool
-        Scale it so that 0 is chance and 1 perfect.
+        Scale the score so that 0 is chance and 1 is perfect.
 
     Returns
     -------
@@ -137,12 +137,12 @@ def balanced_accuracy_score(
     Raises
     ------
     ValueError
-        If the targets do not go together, or an option is not as described.
+        If the targets are incompatible, or an option is not as described.
 
     Warns
     -----
     UserWarning
-        If there is one class, or one that is predicted alone; that is left out.
+        If there is only one class, or if a class is predicted but never true, and so left out.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def balanced_accuracy_score(
 
 
 def matthews_corrcoef(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Correlation of true and predicted classes, as scikit-learn's `matthews_corrcoef`; 0 where either is constant.
+    """Correlation of true and predicted classes, as scikit-learn's `matthews_corrcoef`; 0 if either is constant.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def matthews_corrcoef(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Ar
     Raises
     ------
     ValueError
-        If the targets do not go together.
+        If the targets are incompatible.
 
     References
     ----------
@@ -227,13 +227,13 @@ def cohen_kappa_score(
     y1, y2 : array-like of shape (n_samples,)
         Labels: numbers without a fraction, or strings.
     labels : array-like, optional
-        The labels to count, in the order that `weights` go by; rows with another are left out. By default all, sorted.
+        The labels to count, in the order that `weights` use; rows with others are left out. By default all, sorted.
     weights : {None, "linear", "quadratic"}
         How a disagreement grows with the distance of the labels.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     replace_undefined_by : float
-        What stands for a kappa that is 0 / 0: in [-1, 1], or NaN.
+        The value of a kappa of 0 / 0: in [-1, 1], or NaN.
 
     Returns
     -------
@@ -243,12 +243,12 @@ def cohen_kappa_score(
     Raises
     ------
     ValueError
-        If the targets do not go together, or an option is not as described.
+        If the targets are incompatible, or an option is not as described.
 
     Warns
     -----
     UndefinedMetricWarning
-        If both raters know but one label, or no row is left.
+        If both raters use the same single label, or no row is left.
 
     References
     ----------
@@ -284,7 +284,7 @@ def cohen_kappa_score(
 
 
 def _agreement(pairs: Pairs) -> BeyondChance:
-    """Compare two raters with chance by how often each uses each label: a table of more labels takes too long."""
+    """Compare two raters with chance, from how often each uses each label: a table of many labels takes too long."""
     if pairs.rows.dtype.kind == "f":
         pairs = pairs._replace(rows=in_usual_unit(pairs.rows))
     (first, second), same = pairs.margins(), pairs.true == pairs.predicted
@@ -297,12 +297,12 @@ def _agreement(pairs: Pairs) -> BeyondChance:
 
 
 def _weighted_kappa(pairs: Pairs, power: int) -> float:
-    """Return kappa with the distance of two labels to a power for what their confusion costs."""
+    """Return kappa with costs of confusion: the distance of two labels, to a power."""
     rows = np.ldexp(pairs.rows.astype(np.float64), cells.shift_of(max(each.max() for each in pairs.margins())))
     first, second = pairs._replace(rows=rows).margins()
     total = first.sum()
     cost = rows @ np.abs(pairs.true - pairs.predicted).astype(np.float64) ** power
-    if power == 1:  # a pair is as far apart as there are places between labels that part it
+    if power == 1:  # the distance of two labels is the number of gaps between neighbouring labels that separate them
         (below, also_below), (above, also_above) = (
             [np.cumsum(each[::step])[:-1][::step] / total for each in (first, second)] for step in (1, -1)
         )
@@ -323,7 +323,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _as_agreed_labels(labels: Any, present: NDArray[Any]) -> NDArray[Any]:
-    """Return the labels that two raters are compared on, of which one must be among the first's."""
+    """Return the labels to compare two raters on, at least one of which must be among the first's."""
     try:
         return as_requested(labels, present)
     except ValueError as error:
@@ -336,7 +336,7 @@ def _as_agreed_labels(labels: Any, present: NDArray[Any]) -> NDArray[Any]:
 
 
 def _warn_no_kappa(rows: bool, replaced_by: float) -> None:
-    """Warn that raters can't be compared: on a single label, or on no rows at all."""
+    """Warn that raters can't be compared: they have a single label, or no rows."""
     because = (
         "`y1`, `y2` and `labels` have only one label in common. "
         if rows

@@ -1,4 +1,4 @@
-"""Areas under curves and their averages over classes, pairs of classes or rows, as `sklearn.metrics` has them."""
+"""Areas under curves and their averages over classes, pairs of classes or rows, as in `sklearn.metrics`."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ MAX_FPR = Rule(
 Mean = Literal["macro", "micro", "samples", "weighted"]
 AVERAGE = any_of(*get_args(Mean), None)
 MULTI_CLASS = any_of("raise", "ovr", "ovo")
-# Averages of values of each class or pair.
+# Averages of values per class or pair.
 OVER_CLASSES: dict[str, tuple[str | None, ...]] = {"ovr": ("macro", "weighted", None), "ovo": ("macro", "weighted")}
-RELATIVE, ABSOLUTE = 1e-5, 1e-8  # how far sums of probabilities may be off 1
+RELATIVE, ABSOLUTE = 1e-5, 1e-8  # by which sums of probabilities may differ from 1
 Floats = NDArray[np.float64]
 
 
@@ -93,24 +93,24 @@ def roc_auc_score(
 ) -> Any:
     """Compute the area under the ROC curve, as scikit-learn's `roc_auc_score`.
 
-    Without weights it is the ratio of two integers, rounded once; with them, never above 1.
+    Without weights it is the ratio of two integers, rounded once; with weights it is never above 1.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Labels of two classes, the greater positive; of more with `multi_class`; or, as 0 and 1, which a row has.
+        Labels of two classes, the greater one positive; of more with `multi_class`; or an indicator matrix of 0 and 1.
     y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Finite scores, higher for the positive class; a column for each of many classes, then probabilities unless a row
-        may have many labels.
+        Finite scores, higher for the positive class. For more classes there is one column per class, of probabilities
+        unless a row may have many labels.
     average : {"macro", "micro", "samples", "weighted", None}
-        Over classes: the mean; the area of all ranked as one; the mean of each row's area over its labels; the mean by
-        the number of rows of a class; or each area. Of no effect with two classes.
+        Over classes: the mean; the area of all ranked as one; the mean of each row's area over its labels; the mean
+        weighted by the rows of a class; or each area. No effect with two classes.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights, not negative. They go with ``multi_class="ovo"`` too.
+        Row weights, not negative. They are also used with ``multi_class="ovo"``.
     max_fpr : float in (0, 1], optional
-        Only the area where FPR is at most this, scaled so that chance is 0.5.
+        Only the area up to this FPR, scaled so that chance is 0.5.
     multi_class : {"raise", "ovr", "ovo"}
-        Of many classes, each against the rest or each pair (Hand and Till 2001, doi:10.1023/A:1010920819831).
+        With more classes: each against the rest, or each pair (Hand and Till 2001, doi:10.1023/A:1010920819831).
     labels : array-like of shape (n_classes,), optional
         The classes of the columns, sorted.
 
@@ -123,12 +123,12 @@ def roc_auc_score(
     ValueError
         If an argument is not as described.
     NotImplementedError
-        If ``average=None`` goes with ``multi_class="ovo"``.
+        If ``average=None`` is combined with ``multi_class="ovo"``.
 
     Warns
     -----
     UndefinedMetricWarning
-        If a class has no rows, or all; its area is NaN.
+        If a class has no rows, or all of them; its area is NaN.
 
     Examples
     --------
@@ -198,9 +198,9 @@ def average_precision_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Labels of two classes or more; or, as 0 and 1, which a row has.
+        Labels of two classes or more, or an indicator matrix of 0 and 1.
     y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Finite scores, higher for the positive class; a column for each of many classes.
+        Finite scores, higher for the positive class; for more classes, one column per class.
     average : {"macro", "micro", "samples", "weighted", None}
         Over classes, as for `roc_auc_score`.
     pos_label : label
@@ -255,7 +255,7 @@ def average_precision_score(
 
 
 def _only_column(table: ScoreTable) -> OneScore | None:
-    """Return rows of one label and one score, where that is what there is."""
+    """Return rows of one label and one score, if there is only one column of each."""
     labels, scores, weights = table
     is_column = labels.ndim == 1 and (scores.ndim == 1 or (scores.ndim == 2 and scores.shape[1] == 1))
     return OneScore(labels, scores.reshape(-1), weights) if is_column else None
@@ -270,11 +270,11 @@ class AveragedMetric(NamedTuple):
     Attributes
     ----------
     name : str
-        That of the registry.
+        Its name in the registry.
     undefined : float
-        Its value where it is undefined.
+        The value to return if it is undefined.
     warn : callable
-        Warns of that.
+        Warns that it is undefined.
     """
 
     name: str
@@ -287,7 +287,7 @@ AVERAGE_PRECISION = AveragedMetric("average_precision", 0.0, lambda: warn(NO_POS
 
 
 def _area(area: AveragedMetric, ranking: Ranking, max_fpr: float | None = None) -> float:
-    """Return the metric of one ranking, of the AUC perhaps only a part."""
+    """Return the metric of one ranking; of the AUC, possibly only a part."""
     if ranking.n_positives and (ranking.n_negatives or area is AVERAGE_PRECISION):
         return ranking.roc_auc(max_fpr=max_fpr) if area is ROC_AUC else ranking.average_precision()
     area.warn()
@@ -295,9 +295,9 @@ def _area(area: AveragedMetric, ranking: Ranking, max_fpr: float | None = None) 
 
 
 def _checked_class_scores(table: ScoreTable, labels: Any = None, *, probabilities: bool = False) -> ClassScores | None:
-    """Return the scores of three classes or more, probabilities of them perhaps; None if something may be odd.
+    """Return the scores of three classes or more, if asked for probabilities; None if something may be wrong.
 
-    Values are read once where there are scores.
+    Values are read only once if scores are returned.
     """
     matrix = table.scores
     if table.labels.ndim != 1 or matrix.ndim != 2 or matrix.shape[1] < 3:
@@ -313,7 +313,7 @@ def _checked_class_scores(table: ScoreTable, labels: Any = None, *, probabilitie
 
 
 def _adds_up_to_one(total: float) -> bool:
-    """Return whether probabilities add up to 1, as `numpy.allclose` has it."""
+    """Return whether probabilities add up to 1, by the rule of `numpy.allclose`."""
     return math.isfinite(total) and abs(1 - total) <= ABSOLUTE + RELATIVE * abs(total)
 
 
@@ -324,7 +324,7 @@ def _average_over_labels(
     classes: NDArray[Any] | None = None,
     max_fpr: float | None = None,
 ) -> Any:
-    """Average over the columns of a table, one for each of `classes`, or, where None, of the labels a row may have."""
+    """Average over the columns of a table, one per class, or if `classes` is None one per label that a row may have."""
     if average == "micro":
         return _area(area, _rank_all_columns(table, classes), max_fpr)
     if average == "samples":
@@ -361,7 +361,7 @@ def _average_over_pairs(scores: ClassScores, average: str | None) -> Any:
 
 
 def _rank_all_columns(table: ScoreTable, classes: NDArray[Any] | None) -> Ranking:
-    """Rank all columns together."""
+    """Rank all columns as one."""
     weights = None if table.weights is None else np.repeat(table.weights, table.scores.shape[1])
     return Ranking(_flags(table, classes).ravel(), table.scores.ravel(), sample_weight=weights, pos_label=True)
 
@@ -369,7 +369,7 @@ def _rank_all_columns(table: ScoreTable, classes: NDArray[Any] | None) -> Rankin
 def _average_over_rows(
     area: AveragedMetric, table: ScoreTable, classes: NDArray[Any] | None, max_fpr: float | None
 ) -> float:
-    """Average over the rows, each a group of its labels."""
+    """Average over the rows, each of which is a group of its labels."""
     flags = _flags(table, classes)
     metric = ranking_metric(MetricSpec(area.name, {} if max_fpr is None else {"max_fpr": max_fpr}))
     labels, rows = BinaryLabels(flags.ravel(), True, False), np.repeat(np.arange(len(flags)), flags.shape[1])
@@ -383,7 +383,7 @@ def _flags(table: ScoreTable, classes: NDArray[Any] | None) -> NDArray[np.bool_]
 
 
 def _fill_undefined(area: AveragedMetric, values: Floats) -> Floats:
-    """Return values with what is undefined replaced, and warned about once."""
+    """Return values with undefined ones replaced, after one warning."""
     missing = np.isnan(values)
     if missing.any():
         area.warn()
@@ -403,21 +403,21 @@ def _mean(values: Floats, weights: NDArray[Any] | None) -> float:
 
 
 def _check_known_pos_label(pos_label: Any, labels: NDArray[Any]) -> None:
-    """Raise if there are two labels, and this is none of them."""
+    """Raise if there are two labels, and this is neither."""
     present = distinct_labels(labels)
     if present.size == 2 and pos_label not in present.tolist():
         raise ValueError(f"pos_label={pos_label} is not a valid label. It should be one of {present}")
 
 
 def _raise_pos_label_fixed(kind: str) -> NoReturn:
-    """Raise: only two classes have a positive label to choose."""
+    """Raise because only two classes have a positive label to choose."""
     raise ValueError(
         f"Parameter pos_label is fixed to 1 for {kind} y_true. Do not set pos_label or set pos_label to 1."
     )
 
 
 def _check_partial_area(max_fpr: Any) -> None:
-    """Raise if part of an area is asked for where there are many classes."""
+    """Raise if part of an area is asked for with more than two classes."""
     if max_fpr is not None and max_fpr != 1:
         raise ValueError(
             "Partial AUC computation not available in multiclass setting, 'max_fpr' must be set to `None`, received "
@@ -426,7 +426,7 @@ def _check_partial_area(max_fpr: Any) -> None:
 
 
 def _as_score_table(y_true: Any, y_score: Any, sample_weight: Any) -> ScoreTable:
-    """Return arrays of one or two dimensions; a column of labels as a vector."""
+    """Return arrays of one or two dimensions; a single column of labels becomes a vector."""
     scores = as_numbers("y_score", y_score, finite=False)
     labels = as_target("y_true", y_true, sparse=True)
     if labels.ndim == 2 and labels.shape[1] == 1:
@@ -437,7 +437,7 @@ def _as_score_table(y_true: Any, y_score: Any, sample_weight: Any) -> ScoreTable
 def _check_table_kind(table: ScoreTable, most_columns: int | None = None) -> str:
     """Return the type of the labels; raise unless each has a column of scores.
 
-    Two classes are taken for some of many where there are more columns than `most_columns`.
+    Two classes count as some of many if there are more columns than `most_columns`.
     """
     check_same_rows(*table)
     kind = label_kind(table.labels)
@@ -466,7 +466,7 @@ def _check_class_columns(table: ScoreTable) -> NDArray[Any]:
 
 
 def _check_class_scores(table: ScoreTable, labels: Any, multi_class: str, average: str | None) -> NDArray[Any]:
-    """Return the classes of the columns; raise unless options, labels and probabilities of classes go together."""
+    """Return the classes of the columns; raise unless options, labels and class probabilities are compatible."""
     y_true, y_score = table.labels, table.scores
     if multi_class == "raise":
         raise ValueError("multi_class must be in ('ovo', 'ovr')")
@@ -504,14 +504,14 @@ def _check_class_scores(table: ScoreTable, labels: Any, multi_class: str, averag
 
 
 def _as_indicator(table: ScoreTable) -> NDArray[np.bool_]:
-    """Return which labels each row has, from an indicator."""
+    """Return which labels each row has, from an indicator matrix."""
     distinct = distinct_labels(table.labels.reshape(-1))
     check_default_pos_label(distinct)
     return np.asarray(table.labels == 1)
 
 
 def _as_ordered_classes(labels: Any) -> NDArray[Any]:
-    """Return the labels of the columns; raise unless they ascend."""
+    """Return the labels of the columns; raise unless they are ascending."""
     named = as_column(as_named_labels(labels))
     classes = distinct_labels(named)
     if classes.size != named.size:

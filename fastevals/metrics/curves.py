@@ -1,4 +1,4 @@
-"""Curves over thresholds, as `sklearn.metrics` orders, thins and types them."""
+"""Curves over thresholds, with the order, thinning and dtypes of `sklearn.metrics`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from fastevals.metrics._parameters import (
 from fastevals.metrics._rankings import NO_POSITIVES, OneScore, pos_label_ranking
 
 Floats = NDArray[np.float64]
-CURVATURE_ROUNDING = 4 * np.finfo(np.float64).eps  # relative: what a second difference of rounded sums can be off
+CURVATURE_ROUNDING = 4 * np.finfo(np.float64).eps  # relative error of a second difference of rounded sums
 
 
 def roc_curve(
@@ -57,11 +57,11 @@ def roc_curve(
     y_score : array-like of shape (n_samples,)
         Finite scores, higher for the positive class.
     pos_label : label, optional
-        The positive class: 1 among 0/1 and -1/1.
+        The positive class; by default 1 for labels 0/1 and -1/1.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     drop_intermediate : bool
-        Leave out points half way between their neighbours.
+        Leave out points halfway between their neighbours.
 
     Returns
     -------
@@ -105,12 +105,12 @@ def precision_recall_curve(
     y_true, y_score, pos_label, sample_weight
         As for `roc_curve`.
     drop_intermediate : bool
-        Leave out points with the recall of both neighbours.
+        Leave out points with the same recall as both neighbours.
 
     Returns
     -------
     precision, recall : ndarray of shape (n_thresholds + 1,)
-        The last are 1 and 0.
+        The last values are 1 and 0.
     thresholds : ndarray of shape (n_thresholds,)
         Ascending distinct scores.
 
@@ -151,7 +151,7 @@ def det_curve(
     y_true, y_score, pos_label, sample_weight
         As for `roc_curve`.
     drop_intermediate : bool
-        Leave out points with the FNR of both neighbours.
+        Leave out points with the same FNR as both neighbours.
 
     Returns
     -------
@@ -178,7 +178,7 @@ def det_curve(
     ranking, _ = _ranked("det_curve", y_true, y_score, pos_label, sample_weight, drop_intermediate)
     if not (ranking.n_positives and ranking.n_negatives):
         _check_both_classes(pos_label, y_true)
-        _warn_one_class(ranking)  # the rows of the other have no weight
+        _warn_one_class(ranking)  # the rows of the other class have no weight
     return _det_arrays(ranking, bool(drop_intermediate))
 
 
@@ -227,9 +227,9 @@ def auc(x: ArrayLike, y: ArrayLike) -> float:
     Parameters
     ----------
     x : array-like of shape (n_points,)
-        Ascending or descending.
+        Positions, ascending or descending.
     y : array-like of shape (n_points,)
-        The points' heights.
+        Heights.
 
     Returns
     -------
@@ -238,7 +238,7 @@ def auc(x: ArrayLike, y: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If there are fewer than two points, or `x` goes both ways.
+        If there are fewer than two points, or `x` is not monotonic.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def auc(x: ArrayLike, y: ArrayLike) -> float:
 def _ranked(
     function: str, y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any, drop_intermediate: Any
 ) -> tuple[Ranking, np.dtype[Any]]:
-    """Rank the rows; give the type of the scores too."""
+    """Rank the rows; return the dtype of the scores too."""
     check_parameters(
         function,
         pos_label=(pos_label, POS_LABEL),
@@ -272,7 +272,7 @@ def _ranked(
 
 
 def _roc_arrays(ranking: Ranking, drop_intermediate: bool, weighted: bool) -> tuple[Floats, Floats, Floats]:
-    """Return FPR, TPR and thresholds, from +inf down; NaN rates of a class without rows."""
+    """Return FPR, TPR and thresholds, from +inf down; rates of a class without rows are NaN."""
     if drop_intermediate and weighted:
         counts = _thinned(ranking.counts, 1, _bends_curve)
         return _rates(counts.fps), _rates(counts.tps), _as_dtype(counts.thresholds, FLOAT64)
@@ -283,7 +283,7 @@ def _roc_arrays(ranking: Ranking, drop_intermediate: bool, weighted: bool) -> tu
 def _precision_recall_arrays(
     ranking: Ranking, drop_intermediate: bool, dtype: np.dtype[Any]
 ) -> tuple[Floats, Floats, NDArray[Any]]:
-    """Return precision, recall and thresholds, from the lowest threshold up; recall is one without positives."""
+    """Return precision, recall and thresholds, from the lowest threshold up; recall is 1 without positives."""
     if drop_intermediate:
         counts = _thinned(ranking.counts, 1, _changes_recall)
         thresholds, tps, fps = (each[:0:-1] for each in (counts.thresholds, counts.tps, counts.fps))
@@ -296,7 +296,7 @@ def _precision_recall_arrays(
 
 
 def _det_arrays(ranking: Ranking, drop_intermediate: bool) -> tuple[Floats, Floats, Floats]:
-    """Return FPR, FNR and thresholds from the lowest up, of those where there are false positives and negatives."""
+    """Return FPR, FNR and thresholds, ascending, from the highest without FN to the lowest without FP."""
     counts = _thinned(ranking.counts, 0, _changes_recall) if drop_intermediate else ranking.counts
     first = int(np.searchsorted(counts.fps, 0, side="right")) - 1
     last = int(np.searchsorted(counts.tps, counts.n_pos))
@@ -309,19 +309,19 @@ def _det_arrays(ranking: Ranking, drop_intermediate: bool) -> tuple[Floats, Floa
 
 
 def _threshold_arrays(ranking: Ranking, dtype: np.dtype[Any]) -> tuple[Floats, Floats, Floats, Floats, NDArray[Any]]:
-    """Return true negatives, false positives, false negatives, true positives and thresholds, from the highest down."""
+    """Return true negatives, false positives, false negatives, true positives and thresholds, highest first."""
     rows = slice(1, None)
     tp, fp, fn, tn = (cell.astype(FLOAT64) for cell in ranking.counts.cells(rows))
     return tn, fp, fn, tp, ranking.counts.thresholds[rows].astype(dtype.newbyteorder("="))
 
 
 def _rates(totals: NDArray[Any]) -> Floats:
-    """Divide by the last; NaN where that is zero."""
+    """Divide totals by the last one; NaN if that is zero."""
     return totals / totals[-1] if totals[-1] else np.full(totals.size, np.nan)
 
 
 def _as_dtype(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return values as a type that holds them, of native byte order."""
+    """Return values in a dtype that holds them, with native byte order."""
     return np.ascontiguousarray(values, dtype=dtype.newbyteorder("="))
 
 
@@ -329,7 +329,7 @@ def _as_dtype(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _thinned(counts: ThresholdCounts, first: int, matters: Callable[..., NDArray[np.bool_]]) -> ThresholdCounts:
-    """Keep the rows up to `first`, the last, and of others those that matter between their neighbours."""
+    """Keep the rows up to `first`, the last row, and the others that matter between their neighbours."""
     n = counts.thresholds.size
 
     def keep(rows: slice) -> NDArray[np.bool_]:
@@ -344,7 +344,7 @@ def _thinned(counts: ThresholdCounts, first: int, matters: Callable[..., NDArray
 
 
 def _bends_curve(tps: NDArray[Any], fps: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which inner rows are not half way between their neighbours in ROC space, whatever the scale of weights."""
+    """Return which inner rows are not halfway between their neighbours in ROC space, whatever the scale of weights."""
     bends = np.zeros(tps.size - 2, dtype=np.bool_)
     for cells in (fps, tps):
         bends |= np.abs((cells[2:] - cells[1:-1]) - (cells[1:-1] - cells[:-2])) > CURVATURE_ROUNDING * cells[2:]
@@ -352,7 +352,7 @@ def _bends_curve(tps: NDArray[Any], fps: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _changes_recall(tps: NDArray[Any], _: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return at which inner rows recall changes, from the row before or to the one after."""
+    """Return the inner rows at which recall changes, from the row before or to the row after."""
     changes = tps[1:] != tps[:-1]
     return changes[1:] | changes[:-1]  # type: ignore[no-any-return]
 
@@ -368,14 +368,14 @@ def _warn_one_class(ranking: Ranking) -> None:
 
 
 def _as_scored_rows(y_true: Any, y_score: Any, sample_weight: Any) -> OneScore:
-    """Return vectors, of columns too."""
+    """Return labels, scores and weights as vectors."""
     scores = as_column(as_numbers("y_score", y_score, finite=False))
     labels = as_column(as_target("y_true", y_true))
     return OneScore(labels, scores, as_weight_column(sample_weight))
 
 
 def _check_both_classes(pos_label: Any, y_true: Any) -> None:
-    """Raise unless rows of both classes are there, of whatever weight, as a DET curve needs them."""
+    """Raise unless both classes have rows, of any weight, as a DET curve needs them."""
     labels = as_column(as_target("y_true", y_true))
     labels_seen = first_labels(labels)
     if len(labels_seen) < 2:
@@ -397,6 +397,6 @@ def _as_points(x: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _check_one_way(places: NDArray[Any], steps: NDArray[Any]) -> None:
-    """Raise if places go both up and down."""
+    """Raise if places are not monotonic."""
     if (steps < 0).any() and (steps > 0).any():
         raise ValueError(f"x is neither increasing nor decreasing : {places}.")

@@ -1,4 +1,4 @@
-"""Scores of a row's own class beside those of the others, as `sklearn.metrics` looks at them."""
+"""Scores of a row's own class compared with the scores of the others, as in `sklearn.metrics`."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ def top_k_accuracy_score(
     sample_weight: ArrayLike | None = None,
     labels: ArrayLike | None = None,
 ) -> float:
-    """Compute the share of rows whose class is among the k of highest score, as scikit-learn's `top_k_accuracy_score`.
+    """Compute the share of rows whose class is among the k highest scores, as scikit-learn's `top_k_accuracy_score`.
 
-    Of classes with equal scores the later ones are taken first.
+    If scores of classes tie, later classes come first.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         Labels.
     y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Finite scores of the greater of two labels; of more, a column for each label in sorted order.
+        Finite scores of the greater of two labels; with more labels, one column per label in sorted order.
     k : int
-        How many classes. With 1 of two, the greater label is predicted where the score is above 0.5 if all are in
-        [0, 1], else above 0.
+        Number of classes. With ``k=1`` and two labels, the greater label is predicted if the score is above 0.5 when
+        all scores are in [0, 1], otherwise above 0.
     normalize : bool
-        Give the share, not the number of rows, or their weight.
+        Return the share; otherwise the number of rows, or their weight.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     labels : array-like of shape (n_classes,), optional
@@ -73,7 +73,7 @@ def top_k_accuracy_score(
     Warns
     -----
     UndefinedMetricWarning
-        If there are no more than k classes: every row is right.
+        If there are no more than k classes, so that every row is right.
 
     Examples
     --------
@@ -130,17 +130,17 @@ def hinge_loss(
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Compute by how much scores fall short of a margin of 1, as scikit-learn's `hinge_loss`.
+    """Compute how far scores fall short of a margin of 1, as scikit-learn's `hinge_loss`.
 
-    The margin is the score of the row's class less the highest of another; of two classes, the score with the sign of
-    the class.
+    The margin is the score of the row's class minus the highest score of another class; with two classes, the score
+    with the sign of the class.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels. A single one, without `labels`, is the negative class.
+        Labels. A single label, without `labels`, is the negative class.
     pred_decision : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Finite decisions for the greater of two labels; of more, a column for each label in sorted order.
+        Finite decisions for the greater of two labels; with more labels, one column per label in sorted order.
     labels : array-like, optional
         All labels; by default those that occur.
     sample_weight : array-like of shape (n_samples,), optional
@@ -203,7 +203,7 @@ def hinge_loss(
 
 
 def _check_score_shape(target: NDArray[Any], scores: NDArray[Any], names: NDArray[Any] | None) -> bool:
-    """Return whether there are two classes; raise unless scores have a column for them, or for each of more."""
+    """Return whether there are two classes; raise unless scores have one column for two, or one per class for more."""
     kind = label_kind(target)
     if kind not in ("binary", "multiclass"):
         raise ValueError(f"y type must be 'binary' or 'multiclass', got '{kind}' instead.")
@@ -223,7 +223,7 @@ def _check_score_shape(target: NDArray[Any], scores: NDArray[Any], names: NDArra
 
 
 def _check_sorted_names(names: NDArray[Any], n_classes: int) -> None:
-    """Raise unless the labels of the columns are as many, all different, and sorted."""
+    """Raise unless the labels of the columns are as many as the columns, distinct, and sorted."""
     classes = distinct_labels(names)
     if classes.size != names.size:
         raise ValueError("Parameter 'labels' must be unique.")
@@ -236,7 +236,7 @@ def _check_sorted_names(names: NDArray[Any], n_classes: int) -> None:
 
 
 def _check_known_classes(target: NDArray[Any], names: NDArray[Any] | None, n_classes: int) -> None:
-    """Raise unless as many labels occur as there are columns, or each is named."""
+    """Raise unless there is a column for each label that occurs, or each is named."""
     present = distinct_labels(target)
     if names is None and present.size != n_classes:
         raise ValueError(
@@ -248,7 +248,7 @@ def _check_known_classes(target: NDArray[Any], names: NDArray[Any] | None, n_cla
 
 
 def _codes_of_decisions(target: NDArray[Any], decisions: NDArray[Any], names: NDArray[Any] | None) -> NDArray[Any]:
-    """Return the number of each row's class; raise unless each has a column."""
+    """Return the number of each row's class; raise unless each class has a column."""
     shape = decisions.shape
     try:
         if len(shape) == 2 and (names is None or names.size == shape[1]):

@@ -1,4 +1,4 @@
-"""Deviances of the Tweedie family, as `sklearn.metrics` has them."""
+"""Deviances of the Tweedie family, as in `sklearn.metrics`."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def mean_tweedie_deviance(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        Targets, and their predictions: above zero but for targets with `power` below 2, which may be zero, or, below
-        1, any; and predictions with power 0.
+        Targets and predictions, above zero, with exceptions: targets may be zero if `power` is below 2, and any number
+        if it is below 1; predictions may be any number if it is 0.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     power : float
-        Of the mean that the variance is proportional to, not between 0 and 1: 0 gives the mean squared error, 1 the
-        Poisson deviance, 2 the gamma deviance, 3 that of the inverse Gaussian distribution.
+        The variance is proportional to this power of the mean, which is not between 0 and 1: 0 gives the mean squared
+        error, 1 the Poisson deviance, 2 the gamma deviance, 3 the inverse Gaussian deviance.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def mean_poisson_deviance(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        Targets from zero up, and their predictions, above zero.
+        Targets, zero or above, and predictions, above zero.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
 
@@ -115,7 +115,7 @@ def mean_gamma_deviance(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        Targets and their predictions, above zero.
+        Targets and predictions, above zero.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
 
@@ -142,7 +142,7 @@ def d2_tweedie_score(
 ) -> float:
     """Compute the share of a Tweedie deviance that predictions explain, as scikit-learn's `d2_tweedie_score`.
 
-    It is 1 less the mean deviance over that of the targets' mean.
+    It is 1 minus the ratio of the mean deviance to the mean deviance of the targets from their mean.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def d2_tweedie_score(
     Warns
     -----
     UndefinedMetricWarning
-        If there are fewer than two rows, or targets are constant; the value is NaN, or -inf where predictions deviate
+        If there are fewer than two rows, or targets are constant; the value is NaN, or -inf if predictions deviate
         from constant targets.
 
     Examples
@@ -195,7 +195,7 @@ def _mean_deviance(metric: str, y_true: Any, y_pred: Any, sample_weight: Any, po
 def _read(
     metric: str, y_true: Any, y_pred: Any, sample_weight: Any, power: Any, what: str = "d2_tweedie_score"
 ) -> Outputs:
-    """Return one output; whether its numbers are such as the power takes is not looked at."""
+    """Return one output, without checking that its numbers suit the power."""
     check_parameters(metric, sample_weight=(sample_weight, ARRAY_OR_NONE), power=(power, POWER))
     outputs = as_outputs(y_true, y_pred, sample_weight)
     if outputs.n_outputs > 1:
@@ -204,7 +204,7 @@ def _read(
 
 
 def _mean_deviances(outputs: Outputs, power: float, *, known: bool = False) -> Floats:
-    """Return the mean deviance of each output; raise where numbers are none that the power takes, if not `known`."""
+    """Return the mean deviance of each output; unless `known`, raise if numbers don't suit the power."""
     if power == 0:
         return mean_errors(outputs, squared_error)
     deviance = DEVIANCES.get(power, low_tweedie_deviance if power < 1.5 else high_tweedie_deviance)
@@ -241,7 +241,7 @@ def _mean_of_any_size(outputs: Outputs, power: float, deviance: Callable[..., fl
 
 
 def _deviances_far_apart(y: Floats, p: Floats, power: float) -> Floats:
-    """Return half the deviances of rows whose targets are nowhere near the predictions."""
+    """Return half the deviances of rows whose targets are far from the predictions."""
     a = 2.0 - power
     if power == 1:
         deviances = y * (np.log(y) - np.log(p)) - y + p
@@ -253,7 +253,7 @@ def _deviances_far_apart(y: Floats, p: Floats, power: float) -> Floats:
 
 
 def _check_domain(outputs: Outputs, power: float) -> None:
-    """Raise where a target or a prediction is none that the power takes."""
+    """Raise if a target or a prediction doesn't suit the power."""
     true, predicted = outputs.true.min(), outputs.predicted.min()
     if power < 0:
         words, wrong = "strictly positive y_pred", predicted <= 0
@@ -263,6 +263,6 @@ def _check_domain(outputs: Outputs, power: float) -> None:
         words, wrong = "strictly positive y and y_pred", true <= 0 or predicted <= 0
     if wrong:
         raise ValueError(
-            f"Mean Tweedie deviance error with power={power} can only be used on {words}. The least of y_true is "
-            f"{true}, that of y_pred {predicted}."
+            f"Mean Tweedie deviance error with power={power} can only be used on {words}. The smallest y_true is "
+            f"{true}, the smallest y_pred {predicted}."
         )

@@ -1,4 +1,4 @@
-"""How high the true labels of a row rank among all its labels, as `sklearn.metrics` has it."""
+"""How high the true labels of a row rank among all its labels, as in `sklearn.metrics`."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from fastevals.metrics._rows import mean_of_rows, write_rows
 
 
 def coverage_error(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Compute how far down a row's ranked labels all its true ones are found, as scikit-learn's `coverage_error`.
+    """Compute how far down a row's ranked labels one finds all its true ones, as scikit-learn's `coverage_error`.
 
-    Labels of equal score rank as the last of them; a row without true labels counts 0.
+    Tied labels take the last of their ranks; a row without true labels counts 0.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples, n_labels)
-        As 0 and 1, which labels a row has; two columns or more.
+        Indicator matrix of 0 and 1, with two columns or more.
     y_score : array-like of shape (n_samples, n_labels)
-        Finite scores, higher for labels that a row rather has.
+        Finite scores, higher for labels that a row is more likely to have.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
 
@@ -69,13 +69,13 @@ def label_ranking_average_precision_score(
 ) -> float:
     """Compute the share of true labels among those ranked as high as a true one, averaged over these and over rows.
 
-    As scikit-learn's `label_ranking_average_precision_score`. Labels of equal score rank as the last of them; a row
-    that has all labels or none counts 1.
+    As scikit-learn's `label_ranking_average_precision_score`. Tied labels take the last of their ranks; a row with all
+    labels or none counts 1.
 
     Parameters
     ----------
     y_true : array-like or sparse matrix of shape (n_samples, n_labels)
-        As 0 and 1, which labels a row has.
+        Indicator matrix of 0 and 1.
     y_score, sample_weight
         As for `coverage_error`.
 
@@ -105,14 +105,14 @@ def label_ranking_average_precision_score(
 
 
 def label_ranking_loss(y_true: Any, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Compute the share of pairs of a true and another label that are ranked wrong, as `label_ranking_loss`.
+    """Compute the share of pairs of a true and another label in the wrong order, as `label_ranking_loss`.
 
-    A tie is wrong; a row that has all labels or none counts 0.
+    Ties are wrong; a row with all labels or none counts 0.
 
     Parameters
     ----------
     y_true : array-like or sparse matrix of shape (n_samples, n_labels)
-        As 0 and 1, which labels a row has; two columns or more.
+        Indicator matrix of 0 and 1, with two columns or more.
     y_score, sample_weight
         As for `coverage_error`.
 
@@ -151,7 +151,7 @@ def _mean(
     one_label: bool = False,
     all_zero: bool = False,
 ) -> float:
-    """Return the mean of what a kernel makes of each row."""
+    """Return the mean of the values that a kernel computes for rows."""
     check_parameters(function, sample_weight=(sample_weight, ARRAY_OR_NONE))
     if sparse and is_sparse(y_true):
         y_true = y_true.astype(np.bool_).toarray()
@@ -175,7 +175,7 @@ def _mean(
 
 
 def _as_marks(target: NDArray[Any], one_label: bool) -> NDArray[np.bool_] | None:
-    """Return which labels each row has, those not 0; None unless there are at most two values, and several labels."""
+    """Return the labels of each row, those not 0; None unless there are at most two values, and several labels."""
     if target.ndim < 2 or target.shape[1] < (1 if one_label else 2):
         return None
     if target.dtype == np.bool_:

@@ -1,4 +1,4 @@
-"""Confusion matrices, and the ratios that are read off one of two classes."""
+"""Confusion matrices, and the likelihood ratios of a matrix of two classes."""
 
 from __future__ import annotations
 
@@ -38,26 +38,26 @@ def confusion_matrix(
     y_true, y_pred : array-like of shape (n_samples,)
         Labels: numbers without a fraction, or strings.
     labels : array-like, optional
-        The classes and their order; rows with another label are left out. By default all that occur, sorted.
+        The classes and their order; rows with other labels are left out. By default all that occur, sorted.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     normalize : {None, "true", "pred", "all"}
-        Divide by the sums of rows, of columns, or of all; 0 / 0 is 0.
+        Divide by the sums of rows, of columns, or by the total; 0 / 0 is 0.
 
     Returns
     -------
     ndarray of shape (n_classes, n_classes)
-        int64; float64 if normalized, or weights are.
+        int64; float64 if normalized, or if weights are floats.
 
     Raises
     ------
     ValueError
-        If the targets do not go together, no label asked for is in `y_true`, or an option is not as described.
+        If the targets are incompatible, no requested label is in `y_true`, or an option is not as described.
 
     Warns
     -----
     UserWarning
-        If there is one class.
+        If there is only one class.
 
     Examples
     --------
@@ -97,13 +97,13 @@ def multilabel_confusion_matrix(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or array or sparse matrix of shape (n_samples, n_labels)
-        Labels: numbers without a fraction, or strings. Or indicators of several labels a row.
+        Labels: numbers without a fraction, or strings. Or indicators of several labels per row.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     labels : array-like, optional
-        The labels and their order; of indicators the numbers of columns. By default all that occur, sorted.
+        The labels and their order; for indicators, numbers of columns. By default all that occur, sorted.
     samplewise : bool
-        A matrix for each row, not for each label; of indicators alone.
+        Return one matrix per row instead of one per label; only for indicators.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def multilabel_confusion_matrix(
     Raises
     ------
     ValueError
-        If the targets do not go together, or an option is not as described.
+        If the targets are incompatible, or an option is not as described.
 
     Examples
     --------
@@ -148,11 +148,11 @@ def class_likelihood_ratios(
     y_true, y_pred : array-like of shape (n_samples,)
         Labels of two classes: numbers without a fraction, or strings.
     labels : array-like of two labels, optional
-        The negative class and the positive one; by default in sorted order.
+        The negative and the positive class; by default in sorted order.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     replace_undefined_by : nan, 1.0 or dict
-        What stands for a ratio that is divided by zero; a dict has one for "LR+" (1 to inf) and one for "LR-" (0 to 1).
+        The value of a ratio divided by zero; a dict has one for "LR+" (1 to inf) and one for "LR-" (0 to 1).
 
     Returns
     -------
@@ -162,7 +162,7 @@ def class_likelihood_ratios(
     Raises
     ------
     ValueError
-        If there are more than two classes, the targets do not go together, or an option is not as described.
+        If there are more than two classes, the targets are incompatible, or an option is not as described.
 
     Warns
     -----
@@ -187,7 +187,7 @@ def class_likelihood_ratios(
     positive_default, negative_default = _as_label_ratios(replace_undefined_by)
     counts = counted.matrix(None if labels is None else as_requested(labels, counted.true_labels()))
     _check_two_by_two(counts.shape[0])
-    tn, fp, fn, tp = counts.ravel().tolist()  # Python's integers: products of two pass 2**63
+    tn, fp, fn, tp = counts.ravel().tolist()  # Python's integers: products of two exceed 2**63
     _warn_undefined_ratios(tp, fp, fn, tn)
     return (
         float(positive_default) if not fp else _ratio(tp * (tn + fp), fp * (tp + fn)),
@@ -203,7 +203,7 @@ def _ratio(numerator: float, denominator: float) -> float:
 
 
 def _check_two_kinds(function: str, kind: str) -> None:
-    """Raise unless there are at most two classes."""
+    """Raise if there are more than two classes."""
     if kind != "binary":
         raise ValueError(f"{function} only supports binary classification problems, got targets of type: {kind}")
 
@@ -215,7 +215,7 @@ def _check_two_by_two(n_labels: int) -> None:
 
 
 def _as_label_ratios(value: Any) -> tuple[float, float]:
-    """Return what stands for undefined likelihood ratios, of positive and of negative predictions."""
+    """Return the replacements of undefined likelihood ratios, of positive and of negative predictions."""
     if not isinstance(value, dict):
         return value, value
     try:
@@ -233,7 +233,7 @@ def _as_label_ratios(value: Any) -> tuple[float, float]:
 
 
 def _warn_undefined_ratios(tp: float, fp: float, fn: float, tn: float) -> None:
-    """Warn of likelihood ratios that are divided by zero."""
+    """Warn about likelihood ratios that are divided by zero."""
     control = (
         "set to `np.nan`. Use the `replace_undefined_by` param to control this behavior. To suppress this warning or "
         "turn it into an error, see Python's `warnings` module and `warnings.catch_warnings()`."

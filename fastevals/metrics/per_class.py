@@ -27,7 +27,7 @@ from fastevals.metrics._parameters import (
     warn_ill_defined,
 )
 
-ALL = ("precision", "recall", "f-score")  # of `label_rates`, beside "jaccard"
+ALL = ("precision", "recall", "f-score")  # rates of `label_rates`, except "jaccard"
 AVERAGES = (None, "micro", "macro", "weighted", "samples")
 MODIFIERS = {
     "precision": "predicted",
@@ -64,23 +64,23 @@ def precision_recall_fscore_support(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or array or sparse matrix of shape (n_samples, n_labels)
-        Labels: numbers without a fraction, or strings. Or indicators of several labels a row.
+        Labels: numbers without a fraction, or strings. Or indicators of several labels per row.
     beta : float
         Weight of recall against precision in the F-score.
     labels : array-like, optional
-        The labels to report or average, in this order; by default all that occur, sorted. One that does not occur has
-        no rows.
+        The labels to report or average, in this order; by default all that occur, sorted. A label that does not occur
+        has no rows.
     pos_label : int, float, bool or str
         The label reported with ``average="binary"``.
     average : {None, "binary", "micro", "macro", "weighted", "samples"}
-        Each label; the positive one; all counts together; the mean over labels; the mean by true rows; the mean over
-        rows (of indicators).
+        Each label; the positive label; all counts pooled; the mean over labels; the mean weighted by true rows; the
+        mean over rows (of indicators).
     warn_for : list, tuple or set
-        The metrics that warn.
+        The metrics that may warn.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     zero_division : {"warn", 0.0, 1.0, nan}
-        What stands for 0 / 0: "warn" is 0 with a warning. NaN is left out of averages.
+        The value of 0 / 0: "warn" is 0 with a warning. NaN is left out of averages.
 
     Returns
     -------
@@ -92,12 +92,12 @@ def precision_recall_fscore_support(
     Raises
     ------
     ValueError
-        If the targets do not go together, or an option is not as described.
+        If the targets are incompatible, or an option is not as described.
 
     Warns
     -----
     UndefinedMetricWarning
-        If there is no predicted, or no true, row of a label.
+        If a label has no predicted, or no true, rows.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def precision_recall_fscore_support(
 
 
 class PerClass(TypedDict, total=False):
-    """What else metrics of classes are given."""
+    """Other options of metrics of classes."""
 
     labels: ArrayLike | None
     pos_label: Any
@@ -138,7 +138,7 @@ def precision_score(
 ) -> Any:
     """Share of the rows predicted as a label that have it, as scikit-learn's `precision_score`.
 
-    Parameters, errors and warnings are those of `precision_recall_fscore_support`.
+    Parameters, errors and warnings are as for `precision_recall_fscore_support`.
 
     Returns
     -------
@@ -175,7 +175,7 @@ def recall_score(
 ) -> Any:
     """Share of the rows of a label that are predicted as it, as scikit-learn's `recall_score`.
 
-    Parameters, errors and warnings are those of `precision_recall_fscore_support`.
+    Parameters, errors and warnings are as for `precision_recall_fscore_support`.
 
     Returns
     -------
@@ -210,7 +210,7 @@ def f1_score(
 ) -> Any:
     """Harmonic mean of precision and recall, computed from counts, as scikit-learn's `f1_score`.
 
-    Parameters, errors and warnings are those of `precision_recall_fscore_support`.
+    Parameters, errors and warnings are as for `precision_recall_fscore_support`.
 
     Returns
     -------
@@ -250,8 +250,8 @@ def fbeta_score(
 ) -> Any:
     """Weighted harmonic mean of precision and recall, computed from counts, as scikit-learn's `fbeta_score`.
 
-    Parameters, errors and warnings are those of `precision_recall_fscore_support`; a `beta` of 0 gives the precision,
-    one of inf the recall.
+    Parameters, errors and warnings are as for `precision_recall_fscore_support`; a `beta` of 0 gives the precision, a
+    `beta` of inf the recall.
 
     Returns
     -------
@@ -289,7 +289,7 @@ def jaccard_score(
 ) -> Any:
     """Intersection over union of a label's true and predicted rows, as scikit-learn's `jaccard_score`.
 
-    Parameters, errors and warnings are those of `precision_recall_fscore_support`, but `zero_division` is not NaN.
+    Parameters, errors and warnings are as for `precision_recall_fscore_support`, but `zero_division` is not NaN.
 
     Returns
     -------
@@ -364,7 +364,7 @@ def label_rates(
     zero_division: Any = "warn",
     warn_for: Collection[str] = ALL,
 ) -> dict[str, Any]:
-    """Compute the rates that are wanted, each a number, or with no average an array over labels; and the support."""
+    """Compute the requested rates, as numbers or, with no average, as arrays over labels; and the support."""
     at = _label_cells(counted, labels, average)
     rates: dict[str, Any] = {
         metric: fill_undefined(rate, rate.function(at), average, zero_division)
@@ -381,7 +381,7 @@ def label_rates(
 
 
 class Rate(NamedTuple):
-    """A rate by its name, as a function of cells, and whether it warns where it is 0 / 0."""
+    """A rate by name, as a function of cells, and whether it warns about 0 / 0."""
 
     name: str
     function: Callable[[Cells], NDArray[np.float64]]
@@ -389,7 +389,7 @@ class Rate(NamedTuple):
 
 
 def rates_of(wanted: Collection[str], beta: float, warn_for: Collection[str]) -> dict[str, Rate]:
-    """Return the rates that are wanted; an F-score that is but precision or recall as that."""
+    """Return the requested rates; an F-score that equals precision or recall is returned as that."""
     beta = float(min(beta, sys.float_info.max))  # an integer may be longer
     functions: dict[str, Callable[[Cells], NDArray[np.float64]]] = {
         "precision": cells.precision,
@@ -409,7 +409,7 @@ def rates_of(wanted: Collection[str], beta: float, warn_for: Collection[str]) ->
 
 
 def _label_cells(counted: LabelPairs | Indicators, labels: Any, average: str | None) -> Cells:
-    """Return the cells that rates are made of: of each label or row, or of all labels together."""
+    """Return the cells to compute rates from: of each label or row, or of all labels pooled."""
     at = counted.cells(labels, samplewise=average == "samples")
     if average != "micro":
         return at
@@ -419,7 +419,7 @@ def _label_cells(counted: LabelPairs | Indicators, labels: Any, average: str | N
 def fill_undefined(
     rate: Rate, values: NDArray[np.float64], average: str | None, zero_division: Any
 ) -> NDArray[np.float64]:
-    """Put what stands for 0 / 0 in the place of NaN."""
+    """Replace NaN by the value of 0 / 0."""
     undefined = np.isnan(values)
     if not undefined.any():
         return values
@@ -433,7 +433,7 @@ def fill_undefined(
 
 
 def _mean(values: NDArray[np.float64], weights: NDArray[Any] | None) -> float:
-    """Average the values that are not NaN; without weights where these have all none."""
+    """Average the values that are not NaN; without weights if these are all zero."""
     kept = ~np.isnan(values)
     if not kept.all():
         values, weights = values[kept], None if weights is None else weights[kept]
@@ -458,7 +458,7 @@ def _labels_to_average(
             )
         if present.size >= 2 and pos_label not in present.tolist():
             raise ValueError(f"pos_label={pos_label} is not a valid label. It should be one of {present}")
-        return np.array([pos_label], dtype=object)  # itself: as text NumPy cuts a member of an Enum
+        return np.array([pos_label], dtype=object)  # unchanged: as text, NumPy would cut a member of an Enum
     if pos_label is not None and pos_label != 1:
         warn(
             f"Note that pos_label (set to {pos_label!r}) is ignored when average != 'binary' (got {average!r}). You "

@@ -1,4 +1,4 @@
-"""Losses of predicted probabilities, as `sklearn.metrics` has them."""
+"""Losses of predicted probabilities, as in `sklearn.metrics`."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def log_loss(
 ) -> float:
     """Compute the mean of -log(probability of the true label), as scikit-learn's `log_loss`.
 
-    Probabilities are clipped to [eps, 1 - eps], eps that of their dtype.
+    Probabilities are clipped to [eps, 1 - eps], with the eps of their dtype.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Labels; or, as 0 and 1, which a row has.
+        Labels, or an indicator matrix of 0 and 1.
     y_proba : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities of the greater of two labels, or of each label in sorted order.
     normalize : bool
-        Give the mean, not the sum.
+        Return the mean; otherwise the sum.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     labels : array-like of shape (n_classes,), optional
@@ -103,22 +103,22 @@ def brier_score_loss(
     labels: ArrayLike | None = None,
     scale_by_half: Any = "auto",
 ) -> float:
-    """Compute the mean squared difference of probabilities and what happened, as scikit-learn's `brier_score_loss`.
+    """Compute the mean squared difference of probabilities and outcomes, as scikit-learn's `brier_score_loss`.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Labels; or, as 0 and 1, which a row has.
+        Labels, or an indicator matrix of 0 and 1.
     y_proba : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities of the positive label, or of each label in sorted order.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     pos_label : label, optional
-        The positive of two labels: by default 1 among 0/1 and -1/1, else the greater number.
+        The positive one of two labels: by default 1 for 0/1 and -1/1, otherwise the greater number.
     labels : array-like of shape (n_classes,), optional
         The labels of the columns; by default those that occur.
     scale_by_half : bool or "auto"
-        Halve the sum over classes: with "auto" that of two classes.
+        Halve the sum over classes; "auto" does so with two classes.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def d2_log_loss_score(
     labels: ArrayLike | None = None,
     y_pred: Any = "deprecated",
 ) -> float:
-    """Compute the share of the log loss of the classes' shares that the probabilities save, as `d2_log_loss_score`.
+    """Compute the share of log loss saved compared with predicting the class shares, as `d2_log_loss_score`.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def d2_log_loss_score(
     Returns
     -------
     float
-        At most 1; 0 of probabilities that are the classes' shares; NaN of one row.
+        At most 1; 0 if the probabilities are the class shares; NaN for one row.
 
     Raises
     ------
@@ -187,7 +187,7 @@ def d2_log_loss_score(
     Warns
     -----
     UndefinedMetricWarning
-        If there is one row.
+        If there is only one row.
     UserWarning, FutureWarning
         As for `log_loss`.
 
@@ -217,7 +217,7 @@ def d2_brier_score(
     pos_label: Any = None,
     labels: ArrayLike | None = None,
 ) -> float:
-    """Compute the share of the Brier score of the classes' shares that the probabilities save, as `d2_brier_score`.
+    """Compute the share of Brier score saved compared with predicting the class shares, as `d2_brier_score`.
 
     It is the Brier skill score.
 
@@ -229,7 +229,7 @@ def d2_brier_score(
     Returns
     -------
     float
-        At most 1; 0 of probabilities that are the classes' shares; NaN of one row, -inf or NaN where one class has all.
+        At most 1; 0 if the probabilities are the class shares; NaN for one row, -inf or NaN if one class has all rows.
 
     Raises
     ------
@@ -239,7 +239,7 @@ def d2_brier_score(
     Warns
     -----
     UndefinedMetricWarning
-        If there is one row.
+        If there is only one row.
     UserWarning
         As for `brier_score_loss`.
 

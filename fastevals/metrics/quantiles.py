@@ -1,4 +1,4 @@
-"""Medians and quantiles of errors and targets, and the pinball loss, as `sklearn.metrics` has them."""
+"""Medians and quantiles of errors and targets, and the pinball loss, as in `sklearn.metrics`."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from fastevals.metrics.deviances import FEW_SAMPLES
 SHARE_RULE = Rule(
     "a float in the range [0.0, 1.0]", lambda value: isinstance(value, numbers.Real) and 0 <= float(value) <= 1
 )
-SAMPLED_ROWS = 1 << 13  # rows that bracket a quantile: the pass then keeps some 4 % of all rows
-ROUNDED = 2.0**-52  # weights that miss half of all by less of it hit it: as much as they are rounded by
+SAMPLED_ROWS = 1 << 13  # rows that bracket a quantile: the pass then keeps about 4 % of all rows
+ROUNDED = 2.0**-52  # relative rounding of weights: within it, half of the weight counts as reached exactly
 
 
 @of_outputs
@@ -50,13 +50,13 @@ def median_absolute_error(
 ) -> Any:
     """Compute the median absolute error, as scikit-learn's `median_absolute_error`.
 
-    It is the middle error or the mean of the middle two; with weights the least error up to which rows have half the
-    weight or more, or, where they have exactly half, the mean of it and the next.
+    It is the middle error, or the mean of the middle two. With weights it is the smallest error at which rows reach
+    half the weight or, if they reach exactly half, the mean of it and the next.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Finite targets, and their predictions.
+        Finite targets and predictions.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
         The mean over outputs, the median of each, or the weights of a mean.
     sample_weight : array-like of shape (n_samples,), optional
@@ -95,7 +95,7 @@ def mean_pinball_loss(
     alpha: float = 0.5,
     multioutput: Any = "uniform_average",
 ) -> Any:
-    """Compute the mean of alpha times what targets are above, 1 - alpha times what they are below predictions.
+    """Compute the mean of alpha times the excess of targets over predictions, or 1 - alpha times the shortfall.
 
     As scikit-learn's `mean_pinball_loss`.
 
@@ -104,7 +104,7 @@ def mean_pinball_loss(
     y_true, y_pred, sample_weight
         As for `median_absolute_error`.
     alpha : float
-        Which quantile is predicted, in [0, 1]. At 0.5 the loss is half the mean absolute error.
+        The quantile that is predicted, in [0, 1]. At 0.5 the loss is half the mean absolute error.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
         The mean over outputs, the loss of each, or the weights of a mean.
 
@@ -150,8 +150,8 @@ def d2_pinball_score(
 ) -> Any:
     """Compute the share of the pinball loss that predictions explain, as scikit-learn's `d2_pinball_score`.
 
-    It is 1 less the loss over that of the targets' own quantile: 1 where there is none of both, 0 where the targets'
-    alone is zero.
+    It is 1 minus the ratio of the loss to the loss of the targets' own quantile: 1 if both are zero, 0 if only the
+    latter is zero.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def d2_absolute_error_score(
 ) -> Any:
     """Compute the share of the absolute error that predictions explain, as scikit-learn's `d2_absolute_error_score`.
 
-    It is 1 less the mean absolute error over that of the targets' median.
+    It is 1 minus the ratio of the mean absolute error to the mean absolute error of the targets' median.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def _d2_pinball(y_true: Any, y_pred: Any, sample_weight: Any, alpha: float, mult
 
 
 def _pinball_losses(outputs: Outputs, alpha: float) -> list[Floats]:
-    """Return each output's pinball loss, and that of the targets' quantile."""
+    """Return each output's pinball loss, and the loss of the targets' quantile."""
     targets = outputs.targets_alone()
     quantiles = np.broadcast_to(_quantiles(targets, targets_of, alpha), targets.true.shape)
     return [mean_errors(each, pinball_loss, alpha) for each in (outputs, targets._replace(predicted=quantiles))]
@@ -261,7 +261,7 @@ def _pinball_losses(outputs: Outputs, alpha: float) -> list[Floats]:
 
 
 class _Kept(NamedTuple):
-    """Values of rows that are within a bracket, their weights, and the weight below and above it, pairs of floats."""
+    """Values within a bracket, their weights, and the weights below and above the bracket, as pairs of floats."""
 
     values: Floats
     weights: Floats | None
@@ -275,15 +275,15 @@ def _sizes_of_errors(column: Outputs, rows: slice, out: Floats | None) -> NDArra
 
 
 def _quantiles(outputs: Outputs, values_of: Values, share: float) -> Floats:
-    """Return the quantile of each output's values; raise where a number is not finite."""
+    """Return the quantile of each output's values; raise if a number is not finite."""
     by_column = outputs._replace(true=np.asfortranarray(outputs.true), predicted=np.asfortranarray(outputs.predicted))
     return np.array([_quantile(values_of, column, share) for column in by_column.columns()])
 
 
 def _quantile(values_of: Values, column: Outputs, share: float) -> float:
-    """Return the least value at which rows reach a share of the weight, or, if exactly, the mean with the next one.
+    """Return the least value at which rows reach a share of the weight or, if exactly, its mean with the next one.
 
-    They have if no more is amiss than what weights are rounded by, so that the unit of weights makes no difference.
+    Rows reach it exactly within the rounding of the weights, so that the unit of weights makes no difference.
     """
     low, high = _bracket(values_of, column, share)
     found = _at_share(_keep(values_of, column, low, high), share)
@@ -294,7 +294,7 @@ def _quantile(values_of: Values, column: Outputs, share: float) -> float:
 
 
 def _bracket(values_of: Values, column: Outputs, share: float) -> tuple[float, float]:
-    """Return two values that have the quantile between them, most likely."""
+    """Return two values that most likely have the quantile between them."""
     n = column.n_samples
     if n < 4 * SAMPLED_ROWS:
         return -math.inf, math.inf
@@ -314,7 +314,7 @@ def _bracket(values_of: Values, column: Outputs, share: float) -> tuple[float, f
 
 
 def _keep(values_of: Values, column: Outputs, low: float, high: float) -> _Kept:
-    """Return the values from `low` to `high` of rows that have weight."""
+    """Return the values from `low` to `high` of rows with weight."""
     weights = column.weights
 
     def part(rows: slice, space: Floats) -> tuple[Floats, Floats]:
@@ -349,14 +349,14 @@ def _keep(values_of: Values, column: Outputs, low: float, high: float) -> _Kept:
 
 
 def _add_to(pair: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Add weights to a pair of floats, and return it after each."""
+    """Add weights to a pair of floats, and return the pair after each of them."""
     sums = np.empty((2, weights.size))
     add_up(weights, pair, *sums)
     return sums[0], sums[1]
 
 
 def _at_share(kept: _Kept, share: float) -> float | None:
-    """Return the value at which rows reach a share of the weight, None if it is not among those kept."""
+    """Return the value at which rows reach a share of the weight; None if it is not among the kept values."""
     values = kept.values
     if not values.size:
         return None

@@ -1,4 +1,4 @@
-"""Cumulative gains of ranked documents, a row of a table for each query, as `sklearn.metrics` has them."""
+"""Cumulative gains of ranked documents, with one row of a table per query, as in `sklearn.metrics`."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ def dcg_score(
     Parameters
     ----------
     y_true : array-like of shape (n_samples, n_labels)
-        Gain of each document, a row for each query.
+        Gain of each document, with one row per query.
     y_score : array-like of shape (n_samples, n_labels)
-        Finite scores, by which documents are ranked.
+        Finite scores to rank the documents by.
     k : int, optional
-        Ranks that count; by default all.
+        Number of ranks that count; by default all.
     log_base : float
-        Base of the logarithm that gains are divided by.
+        Base of the logarithm that divides gains.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     ignore_ties : bool
-        Whether, of documents whose scores tie, the last ranks first (in scikit-learn one that its sort happens to put
-        there); else the mean over all their orders is taken.
+        Whether the last of tied documents ranks first (in scikit-learn, any that its sort happens to put there);
+        otherwise the mean over all orders of tied documents is taken.
 
     Returns
     -------
@@ -82,12 +82,12 @@ def ndcg_score(
     sample_weight: ArrayLike | None = None,
     ignore_ties: Any = False,
 ) -> float:
-    """Compute the mean discounted cumulative gain over the largest there is, as scikit-learn's `ndcg_score`.
+    """Compute the mean discounted cumulative gain, divided by the ideal one, as scikit-learn's `ndcg_score`.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples, n_labels)
-        Gain of each document, not negative, a row for each query; a row of zeros counts 0.
+        Gain of each document, not negative, with one row per query; a row of zeros counts 0.
     y_score, k, sample_weight, ignore_ties
         As for `dcg_score`.
 
@@ -143,7 +143,7 @@ def _mean(values: Floats, weights: Floats | None) -> float:
 
 
 def _read(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[NDArray[Any], NDArray[Any], Floats | None]:
-    """Return finite numbers, and weights of the rows."""
+    """Return finite numbers, and the row weights."""
     arrays = as_dense("y_true", y_true), as_dense("y_score", y_score)
     gains, scores = (as_numbers(name, each) for name, each in zip(("y_true", "y_score"), arrays, strict=True))
     check_same_rows(gains, scores, sample_weight)
@@ -151,7 +151,7 @@ def _read(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[NDArray[Any], 
 
 
 def _check_table(gains: NDArray[Any], scores: NDArray[Any]) -> None:
-    """Raise unless there are several documents a row, and as many scores."""
+    """Raise unless there are several documents per row, and as many scores."""
     if gains.ndim != 2 or gains.shape[1] < 2:
         raise ValueError(f"Only {SEVERAL} formats are supported. Got {target_type('y_true', gains)} instead")
     if scores.shape != gains.shape:

@@ -1,4 +1,4 @@
-"""The table of precision, recall and F of each class."""
+"""The table of precision, recall and F1 of each class."""
 
 from __future__ import annotations
 
@@ -38,37 +38,37 @@ def classification_report(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or array or sparse matrix of shape (n_samples, n_labels)
-        Labels: numbers without a fraction, or strings. Or indicators of several labels a row.
+        Labels: numbers without a fraction, or strings. Or indicators of several labels per row.
     labels : array-like, optional
         The labels to report, in this order; by default all that occur, sorted.
     target_names : array-like of str, optional
-        Their names.
+        Names of these labels.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     digits : int
         Decimals of the text.
     output_dict : bool
-        A dict, not a text.
+        Return a dict instead of text.
     zero_division : {"warn", 0.0, 1.0, nan}
-        What stands for 0 / 0: "warn" is 0 with a warning.
+        The value of 0 / 0: "warn" is 0 with a warning.
 
     Returns
     -------
     str or dict
-        The dict has one for each name, and for "accuracy" a number: that is "micro avg" where not all labels are
+        The dict has a dict for each name, and a number for "accuracy", which becomes "micro avg" if not all labels are
         reported, or rows have several.
 
     Raises
     ------
     ValueError
-        If the targets do not go together, or an option is not as described.
+        If the targets are incompatible, or an option is not as described.
 
     Warns
     -----
     UndefinedMetricWarning
-        If there is no predicted, or no true, row of a label.
+        If a label has no predicted, or no true, rows.
     UserWarning
-        If there are not as many names as labels.
+        If the numbers of names and labels differ.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def _as_text(rows: list[tuple[str, Any]], averages: dict[str, tuple[Any, ...]], 
 
 
 def _check_target_names(names: Sequence[str], n_labels: int, named: bool) -> None:
-    """Raise, or warn where labels are given, if there are not as many names as labels."""
+    """Raise if there are not as many names as labels; if labels are given, only warn."""
     if named and len(names) != n_labels:
         warn(f"labels size, {n_labels}, does not match size of target_names, {len(names)}")
     elif len(names) != n_labels:

@@ -1,8 +1,8 @@
-"""Our functions in scikit-learn's place, for code that can't change an import: on, off, or for a block.
+"""Our functions in scikit-learn's place, for code whose imports can't be changed: on, off, or for a block.
 
-Each global of scikit-learn's modules that is one of its functions becomes a stand-in, a function of its own with our
-code: it can be told from ours, which others may have imported, when it is taken out again wherever it has got to.
-Where a function is defined it stays, so that what was imported before can still be pickled.
+Each global of scikit-learn's modules that refers to one of its functions is replaced by a stand-in, a separate function
+with our code. It differs from our function, which others may have imported, so it can be found and removed wherever it
+has got to. The module that defines a function keeps it, so that objects imported before can still be pickled.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from fastevals.metrics._scikit_learn import (
 
 @dataclass(frozen=True, slots=True)
 class InPlaceReport:
-    """What stands in scikit-learn's place.
+    """What has been put in scikit-learn's place.
 
     Attributes
     ----------
     version : str
-        Of scikit-learn.
+        Version of scikit-learn.
     replaced : dict of str to tuple of str
-        The modules of scikit-learn in which each function is ours, as it is in the scorers that these predefine.
+        For each function that is ours now, the modules of scikit-learn that use it; so do their predefined scorers.
     not_replaced : dict of str to str
-        Why a function of ours can't stand in for that of this version.
+        Why a function of ours can't replace the one of this version.
     imported_before : tuple of str
-        Names in other modules that still are scikit-learn's functions. What holds a function otherwise can't be found:
-        a default argument, an attribute, a scorer made before.
+        Names in other modules that still refer to scikit-learn's functions. Other references can't be found: default
+        arguments, attributes, scorers made before.
     """
 
     version: str
@@ -66,15 +66,15 @@ class InPlaceReport:
 
 
 def install() -> InPlaceReport:
-    """Put our functions in scikit-learn's place, in the whole process, until `uninstall`; again, nothing happens.
+    """Put our functions in scikit-learn's place, in the whole process, until `uninstall`; repeating it has no effect.
 
     Scorers, `cross_val_score`, `GridSearchCV`, `estimator.score`, displays and packages that are imported from now on
-    then run on ours, as does what joblib's worker processes are given meanwhile.
+    then use our functions. So do the calls that joblib's worker processes are given in the meantime.
 
     Returns
     -------
     InPlaceReport
-        What is replaced, and what isn't. Its text is what the command prints.
+        What is replaced, and what isn't. Its text is the output of the command.
 
     Raises
     ------
@@ -103,9 +103,9 @@ def uninstall() -> None:
 
 @contextmanager
 def in_place() -> Iterator[InPlaceReport]:
-    """Put our functions in scikit-learn's place inside a ``with`` block: as `install`, in the whole process.
+    """Put our functions in scikit-learn's place inside a ``with`` block; as with `install`, in the whole process.
 
-    Blocks may be nested, and open in several threads: the last one to end puts scikit-learn's functions back.
+    Blocks may be nested, and open in several threads: when the last one ends, scikit-learn's functions are put back.
 
     Examples
     --------
@@ -138,25 +138,25 @@ def __getattr__(name: str) -> Any:
 
 
 class _Switch:
-    """On as long as someone holds it."""
+    """On as long as anyone holds it."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.holders: set[Any] = set()
-        self.elsewhere: set[tuple[str, str]] = set()  # names in others' modules that held stand-ins when it went off
-        self.stand_ins: dict[int, tuple[Any, Any]] = {}  # of scikit-learn's functions, by id: each and its stand-in
+        self.elsewhere: set[tuple[str, str]] = set()  # names in others' modules with stand-ins when it was switched off
+        self.stand_ins: dict[int, tuple[Any, Any]] = {}  # scikit-learn's functions by id, each with its stand-in
         self.reduce_batch: Any = None
 
     def enter(self, holder: Any) -> None:
         """Switch on if it is off."""
-        import_theirs("what fastevals.metrics is put in place of")
+        import_theirs("fastevals.metrics.install")
         with self.lock:
             if not self.holders:
                 self._replace()
             self.holders.add(holder)
 
     def leave(self, holder: Any) -> None:
-        """Switch off after the last one."""
+        """Switch off when the last holder leaves."""
         with self.lock:
             if holder in self.holders:
                 self.holders.remove(holder)
@@ -188,7 +188,7 @@ class _Switch:
         import_module("joblib.parallel").BatchedCalls.__reduce__ = self.reduce_batch
 
     def report(self) -> InPlaceReport:
-        """Look up what stands where."""
+        """Look up where stand-ins are."""
         with self.lock:
             places: dict[str, list[str]] = {name: [] for name in originals()}
             for module, name, _ in _globals_among({id(each): each for _, each in self.stand_ins.values()}):
@@ -205,7 +205,7 @@ class _Switch:
 
 
 _switch = _Switch()
-if hasattr(os, "register_at_fork"):  # a child finds nothing half replaced, and no lock that a thread it lacks holds
+if hasattr(os, "register_at_fork"):  # a child finds nothing half replaced, and no lock held by a thread that it lacks
     os.register_at_fork(
         before=_switch.lock.acquire, after_in_parent=_switch.lock.release, after_in_child=_switch.lock.release
     )
@@ -216,17 +216,17 @@ def _is_theirs(module: ModuleType) -> bool:
 
 
 def _globals_among(ids: Collection[int]) -> Iterator[tuple[ModuleType, str, Any]]:
-    """Find the globals of all modules that are among some objects."""
+    """Find the globals of all modules that refer to some objects."""
     for module in {id(each): each for each in [*sys.modules.values()]}.values():
         if isinstance(module, ModuleType):
-            names = object.__getattribute__(module, "__dict__")  # as it is: a lazy module isn't loaded for that
+            names = object.__getattribute__(module, "__dict__")  # read directly: this must not load a lazy module
             for name, value in [*names.items()]:
                 if id(value) in ids:
                     yield module, name, value
 
 
 def _set_score_functions(others: Mapping[int, tuple[Any, Any]]) -> None:
-    """Give the scorers that scikit-learn predefines, or has been told of, other functions."""
+    """Give other functions to the scorers that scikit-learn predefines or has been told of."""
     names = sys.modules[SCORERS].__dict__
     for scorer in [*names["_SCORERS"].values(), *names.values()]:
         if isinstance(scorer, names["_BaseScorer"]) and id(scorer._score_func) in others:
@@ -237,12 +237,12 @@ def _set_score_functions(others: Mapping[int, tuple[Any, Any]]) -> None:
 
 
 def _reduce_batch(batch: Any) -> tuple[Any, ...]:
-    """Pickle a batch of joblib's calls so that a worker is in place while it is read there, as imports are, and run."""
+    """Pickle a batch of joblib's calls so that a worker has our functions while it unpickles and runs the batch."""
     return _Batch, (_Entry(), *_switch.reduce_batch(batch))
 
 
 class _Entry:
-    """What is in place from where it is unpickled until it leaves or, as a batch that is never run, is dropped."""
+    """Keeps our functions in place from its unpickling until it leaves or, if a batch is never run, is dropped."""
 
     leave: Callable[[], Any]
 
@@ -258,7 +258,7 @@ def _enter() -> _Entry:
 
 
 class _Batch:
-    """A batch of calls in a worker, which is as it was when they are done."""
+    """A batch of calls in a worker, which puts scikit-learn's functions back when they are done."""
 
     def __init__(self, entry: _Entry, constructor: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         self.entry, self.calls = entry, constructor(*arguments)

@@ -1,4 +1,4 @@
-"""Errors of predicted numbers, as `sklearn.metrics` has them."""
+"""Errors of predicted numbers, as in `sklearn.metrics`."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def mean_squared_error(
 ) -> Any:
     """Compute the mean squared error, as scikit-learn's `mean_squared_error`.
 
-    Sums are taken in float64 whatever the type of the numbers.
+    Sums are computed in float64, whatever the type of the numbers.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Finite targets, and their predictions.
+        Finite targets and predictions.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
@@ -89,7 +89,7 @@ def root_mean_squared_error(
     sample_weight: ArrayLike | None = None,
     multioutput: Any = "uniform_average",
 ) -> Any:
-    """Compute the root of the mean squared error, of each output by itself, as scikit-learn's function of this name.
+    """Compute the root of the mean squared error, separately for each output, as scikit-learn's function of this name.
 
     Parameters
     ----------
@@ -160,17 +160,17 @@ def r2_score(
 ) -> Any:
     """Compute the coefficient of determination, as scikit-learn's `r2_score`.
 
-    Targets are constant when they are equal, whatever their mean is rounded to.
+    Targets are constant if they are equal, however their mean is rounded.
 
     Parameters
     ----------
     y_true, y_pred, sample_weight
         As for `mean_squared_error`.
     multioutput : {"uniform_average", "raw_values", "variance_weighted"}, None or array-like of shape (n_outputs,)
-        The mean over outputs (None too), the value of each, the mean by the variance of the targets, or the weights of
-        a mean.
+        The mean over outputs (also None), the value of each, the mean weighted by the variances of the targets, or the
+        weights of a mean.
     force_finite : bool
-        Where targets are constant give 1 for perfect predictions, 0 for others; not NaN and -inf.
+        If targets are constant, return 1 for perfect predictions and 0 for others; not NaN and -inf.
 
     Returns
     -------
@@ -210,16 +210,16 @@ def explained_variance_score(
     multioutput: Any = "uniform_average",
     force_finite: bool = True,
 ) -> Any:
-    """Compute the share of the targets' variance that is not the errors', as scikit-learn's function of this name.
+    """Compute the share of the targets' variance that the errors lack, as scikit-learn's function of this name.
 
-    It is `r2_score` of predictions whose mean error has been taken away. Errors are constant when they are equal.
+    It is `r2_score` of predictions after removing their mean error. Errors are constant if they are equal.
 
     Parameters
     ----------
     y_true, y_pred, sample_weight
         As for `mean_squared_error`.
     multioutput : {"uniform_average", "raw_values", "variance_weighted"} or array-like of shape (n_outputs,)
-        The mean over outputs, the value of each, the mean by the variance of the targets, or the weights of a mean.
+        The mean over outputs, the value of each, the mean weighted by the targets' variances, or the weights of a mean.
     force_finite : bool
         As for `r2_score`.
 
@@ -255,9 +255,9 @@ def mean_absolute_percentage_error(
     sample_weight: ArrayLike | None = None,
     multioutput: Any = "uniform_average",
 ) -> Any:
-    """Compute the mean of the absolute errors over the absolute targets, as scikit-learn's function of this name.
+    """Compute the mean of the absolute errors divided by the absolute targets, as scikit-learn's function of this name.
 
-    It is a share (0.1 is 10 %), and huge where a target is zero: targets are taken to be 2**-52 at least.
+    It is a share (0.1 is 10 %), and huge if a target is zero: targets count as at least 2**-52.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ def mean_squared_log_error(
     Parameters
     ----------
     y_true, y_pred
-        As for `mean_squared_error`; numbers above -1.
+        As for `mean_squared_error`, but above -1.
     sample_weight, multioutput
         As for `mean_squared_error`.
 
@@ -330,7 +330,7 @@ def root_mean_squared_log_error(
     sample_weight: ArrayLike | None = None,
     multioutput: Any = "uniform_average",
 ) -> Any:
-    """Compute the root of the mean squared logarithmic error, of each output by itself, as scikit-learn's function.
+    """Compute the root of the mean squared logarithmic error, separately for each output, as scikit-learn's function.
 
     Parameters
     ----------
@@ -362,7 +362,7 @@ def max_error(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        Finite targets, and their predictions.
+        Finite targets and predictions.
 
     Returns
     -------
@@ -409,7 +409,7 @@ def _root_mean_squares(outputs: Outputs) -> Floats:
 
 
 def _roots_in_unit(outputs: Outputs) -> Floats:
-    """Return the root mean squared error of each output, of errors of any size."""
+    """Return the root mean squared error of each output, for errors of any size."""
     scaled = [mean_square(*column) for column in outputs.columns()]
     with np.errstate(over="ignore"):
         return np.array([np.ldexp(math.sqrt(square), -exponent) for square, exponent in scaled])
@@ -424,7 +424,7 @@ def _log_errors(outputs: Outputs, words: str, root: bool) -> Floats:
     if least <= -1:
         raise ValueError(
             f"{words} Squared Logarithmic Error cannot be used when targets contain values less than or equal to -1. "
-            f"The least is {least}."
+            f"The smallest is {least}."
         )
     true, predicted = (np.log1p(each, dtype=np.float64) for each in (outputs.true, outputs.predicted))
     logarithms = Outputs(true, predicted, outputs.weights)
@@ -434,7 +434,7 @@ def _log_errors(outputs: Outputs, words: str, root: bool) -> Floats:
 def _explained_variance(
     y_true: Any, y_pred: Any, sample_weight: Any, multioutput: Any, force_finite: bool, *, from_mean: bool
 ) -> Any:
-    """Return the share of the variance that is not in the squares of errors, taken from their mean or from zero."""
+    """Return the share of the variance that is not in the squared errors, taken from their mean or from zero."""
     outputs = as_outputs(y_true, y_pred, sample_weight)
     means = as_output_weights(multioutput, outputs.n_outputs)
     squares, variances, units = squares_and_variances(outputs, from_mean=from_mean)

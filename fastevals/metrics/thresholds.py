@@ -1,4 +1,4 @@
-"""A metric of predicted labels at each threshold of a score, as `sklearn.metrics` has it."""
+"""A metric of predicted labels at each threshold of a score, as in `sklearn.metrics`."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ def metric_at_thresholds(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Compute a metric of predicted labels at each threshold, as scikit-learn's `metric_at_thresholds`.
 
-    A row is predicted 1 where its score is at least the threshold, else 0. Metrics of the four cells are computed at
-    all thresholds at once; another function is called at each.
+    A row is predicted 1 if its score is at least the threshold, else 0. Metrics of the four cells are computed at all
+    thresholds in one pass; any other function is called at each.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels, or whatever else `metric_func` takes.
+        Labels, or anything else that `metric_func` takes.
     y_score : array-like of shape (n_samples,)
         Finite scores, higher for the positive class.
     metric_func : callable
-        Called as ``metric_func(y_true, y_pred, **metric_params)``, rows in descending order of scores. At once, of
-        labels 0 and 1, with options that leave them functions of the cells: `accuracy_score`,
+        Called as ``metric_func(y_true, y_pred, **metric_params)``, with rows in descending order of scores. One pass
+        is enough for labels 0 and 1 and functions of the cells (with options that leave them so): `accuracy_score`,
         `balanced_accuracy_score`, `cohen_kappa_score`, `f1_score`, `fbeta_score`, `hamming_loss`, `jaccard_score`,
         `matthews_corrcoef`, `precision_score`, `recall_score` and `zero_one_loss`, of this module or scikit-learn's.
     sample_weight : array-like of shape (n_samples,), optional
@@ -65,7 +65,7 @@ def metric_at_thresholds(
     Returns
     -------
     metric_values : ndarray of shape (n_thresholds,) or (n_thresholds, ...)
-        Of each threshold what `metric_func` returns.
+        What `metric_func` returns at each threshold.
     thresholds : ndarray of shape (n_thresholds,)
         Descending distinct scores.
 
@@ -77,7 +77,7 @@ def metric_at_thresholds(
     Warns
     -----
     UndefinedMetricWarning
-        As `metric_func` does; once where all thresholds are computed at once.
+        As `metric_func` does; only once if all thresholds are computed in one pass.
 
     Examples
     --------
@@ -105,11 +105,11 @@ def metric_at_thresholds(
     return _one_by_one(rows, metric_func, options) if at_all is None else at_all
 
 
-# All at once ----------------------------------------------------------------------------------------------------------
+# All thresholds in one pass -------------------------------------------------------------------------------------------
 
 
 class CellMetric(NamedTuple):
-    """A metric as a function of cells, what is made of all values, and whether it needs rows of both classes."""
+    """A metric as a function of cells, a final step for all its values, and whether it needs rows of both classes."""
 
     function: Callable[[Cells], Any]
     finish: Callable[[Floats], Floats] | None = None
@@ -121,21 +121,21 @@ Maker = Callable[[Options], CellMetric | None]
 
 
 def _metric_of_cells(metric_func: Any, options: dict[str, Any]) -> CellMetric | None:
-    """Return a metric that is known for a function of the cells, with options that leave it one; else None."""
+    """Return the metric of cells that equals a known function, if options leave it one; else None."""
     ours = next((each for each in OF_CELLS if each.__name__ == getattr(metric_func, "__name__", None)), None)
-    if ours is None or "sample_weight" in options:  # which is of rows in another order
+    if ours is None or "sample_weight" in options:  # these weights are of rows in another order
         return None
     theirs = getattr(sys.modules.get("sklearn.metrics._classification"), ours.__name__, ours)
     if not any(metric_func is each for each in (ours, theirs)):
         return None
-    metric_func([0, 1], [0, 1], **options)  # which refuses options that it does not take
+    metric_func([0, 1], [0, 1], **options)  # refuses options that it does not take
     bound = inspect.signature(ours).bind([0, 1], [0, 1], **options)
     bound.apply_defaults()
     return OF_CELLS[ours](bound.arguments)
 
 
 def _at_all_thresholds(rows: OneScore, metric: CellMetric) -> tuple[Floats, NDArray[Any]] | None:
-    """Return the values and the thresholds; None unless labels are 0 and 1, and of such rows as the metric needs."""
+    """Return the values and the thresholds; None unless labels are 0 and 1, and the classes are as the metric needs."""
     flags = rows.labels == 1
     if rows.labels.dtype.kind not in "biuf" or not (flags | (rows.labels == 0)).all():
         return None
@@ -155,7 +155,7 @@ def _at_all_thresholds(rows: OneScore, metric: CellMetric) -> tuple[Floats, NDAr
 
 
 def _rate(name: str) -> Maker:
-    """Return what makes a rate of the positive class."""
+    """Return a maker of a rate of the positive class."""
 
     def make(options: Options) -> CellMetric | None:
         if options["average"] != "binary" or options["labels"] is not None:
@@ -171,7 +171,7 @@ def _rate(name: str) -> Maker:
 
 
 def _share(*counted: str) -> Maker:
-    """Return what makes the share of some cells among all, or the number of their rows."""
+    """Return a maker of the share of some cells among all, or of the number of their rows."""
 
     def make(options: Options) -> CellMetric:
         def function(at: Cells) -> Any:
@@ -225,7 +225,7 @@ OF_CELLS: dict[Callable[..., Any], Maker] = {
 def _one_by_one(
     rows: OneScore, metric_func: Callable[..., Any], options: dict[str, Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Call the function on the predicted labels at each threshold, rows ranked; tied ones stay in order."""
+    """Call the function on the predicted labels at each threshold, with rows ranked and tied ones in their order."""
     order = rows.scores.size - 1 - np.argsort(rows.scores[::-1], kind="stable")[::-1]
     if rows.weights is not None:
         order = order[rows.weights[order] != 0]

@@ -138,7 +138,7 @@ def test_scores_of_text(name, values):
 def test_labels_of_another_kind(name):
     function, options = getattr(metrics, name), averaged(name)
     for target, labels in ((TRUE, ["0", "1"]), (TEXT, [0, 1]), (TRUE, np.array(["0"], dtype=object)), (TEXT, [True])):
-        with pytest.raises(ValueError, match=r"labels must be (numbers|strings), as those of the targets are"):
+        with pytest.raises(ValueError, match=r"labels must be (numbers|strings), as the targets are"):
             function(target, target, labels=labels, **options)
     for labels in ([None], [0, None], [0, "1"], [1j]):
         with pytest.raises(ValueError, match="labels must"):

@@ -189,7 +189,7 @@ def test_numbers_that_a_power_does_not_take(power, true, predicted):
             assert text.count(words) == 2
             mine, theirs = text.split("\n")
             assert mine.startswith(theirs)
-            assert f"The least of y_true is {min(true)}, that of y_pred {min(predicted)}." in mine
+            assert f"The smallest y_true is {min(true)}, the smallest y_pred {min(predicted)}." in mine
 
 
 @pytest.mark.parametrize(

@@ -188,7 +188,7 @@ for name in ("make_scorer", "RocCurveDisplay", "silhouette_score", "pairwise"):
     try:
         exec(f"from fastevals.metrics import {name}")
     except ImportError as error:
-        assert str(error) == f"fastevals.metrics.{name} is scikit-learn's, which is missing: pip install scikit-learn"
+        assert str(error) == f"fastevals.metrics.{name} needs scikit-learn, which is missing: pip install scikit-learn"
     else:
         raise AssertionError(name)
 for call in (metrics.install, metrics.in_place().__enter__):

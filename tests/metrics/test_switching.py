@@ -208,7 +208,7 @@ assert sklearn.metrics.recall_score.__module__.startswith("fastevals"), sklearn.
 print(report)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "not replaced: auc, there is none\n" in done.stdout
+    assert "not replaced: auc, scikit-learn has no such function\n" in done.stdout
     assert "not replaced: f1_score, its signature is (y_true, y_pred)\n" in done.stdout
 
 
@@ -411,6 +411,5 @@ def test_bad_use_of_the_command(folder: Path) -> None:
     done = in_place("script.py", "0", cwd=folder, prefix="sys.modules['sklearn'] = None; ")
     assert done.returncode == 1
     assert done.stderr == (
-        "fastevals.in_place: what fastevals.metrics is put in place of is scikit-learn's, which is missing: "
-        "pip install scikit-learn\n"
+        "fastevals.in_place: fastevals.metrics.install needs scikit-learn, which is missing: pip install scikit-learn\n"
     )
