@@ -1,11 +1,13 @@
-"""The site: `sphinx-build -W docs build/site`. Pages read as plain files too; the reference is made of docstrings."""
+"""Build the site: `sphinx-build -W docs build/site`. Pages are plain files too; docstrings make the reference."""
 
 import re
 import sys
 from pathlib import Path
 
 DOCS = Path(__file__).parent
-sys.path.insert(0, str(DOCS.parent))  # the checkout's own package, and the sections of the reference
+sys.path.insert(
+    0, str(DOCS.parent)
+)  # the checkout's own package, and the sections of the reference
 
 import fastevals  # noqa: E402
 from tests.documents import SECTIONS  # noqa: E402
@@ -19,11 +21,11 @@ html_theme = "furo"
 html_title = "fastevals"
 html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
-# `n_samples` in a docstring is an argument, and an attribute of many; links to code are tested with all others.
+# `n_samples` in a docstring names an argument and many attributes; tests/test_documents.py checks links to code.
 suppress_warnings = ["ref.python", "myst.xref_missing"]
 myst_heading_anchors = 3
 default_role = "py:obj"
-autodoc_typehints = "none"  # docstrings say them
+autodoc_typehints = "none"  # docstrings have the types
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 toc_object_entries_show_parents = "hide"
@@ -32,10 +34,16 @@ REFERENCE = DOCS / "api"
 
 
 def write_reference(app) -> None:
-    """Write a page of the reference for each section, of its names' docstrings."""
+    """Write one page per section of the reference, with the docstrings of its names."""
     REFERENCE.mkdir(exist_ok=True)
     for section in SECTIONS:
-        lines = [f"# {section.title}", "", "```{eval-rst}", f".. currentmodule:: {section.module}", ""]
+        lines = [
+            f"# {section.title}",
+            "",
+            "```{eval-rst}",
+            f".. currentmodule:: {section.module}",
+            "",
+        ]
         for name in section.names:
             value = getattr(section.load(), name)
             if isinstance(value, type):
@@ -55,13 +63,23 @@ def write_reference(app) -> None:
             page.write_text(text)
 
 
-def link_names(app, docname: str, source: list[str]) -> None:
-    """Point the names of the list to the reference, where the plain file points to the code."""
+PICTURE = re.compile(
+    r'<picture>\n<source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">\n'
+    r'<img alt="([^"]+)" src="([^"]+)">\n</picture>'
+)
+IMAGES = "```{image} \\3\n:alt: \\2\n:class: only-light\n```\n\n```{image} \\1\n:alt: \\2\n:class: only-dark\n```"
+
+
+def translate(app, docname: str, source: list[str]) -> None:
+    """Turn GitHub's form into the site's: pictures by theme, and links from the list of names to docstrings."""
+    source[0] = PICTURE.sub(IMAGES, source[0])
     if docname == "api":
-        source[0] = re.sub(r"\[`([\w.]+)`\]\(\.\./fastevals/[^)]*\)", r"{py:obj}`\1`", source[0])
+        source[0] = re.sub(
+            r"\[`([\w.]+)`\]\(\.\./fastevals/[^)]*\)", r"{py:obj}`\1`", source[0]
+        )
 
 
 def setup(app) -> None:
-    """Connect what this file adds."""
+    """Connect the two hooks."""
     app.connect("builder-inited", write_reference)
-    app.connect("source-read", link_names)
+    app.connect("source-read", translate)

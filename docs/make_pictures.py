@@ -30,23 +30,38 @@ svg {{ width: 440px; flex: none }} img {{ width: 720px; border: 1px solid var(--
 def main() -> None:
     """Make the pictures."""
     data = load_digits_eight()
-    html = report(label="label", score=["logistic", "random_forest"]).to_html()  # of the same data
-    models = {name: Ranking(data["label"], data[name]) for name in ("logistic", "random_forest")}
-    axes = plot_roc(models, marks=False, band={name: confidence_band(each, rng=0) for name, each in models.items()})
+    html = report(
+        label="label", score=["logistic", "random_forest"]
+    ).to_html()  # of the same data
+    models = {
+        name: Ranking(data["label"], data[name])
+        for name in ("logistic", "random_forest")
+    }
+    axes = plot_roc(
+        models,
+        marks=False,
+        band={name: confidence_band(each, rng=0) for name, each in models.items()},
+    )
     svg = draw(picture_on(axes), "roc", "ROC curves with bands", "first")
     css = (page.FOLDER / "page.css").read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         file, first = Path(folder) / "page.html", Path(folder) / "first.html"
         file.write_text(html, encoding="utf-8")
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
         for scheme in ("light", "dark"):
             tab = browser.new_page(
-                color_scheme=scheme, viewport={"width": 1240, "height": 900}, device_scale_factor=1.5
+                color_scheme=scheme,
+                viewport={"width": 1240, "height": 900},
+                device_scale_factor=1.5,
             )
             tab.goto(file.as_uri() + FRAGMENT)
             tab.evaluate("document.querySelector('details').open = false")
             shown = save(tab.screenshot(), f"page-{scheme}.png")
-            first.write_text(FIRST.format(css=css, svg=svg, page=shown.as_uri()), encoding="utf-8")
+            first.write_text(
+                FIRST.format(css=css, svg=svg, page=shown.as_uri()), encoding="utf-8"
+            )
             tab.set_viewport_size({"width": 1258, "height": 560})
             tab.goto(first.as_uri())
             save(tab.screenshot(), f"first-{scheme}.png")
@@ -56,7 +71,9 @@ def main() -> None:
 def save(png: bytes, name: str) -> Path:
     """Write a picture with few colours, which makes it small."""
     path = IMAGES / name
-    Image.open(io.BytesIO(png)).convert("RGB").quantize(N_COLORS).save(path, optimize=True)
+    Image.open(io.BytesIO(png)).convert("RGB").quantize(N_COLORS).save(
+        path, optimize=True
+    )
     return path
 
 

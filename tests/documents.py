@@ -1,11 +1,11 @@
-"""The documents: their code is run, and what stands below it is what it gives.
+"""Run the code of the documents, and compare what it prints with the output below it.
 
-    python -m tests.documents                 # what differs, in all pages
-    python -m tests.documents --write [PAGE]  # after a change that is meant: outputs, pictures, pages made of the code
+    python -m tests.documents                 # list the pages that differ
+    python -m tests.documents --write [PAGE]  # write outputs, pictures and the pages made of the code
 
-A page's blocks of ``python`` are one session, as one would type it: expressions show their values. They share a
-folder with blocks of ``sh``, which has the scripts of docs/tasks. What a block prints stands in a block of ``text``
-below it; a picture below it is what it drew. ``<!-- not run: why -->`` before a block leaves it out.
+The ``python`` blocks of a page are one interactive session: expressions print their values. They share a folder with
+the ``sh`` blocks, which also has the scripts of docs/tasks. The output of a block is the ``text`` block below it; the
+image below it is the picture it drew. ``<!-- not run: why -->`` before a block leaves the block out.
 """
 
 from __future__ import annotations
@@ -51,11 +51,13 @@ BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+COLUMNS = 88  # that the site shows of code and outputs
+WIDTH = {"COLUMNS": str(COLUMNS), "POLARS_TABLE_WIDTH": str(COLUMNS)}  # as a terminal of that width
 COMMAND = f'fastevals() {{ "{sys.executable}" -m fastevals "$@"; }}; python() {{ "{sys.executable}" "$@"; }}; set -eu\n'
 
 
 class Block(NamedTuple):
-    """A block of code, with what stands below it."""
+    """A block of code, with its output and picture."""
 
     match: re.Match[str]
     language: str
@@ -65,7 +67,7 @@ class Block(NamedTuple):
 
 
 class Session:
-    """What the blocks of a page are run in, one after another: names, and a folder of their own."""
+    """Run the blocks of a page one after another, with their own names and folder."""
 
     def __init__(self, page: Path, folder: Path) -> None:
         self.page, self.folder = page, folder
@@ -78,11 +80,11 @@ class Session:
         return self._python(block) if block.language == "python" else self._sh(block)
 
     def _python(self, block: Block) -> str:
-        # Lines are those of the page, which tracebacks then name.
+        # Tracebacks then name the lines of the page.
         first = block.match.string.count("\n", 0, block.match.start("code"))
         tree = ast.parse("\n" * first + block.code, str(self.page))
         printed = io.StringIO()
-        columns = mock.patch.dict(os.environ, COLUMNS="80")  # of a terminal, by which frames are as wide
+        columns = mock.patch.dict(os.environ, WIDTH)
         with columns, contextlib.redirect_stdout(printed), contextlib.chdir(self.folder), warnings.catch_warnings():
             warnings.simplefilter("error")
             for statement in tree.body:
@@ -99,7 +101,7 @@ class Session:
         done = subprocess.run(
             ["bash", "-c", COMMAND + block.code],
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": path},
+            env={**os.environ, **WIDTH, "PYTHONPATH": path},
             capture_output=True,
             text=True,
         )
@@ -112,14 +114,14 @@ def _without_trailing(text: str) -> str:
 
 
 def blocks(text: str) -> Iterator[Block]:
-    """Yield the blocks of a page that are run."""
+    """Yield the blocks of a page to run."""
     for match in BLOCK.finditer(text):
         if not match["reason"]:
             yield Block(match, match["language"], match["code"], match["output"] or "", match["picture"] or "")
 
 
 def rewritten(page: Path, folder: Path, *, saves: bool = False) -> str:
-    """Return a page with the outputs that its blocks give now, their pictures drawn, and saved where asked to."""
+    """Return a page with the current outputs of its blocks; draw their pictures, and save them on request."""
     import matplotlib as mpl
 
     mpl.use("agg")
@@ -148,7 +150,7 @@ def rewritten(page: Path, folder: Path, *, saves: bool = False) -> str:
 
 
 def same(then: str, now: str) -> bool:
-    """Return whether two outputs are equal, but for one in the last digit of numbers: libraries round in other ways."""
+    """Return whether two outputs are equal up to one unit in the last digit: libraries round differently."""
     if NUMBER.sub("#", then) != NUMBER.sub("#", now):
         return False
     pairs = zip(NUMBER.findall(then), NUMBER.findall(now), strict=True)
@@ -158,7 +160,7 @@ def same(then: str, now: str) -> bool:
 
 
 def _unit(number: str) -> float:
-    """Return one in the last place of a number with decimals; nothing of a whole one."""
+    """Return one unit in the last place of a number with decimals, and 0 for an integer."""
     mantissa, _, exponent = number.partition("e")
     decimals = len(mantissa.partition(".")[2])
     return 1.01 * 10.0 ** (int(exponent or 0) - decimals) if decimals else 0.0
@@ -170,7 +172,7 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|(?:href|src|srcset)=\"([^\"]+)\"")
 
 
 def broken_links(page: Path) -> Iterator[str]:
-    """Yield the links of a page to files or headings that are not there."""
+    """Yield the links of a page to missing files or headings."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     for link in {one or other for one, other in LINK.findall(text)}:
         if "://" in link:
@@ -182,7 +184,7 @@ def broken_links(page: Path) -> Iterator[str]:
 
 
 def headings(page: Path) -> set[str]:
-    """Return the anchors of a page's headings, as GitHub and the site make them."""
+    """Return the anchors of a page's headings, as GitHub and the site write them."""
     titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
@@ -190,48 +192,50 @@ def headings(page: Path) -> set[str]:
 # Pages that are made of the code --------------------------------------------------------------------------------------
 
 KINDS = {
-    "ranking": ("Of scores", "A function of the whole ranking: `Ranking(y_true, y_score)`."),
+    "ranking": ("Scores", "These metrics are functions of the whole ranking, `Ranking(y_true, y_score)`."),
     "probabilities": (
-        "Of scores that are probabilities",
-        "A function of a ranking whose scores are probabilities of the positive class; NaN for other scores.",
+        "Probabilities",
+        "These metrics need scores that are probabilities of the positive class. For other scores they are NaN.",
     ),
     "cells": (
-        "Of predicted labels, and of scores at a threshold",
-        "A function of the cells of a confusion matrix. Predicted labels give those of the positive class, or an "
-        "`average=` over classes. Scores give those at one threshold, set by one of "
-        f"{', '.join(f'`{name}=`' for name in THRESHOLD_OPTIONS)}. "
-        "`f1` is `f_score` with `beta=1`.",
+        "Predicted labels, and scores at a threshold",
+        "These metrics are functions of the cells of a confusion matrix. For predicted labels they refer to the "
+        "positive class, or to all classes with `average=`. For scores, name one threshold by one of "
+        f"{', '.join(f'`{name}=`' for name in THRESHOLD_OPTIONS)}. `f1` is `f_score` with `beta=1`.",
     ),
-    "matrix": ("Of predicted labels alone", "A function of a confusion matrix of any number of classes."),
-    "targets": ("Of predicted numbers", "A function of their errors. *scatter*: the targets must differ."),
+    "matrix": ("Predicted labels alone", "These metrics take a confusion matrix with any number of classes."),
+    "targets": ("Predicted numbers", "These metrics are functions of the errors. *scatter*: the targets must differ."),
     "queries": (
-        "Of ranked documents",
-        "A function of the ranked documents of each query, for `query_metrics` and `compare_query_metrics` only. `k` "
-        "limits it to the first k ranks, also written `ndcg@10`, `recall@10`. *relevant*: the query needs a relevant "
-        "document.",
+        "Ranked documents",
+        "`query_metrics` and `compare_query_metrics` compute these metrics for each query. With `k` they use the first "
+        "k ranks, also written `ndcg@10`, `recall@10`. *relevant*: the query must have a relevant document.",
     ),
 }
 
 
 def metrics_page() -> str:
-    """Return the list of metrics, made of the registry."""
+    """Return the list of metrics, from the registry."""
     lines = [
         "<!-- Made of fastevals/measure/registry.py and curves/registry.py by `python -m tests.documents --write`. -->",
         "# Metrics",
         "",
-        "Pass a metric's name, or `metric(name, ...)` with options, to `bootstrap`, `permutation_test`,",
+        "**Which metrics are there, and how is each defined?**",
+        "",
+        "Pass a metric by its name, or with options as `metric(name, ...)`, to `bootstrap`, `permutation_test`,",
         "`compare_rankings`, `compare_predictions`, `grouped_metrics`, `batch_metrics`, `evaluate_splits`,",
-        "`estimate_error`, `select_model` and the error curves. Other names of a metric are accepted, too, in any case",
-        'and with dashes or underscores: `"AUC"` is `"roc_auc"`. Results use the metric\'s own name. Names that could',
-        "mean something else are refused, and the error says what to write. Equations (2.x) are those of Zhou,",
-        "*Machine Learning*.",
+        "`estimate_error`, `select_model` and the error curves. A name under *also accepted* is another name of the",
+        "metric, in upper or lower case, with dashes or underscores; results use the metric's own name. A name under",
+        "*ambiguous* may mean another metric, or the negative of this one, so it is an error that suggests this one.",
+        "Without the class or data under *undefined without*, a metric is NaN. Equations (2.x) are from Zhou, *Machine",
+        "Learning*. `c_index` stands for the AUC of binary labels; for censored times, use",
+        "[another package](from_others.md#what-fastevals-is-not-for).",
     ]
     for of, (title, text) in KINDS.items():
         lines += ["", f"## {title}", "", text, ""]
-        lines += ["| name | definition | best | bounds | undefined without | options | other names | refused names |"]
+        lines += ["| name | definition | best | bounds | undefined without | options | also accepted | ambiguous |"]
         lines += ["|---|---|---|---|---|---|---|---|"]
         lines += [_metric_row(entry) for entry in METRICS.values() if entry.of == of]
-    lines += ["", "## Curves", "", "Rankings have a method for each curve; plots and reports draw them.", ""]
+    lines += ["", "## Curves", "", "These are methods of a ranking. `fastevals.show.plots` and reports draw them.", ""]
     lines += [
         "| method | definition | unpacks into | undefined without | averaged over folds |",
         "|---|---|---|---|---|",
@@ -280,7 +284,7 @@ class Section(NamedTuple):
     """A section of the list of public names, and a page of the reference."""
 
     title: str
-    module: str  # in which its users find the names
+    module: str  # from which users import the names
     names: Sequence[str]
 
     @property
@@ -317,12 +321,15 @@ SECTIONS = _sections()
 
 
 def api_page() -> str:
-    """Return the list of public names, made of the first sentences of their docstrings."""
+    """Return the list of public names with the first sentences of their docstrings."""
     lines = [
         "<!-- Made of docstrings by `python -m tests.documents --write`. -->",
         "# Reference",
         "",
-        "All public names, which here lead to the code. The site has their docstrings in full, as `help(name)` does.",
+        "**What can I import?**",
+        "",
+        "All public names. On GitHub they link to the code; on the site they link to the docstrings, which",
+        "`help(name)` prints too.",
         "",
         "```{toctree}",
         ":hidden:",
@@ -395,10 +402,10 @@ MADE: dict[str, Callable[[], str]] = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Compare pages with what their code gives, or write them."""
-    parser = argparse.ArgumentParser(prog="python -m tests.documents", description="The code of the documents, run.")
-    parser.add_argument("--write", action="store_true", help="outputs and pictures as they are now")
-    parser.add_argument("pages", nargs="*", type=Path, metavar="PAGE", help="these alone")
+    """Compare pages with the output of their code, or write them."""
+    parser = argparse.ArgumentParser(prog="python -m tests.documents", description="Run the code of the documents.")
+    parser.add_argument("--write", action="store_true", help="write outputs and pictures")
+    parser.add_argument("pages", nargs="*", type=Path, metavar="PAGE", help="only these pages")
     options = parser.parse_args(arguments)
     n_stale = 0
     for page in [each.resolve() for each in options.pages] or [*(DOCS / name for name in MADE), *PAGES]:

@@ -21,7 +21,8 @@ TEXTS = [
     documents.DOCS / "machines.md",
 ]
 
-
+OTHERS = ("chapter.md", "json.md", "report.md", "tests.md", "intervals.md")
+SITE = [page for page in sorted(documents.DOCS.glob("*.md")) if page.name not in ("index.md", *OTHERS)]
 LONG = ("report.md", "rows.md", "tasks.md")  # many commands, which take seconds
 SHORT = [page for page in documents.PAGES if page.name not in LONG]
 
@@ -43,12 +44,34 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert [*documents.broken_links(page)] == []
 
 
-def test_the_index_has_every_page() -> None:
-    text = (documents.DOCS / "index.md").read_text(encoding="utf-8")
-    listed = {line for block in re.findall(r"```\{toctree\}(.*?)```", text, re.DOTALL) for line in block.split()}
-    pages = {page.stem for page in documents.DOCS.glob("*.md")} - {"index"}
-    assert pages == {each for each in listed if not each.startswith(":") and each not in {"Guide", "Reference"}}
-    assert [page for page in pages if f"({page}.md)" not in text] == []
+INDEX = (documents.DOCS / "index.md").read_text(encoding="utf-8")
+GROUPS = {"Start", "Decide", "Scale", "Understand", "Reference"}
+
+
+def test_the_index_lists_every_page_in_the_group_of_the_sidebar() -> None:
+    trees = {
+        caption: names.split()
+        for caption, names in re.findall(r"```\{toctree\}\n:hidden:\n:caption: (\w+)\n(.*?)```", INDEX, re.DOTALL)
+    }
+    sections = re.findall(r"^## (\w+)$(.*?)(?=^## |^```|\Z)", INDEX, re.MULTILINE | re.DOTALL)
+    assert {title: re.findall(r"\]\(([\w/]+)\.md\)", text) for title, text in sections} == trees
+    assert trees.keys() == GROUPS
+    listed = [name for names in trees.values() for name in names]
+    assert sorted(listed) == sorted({page.stem for page in documents.DOCS.glob("*.md")} - {"index"})
+
+
+@pytest.mark.parametrize("page", SITE, ids=lambda page: page.name)
+def test_a_page_begins_with_the_question_that_it_answers(page: Path) -> None:
+    title, question = re.search(rf"^\| \[(.+)\]\({page.name}\) \| (.+\?) \|$", INDEX, re.MULTILINE).groups()
+    text = re.sub(r"\A<!--.*?-->\n", "", page.read_text(encoding="utf-8"))
+    assert text.startswith(f"# {title}\n\n**{question}**")
+
+
+@pytest.mark.parametrize("page", [documents.DOCS / "index.md", *SITE], ids=lambda page: page.name)
+def test_no_line_of_code_is_wider_than_the_site(page: Path) -> None:
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    lines = [line for language, code in blocks if language != "text" for line in code.splitlines()]
+    assert [line for line in lines if len(line) > documents.COLUMNS] == []
 
 
 def test_every_picture_is_shown() -> None:

@@ -1,4 +1,4 @@
-"""Three learners over the same folds: which errs least, and is that shown?
+"""Compare three learners over the same folds: which has the lowest error, and is the difference significant?
 
 python k_fold.py
 """
@@ -31,8 +31,10 @@ def neighbours(X, y, X_test, k=7):
 
 
 auto = load_auto()
-X = np.stack([auto[name] for name in ("horsepower", "weight", "year")], axis=1).astype(float)
-folds = KFold(10, n_repeats=10, rng=0)  # the same at each call, so differences are of the learners
+X = np.stack([auto[name] for name in ("horsepower", "weight", "year")], axis=1).astype(
+    float
+)
+folds = KFold(10, n_repeats=10, rng=0)  # the same splits for all learners
 estimates = {}
 for learner in (mean, line, neighbours):
     found = estimate_error(learner, X, auto["mpg"], folds, "mean_squared_error")

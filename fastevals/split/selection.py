@@ -56,7 +56,8 @@ def select_model(
 
     A test part is set aside first. The other rows, the training part, are split into rows to fit on and validation
     rows, in the same way for all candidates. The best candidate is fitted on the training part and measured on the test
-    part, once. Then it is fitted on all rows.
+    part, once. Then it is fitted again on all rows. The test value and all intervals come from the earlier fits, on
+    fewer rows.
 
     Parameters
     ----------

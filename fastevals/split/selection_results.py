@@ -41,7 +41,8 @@ class ModelSelection(Frozen):
     candidates : tuple of CandidateResult
         All candidates, in order.
     test_value : float or None
-        The chosen candidate's value on the test part, after a fit to all other rows; None without a test part.
+        The chosen candidate's value on the test part, after a fit to all other rows (not of `model`, which is fitted on
+        all rows); None without a test part.
     test_rows : ndarray of intp or None
         The rows of the test part.
     nested : NestedEstimate or None

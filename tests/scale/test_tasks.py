@@ -97,7 +97,7 @@ def test_columns_are_part_of_what_a_summary_is_of(days: tuple[Path, Path], monke
     ("columns", "wanted", "message"),
     [
         ({"y": pa.array([None, *[True, False] * (N // 2 - 1), None])}, UNDECIDED, "2 rows have no label yet"),
-        ({"y": np.zeros(N, bool)}, UNDECIDED, f"it has 0 positive and {N} negative rows"),
+        ({"y": np.zeros(N, bool)}, UNDECIDED, f"0 positive and {N} negative rows"),
         ({"p": np.full(N, np.nan)}, ERROR, "y_score must be finite, but has 20000 NaN"),
         ({"y": np.arange(N)}, ERROR, "y_true must"),
     ],
@@ -119,17 +119,17 @@ def test_an_empty_day_and_too_few_rows_are_undecided(
     table = parquet.read_table(days[1])
     parquet.write_table(table.slice(0, 0), days[1])
     assert status(*days) == UNDECIDED
-    assert "it has 0 positive and 0 negative rows" in capsys.readouterr().out
+    assert "0 positive and 0 negative rows" in capsys.readouterr().out
     for n_positives, n_negatives in ((1, 1), (29, 5000), (5000, 29)):  # all replicates of 1 and 1 are alike
         labels = np.repeat([True, False], [n_positives, n_negatives])
         parquet.write_table(pa.table({"y": labels, "p": labels.astype(float)}), days[1])
         assert status(*days) == status(days[1], days[1]) == UNDECIDED
-        assert f"it has {n_positives} positive and {n_negatives} negative rows; it takes 30 of each" in str(
+        assert f"{n_positives} positive and {n_negatives} negative rows; at least 30 of each are needed" in str(
             capsys.readouterr().out
         )
     parquet.write_table(table.slice(0, 500), days[1])
     assert status(*days) == UNDECIDED
-    assert "UNDECIDED: whether the AUC fell by more than 0.02 takes more rows" in capsys.readouterr().out
+    assert "UNDECIDED: more rows are needed to decide whether the AUC fell by more than 0.02" in capsys.readouterr().out
 
 
 def removed(path: Path) -> None:
@@ -227,7 +227,7 @@ def test_the_status_of_the_process_is_that_of_the_comparison(tmp_path: Path) -> 
     days = [str(tmp_path / "none.parquet")] * 2
     done = subprocess.run([sys.executable, SCRIPTS / "nightly.py", *days], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (ERROR, "")
-    assert done.stderr == f"ERROR: {days[0]}: there is neither the file nor a summary of it\n"
+    assert done.stderr == f"ERROR: {days[0]}: neither the file nor a summary of it exists\n"
     with pytest.raises(SystemExit, match=f"^{ERROR}$"):
         nightly.main([])
 
