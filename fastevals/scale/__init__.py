@@ -1,4 +1,4 @@
-"""Any number of rows: summaries of cells that are counted anywhere, merged in any order, and read as one ranking."""
+"""Any number of rows: summaries count cells anywhere, merge in any order, and become one ranking."""
 
 from fastevals.scale.certified import Certified, CertifiedCurve, CertifiedRanking
 from fastevals.scale.classes import ConfusionSummary

@@ -1,8 +1,8 @@
-"""Cells: so many rows of each class are known to have scores from one number to another. What they leave in doubt.
+"""Cells: how many rows of each class have scores in a range, and the bounds that follow for metrics.
 
 A set of cells stands for all data sets that agree with it. Two of them are extreme: in the worst, each positive has the
-lowest score of its cell and each negative the highest; in the best, the reverse. Whatever never falls when a positive
-moves up or a negative down lies between its values of these two, which are threshold counts like any other.
+lowest score of its cell and each negative the highest; in the best, the reverse. Any metric that never falls when a
+positive moves up or a negative down lies between its values for these two, which are threshold counts like any other.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ LOWEST, HIGHEST = (int(key) for key in FLOATS.encode(np.array([-np.finfo(np.floa
 
 @dataclass(frozen=True, eq=False)
 class ScoreCells:
-    """Rows by the range that their score is known to be in.
+    """Rows by the range that contains their score.
 
     Attributes
     ----------
     low, high : ndarray of uint64 of shape (n_cells,)
-        Keys of the least and the greatest score that rows of the cell may have, in the order of (low, high); no two
-        cells are the same. Where both are equal the cell is an atom: nothing is in doubt.
+        Keys of the lowest and the highest score that rows of the cell may have, in the order of (low, high); all cells
+        differ. A cell whose keys are equal is an atom: its rows' score is known exactly.
     counts : ndarray of int64 of shape (n_cells, 2) or (n_cells, 6)
-        Negative and positive rows, or whole units of weight; after the weights of rows the lower and the upper limbs of
-        their squares (`fastevals.scale.squares`), where these are kept.
+        Negative and positive rows, or whole units of weight. If squares of weights are kept, their lower and upper
+        limbs follow (`fastevals.scale.squares`).
     """
 
     low: Keys
@@ -53,7 +53,7 @@ class ScoreCells:
 
     @classmethod
     def sort(cls, low: Keys, high: Keys, counts: Ints) -> Self:
-        """Return cells that come in any order, and again: those of no rows left out, equal ones added up."""
+        """Return cells from ones in any order, possibly repeated: empty ones are left out, equal ones added up."""
         kept = counts.any(axis=1)
         low, high, counts = low[kept], high[kept], counts[kept]
         order = np.lexsort((high, low))
@@ -66,14 +66,14 @@ class ScoreCells:
 
     @classmethod
     def atoms(cls, counts: ThresholdCounts) -> Self:
-        """Return a cell for each distinct score of counts of rows."""
+        """Return a cell for each distinct score in counts of rows."""
         keys = FLOATS.encode(counts.thresholds[:0:-1].astype(np.float64) + 0.0)
         steps = np.stack((np.diff(counts.fps), np.diff(counts.tps)), axis=1)[::-1]
         return cls(keys, keys, np.ascontiguousarray(steps))
 
     @classmethod
     def of_rows(cls, keys: Keys, flags: NDArray[Any], units: Ints) -> Self:
-        """Return a cell for each distinct key of rows, which have flags, and units of shape (n_sums, n_rows)."""
+        """Return a cell for each distinct key of rows, given their flags, and units of shape (n_sums, n_rows)."""
         order = np.argsort(keys)
         keys, flags = keys[order], flags[order]
         first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: keys.size])
@@ -86,9 +86,9 @@ class ScoreCells:
 
     @classmethod
     def between(cls, counts: ThresholdCounts, highest: int, squares: ThresholdCounts | None = None) -> Self:
-        """Return a cell from each threshold up to, but not at, the one above it; the first up to the highest key.
+        """Return a cell from each threshold up to, but not including, the next; the first ends at the highest key.
 
-        Squares are whole sums of squared weights at the thresholds.
+        Squares are integer sums of squared weights at the thresholds.
         """
         low = FLOATS.encode(counts.thresholds[:0:-1] + 0.0)
         high = np.append(low[1:] - np.uint64(1), np.uint64(highest))
@@ -99,7 +99,7 @@ class ScoreCells:
         return cls(low[kept], high[kept][: low.size], np.ascontiguousarray(columns[kept]))
 
     def join(self, other: ScoreCells) -> ScoreCells:
-        """Return the cells of both, equal ones added up."""
+        """Return the cells of both, with equal ones added up."""
         if not other.low.size or not self.low.size:
             return self if self.low.size else other
         most = self.low.size + other.low.size
@@ -109,7 +109,7 @@ class ScoreCells:
         return ScoreCells(low[:n], high[:n], carried(counts[:n]))
 
     def with_squares(self, *, kept: bool) -> ScoreCells:
-        """Return the same cells with squares, of rows that weigh 1 where there were none, or without any."""
+        """Return the same cells with squares (rows without any weigh 1), or without them."""
         if kept == (self.counts.shape[1] > 2):
             return self
         counts = of_ones(self.counts).transpose(1, 0, 2).reshape(-1, 6) if kept else self.counts[:, :2]
@@ -118,9 +118,9 @@ class ScoreCells:
     def squares_at(
         self, counts: ThresholdCounts, keys: Keys, unit: float | None, sums: RowSums | None
     ) -> SquaredWeights | None:
-        """Return sums of squared weights at the thresholds of counts, at each of which are the cells of such keys.
+        """Return sums of squared weights at the thresholds of counts, where `keys` are the keys of the cells.
 
-        None where no squares are kept, or floats don't hold them.
+        None if no squares are kept, or floats can't hold them.
         """
         if unit is None or sums is None or not 1 / USUAL_SUM < unit < USUAL_SUM:
             return None
@@ -130,9 +130,9 @@ class ScoreCells:
         return squared_points(ThresholdCounts._unchecked(counts.thresholds, tps, fps), sums, unit)
 
     def coarsen(self, n_cells: int, cuts: Keys) -> ScoreCells:
-        """Return about so many cells, neighbours joined to hulls of about equal mass.
+        """Return about `n_cells` cells, with neighbours joined into hulls of about equal mass.
 
-        Atoms that are heavy stay, and no hull reaches over one of some cuts.
+        Heavy atoms stay, and no hull crosses any of `cuts`.
         """
         most = np.maximum(-(-self.totals // n_cells), 1)
         low, high, counts = np.empty_like(self.low), np.empty_like(self.high), np.empty_like(self.counts)
@@ -142,13 +142,13 @@ class ScoreCells:
 
     @cached_property
     def totals(self) -> Ints:
-        """Negative and positive rows in all."""
+        """Total negative and positive rows."""
         return np.array(
             [rows.sum() for rows in self.counts.T[:2]], dtype=np.int64
-        )  # along axis 0 it takes ten times as long
+        )  # a sum along axis 0 takes ten times as long
 
     def count_rows(self, sums: RowSums | None, *, weighted: bool) -> tuple[int, int]:
-        """Return negative and positive rows: of weighted ones those of sums or, without any, one for each weight."""
+        """Return negative and positive rows; for weighted rows from `sums` or, without these, one per weight."""
         if weighted and sums is not None:
             return sums.rows
         n_neg, n_pos = np.count_nonzero(self.counts[:, :2], axis=0) if weighted else self.totals
@@ -159,21 +159,21 @@ class ScoreCells:
         """Whether each cell has one score."""
         return bool((self.low == self.high).all())
 
-    # What they stand for ----------------------------------------------------------------------------------------------
+    # The data sets that they stand for --------------------------------------------------------------------------------
 
     @cached_property
     def worst(self) -> ThresholdCounts:
-        """Counts with each positive at the least score of its cell, each negative at the greatest."""
+        """Counts with each positive at the lowest score of its cell and each negative at the highest."""
         return self._counts_at(negatives=self.high, positives=self.low)
 
     @cached_property
     def best(self) -> ThresholdCounts:
-        """Counts with each positive at the greatest score of its cell, each negative at the least."""
+        """Counts with each positive at the highest score of its cell and each negative at the lowest."""
         return self._counts_at(negatives=self.low, positives=self.high)
 
     @cached_property
     def at_cuts(self) -> ThresholdCounts:
-        """Counts at the scores below which, and from which on, whole cells lie: they are in no doubt."""
+        """Counts at scores between whole cells, where they are exact."""
         first = np.append(True, self.low[1:] != self.low[:-1])[: self.low.size]
         cuts = np.flatnonzero(first & (self.low > self.reach[:-1]))[::-1]
         thresholds = np.append(np.inf, FLOATS.decode(self.low[cuts]))
@@ -182,12 +182,12 @@ class ScoreCells:
 
     @cached_property
     def reach(self) -> Keys:
-        """The highest key of the cells before each, and of all."""
+        """The highest key of all cells before each cell, and of all cells."""
         return np.append(np.uint64(0), np.maximum.accumulate(self.high))
 
     @cached_property
     def from_cell(self) -> Ints:
-        """Rows of each class in each cell and those after it, and 0."""
+        """Rows of each class in each cell and all later ones, with 0 at the end."""
         sums = np.zeros((self.low.size + 1, 2), dtype=np.int64)
         np.cumsum(self.counts[::-1, :2], axis=0, out=sums[-2::-1])
         return sums
@@ -210,11 +210,11 @@ class ScoreCells:
 
     @cached_property
     def detail(self) -> Detail:
-        """The finest detail at which nothing is in doubt: a metric that needs no finer one is the same for all rows."""
+        """The finest detail that is exact: a metric that needs no finer one is the same for all possible rows."""
         wide = self.low < self.high
         if not wide.any():
             return Detail.THRESHOLDS
-        if not self.totals.all():  # of one class all rows are alike to what is no probability
+        if not self.totals.all():  # rows of one class are alike, except to probabilities
             return Detail.POSITIVES
         if self._pairs_won(self.worst) != self._pairs_won(self.best):
             return Detail.CUTS
@@ -222,12 +222,12 @@ class ScoreCells:
 
     @staticmethod
     def _pairs_won(counts: ThresholdCounts) -> Any:
-        """Return the area below the ROC polyline: of polylines that don't cross, the same only for the same line."""
+        """Return the area below the ROC polyline: polylines that don't cross have the same area only if equal."""
         return None if one_class(counts) else exact_auc(counts)
 
 
 def carried(counts: Ints) -> Ints:
-    """Return counts whose lower limbs of squares, if any, are carried."""
+    """Return counts, with the carry of lower limbs of squares done."""
     if counts.shape[1] > 2:
         carry(counts[:, 2:4], counts[:, 4:])
     return counts

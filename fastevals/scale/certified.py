@@ -1,4 +1,4 @@
-"""What a summary says where it leaves something in doubt: numbers with a certificate, and bands that enclose curves."""
+"""Results of summaries that are not exact: numbers with certified bounds, and pairs of curves that enclose a curve."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ from fastevals.scale.squares import RowSums
 
 LARGEST_SCORE = float(np.finfo(np.float64).max)
 NOTHING: Mapping[str, float] = MappingProxyType({})
-SUM_ROUNDING = 2.0**-46  # relative: more than sums over all cells lose
+SUM_ROUNDING = 2.0**-46  # relative: more than the rounding of sums over all cells
 NO_SPARE = Spare()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Certified(Frozen):
-    """A number that is known to lie between two others, whatever the rows were: no confidence interval.
+    """A number with certain bounds, whatever the rows were; they are not a confidence interval.
 
-    ``float()`` gives the value.
+    ``float()`` returns the value.
 
     Attributes
     ----------
     value : float
-        Of the rows, if all in a cell had one score.
+        The value if all rows of a cell had the same score.
     low, high : float
-        Bounds that hold for certain: the value of the rows themselves is one of those from `low` to `high`.
+        Certain bounds: the value of the rows themselves is from `low` to `high`.
 
     Examples
     --------
@@ -79,12 +79,12 @@ class Certified(Frozen):
 
     @property
     def width(self) -> float:
-        """What is in doubt."""
+        """The distance between the bounds."""
         return self.high - self.low
 
     def __repr__(self) -> str:
         digits = 6
-        if 0 < self.width < math.inf:  # enough to tell the ends apart
+        if 0 < self.width < math.inf:  # enough digits to distinguish the bounds
             digits = max(digits, 2 - math.floor(math.log10(self.width)))
         numbers = (f"{number:.{min(digits, 17)}g}" for number in (self.value, self.low, self.high))
         return "Certified({}, the rows' own within [{}, {}])".format(*numbers)
@@ -94,10 +94,10 @@ C = TypeVar("C")
 
 
 def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: float = 1.0) -> float | Certified:
-    """Return a metric of all data sets that cells stand for: a number where they share it, else with its bounds.
+    """Return a metric over all data sets that cells stand for: a number if they share it, else with its bounds.
 
-    Cells count a weight of 1 as so many `unit`s, and rows may weigh as much more or less as `spare` says. Raises
-    ValueError for a metric that is in doubt and no bounds are known for.
+    Cells count a weight of 1 as `unit` units, and rows may weigh more or less by `spare`. Raises ValueError if the
+    metric is not exact and no bounds are known for it.
     """
     metric = ranking_metric(spec, unit=unit)
     entry, is_certain = METRICS[spec.name], cells.detail >= metric.detail
@@ -105,7 +105,7 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
         is_certain = (
             len({counts.cells(counts.rows_at_least(metric.threshold)) for counts in (cells.worst, cells.best)}) == 1
         )
-    elif not cells.totals.all() and {"recall", "tpr"} & spec.options.keys():  # of one class rows are not alike to these
+    elif not cells.totals.all() and {"recall", "tpr"} & spec.options.keys():  # to these, rows of one class differ
         is_certain = cells.are_atoms
     if is_certain and spare.is_none:
         return float(metric.of_counts(cells.middle))
@@ -134,9 +134,9 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
         )
     if math.isnan(low) and math.isnan(high) and math.isnan(value):  # whatever the rows were
         return math.nan
-    if math.isnan(high):  # of the best there is none, nor of what is better than the worst
+    if math.isnan(high):  # the best is undefined, as is all that is better than the worst
         high = low
-    elif math.isnan(low):  # of the worst there is none
+    elif math.isnan(low):  # the worst is undefined
         low = entry.bounds[0]
     if not math.isnan(value):
         low, high = _ends_of(low, high, value)
@@ -144,9 +144,9 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
 
 
 def widened(low: float, high: float, share: float, bounds: tuple[float, float]) -> tuple[float, float]:
-    """Return bounds widened by the rounding of sums, within the bounds of the metric.
+    """Return bounds widened by the rounding of sums, but within the bounds of the metric.
 
-    A mean over all rows is also divided by their weight, of which `share` may be missing, or too much.
+    A mean over all rows is also divided by their weight, which may be off by the `share`.
     """
     spare = (SUM_ROUNDING + share) * max(abs(low), abs(high)) if math.isfinite(low) and math.isfinite(high) else 0.0
     return max(low - spare, bounds[0]), min(high + spare, bounds[1])
@@ -157,9 +157,9 @@ def is_monotone(spec: MetricSpec) -> bool:
     entry, where = METRICS[spec.name], [name for name in spec.options if name in ("best", *at_thresholds.CONSTRAINTS)]
     if entry.of != "cells":
         return entry.monotone
-    if where == ["best"]:  # the best over all thresholds of what is better at each
+    if where == ["best"]:  # the best over thresholds of a metric that is monotone at each
         return entry.monotone and spec.options["best"] == spec.name
-    # The best other rate, where the rate that is bounded does not get worse either.
+    # The best of another rate, if the bounded rate does not get worse either.
     return (
         len(where) == 1
         and where[0] != at_thresholds.QUOTA
@@ -168,10 +168,10 @@ def is_monotone(spec: MetricSpec) -> bool:
 
 
 def _cells_within_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[Cells, Cells]:
-    """Return the worst and the best confusion cells that there may be where a quota of units is filled.
+    """Return the worst and the best possible confusion cells where a quota of units is filled.
 
-    It is filled at the lowest cut that keeps to it, or among the rows from there down to the next one. Where weights
-    were rounded, it may be filled by somewhat fewer units, or more: then there are cells for each cut of these.
+    The quota is filled at the lowest cut within it, or by rows from there down to the next cut. If weights were
+    rounded, slightly fewer or more units may fill it: then there are cells for each cut in that range.
     """
     cuts, limits = cells.at_cuts, _limits_of_quota(cells, limit, spare)
     first, last = (at_thresholds.row_within(cuts, at_thresholds.QUOTA, each) for each in limits)
@@ -181,7 +181,7 @@ def _cells_within_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[
     tp, fp, fn, tn = cuts.cells(rows)
     after = np.minimum(rows + 1, cuts.thresholds.size - 1)
     bottom, top = np.searchsorted(cells.low, FLOATS.encode(cuts.thresholds[np.stack((after, rows))]))
-    tied = (top - bottom == 1) & (cells.low[bottom] == cells.high[bottom])  # rows of one score are predicted alike
+    tied = (top - bottom == 1) & (cells.low[bottom] == cells.high[bottom])  # rows with one score are predicted alike
     left = np.where(tied, 0, np.floor(limits[1] - tp - fp))
     more_tp, more_fp = (
         np.minimum(sums[after] - at, left).astype(np.int64) for sums, at in ((cuts.tps, tp), (cuts.fps, fp))
@@ -191,14 +191,14 @@ def _cells_within_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[
 
 
 def _limits_of_quota(cells: ScoreCells, limit: float, spare: Spare) -> tuple[float, float]:
-    """Return the fewest and the most units that a quota may be, as the sums of weights it is compared with are off."""
+    """Return the fewest and the most units that a quota may be, given the error of the sums it is compared with."""
     limit = min(limit, float(cells.totals.sum()))
     off = 2 * sum(spare) + SUM_ROUNDING * limit
     return max(limit - off, 0.0), limit + off
 
 
 def _ends_of(*values: Any) -> tuple[float, float]:
-    """Return the least and the greatest of values that are numbers; NaN where none is."""
+    """Return the smallest and the largest of values that are numbers; NaN if none is."""
     every = np.concatenate([np.atleast_1d(each) for each in values])
     return float(np.fmin.reduce(every)), float(np.fmax.reduce(every))
 
@@ -209,10 +209,10 @@ def _ends_of(*values: Any) -> tuple[float, float]:
 def _average_precision_bounds(cells: ScoreCells, spare: Spare) -> tuple[float, float]:
     """Return bounds of average precision, cell by cell.
 
-    The most: all positives of a cell are tied, at its top, below no negative that may lie lower. The least: they come
-    one by one, at its bottom. With T positives and F negatives above, the j-th has precision (T + j) / (T + j + F),
-    which is concave in j: the trapezoid over j is no more than the sum. Where weights were rounded, a row has half a
-    unit at least, and precisions are averaged by other weights.
+    Largest: all positives of a cell are tied at its top, and no negative that may lie lower is above them. Smallest:
+    they come one by one at its bottom. With T positives and F negatives above, the j-th has precision
+    (T + j) / (T + j + F), which is concave in j: the trapezoid over j is at most the sum. If weights were rounded, a
+    row has at least half a unit, and precisions are averaged with other weights.
     """
     positives = cells.counts[:, 1].astype(np.float64)
     held = positives > 0
@@ -223,7 +223,7 @@ def _average_precision_bounds(cells: ScoreCells, spare: Spare) -> tuple[float, f
     keys_best, keys_worst = (FLOATS.encode(counts.thresholds[:0:-1]) for counts in (best, worst))
 
     def at_least(counts: NDArray[Any], keys: NDArray[np.uint64], limit: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Return the rows at or above limits, of counts by descending threshold, which have ascending keys."""
+        """Return the rows at or above limits, from counts by descending threshold with ascending keys."""
         return counts[keys.size - np.searchsorted(keys, limit)].astype(np.float64)
 
     most_positives = at_least(best.tps, keys_best, low)
@@ -231,7 +231,7 @@ def _average_precision_bounds(cells: ScoreCells, spare: Spare) -> tuple[float, f
     most_positives = moved(most_positives, spare.positives, BETTER)
     fewest_negatives = moved(fewest_negatives, spare.negatives, WORSE)
     most = float((gained * (most_positives / (most_positives + fewest_negatives))).sum())
-    fewest_positives = at_least(worst.tps, keys_worst, high)  # of the cell's own, an atom's alone
+    fewest_positives = at_least(worst.tps, keys_worst, high)  # includes positives of an atom, but not of a wider cell
     most_negatives = at_least(worst.fps, keys_worst, low)
     atom = low == high
     fewest_positives = moved(fewest_positives, spare.positives, WORSE)
@@ -268,14 +268,14 @@ _OWN_BOUNDS: dict[str, Callable[[ScoreCells, Spare], tuple[float, float]]] = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CertifiedCurve(Generic[C]):
-    """Two curves that enclose that of the rows, whatever they were, and points that are on it for certain.
+    """Two curves that enclose the curve of the rows, whatever they were, and points that are certainly on it.
 
     Attributes
     ----------
     worst, best : curve
-        Of the worst and the best rows that there may have been. At no place is the rows' own beyond them.
+        Curves of the worst and the best possible rows. The rows' own curve is nowhere beyond them.
     points : curve
-        Through the points at cuts, where counts are exact.
+        The curve through the points at cuts, where counts are exact.
     """
 
     worst: C
@@ -299,7 +299,7 @@ class CertifiedCurve(Generic[C]):
         return Certified(min(max(value, low), high), low, high)
 
     def at(self, *place: ArrayLike, **places: Any) -> Any:
-        """Read the curve at a place on an axis, named as its own `at` does: of an array two, the least and the most."""
+        """Read the curve at a place, named as in its own `at`; for an array, return the smallest and largest values."""
         if places.get("threshold") is not None:
             raise ValueError("a curve in doubt has no point at a threshold: ask confusion_at, with bounds=True")
         low, high = self._ends_at(*place, **places)
@@ -309,18 +309,18 @@ class CertifiedCurve(Generic[C]):
         return Certified(min(max(value, float(low)), float(high)), float(low), float(high))
 
     def hull(self) -> CertifiedCurve[C]:
-        """Return the hulls."""
+        """Return the hulls of the curves."""
         return self._each(methodcaller("hull"))
 
     def over_prior(self, **costs: Any) -> CertifiedCurve[Any]:
-        """Return the costs over the prior, of cost curves."""
+        """Return the costs over the prior, for cost curves."""
         return self._each(methodcaller("over_prior", **costs))
 
     def _each(self, make: Callable[[Any], Any]) -> CertifiedCurve[Any]:
         return CertifiedCurve(*map(make, (self.worst, self.best, self.points)))
 
     def _ends_at(self, *place: Any, **places: Any) -> NDArray[np.float64]:
-        """Return the least and the most at places."""
+        """Return the smallest and the largest value at places."""
         curves: tuple[Any, ...] = self.worst, self.best
         return np.sort([_value_of(curve.at(*place, **places)) for curve in curves], axis=0)
 
@@ -330,30 +330,30 @@ def _value_of(found: Any) -> Any:
 
 
 class CertifiedRanking(BaseRanking):
-    """A ranking of rows that were counted in ranges of scores; it has the methods of a `Ranking`.
+    """A ranking of rows that were counted in ranges of scores, with the methods of a `Ranking`.
 
-    A number that is the same for all rows that there may have been is a plain one; others are `Certified`. Confusion
-    matrices, and thresholds that are best, are those at cuts, where counts are exact. What cells don't tell, such as
-    the Brier score, raises an error.
+    Numbers that are the same for all possible rows are plain; others are `Certified`. Confusion matrices and best
+    thresholds are at cuts, where counts are exact. Metrics that need more than cells, such as the Brier score, raise
+    an error.
 
     Parameters
     ----------
     cells : ScoreCells
         The rows.
     classes : Classes
-        What the classes are called.
+        The names of the classes.
     unit : float, optional
-        Of weight, that the cells count.
+        The unit of weight that the cells count.
     spare : Spare
-        By how many units the rows of each class may weigh more or less than was counted.
+        Units by which the rows of each class may weigh more or less than was counted.
     rows : tuple of int, optional
-        Positives and negatives, where cells count units of weight.
+        Positives and negatives, if cells count units of weight.
     known : mapping of str to float, optional
-        Metrics that are known from elsewhere, by name.
+        Metrics known from elsewhere, by name.
     moments : PlacementMoments, optional
-        DeLong's, where they are.
+        DeLong's moments, if known.
     sums : RowSums, optional
-        Of weighted rows whose squares the cells have.
+        Sums of weighted rows, if the cells have their squares.
     """
 
     __slots__ = ("_known", "_moments", "_names", "_spare", "_sums", "_unit", "cells", "n_negatives", "n_positives")
@@ -379,7 +379,7 @@ class CertifiedRanking(BaseRanking):
         self.n_positives, self.n_negatives = n_positives, n_negatives
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        """Take what was pickled, by 0.3 and 0.4 too."""
+        """Restore a pickled state, also of versions 0.3 and 0.4."""
         slots = state[1]
         if slots.get("_rounding"):
             raise ValueError(
@@ -398,7 +398,7 @@ class CertifiedRanking(BaseRanking):
 
     @property
     def counts(self) -> ThresholdCounts:
-        """Raise: ranges of scores don't tell counts at each of them."""
+        """Raise: counts at each score are not known for ranges of scores."""
         raise ValueError(
             "counts at each score are not known of a ranking of ranges of scores: `at_cuts` has those between ranges"
         )
@@ -429,7 +429,7 @@ class CertifiedRanking(BaseRanking):
 
     @property
     def _squares(self) -> SquaredWeights | None:
-        """Sums of squared weights where all rows of a range tie."""
+        """Sums of squared weights if all rows of a range tie."""
         return self.cells.squares_at(self.cells.middle, self.cells.middle_keys, self._unit, self._sums)
 
     @property
@@ -452,7 +452,7 @@ class CertifiedRanking(BaseRanking):
     # Numbers ----------------------------------------------------------------------------------------------------------
 
     def metric(self, spec: MetricSpec) -> float | Certified:
-        """Return any metric of scores with its certificate; warn where it is undefined."""
+        """Return any metric of scores with its certificate; warn if it is undefined."""
         known = self._known_value(spec)
         value = certify(self.cells, spec, self._spare, 1 / (self._unit or 1.0)) if known is None else known
         if math.isnan(float(value)):
@@ -483,7 +483,7 @@ class CertifiedRanking(BaseRanking):
     def pr_auc(  # type: ignore[override]
         self, *, interpolation: ranking_metrics.Interpolation = "davis-goadrich"
     ) -> float | Certified:
-        """As `Ranking.pr_auc`; of "linear" no bounds are known."""
+        """As `Ranking.pr_auc`; for "linear" no bounds are known."""
         check_choice("interpolation", interpolation, ranking_metrics.Interpolation)
         return self.metric(MetricSpec("pr_auc" if interpolation == "davis-goadrich" else "pr_auc_linear", {}))
 
@@ -522,9 +522,9 @@ class CertifiedRanking(BaseRanking):
         Parameters
         ----------
         thresholds : float or array-like
-            Cuts, where counts are exact unless weights were rounded; with `bounds` any.
+            Cuts, where counts are exact unless weights were rounded; with `bounds`, any thresholds.
         bounds : bool
-            Return two matrices, with the fewest and with the most rows predicted right that there may be.
+            Return two matrices, with the smallest and the largest possible number of rows predicted right.
 
         Returns
         -------
@@ -533,7 +533,7 @@ class CertifiedRanking(BaseRanking):
         Raises
         ------
         ValueError
-            If rows on both sides of a threshold may be in one cell: the message names the nearest cuts. Or if weights
+            If rows of one cell may be on both sides of a threshold; the message names the nearest cuts. Or if weights
             were rounded.
         """
         values = as_thresholds("thresholds", thresholds)
@@ -549,7 +549,7 @@ class CertifiedRanking(BaseRanking):
         return self._matrix(self.cells.at_cuts, values)
 
     def _loose(self) -> tuple[ThresholdCounts, ThresholdCounts]:
-        """Return the worst and the best counts of each cell of the matrix, at each threshold."""
+        """Return the worst and the best possible counts at each threshold, for each cell of the matrix."""
         ends = ((self.cells.worst, WORSE), (self.cells.best, BETTER))
         worst, best = (LooseCounts.of(counts, self._spare, side) for counts, side in ends)
         return worst, best
@@ -559,7 +559,7 @@ class CertifiedRanking(BaseRanking):
         return ConfusionMatrix._from_counts(self._in_weight(matrices), self._names)
 
     def _check_cuts(self, thresholds: NDArray[Any]) -> None:
-        """Raise unless counts at thresholds are in no doubt."""
+        """Raise unless counts at thresholds are exact."""
         finite = sorted_unique(thresholds[np.isfinite(thresholds)]).astype(np.float64) + 0.0
         keys = FLOATS.encode(finite)
         doubtful = self.cells.reach[np.searchsorted(self.cells.low, keys)] >= keys
@@ -582,9 +582,9 @@ class CertifiedRanking(BaseRanking):
         cost_fn: float = 1.0,
         prior: float | None = None,
     ) -> OperatingPoint:
-        """Find the cut that is best by a metric of the confusion matrix: arguments as `Ranking.best_threshold`.
+        """Find the best cut by a metric of the confusion matrix; arguments as for `Ranking.best_threshold`.
 
-        The value is attained there. How much better it may be between cuts is in its certificate.
+        The value is attained there. The certificate says how much better it may be between cuts.
         """
         costs = check_costs(cost_fp, cost_fn, prior)
         value, threshold = at_thresholds.best_threshold(self.cells.at_cuts, metric, maximize, costs)
@@ -594,7 +594,7 @@ class CertifiedRanking(BaseRanking):
             metric, certificate = entry.name, entry.certificate
             bounds, greater = entry.bounds, entry.greater_is_better if maximize is None else bool(maximize)
         best, least = bounds[int(greater)], value if self._spare.is_none else bounds[int(not greater)]
-        if math.isnan(value):  # of one class whatever the rows were, else at cuts alone
+        if math.isnan(value):  # with one class it is NaN whatever the rows were, else only at cuts
             best, least = (value, value) if ranking_metrics.one_class(self.cells.middle) else bounds
         monotone = certificate == "ends"
         if monotone and greater == entry.greater_is_better:
@@ -602,20 +602,20 @@ class CertifiedRanking(BaseRanking):
             if not self._spare.is_none:
                 cuts = LooseCounts.of(self.cells.at_cuts, self._spare, WORSE)
                 least = float(at_thresholds.best_threshold(cuts, metric, maximize, costs))
-        # Between corners of the ROC polyline: of a signed one on the side of 0 that is sought, no better than there.
+        # A metric of the ROC polyline's corners: if it is signed, only on the side of 0 that is sought.
         at_corners = monotone or (certificate == "thresholds" and (value if greater else -value) > 0)
         exact = self._is_exact and (at_corners or self.cells.are_atoms)
         return self._attained(value, threshold, (least, best), bounds, exact=exact)
 
     @property
     def _is_exact(self) -> bool:
-        """Whether the best value over all thresholds is known exactly."""
+        """Whether the best value over all thresholds is exact."""
         return self.cells.detail >= Detail.POLYLINE and self._spare.is_none
 
     def _attained(
         self, value: float, threshold: float, ends: tuple[float, float], bounds: tuple[float, float], *, exact: bool
     ) -> OperatingPoint:
-        """Return the best value at a cut, how much worse rounding may make it, and how much better others may be."""
+        """Return the best value at a cut, with bounds for rounding and for better values between cuts."""
         undefined = math.isnan(value) and math.isnan(ends[1])
         if exact or undefined or ends == (value, value):
             return OperatingPoint(value, threshold)
@@ -632,7 +632,7 @@ class CertifiedRanking(BaseRanking):
         tpr: float | None = None,
         n_predicted: float | None = None,
     ) -> OperatingPoint:
-        """Find the cut that keeps a constraint and is best otherwise: arguments as `Ranking.threshold_for`."""
+        """Find the cut that keeps a constraint and is best otherwise; arguments as for `Ranking.threshold_for`."""
         constraints = {"precision": precision, "recall": recall, "fpr": fpr, "tpr": tpr, "n_predicted": n_predicted}
         name, limit = check_exactly_one(constraints)
         if name == at_thresholds.QUOTA:
@@ -648,7 +648,7 @@ class CertifiedRanking(BaseRanking):
         if not self._spare.is_none:
             cuts = LooseCounts.of(self.cells.at_cuts, self._spare, WORSE)
             least = float(at_thresholds.threshold_for(cuts, name, fewest))
-        least = worst if math.isnan(least) else least  # no cut may keep to the limit, or none but for rounding
+        least = worst if math.isnan(least) else least  # no cut may keep to the limit, or only because of rounding
         exact = best == value and self._spare.is_none if name == at_thresholds.QUOTA else self._is_exact
         return self._attained(value, threshold, (least, best), (0.0, 1.0), exact=exact)
 
@@ -666,7 +666,7 @@ class CertifiedRanking(BaseRanking):
     @overload
     def net_benefit(self, threshold_probability: Places, *, prior: float | None = ...) -> tuple[Floats, Floats]: ...
     def net_benefit(self, threshold_probability: ArrayLike, *, prior: float | None = None) -> Any:
-        """As `Ranking.net_benefit`; of an array of probabilities two arrays, the least and the most that it may be."""
+        """As `Ranking.net_benefit`; for an array, two arrays: the smallest and the largest possible values."""
         ends = [
             net_benefit(
                 moved_curve(_within_probabilities(counts), self._spare, side), threshold_probability, prior=prior
@@ -726,11 +726,11 @@ class CertifiedRanking(BaseRanking):
     def decision_curve(  # type: ignore[override]
         self, threshold_probability: ArrayLike | None = None, *, prior: float | None = None
     ) -> DecisionCurve | CertifiedCurve[DecisionCurve]:
-        """Two curves that enclose `Ranking.decision_curve`; its points at cuts stand between them."""
+        """Two curves that enclose `Ranking.decision_curve`, with its points at cuts between them."""
         return self._make_curve(DecisionCurve, threshold_probability, prior=prior)
 
     def _make_curve(self, kind: type[C], *options: Any, **more: Any) -> C | CertifiedCurve[C]:  # type: ignore[override]
-        """Return the curve through cuts where it needs no finer detail than is known, else two that enclose it."""
+        """Return the curve through cuts if it needs no finer detail, else two curves that enclose it."""
         entry = entry_of(kind)
 
         def make(counts: ThresholdCounts) -> C:
@@ -744,27 +744,27 @@ class CertifiedRanking(BaseRanking):
         worst, best = (moved_curve(counts, self._spare, side, over_share=over_share) for counts, side in ends)
         return CertifiedCurve(make(worst), make(best), points)
 
-    # What cells don't tell --------------------------------------------------------------------------------------------
+    # What cells are not enough for ------------------------------------------------------------------------------------
 
     def brier_score(self) -> NoReturn:
-        """Raise: ranges of scores don't tell it."""
+        """Raise: ranges of scores are not enough for it."""
         raise_untold("the Brier score")
 
     def brier_decomposition(self, *bins: Any, **options: Any) -> NoReturn:
-        """Raise: ranges of scores don't tell it."""
+        """Raise: ranges of scores are not enough for it."""
         raise_untold("the Brier score")
 
     def log_loss(self) -> NoReturn:
-        """Raise: ranges of scores don't tell it."""
+        """Raise: ranges of scores are not enough for it."""
         raise_untold("the log loss")
 
     def calibration_curve(self, *bins: Any, **options: Any) -> NoReturn:
-        """Raise: ranges of scores don't tell it."""
+        """Raise: ranges of scores are not enough for it."""
         raise_untold("calibration")
 
 
 def _within_probabilities(counts: ThresholdCounts) -> ThresholdCounts:
-    """Return counts whose first and last cell, which reach as far as floats do, end with the probabilities."""
+    """Return counts whose first and last cells, which reach as far as floats, end at probabilities 0 and 1."""
     thresholds = counts.thresholds.copy()
     known = thresholds[np.abs(thresholds) < LARGEST_SCORE]
     if known.size:
@@ -775,5 +775,5 @@ def _within_probabilities(counts: ThresholdCounts) -> ThresholdCounts:
 
 
 def raise_untold(what: str) -> NoReturn:
-    """Raise an error that says where sums of probabilities are kept."""
+    """Raise an error that says which summary keeps sums of probabilities."""
     raise ValueError(f"ranges of scores don't tell {what}: count it with a ProbabilitySummary beside this one")

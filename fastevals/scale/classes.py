@@ -26,22 +26,22 @@ from fastevals.scale.summary import UNITS, read_units
 
 Ints = NDArray[np.int64]
 
-REST = 2**26  # parts of a unit
-ROWS_AT_A_TIME = 1 << 20  # whose lower limbs add up to less than 2**62
+REST = 2**26  # parts per unit
+ROWS_AT_A_TIME = 1 << 20  # rows whose lower limbs add up to less than 2**62
 
 
 class ConfusionSummary(Summary):
-    """Rows of any number, by true and predicted class.
+    """Any number of rows, counted by true and predicted class.
 
-    Classes may be of any number, and new ones may come with any rows. Counts are whole numbers: it makes no difference
-    in what order rows come, and how they are parted.
+    There may be any number of classes, and new ones may appear in any update. Counts are integers, so the order of rows
+    and their division into parts do not matter.
 
     Parameters
     ----------
     pos_label : label, optional
-        The positive one of two classes; 1 among 0/1, -1/1 and booleans.
+        The positive one of two classes: by default 1 for labels 0/1, -1/1 and booleans.
     largest_weight : float, optional
-        That a row can have: weights are counted in parts of it, to 15 digits. Weights that are whole numbers need none.
+        The largest possible row weight: weights are counted in fractions of it, to 15 digits. Not needed for integers.
 
     Examples
     --------
@@ -64,8 +64,8 @@ class ConfusionSummary(Summary):
         self._pos_label = pos_label
         self._labels: NDArray[Any] = np.empty(0, dtype=np.int64)  # ascending
         self._counts: Ints = np.zeros((0, 0), dtype=np.int64)  # whole units
-        self._rest: Ints = np.zeros((0, 0), dtype=np.int64)  # and what weights have more, or less, in parts of one
-        # Limbs of the squares of whole units (see `with_squares`), where rows have weights and all squares are known.
+        self._rest: Ints = np.zeros((0, 0), dtype=np.int64)  # what weights have beyond whole units, in parts of a unit
+        # Limbs of the squares of whole units (see `with_squares`), if rows have weights and all squares are known.
         self._squares: Ints | None = None if largest_weight is None else np.zeros((2, 0, 0), dtype=np.int64)
         self.is_weighted = largest_weight is not None  # whether rows have weights
 
@@ -77,16 +77,16 @@ class ConfusionSummary(Summary):
         sample_weight: ArrayLike | None = None,
         frequency_weight: ArrayLike | None = None,
     ) -> None:
-        """Count more rows. One that can't be counted raises an error, and none of them is.
+        """Count more rows. If one can't be counted, it raises an error and counts none of them.
 
         Parameters
         ----------
         y_true, y_pred : array-like of shape (n_samples,)
-            Labels: integers, booleans, strings, or floats without a fraction; of the type of all updates.
+            Labels: integers, booleans, strings, or floats without a fraction; of the same type in all updates.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights, not negative: whole numbers, or any up to `largest_weight`.
+            Row weights, not negative: integers, or any numbers up to `largest_weight`.
         frequency_weight : array-like of shape (n_samples,), optional
-            How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
+            Number of copies of each row: integers, equivalent to repeating the rows. Not with `sample_weight`.
 
         Raises
         ------
@@ -110,7 +110,7 @@ class ConfusionSummary(Summary):
         if units is not None and self._unit is not None:
             off = np.rint((as_weights("sample_weight", sample_weight) / self._unit - units.counts) * REST)
             kept = units.counts > 0
-            rows = true[kept], as_labels("y_pred", y_pred)[kept]  # of the others labels may be none
+            rows = true[kept], as_labels("y_pred", y_pred)[kept]  # other rows may have labels that are not counted
             raised = ConfusionMatrix.from_predictions(*rows, labels=labels, sample_weight=off[kept] + REST)
             n_rows = ConfusionMatrix.from_predictions(*rows, labels=labels)
             rest = (raised.counts.astype(np.int64) - REST * n_rows.counts)[places]
@@ -152,7 +152,7 @@ class ConfusionSummary(Summary):
 
     @property
     def n_samples(self) -> int | float:
-        """Rows, or their weight."""
+        """Number of rows, or their total weight."""
         total = int(self._counts.sum())
         return total if self._unit is None else (total + int(self._rest.sum()) / REST) * self._unit
 
@@ -179,7 +179,7 @@ class ConfusionSummary(Summary):
         return ConfusionMatrix._from_counts(sums, matrix._classes)
 
     def _counts_and_doubts(self, _: object) -> tuple[ConfusionMatrix | WeightedMatrix, dict[str, Doubt]]:
-        """Return what a bootstrap draws from; nothing is in doubt."""
+        """Return the counts that a bootstrap draws from; they are exact."""
         matrix = self.matrix()
         if not self.is_weighted:
             return matrix, {}
@@ -257,7 +257,7 @@ class ConfusionSummary(Summary):
 
 
 def _squares_of(true: NDArray[Any], predicted: NDArray[Any], units: Ints, labels: NDArray[Any]) -> Ints:
-    """Return the limbs of the squared weights of rows, added up by true and predicted class."""
+    """Return the limbs of rows' squared weights, summed by true and predicted class."""
     sums = np.zeros((2, labels.size, labels.size), dtype=np.int64)
     for start in range(0, units.size, ROWS_AT_A_TIME):
         part = slice(start, start + ROWS_AT_A_TIME)

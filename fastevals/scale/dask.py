@@ -1,4 +1,4 @@
-"""Rankings of Dask's frames: `ranking` and its company, as those of `fastevals.scale.engines`.
+"""Rankings of Dask frames: `ranking` and related functions, as described in `fastevals.scale.engines`.
 
 >>> from fastevals.scale import dask
 >>> ranking = dask.ranking(frame, label="y", score="p")  # doctest: +SKIP
@@ -31,13 +31,13 @@ __all__ = [
 ]
 
 MISSING = "frames of Dask need dask: pip install 'dask[dataframe,distributed]'"
-FAN = 8  # answers that a worker merges
-SAMPLED_PARTITIONS = 8  # partitions that a sample is of, where they are large
-RETRIES = 3  # of what fails on a cluster; what is wrong with rows does not fail, but is an answer
+FAN = 8  # answers that a worker merges at a time
+SAMPLED_PARTITIONS = 8  # partitions in a sample, if they are large
+RETRIES = 3  # of failures on a cluster; invalid rows are no failure, but an answer
 
 
 class DaskFrame(Frame):
-    """A data frame of Dask's, on whatever scheduler is in use.
+    """A Dask data frame, on any scheduler.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class DaskFrame(Frame):
         self.names = list(frame.columns)
 
     def sample(self, columns: Sequence[str], n_rows: int) -> tuple[list[Any], bool]:
-        """Return record batches of rows of some partitions, of more where these have few rows; and if it is all."""
+        """Return record batches of rows from some partitions (more if these have few rows), and whether it is all."""
         parts = self.frame[list(columns)].to_delayed()
         most = -(-n_rows // min(SAMPLED_PARTITIONS, len(parts)))
 
@@ -74,13 +74,13 @@ class DaskFrame(Frame):
             wanted = min(n_rows * len(frames) // rows + 1, len(parts))
 
     def answers(self, task: Task) -> list[Answer]:
-        """Return the answer of all partitions to a task, merged by workers."""
+        """Return the answers of all partitions to a task, merged by workers."""
         from cloudpickle import dumps
 
         count, join = shipped(__version__)
 
         def counted(sent: bytes, frame: Any, number: int) -> Answer:
-            def batches() -> Iterator[Any]:  # the twin of `_as_batches`, which workers without fastevals lack
+            def batches() -> Iterator[Any]:  # as `_as_batches`, which workers without fastevals lack
                 import pyarrow as pa
 
                 yield from pa.Table.from_pandas(frame, preserve_index=False).to_batches()
@@ -102,17 +102,17 @@ class DaskFrame(Frame):
         return list(self.dask.compute(*_in_tree(answers, merged, 1)))
 
     def by_value(self, column: str) -> Frame:
-        """Return the same rows, those of a value in one partition."""
+        """Return the same rows, with all rows of a value in one partition."""
         return DaskFrame(self.frame.shuffle(on=column))
 
     @contextmanager
     def by_range(self, column: str, n_ranges: int, columns: Sequence[str]) -> Iterator[Frame]:
-        """Return the same rows, those of a range of scores in each partition; kept while the context lasts."""
+        """Return the same rows, with a range of scores in each partition; kept while the context lasts."""
         yield DaskFrame(self.frame[list(columns)].sort_values(column, npartitions=n_ranges).persist())
 
 
 def _in_tree(answers: list[Any], join: Callable[[list[Any]], Any], most: int) -> list[Any]:
-    """Return at most so many answers, of all, in the order of the partitions."""
+    """Return at most `most` merged answers, in the order of the partitions."""
     while len(answers) > most:
         answers = [join(answers[start : start + FAN]) for start in range(0, len(answers), FAN)]
     return answers
@@ -121,9 +121,9 @@ def _in_tree(answers: list[Any], join: Callable[[list[Any]], Any], most: int) ->
 def _merged_where_they_are(
     client: Any, answers: list[Any], join: Callable[[list[Any]], Any], most: int
 ) -> list[Answer]:
-    """Compute answers on a cluster, merge those that one worker has, and bring at most so many.
+    """Compute answers on a cluster, merge those on the same worker, and return at most `most`.
 
-    Which worker counts which partition nobody knows beforehand: of a tree that is planned, half of the answers cross.
+    It isn't known beforehand which worker counts which partition: in a fixed tree, half of the answers would move.
     """
     from distributed import as_completed
 

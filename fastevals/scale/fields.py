@@ -1,4 +1,4 @@
-"""What was read of a summary, field by field: each is asked for by its name, and must keep its rule."""
+"""The fields of a summary that was read: each is requested by name and checked by a rule."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from fastevals.scale.cells import HIGHEST, LOWEST, Keys
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-ROOM, TIMES = 1 << 27, 1032  # bytes that any summary may take once unpacked, and zlib's most for each stored one
+ROOM, TIMES = 1 << 27, 1032  # bytes that any summary may unpack to, and zlib's largest expansion of a stored byte
 LONGEST_DIGITS = 4096  # digits of a number in base 16,
 DIGITS = frozenset("0123456789abcdef")  # which are these
 
 
 class Room:
-    """The memory that a summary of so many bytes may take once it is unpacked, with the summaries in it."""
+    """The memory that a summary of `stored` bytes, with all summaries in it, may take when unpacked."""
 
     __slots__ = ("left", "most", "stored")
 
@@ -31,14 +31,14 @@ class Room:
         self.left = self.most = max(ROOM, TIMES * stored)
 
     def take(self, n_bytes: int) -> None:
-        """Count bytes that are to be unpacked; raise where they are more than are left."""
+        """Count bytes to unpack; raise if they are more than are left."""
         self.left -= n_bytes
         if self.left < 0:
             raise ValueError(f"{self.stored} bytes must unpack to at most {self.most}")
 
 
 class Fields:
-    """The head and the arrays of a summary that were read."""
+    """The head and the arrays that were read of a summary."""
 
     __slots__ = ("_arrays", "_head", "room")
 
@@ -46,11 +46,11 @@ class Fields:
         self._head, self._arrays, self.room = head, arrays, room
 
     def __contains__(self, name: str) -> bool:
-        """Return whether there is a field, which summaries of an earlier version may not have."""
+        """Return whether a field exists; summaries of an earlier version may lack it."""
         return name in self._head or name in self._arrays
 
     def check_all_read(self) -> None:
-        """Raise where there is a field that nobody asked for."""
+        """Raise if a field was never requested."""
         for name in (*self._head, *self._arrays):
             raise ValueError(f"it has a field {show(name)}, which such a summary does not have")
 
@@ -73,7 +73,7 @@ class Fields:
         return self.item(name, "true or false", lambda value: isinstance(value, bool))  # type: ignore[no-any-return]
 
     def is_weighted(self) -> bool:
-        """Return whether rows have weights; those of older versions are taken for copies."""
+        """Return whether rows have weights; in older versions they count as copies."""
         return "weighted" in self and self.flag("weighted")
 
     def text(self, name: str) -> str:
@@ -85,7 +85,7 @@ class Fields:
         return self.item(name, "text or none", lambda value: isinstance(value, (str, type(None))))  # type: ignore[no-any-return]
 
     def many(self, name: str, what: str, is_valid: Callable[[Any], bool], size: int | None = None) -> list[Any]:
-        """Return a list, of so many items."""
+        """Return a list, of `size` items if given."""
         rule = f"a list of {what}" if size is None else f"a list of {size} {what}"
         return self.item(  # type: ignore[no-any-return]
             name, rule,
@@ -97,7 +97,7 @@ class Fields:
         return self.item(name, "a label or none", is_label)
 
     def labels(self, mark: str | None = None) -> tuple[Any, Any]:
-        """Return the positive and the negative label, None where one is not known; `mark` may be in place of both."""
+        """Return the positive and the negative label, None if unknown; without any, `mark` may be the negative one."""
         positive, negative = self.many("labels", "labels or none", is_label, 2)
         if positive is None and negative not in (None, mark):
             raise ValueError(f"labels must have a positive one, got {show(negative)} alone")
@@ -107,21 +107,21 @@ class Fields:
         return positive, negative
 
     def number(self, name: str) -> float | None:
-        """Return a finite float, which is stored in base 16, or None."""
+        """Return a finite float, stored in base 16, or None."""
         value = self.item(name, "a finite number in base 16, or none", lambda value: value is None or _is_float(value))
         return None if value is None else float.fromhex(value)
 
     def numbers(self, name: str, size: int) -> list[float]:
-        """Return floats, NaN not among them."""
+        """Return floats that are not NaN."""
         values = self.many(name, "numbers in base 16", lambda value: _is_float(value, infinite=True), size)
         return list(map(float.fromhex, values))
 
     def integers(self, name: str, size: int) -> list[int]:
-        """Return integers of any size that are not negative, which are stored in base 16."""
+        """Return non-negative integers of any size, stored in base 16."""
         return [int(value, 16) for value in self.many(name, "integers in base 16", is_hex, size)]
 
     def array(self, name: str, size: int | None = None) -> NDArray[np.uint64]:
-        """Return an array, of so many values."""
+        """Return an array, of `size` values if given."""
         if name not in self._arrays:
             raise ValueError(f"{name} is missing")
         values = self._arrays.pop(name)
@@ -145,14 +145,14 @@ class Fields:
         return values
 
     def floats(self, name: str, size: int | None = None) -> Floats:
-        """Return floats, NaN not among them."""
+        """Return floats that are not NaN."""
         values = self.array(name, size).view(np.float64)
         if np.isnan(values).any():
             raise ValueError(f"{name} must not be NaN")
         return values
 
     def content(self, name: str, size: int) -> bytes:
-        """Return so many bytes, which are stored as an array."""
+        """Return `size` bytes, which are stored as an array."""
         values = self.array(name)
         if not 0 <= 8 * values.size - size < 8:
             raise ValueError(f"{name} must have {size} bytes, got {8 * values.size}")
@@ -160,7 +160,7 @@ class Fields:
 
 
 def is_label(value: Any) -> bool:
-    """Return whether a value is a label that summaries have, or None."""
+    """Return whether a value is a label that summaries may have, or None."""
     if isinstance(value, float):
         return math.isfinite(value)
     return isinstance(value, (str, bool, type(None))) or (isinstance(value, int) and -(2**63) <= value < 2**64)
@@ -180,7 +180,7 @@ def _is_float(value: Any, *, infinite: bool = False) -> bool:
 
 
 def is_hex(value: Any) -> bool:
-    """Return whether a value is an integer in base 16 that is not negative, as `hex` writes it."""
+    """Return whether a value is a non-negative integer in base 16, as `hex` writes it."""
     digits = value.removeprefix("0x") if isinstance(value, str) else ""
     return 0 < len(digits) <= LONGEST_DIGITS and set(digits) <= DIGITS
 

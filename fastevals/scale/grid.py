@@ -1,4 +1,4 @@
-"""Grids: cuts between scores, fitted to a sample, that make the same disjoint cells of every part of the rows."""
+"""Grids: cuts between scores, fitted to a sample, that give every part of the rows the same disjoint cells."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from fastevals.scale.squares import carry
 Keys = NDArray[np.uint64]
 Flags = NDArray[np.uint8]
 
-FEW_RARE = 2  # rows of the rarer class in a sample, for each of the cells, from which it weighs half
+FEW_RARE = 2  # sampled rows of the rarer class per cell from which it gets half of the weight
 
 
 class ScoreGrid:
-    """Ascending cuts; scores from one cut up to, but not at, the next are of one cell.
+    """Ascending cuts; scores from one cut up to, but not including, the next are in one cell.
 
-    A grid never changes. Summaries with the same grid add up to the bit, in any order.
+    A grid never changes. Summaries with the same grid add up exactly, in any order.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class ScoreGrid:
 
     @classmethod
     def from_keys(cls, cuts: Keys) -> ScoreGrid:
-        """Return the grid of ascending keys, above that of the lowest score."""
+        """Return the grid with cuts at ascending keys, which must be above the key of the lowest score."""
         grid = object.__new__(cls)
         grid._set(cuts)
         return grid
@@ -81,7 +81,7 @@ class ScoreGrid:
 
     @classmethod
     def fit(cls, y_true: ArrayLike, y_score: ArrayLike, *, n_cells: int = 2**18, pos_label: Any = None) -> ScoreGrid:
-        """Fit cuts to a sample of the rows, so that about as many rows of each class are in each cell.
+        """Fit cuts to a sample of the rows, so that cells have about equal numbers of rows of each class.
 
         Parameters
         ----------
@@ -90,14 +90,14 @@ class ScoreGrid:
         y_score : array-like of shape (n_samples,)
             Scores.
         n_cells : int
-            Of the grid, about.
+            Approximate number of cells.
         pos_label : label, optional
-            The positive class; 1 among 0/1, -1/1 and booleans.
+            The positive class: by default 1 for labels 0/1, -1/1 and booleans.
 
         Returns
         -------
         ScoreGrid
-            Of at most some times `n_cells`. Scores that many rows share have a cell each.
+            With at most a few times `n_cells` cells. Scores shared by many rows get cells of their own.
         """
         n_cells = check_integer("n_cells", n_cells, low=1, high=2**28)
         labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
@@ -108,17 +108,17 @@ class ScoreGrid:
 
     @classmethod
     def exact(cls, scores: ArrayLike) -> ScoreGrid:
-        """Return a grid with an atom at each of some scores: those of the rarer class make an AUC exact.
+        """Return a grid with an atom at each given score; scores of the rarer class make an AUC exact.
 
         Parameters
         ----------
         scores : array-like of shape (n_scores,)
-            In any order, and again.
+            Scores in any order, possibly repeated.
 
         Returns
         -------
         ScoreGrid
-            With atoms at the scores of one class no cell holds rows of both, but at one score.
+            With atoms at the scores of one class, only atoms contain rows of both classes.
         """
         values = exact_floats("scores", as_scores("scores", scores))
         check_finite("scores", values)
@@ -144,11 +144,11 @@ class ScoreGrid:
     def count(self, scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | None, counts: NDArray[Any]) -> None:
         """Add rows, or their units of shape (n_sums, n_rows), to the counts of shape (n_sums, 2 * n_cells).
 
-        Of each cell there are those of negatives and those of positives.
+        Counts alternate between negatives and positives of each cell.
         """
         short, beyond = np.zeros(counts.shape[1], np.uint16), np.zeros(counts.shape, np.int64)
         for k, sums in enumerate(beyond):
-            if units is not None and not units[k].any():  # as upper limbs of squares mostly are
+            if units is not None and not units[k].any():  # mostly so for upper limbs of squares
                 continue
             for block in blocks(slice(0, scores.size)):
                 rows = FLOATS.bits(scores[block]), flags[block]
@@ -162,11 +162,11 @@ class ScoreGrid:
             carry(*counts[1:])
 
     def find(self, scores: NDArray[Any], cells: NDArray[np.uint16]) -> None:
-        """Write the number of each score's cell, from the lowest, of a grid with few."""
+        """Write the number of each score's cell, counted from the lowest, for a grid with few cells."""
         find_cells(FLOATS.bits(scores), FLOATS.flip_below, FLOATS.flip, *self._index, cells)
 
     def cells(self, counts: NDArray[Any]) -> ScoreCells:
-        """Return the cells that hold rows."""
+        """Return the cells that contain rows."""
         n = np.count_nonzero(counts[0, ::2] | counts[0, 1::2])
         low, high, held = np.empty(n, np.uint64), np.empty(n, np.uint64), np.empty((n, 2 * len(counts)), np.int64)
         held_cells(self.cuts, np.uint64(LOWEST), np.uint64(HIGHEST), counts, low, high, held)
@@ -191,7 +191,7 @@ def atoms_of_rows(scores: NDArray[Any], flags: Flags, start: int = 0, step: int 
 
 
 def fit_grid(sample: ScoreCells, n_cells: int) -> ScoreGrid:
-    """Fit cuts to the atoms of sampled rows, of which each class weighs as much as its rows tell."""
+    """Fit cuts to the atoms of sampled rows; a class gets weight in proportion to what its rows can show."""
     rows = sample.totals
     share = min(0.5, FEW_RARE * int(rows.min()) / n_cells)
     weights = np.full(2, 1 - share)
@@ -203,7 +203,7 @@ def fit_grid(sample: ScoreCells, n_cells: int) -> ScoreGrid:
 
 
 def even_cuts(low: float, high: float, n_cells: int) -> Keys:
-    """Return ascending cuts from one score to another: half of the cells are as wide, half hold as many floats."""
+    """Return ascending cuts between two scores: half of the cells have equal width, half equally many floats."""
     ends, n = FLOATS.encode(np.array([low, high]) + 0.0), max(n_cells // 2, 1)
     share = np.arange(n) / n
     as_wide = FLOATS.encode(low * (1 - share) + high * share + 0.0)
@@ -219,7 +219,7 @@ def exact_grid(keys: Keys) -> ScoreGrid:
 
 
 def grid_of_cells(cells: ScoreCells) -> ScoreGrid | None:
-    """Return the grid that has some cells, and those between; None where they overlap."""
+    """Return the grid with these cells and the ones between them; None if cells overlap."""
     if (cells.low[1:] <= cells.high[:-1]).any():
         return None
     return ScoreGrid.from_keys(sorted_union(cells.low, cells.high + np.uint64(1)))

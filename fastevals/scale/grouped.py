@@ -25,26 +25,26 @@ from fastevals.scale.payload import Summary, weighted_head
 from fastevals.scale.summary import joint_labels, read_rows
 
 MergedInterval = Literal[None, "delong"]
-SHARDS = 64  # of groups: what a merge takes beside is for one of them
-SHORT_ROWS = 2**31  # rows, below which they are kept in 32 bits
-BETWEEN = b"\xff"  # names, in bytes: UTF-8 has no such byte
-NAME = 64  # bytes of a name, as Python has it
+SHARDS = 64  # of groups: a merge needs extra memory for only one of them
+SHORT_ROWS = 2**31  # rows below which counts are kept in 32 bits
+BETWEEN = b"\xff"  # separates names: UTF-8 never has this byte
+NAME = 64  # bytes of a name as a Python object
 WAITING = 1 << 20  # rows that wait, at least, before they are merged
 
 
 class GroupSummary(Summary):
-    """Rows of any number in groups of few: AUC by group, with DeLong's intervals, and their mean.
+    """Any number of rows in small groups: AUC by group, with DeLong's intervals, and the mean AUC.
 
-    Of each group every distinct score is kept, with the rows of each class: 20 bytes each. All is exact, and the same
-    in whatever order rows come, and however they are parted.
+    For each group it keeps every distinct score with the rows of each class, at 20 bytes each. Results are exact, and
+    the same for any order of rows and any division into parts.
 
     Parameters
     ----------
     pos_label : label, optional
-        The positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels.
+        The positive class: by default 1 for labels 0/1, -1/1 and booleans; required for other labels.
     most_scores : int
-        Distinct scores of all groups together, of which more are an error: each takes 60 bytes at most while they are
-        merged. By default 20 million: 1 GB at most, for a million groups of 20 rows.
+        The most distinct scores of all groups; more are an error. A score takes at most 60 bytes during a merge. By
+        default 20 million: at most 1 GB, for a million groups of 20 rows.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class GroupSummary(Summary):
 
     def __init__(self, *, pos_label: Any = None, most_scores: int = 20_000_000) -> None:
         self._labels: tuple[Any, Any] = (pos_label, None)
-        self.is_weighted = False  # whether rows have weights, of which only the sums are known
+        self.is_weighted = False  # whether rows have weights, of which only sums are known
         self._most = check_integer("most_scores", most_scores, low=1)
         self._names, self._numbers = _Names.none()  # of groups, ascending, and their numbers as they came
         self._shards = [_Atoms.none() for _ in range(SHARDS)]
@@ -77,20 +77,20 @@ class GroupSummary(Summary):
         sample_weight: ArrayLike | None = None,
         frequency_weight: ArrayLike | None = None,
     ) -> None:
-        """Count more rows. One that can't be counted raises an error, and none of them is.
+        """Count more rows. If one can't be counted, it raises an error and counts none of them.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
-            Labels of the two classes of all updates.
+            Labels of the same two classes in all updates.
         y_score : array-like of shape (n_samples,)
-            Finite scores that float64 holds exactly.
+            Finite scores that float64 can hold exactly.
         groups : array-like of shape (n_samples,)
-            Which group each row is of: numbers, or text, in all updates.
+            The group of each row: numbers, or text, in all updates.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights: whole numbers, not negative. Weighted rows have no intervals.
+            Row weights: integers, not negative. Weighted rows have no intervals.
         frequency_weight : array-like of shape (n_samples,), optional
-            How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
+            Number of copies of each row: integers, equivalent to repeating the rows. Not with `sample_weight`.
 
         Raises
         ------
@@ -126,7 +126,7 @@ class GroupSummary(Summary):
             self._consolidate()
 
     def _alike(self, names: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the names of groups and more of them, both of one type that holds them exactly."""
+        """Return the names of known groups and of more groups, in one type that holds both exactly."""
         own = self._names
         if not own.size or own.dtype.kind == names.dtype.kind or (is_text(own) and is_text(names)):
             return own, names
@@ -139,14 +139,14 @@ class GroupSummary(Summary):
         return own.astype(np.float64), names.astype(np.float64)
 
     def _consolidate(self) -> None:
-        """Merge what waits."""
+        """Merge the atoms that wait."""
         parts, self._waiting = [part.of_shards() for part in self._waiting], []
         for k in range(SHARDS):
             for part in parts:
                 self._shards[k] = self._shards[k].merged(part[k])
 
     def _joined_shards(self, shards: list[_Atoms], parts: list[_Atoms]) -> list[_Atoms]:
-        """Return the shards with more atoms: one after the other, so that little is held twice."""
+        """Return the shards with more atoms, one after the other, so that little is in memory twice."""
         of_parts = [part.of_shards() for part in parts]
         joined = []
         for k in range(SHARDS):
@@ -165,21 +165,21 @@ class GroupSummary(Summary):
 
     @property
     def n_groups(self) -> int:
-        """Groups."""
+        """Number of groups."""
         return self._names.size
 
     def __repr__(self) -> str:
         return f"GroupSummary({self.n_groups} groups)"
 
     def auc(self, *, interval: MergedInterval = None, confidence_level: float = 0.95) -> GroupedMetric:
-        """Return the AUC of each group, as `fastevals.grouped_auc` of all rows.
+        """Return the AUC of each group, as `fastevals.grouped_auc` of all rows would.
 
         Parameters
         ----------
         interval : {None, "delong"}
-            DeLong's intervals of the groups, and of their mean; not of weighted rows.
+            DeLong's intervals of the groups' AUCs and of their mean; not for weighted rows.
         confidence_level : float in (0, 1)
-            Of the intervals.
+            Level of the intervals.
 
         Returns
         -------
@@ -206,7 +206,7 @@ class GroupSummary(Summary):
         return group_results(["roc_auc"], found, alpha=alpha, pos_label=positive)["roc_auc"]
 
     def rankings(self) -> Mapping[Any, Ranking]:
-        """Return the ranking of each group, made when it is asked for; groups in ascending order."""
+        """Return the ranking of each group, made on request; groups are in ascending order."""
         self._consolidate()
         positive, negative = self._labels
         positive = 1 if positive is None else positive
@@ -229,7 +229,7 @@ class GroupSummary(Summary):
             numbers[other._numbers] = known.numbers_of(names)
             merged._names, merged._numbers = known
             for part in (*other._shards, *other._waiting):
-                if part.size:  # numbers are others here, and so is their order
+                if part.size:  # groups have other numbers here, and so another order
                     merged._waiting.append(_Atoms(numbers[part.groups], part.keys, part.counts).joined())
         merged._consolidate()
         merged._check_size(merged._shards)
@@ -363,7 +363,7 @@ class _Names(NamedTuple):
         return cls(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32))
 
     def with_more(self, names: NDArray[Any]) -> _Names:
-        """Return them with those of other ascending names that are new, numbered from here on."""
+        """Return these and the new ones among other ascending names, numbered from here on."""
         if not self.names.size:
             return _Names(names, np.arange(names.size, dtype=np.int32))
         new = names[self.names[np.minimum(np.searchsorted(self.names, names), self.names.size - 1)] != names]
@@ -375,12 +375,12 @@ class _Names(NamedTuple):
         return _Names(joined[order], numbers[order])
 
     def numbers_of(self, names: NDArray[Any]) -> NDArray[np.int32]:
-        """Return the numbers of names that are among these."""
+        """Return the numbers of names, all of which are among these."""
         return self.numbers[np.searchsorted(self.names, names)]
 
 
 class _Atoms:
-    """Distinct scores of groups, with the negative and positive rows of each."""
+    """Distinct scores of groups, with the negative and positive rows of each score."""
 
     __slots__ = ("counts", "groups", "keys")
 
@@ -401,18 +401,18 @@ class _Atoms:
 
     @property
     def order(self) -> NDArray[np.int64]:
-        """The groups by shard: in their order atoms are sorted."""
+        """The groups by shard; atoms are sorted in this order."""
         groups = self.groups.astype(np.int64)
         return ((groups % SHARDS) << 32) | groups
 
     def of_shards(self) -> list[_Atoms]:
-        """Return those of each shard, of atoms in order."""
+        """Return the atoms of each shard, from atoms in order."""
         edges = np.searchsorted(self.groups % SHARDS, np.arange(SHARDS + 1))
         rows = [slice(start, stop) for start, stop in pairwise(edges.tolist())]
         return [_Atoms(self.groups[part], self.keys[part], self.counts[part]) for part in rows]
 
     def merged(self, other: _Atoms) -> _Atoms:
-        """Return these and others, both in order, equal ones added up."""
+        """Return these and other atoms, both in order, with equal ones added up."""
         if not other.size or not self.size:
             return self if self.size else other
         most = self.size + other.size
@@ -425,12 +425,12 @@ class _Atoms:
         return _Atoms(groups[:n], keys[:n].copy(), counts[:n]).short()
 
     def short(self) -> _Atoms:
-        """Return the same in as little memory as holds them."""
+        """Return the same atoms in the smallest types that hold them."""
         kind = np.int32 if self.counts.max(initial=0) < SHORT_ROWS else np.int64
         return _Atoms(self.groups.astype(np.int32), self.keys, self.counts.astype(kind))
 
     def joined(self) -> _Atoms:
-        """Return the same in order, equal ones added up."""
+        """Return the same atoms in order, with equal ones added up."""
         order = np.lexsort((self.keys, self.order))
         groups, keys, counts = self.groups[order], self.keys[order], self.counts[order]
         new = np.append(True, (groups[1:] != groups[:-1]) | (keys[1:] != keys[:-1]))[: keys.size]
@@ -441,7 +441,7 @@ class _Atoms:
         return _Atoms(groups, keys, counts).short()
 
     def measure(self, totals: NDArray[np.int64], aucs: NDArray[Any], variances: NDArray[Any]) -> None:
-        """Write each group's rows, AUC and DeLong's variance."""
+        """Write the rows, the AUC and DeLong's variance of each group."""
         first = np.flatnonzero(np.append(True, self.groups[1:] != self.groups[:-1]))
         numbers = self.groups[first]
         sums = np.add.reduceat(self.counts, first, axis=0, dtype=np.int64)

@@ -1,22 +1,22 @@
-"""Differences of models on the same rows, from sums over the rows of what each two models' metrics owe to a row.
+"""Differences between models on the same rows, from sums over rows of what each row contributes to pairs of metrics.
 
-What two models' metrics have in common is in the rows that both score. One pass over the rows finds each model's cell
-of a row, and adds up whole numbers (`JointSums`): the same in whatever order and parts rows come. All else is made of
-these, at a cost that does not depend on the rows, in one of three ways:
+The metrics of two models are correlated through the rows that both score. One pass over the rows finds the cell of each
+row for each model and adds up integers (`JointSums`), which are the same for any order and division of the rows. All
+results come from these sums, at a cost that does not depend on the number of rows, in one of three ways:
 
-- Areas, losses and what is read at a fixed threshold are nearly linear in the rows. What a row adds to a metric is what
-  it takes with it when it is left out (the infinitesimal jackknife; Efron and Tibshirani 1993, chapter 20). Sums of
-  products of what it adds to two models' are covariances.
-- What is read at one place of the curve (EER, BEP, KS, a threshold that is best on the rows) is less so: the place
-  varies, and where models are much alike that makes most of their difference. So rows are counted by the groups of
-  cells near the places of two models, the counts of all models are drawn together, normal with the covariance that they
-  have, and the metric is read anew in each draw.
-- The calibration error is a sum without signs: the sums of its bins are drawn likewise.
+- Areas, losses and metrics at a fixed threshold are nearly linear in the rows. A row's contribution to a metric is the
+  change when it is left out (the infinitesimal jackknife; Efron and Tibshirani 1993, chapter 20). Sums of products of
+  its contributions to two models' metrics are covariances.
+- Metrics read at one place of the curve (EER, BEP, KS, a threshold that is best on the rows) are less linear: the place
+  varies, and for very similar models that makes up most of their difference. So rows are counted by groups of cells
+  near the places of both models, the counts of all models are drawn jointly from a normal distribution with their
+  covariance, and the metric is read again in each draw.
+- The calibration error is a sum of absolute values: the sums of its bins are drawn in the same way.
 
-A weighted row adds its weight times as much, and to a product its square. Weights are counted in parts of their mean.
+A weighted row contributes its weight, and its squared weight to a product. Weights are counted in parts of their mean.
 
-Intervals and adjusted p-values of differences are then those of `compare_rankings`: in each draw the largest deviation
-of all pairs' differences, in units of their standard errors (max-T).
+Intervals and adjusted p-values of differences are then computed as by `compare_rankings`: from the largest deviation of
+any pair's difference in each draw, in units of its standard error (max-T).
 """
 
 from __future__ import annotations
@@ -62,33 +62,33 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 ROWS_PER_BLOCK = 1 << 14  # rows whose cells stay in the nearest caches
-NEAR_THRESHOLDS = 48  # thresholds about a place
-FEW_THRESHOLDS = 256  # thresholds about one that is the best, which are all kept
-TRIED_THRESHOLDS = 1024  # thresholds about one that is the best, of which those that draws choose are kept
+NEAR_THRESHOLDS = 48  # thresholds around a place
+FEW_THRESHOLDS = 256  # thresholds around a best one, up to which all are kept
+TRIED_THRESHOLDS = 1024  # thresholds around a best one, of which those that draws choose are kept
 DRAWS_PER_TASK = 512  # draws
-MOST_CHOSEN = 96  # of these
-TRIAL_DRAWS, TRIAL_KEY = 512, np.uint64(1)  # that tell between which thresholds the best one varies
+MOST_CHOSEN = 96  # thresholds that draws choose
+TRIAL_DRAWS, TRIAL_KEY = 512, np.uint64(1)  # they show between which thresholds the best one varies
 DRAWS, LINEAR_DRAWS = 4_999, 99_999
-MOST_BITS = 30  # of what a row adds, as a whole number
-PARTS_PER_MEAN_WEIGHT = 128  # of the mean weight of rows, in which weights are counted
+MOST_BITS = 30  # of a row's contribution as an integer
+PARTS_PER_MEAN_WEIGHT = 128  # parts of the mean row weight in which weights are counted
 INNER_EDGES = np.arange(1, N_BINS) / N_BINS
 CALIBRATION, KS = "expected_calibration_error", "ks_statistic"
 
 
 class JointSums:
-    """Sums over rows that say how the metrics of each two models vary together.
+    """Sums over rows that show how the metrics of each pair of models vary together.
 
     Parameters
     ----------
     models : mapping of str to FewCells
-        Two or more, of the same rows.
+        Two or more models of the same rows.
     specs : mapping of str to MetricSpec
-        Metrics by what they are called.
+        Metrics by their names in results.
 
     Attributes
     ----------
     n_added, squared : int
-        Rows so far, copies counted: both are the same. Or sums of weights, and of squared ones.
+        Number of rows so far, copies included: both are the same. Or the sums of weights, and of squared weights.
     """
 
     __slots__ = ("_bins", "_groups", "_part", "_products", "models", "n_added", "readings", "specs", "squared", "terms")
@@ -115,7 +115,7 @@ class JointSums:
                 ]
 
     def empty(self) -> JointSums:
-        """Return the sums of no rows, to which others of the same models may be added."""
+        """Return sums of no rows, to which sums of the same models can be added."""
         other = object.__new__(type(self))
         for name in ("_part", "models", "specs", "readings", "terms"):
             setattr(other, name, getattr(self, name))
@@ -123,7 +123,7 @@ class JointSums:
         return other
 
     def add(self, flags: NDArray[Any], scores: Mapping[str, NDArray[Any]], weights: NDArray[Any] | None = None) -> None:
-        """Add rows: whether each is positive, finite scores by model, and weights, or numbers of copies."""
+        """Add rows: whether each is positive, finite scores by model, and weights or numbers of copies."""
         flags = np.ascontiguousarray(flags).view(np.uint8)
         cells = [np.empty(min(ROWS_PER_BLOCK, flags.size), dtype=np.uint16) for _ in self.terms]
         for start in range(0, flags.size, ROWS_PER_BLOCK):
@@ -182,20 +182,20 @@ class JointSums:
         return values
 
     def covariance_of_bins(self) -> Floats:
-        """Return the covariance of the sums of the calibration error's bins, (n_models, n_bins, n_models, n_bins)."""
+        """Return the covariance of sums in the calibration error's bins, (n_models, n_bins, n_models, n_bins)."""
         values = np.empty((len(self.terms), N_BINS, len(self.terms), N_BINS))
         for (a, b), products in self._bins.items():
             mine, other = self.terms[a], self.terms[b]
             values[a, :, b] = products * (mine.wrong_unit * other.wrong_unit)
-            n_rows = self.n_added if self._part is None else self.n_added**2 / self.squared  # that they are worth
-            values[a, :, b] -= np.outer(mine.off, other.off) / n_rows  # as many rows as there are
+            n_rows = self.n_added if self._part is None else self.n_added**2 / self.squared  # effective number of rows
+            values[a, :, b] -= np.outer(mine.off, other.off) / n_rows  # the number of rows is fixed
             values[b, :, a] = values[a, :, b].T
         return values
 
     def counts_of_groups(self, k: int) -> Floats:
-        """Return rows by class and by the groups of two models near place number k, each with itself too.
+        """Return rows by class and by the groups of each pair of models (also a model with itself) near place k.
 
-        Of weighted rows they are squared weights: the covariance, if each row is there a Poisson number of times.
+        For weighted rows they are squared weights: the covariance if each row occurs a Poisson number of times.
         """
         width = max(terms.sizes[k].shape[1] for terms in self.terms)
         counts = np.zeros((2, len(self.terms), width, len(self.terms), width))
@@ -208,7 +208,7 @@ class JointSums:
         return counts
 
     def sizes_of_groups(self, k: int) -> Floats:
-        """Return rows, or what they weigh, by class and by each model's groups near place number k."""
+        """Return rows, or their weight, by class and by each model's groups near place k."""
         sizes = np.zeros((2, len(self.terms), max(terms.sizes[k].shape[1] for terms in self.terms)))
         for a, terms in enumerate(self.terms):
             sizes[:, a, : terms.sizes[k].shape[1]] = terms.sizes[k]
@@ -216,14 +216,14 @@ class JointSums:
 
 
 def _mean_weight(model: FewCells) -> float | None:
-    """Return the mean weight of a model's rows, each weighted by itself; None of rows without weights."""
+    """Return the mean weight of a model's rows, weighted by itself; None for rows without weights."""
     if model.squares is None:
         return None
     return (model.squares.n_pos + model.squares.n_neg) / (model.counts.n_pos + model.counts.n_neg)
 
 
 def _in_parts(model: FewCells, part: float) -> FewCells:
-    """Return the same model with weights as whole numbers of a part."""
+    """Return the same model with weights as integer multiples of a part."""
 
     def whole(counts: ThresholdCounts) -> ThresholdCounts:
         sums = (np.rint(each / part).astype(np.int64) for each in (counts.tps, counts.fps))
@@ -233,19 +233,19 @@ def _in_parts(model: FewCells, part: float) -> FewCells:
     return replace(model, counts=whole(model.counts), probabilities=None if p is None else whole(p))
 
 
-# What a row of each cell adds to a model's sums -----------------------------------------------------------------------
+# Contributions of a row in each cell to a model's sums ----------------------------------------------------------------
 
 
 class Readings(NamedTuple):
-    """Metrics by how their differences are computed."""
+    """Metrics grouped by how their differences are computed."""
 
     linear: list[str]
-    together: list[list[str]]  # read at the same places
+    together: list[list[str]]  # lists of metrics that are read at the same places
     calibration: list[str]  # one, or none
 
     @classmethod
     def of(cls, models: Mapping[str, FewCells], specs: Specs) -> Self:
-        """Return those of metrics."""
+        """Return the metrics of some specs, by how they are computed."""
         linear: list[str] = []
         together: dict[Any, list[str]] = {}
         calibration: list[str] = []
@@ -261,21 +261,21 @@ class Readings(NamedTuple):
 
 
 class ModelTerms(NamedTuple):
-    """What a row of each cell adds to a model's sums: whole numbers, times units."""
+    """Contributions of a row in each cell to a model's sums: integers, times units."""
 
     grid: ScoreGrid  # of cells, from the lowest scores up
-    gains: NDArray[np.int32]  # (2, n_cells, n_metrics) of linear metrics, by a negative and a positive
-    units: Floats  # (n_metrics,), NaN where a metric is not known
-    wrong: NDArray[np.int32]  # (2, n_cells) label less probability
-    wrong_unit: float  # NaN where scores are no probabilities
+    gains: NDArray[np.int32]  # (2, n_cells, n_metrics) to linear metrics, of a negative and a positive
+    units: Floats  # (n_metrics,), NaN if a metric is not known
+    wrong: NDArray[np.int32]  # (2, n_cells) label minus probability
+    wrong_unit: float  # NaN if scores are not probabilities
     bins: NDArray[np.uint16]  # (n_cells,) of the calibration error
-    off: Floats  # (n_bins,) sums of labels less probabilities
+    off: Floats  # (n_bins,) sums of labels minus probabilities
     groups: list[NDArray[np.uint16]]  # (n_cells,) near each place
     sizes: list[Ints]  # (2, n_groups) rows of each
 
     @classmethod
     def of(cls, model: FewCells, specs: Specs, readings: Readings, mean_weight: float | None) -> Self:
-        """Return those of a model, whose counts are of rows, or of weights with such a mean."""
+        """Return the contributions for a model, whose counts are of rows, or of weights with a mean."""
         in_rows, n_parts = model, 1
         if mean_weight is not None:
             in_rows, n_parts = _in_parts(model, mean_weight), PARTS_PER_MEAN_WEIGHT
@@ -305,7 +305,7 @@ class ModelTerms(NamedTuple):
 
 
 def _as_whole(values: Floats, bits: int) -> tuple[NDArray[np.int32], float]:
-    """Return values as whole numbers of so many bits, and their unit; NaN if one is not finite."""
+    """Return values as integers of at most `bits` bits, and their unit; NaN if one is not finite."""
     largest = float(np.abs(values).max())
     if not math.isfinite(largest):
         return np.zeros(values.shape, dtype=np.int32), math.nan
@@ -314,7 +314,7 @@ def _as_whole(values: Floats, bits: int) -> tuple[NDArray[np.int32], float]:
 
 
 def _gains(model: FewCells, label: str, spec: MetricSpec, rows: Rows, means: Floats) -> Floats:
-    """Return what a row of each class and cell adds to a linear metric, of shape (2, n_cells)."""
+    """Return the contribution of a row of each class and cell to a linear metric, of shape (2, n_cells)."""
     counts, entry = model.counts, METRICS[spec.name]
     unknown = np.full(means.shape, np.nan)
     if entry.of == "probabilities":
@@ -348,7 +348,7 @@ def _gains(model: FewCells, label: str, spec: MetricSpec, rows: Rows, means: Flo
 
 
 def _probability_cuts(counts: ThresholdCounts | None) -> Floats:
-    """Return where cells of probabilities end in any case: bins of the calibration error, and octaves near 0 and 1."""
+    """Return cuts that cells of probabilities always have: bins of the calibration error, and octaves near 0 and 1."""
     if counts is None:
         return np.empty(0)
     tails = 0.5 ** np.arange(1, 60)
@@ -357,7 +357,7 @@ def _probability_cuts(counts: ThresholdCounts | None) -> Floats:
 
 
 def mean_probabilities(counts: ThresholdCounts, edges: Floats) -> Floats:
-    """Return the mean probability of each class in each cell, of shape (2, n_cells): that of small cells within it."""
+    """Return the mean probability of each class in each cell, of shape (2, n_cells), from the finer cells within."""
     p = counts.thresholds[1:]
     ends = np.clip(np.concatenate((p[-1:], edges, p[:1])), 0.0, 1.0)
     means = np.tile((ends[1:] + ends[:-1]) / 2, (2, 1))
@@ -369,7 +369,7 @@ def mean_probabilities(counts: ThresholdCounts, edges: Floats) -> Floats:
 
 
 def _off(counts: ThresholdCounts) -> Floats:
-    """Return the sum of labels less probabilities in each bin."""
+    """Return the sum of labels minus probabilities in each bin."""
     p = counts.thresholds[1:]
     wrong = np.diff(counts.tps) * (1 - p) - np.diff(counts.fps) * p
     return np.asarray(np.bincount(np.searchsorted(INNER_EDGES, p), wrong, minlength=N_BINS), dtype=np.float64)
@@ -379,7 +379,7 @@ def _off(counts: ThresholdCounts) -> Floats:
 
 
 def _groups(model: FewCells, label: str, spec: MetricSpec) -> Ints:
-    """Return the group of each step of a model's counts, from the highest: from 0, of the lowest scores, up."""
+    """Return the group of each step of a model's counts, highest first; groups count from 0 at the lowest scores."""
     row, last = model.places.get(label), model.counts.tps.size - 1
     cuts = np.empty(0, dtype=np.intp)
     if row is not None:
@@ -392,7 +392,7 @@ def _groups(model: FewCells, label: str, spec: MetricSpec) -> Ints:
 
 
 def chosen_rows(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
-    """Return the rows of counts that are best in some draws, and one between any two; all where they are few."""
+    """Return the rows of counts that are best in some draws, and one between any two; all rows if they are few."""
     share = Shares.of(counts)
     own = int(np.argmax(worth(spec, counts.cells())))
     about = share.near(own, TRIED_THRESHOLDS, -1 / 3)
@@ -407,7 +407,7 @@ def chosen_rows(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
     n_pos, n_neg = tps[:, -1:], fps[:, -1:]
     best = np.argmax(worth(spec, UsualCells(tps, fps, n_pos - tps, n_neg - fps)), axis=1)
     found = sorted_unique(best)
-    if found.size > MOST_CHOSEN:  # what is drawn of them takes their cube
+    if found.size > MOST_CHOSEN:  # drawing takes time in the cube of their number
         found = sorted_unique(np.quantile(best, np.linspace(0, 1, MOST_CHOSEN), method="nearest"))
     return np.asarray(about[sorted_union(found, (found[1:] + found[:-1]) // 2)])
 
@@ -416,7 +416,7 @@ def chosen_rows(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
 
 
 class PairDifference(NamedTuple):
-    """A metric of one model less that of another: simultaneous interval and adjusted p-value."""
+    """A metric of one model minus the same metric of another: simultaneous interval and adjusted p-value."""
 
     value: float
     interval: Interval
@@ -431,16 +431,16 @@ def differences(
     Parameters
     ----------
     joint : JointSums
-        Of all rows.
+        Sums of all rows.
     values : mapping of str to mapping of str to float
-        Metrics of the rows by model and what they are called; NaN where undefined.
+        Metrics of the rows by model and by their names; NaN where undefined.
     settings : BootstrapSettings
-        Of which the level and the random stream are used.
+        The level and the random stream are used.
 
     Returns
     -------
     dict of str to list of PairDifference
-        Of metrics that are linear in the rows p is the tail of the normal distribution times the pairs, where that is
+        For metrics that are linear in the rows, p is the normal tail probability times the number of pairs, if that is
         less than the share of draws.
     """
     names = list(joint.models)
@@ -467,9 +467,9 @@ def differences(
 
 
 def draw_normal(covariance: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
-    """Return normal draws of sums of models, (n_draws, n_models, ...); NaN for models of which something is unknown.
+    """Return normal draws of models' sums, (n_draws, n_models, ...); NaN for models with an unknown covariance.
 
-    The covariance is of shape (n_models, ..., n_models, ...). Models with the same have the same draws, to the bit.
+    The covariance is of shape (n_models, ..., n_models, ...). Models with equal covariance have identical draws.
     """
     n_models = len(covariance)
     flat = covariance.reshape(math.isqrt(covariance.size), -1)
@@ -505,7 +505,7 @@ def _compare(
     found = []
     for (a, b), (difference, interval, error, pvalue, _) in zip(pairs, fields, strict=True):
         least = 1.0
-        if len(deviations) == LINEAR_DRAWS and error:  # normal: the tail is known
+        if len(deviations) == LINEAR_DRAWS and error:  # normal: its tail is known
             least = len(pairs) * 2 * float(ndtr(-abs(difference) / error))
         both = values[[a, b]]
         value = float(both[0] - both[1]) if np.isfinite(both).all() else math.nan
@@ -521,7 +521,7 @@ def _of_bins(joint: JointSums, rng: np.random.Generator) -> Floats:
 
 
 def _near_places(joint: JointSums, k: int, labels: Sequence[str], rng: np.random.Generator) -> dict[str, Floats]:
-    """Return deviations of what is read near a place of each model, from draws of the counts near all of these."""
+    """Return deviations of metrics read near a place of each model, from joint draws of the counts near all places."""
     counts, sizes = joint.counts_of_groups(k), joint.sizes_of_groups(k)
     drawn = [draw_normal(each, DRAWS, rng) + size for each, size in zip(counts, sizes, strict=True)]
     deviations = {label: np.full((DRAWS, len(joint.terms)), np.nan) for label in labels}
@@ -538,7 +538,7 @@ def _near_places(joint: JointSums, k: int, labels: Sequence[str], rng: np.random
 
 
 def _above(sizes: Floats) -> Floats:
-    """Return the rows above each threshold, from the highest down, of groups from the lowest up: from 0 to all."""
+    """Return the rows above each threshold, from none to all, from the highest threshold down, for ascending groups."""
     above = np.zeros((len(sizes), sizes.shape[1] + 1))
     np.cumsum(sizes[:, ::-1], axis=1, out=above[:, 1:])
     return np.clip(above, 0, np.maximum(above[:, -1:], 0), out=above)
@@ -566,7 +566,7 @@ def _read_bep(spec: MetricSpec, tps: Floats, fps: Floats) -> Floats:
 
 
 def _read_where(crossing: Floats, along: Floats) -> Floats:
-    """Return what one line of each draw is, by linear interpolation, where another that rises reaches 0."""
+    """Return, for each draw, the linearly interpolated value of one line where another, rising line reaches 0."""
     at = np.argmax(crossing >= 0, axis=1)[:, None]
     before, after = (
         [np.take_along_axis(each, k, axis=1)[:, 0] for each in (crossing, along)] for k in (np.maximum(at - 1, 0), at)
@@ -576,7 +576,7 @@ def _read_where(crossing: Floats, along: Floats) -> Floats:
     return before[1] + (after[1] - before[1]) * share
 
 
-# How a metric is read from counts above thresholds, of shape (n_draws, n_thresholds): others at the best of these.
+# How metrics are read from counts above thresholds, of shape (n_draws, n_thresholds); others at the best threshold.
 READERS: dict[str, Callable[[MetricSpec, Floats, Floats], Floats]] = {
     "equal_error_rate": _read_eer,
     "break_even_point": _read_bep,

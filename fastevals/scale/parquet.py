@@ -29,7 +29,7 @@ from fastevals.scale.summary import MOST_CELLS, RankingSummary
 
 __all__ = ["ranking", "ranking_summary"]
 
-POSITIVES_SHARE = 1 / 4  # of the free memory that the scores of positives may take, unless it is said
+POSITIVES_SHARE = 1 / 4  # of free memory for the scores of positives, by default
 
 
 class FileOptions(RankingOptions, total=False):
@@ -40,7 +40,7 @@ class FileOptions(RankingOptions, total=False):
 
 
 class ExactOptions(FileOptions, total=False):
-    """How much memory scores of positives may take."""
+    """How much memory the scores of positives may take."""
 
     memory: int | str | None
 
@@ -81,7 +81,7 @@ def ranking(
     filesystem: Any = None,
     progress: bool = False,
 ) -> Any:
-    """Return the ranking of all rows of files, however many: exact, or with a certificate.
+    """Return the ranking of all rows of files, in any number: exact, or with a certificate.
 
     Parameters
     ----------
@@ -92,52 +92,51 @@ def ranking(
     label : str
         Column of the true class.
     score : str or sequence of str
-        Column of scores, higher for the positive class; of several, a model each, a dict is returned.
+        Column of scores, higher for the positive class; for several columns, one per model, a dict is returned.
     sample_weight : str, optional
-        Column of row weights: each row is one independent observation. Those that are whole numbers are counted
-        exactly. Intervals are made of their squares, which are kept for weights below 2**30.
+        Column of row weights: each row is one independent observation. Integer weights are counted exactly. Intervals
+        use their squares, which are kept for weights below 2**30.
     frequency_weight : str, optional
-        Column of how many copies of each row there are: whole numbers, the same as repeated rows. Not with
+        Column with the number of copies of each row: integers, equivalent to repeating the rows. Not with
         `sample_weight`.
     pos_label : label, optional
-        The positive class; 1 among 0/1, -1/1 and booleans.
+        The positive class: by default 1 for labels 0/1, -1/1 and booleans.
     exact : bool, optional
-        True: two scans, and all numbers are those of the rows in memory. False: one scan (and a sample), and numbers
-        are `Certified` where there are more distinct scores than cells. By default exact, where data can be read again
-        and weights are whole numbers.
+        True: two scans, and all numbers equal those of the rows in memory. False: one scan and a sample, and numbers
+        are `Certified` if there are more distinct scores than cells. By default exact, if data can be read again and
+        weights are integers.
     cells : int
-        Ranges of scores, about, where it is not exact.
+        Approximate number of ranges of scores, if it is not exact.
     at : float or array-like, optional
-        Thresholds at which counts are known in any case. Those of an exact ranking are known at 0, 0.01, ..., 1 and at
-        scores of positives as well (these where memory holds them all at once); elsewhere counts are an error, or have
-        bounds.
+        Thresholds at which counts are always exact. An exact ranking also has exact counts at 0, 0.01, ..., 1 and, if
+        they all fit in memory, at scores of positives; elsewhere counts raise an error, or have bounds.
     memory : int or str, optional
-        Bytes, such as ``"1GB"``, that the scores of positives may take, 44 for each: where they are more they are
-        counted in several ranges, by a scan each. By default a quarter of what is free.
+        Bytes, such as ``"1GB"``, that the scores of positives may take, at 44 bytes each. If they need more, they are
+        counted in several ranges, with one scan each. By default a quarter of the free memory.
     on_missing_label : {"raise", "drop"}
-        Whether a row without a label is an error, or left out.
+        Whether a row without a label is an error or is left out.
     on_invalid : {"raise", "drop"}
-        Whether a row without a label, a weight or a finite score is an error, or left out.
+        Whether a row without a label, a weight or a finite score is an error or is left out.
     filesystem : pyarrow.fs.FileSystem, optional
-        That paths are of.
+        The file system of the paths.
     progress : bool
         Show bars (needs tqdm).
 
     Returns
     -------
     Ranking or CertifiedRanking, or a dict of them by model
-        With the methods of a `Ranking`. Of an exact one, `break_even_point`, `equal_error_rate` and a quota
-        (`threshold_for`) may scan again, for a threshold among negatives; a copy, or one that was pickled, can't.
-        It has metrics of probabilities where no two negatives are between the scores at which counts are known.
+        With the methods of a `Ranking`. In an exact one, `break_even_point`, `equal_error_rate` and a quota
+        (`threshold_for`) may need another scan, for a threshold among negatives; a copy or a pickled one can't scan. It
+        has metrics of probabilities if at most one negative lies between any two scores at which counts are known.
 
     Raises
     ------
     ValueError
-        If an argument is not as described, a column is missing, of other types in other files, or has a value that
-        can't be counted (the message names the file, the row group and the row), if a row group can't be read, or
-        if a file changes meanwhile.
+        If an argument is not as described; if a column is missing, has different types in different files, or has a
+        value that can't be counted (the message names the file, the row group and the row); if a row group can't be
+        read; or if a file changes in the meantime.
     ImportError
-        Without pyarrow.
+        If pyarrow is missing.
 
     Examples
     --------
@@ -194,13 +193,13 @@ def ranking_summary(
     filesystem: Any = None,
     progress: bool = False,
 ) -> Any:
-    """Return the summary of all rows of files, from one scan: to be stored, merged with others, and resampled.
+    """Return the summary of all rows of files, from one scan: it can be stored, merged with others, and resampled.
 
     Parameters
     ----------
     data, label, score, sample_weight, frequency_weight, pos_label, cells, at, on_missing_label, on_invalid, filesystem,
     progress
-        As in `ranking`.
+        As for `ranking`.
 
     Returns
     -------
@@ -209,7 +208,7 @@ def ranking_summary(
     Raises
     ------
     ValueError, ImportError
-        As `ranking`.
+        As for `ranking`.
 
     Examples
     --------
@@ -282,7 +281,7 @@ def exact_rankings(
 
     scans.count([block], done)
     for k, name in enumerate(reader.scores):
-        if scans.n_ranges > 1:  # all points would be too many: what they tell is known
+        if scans.n_ranges > 1:  # there are too many points to keep: use what was computed from them
             curve, highest = curves[k], block.highest[k]
             found[name] = curve.ranking(highest, rows, reader.classes, reader.weighs_rows, block.known_sums)
     return found

@@ -1,4 +1,4 @@
-"""Bytes of a summary: a head in JSON and arrays of integers, with a version and a checksum; nothing is executed."""
+"""A summary as bytes: a head in JSON and arrays of integers, with a version and a checksum; nothing is executed."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from fastevals.scale.fields import TIMES, Fields, Room
 
 MAGIC = b"fastevals"
 VERSIONS = range(1, 3)
-SQUARES = "squares"  # of weights, which summaries of version 2 have; those without are of version 1, as earlier ones
-CHECKSUM_BYTES = 16  # bytes
-LEVEL = 1  # of zlib: more takes longer and gains little
+SQUARES = "squares"  # of weights: summaries with them are of version 2, all others of version 1, as before
+CHECKSUM_BYTES = 16
+LEVEL = 1  # of zlib: higher ones take longer and gain little
 FRAME = struct.Struct("<9sHII")  # magic, version, length of the head, number of arrays
-PLANE = struct.Struct("<QQ")  # values, packed bytes
+PLANE = struct.Struct("<QQ")  # numbers of values and of packed bytes
 MOST_ARRAYS = 64
-FILE_SHARE = 1 / 2  # of the memory that is free, which a file may take
+FILE_SHARE = 1 / 2  # of free memory that a file may take
 
 
 class Summary:
-    """What all summaries can: they become bytes and are read from them, are pickled by these, and merge."""
+    """What all summaries can do: be stored as bytes, read from them, pickled that way, and merged."""
 
     __slots__ = ()
 
@@ -47,27 +47,27 @@ class Summary:
         raise NotImplementedError
 
     def _merged(self, others: Sequence[Self]) -> Self:
-        """Return a summary of the rows of this one and others of the same kind."""
+        """Return a summary of the rows of this one and of others of the same kind."""
         raise NotImplementedError
 
     def to_bytes(self) -> bytes:
-        """Return the summary as bytes: versioned, with a checksum, and nothing that is executed when read."""
+        """Return the summary as bytes, with a version and a checksum; reading them executes nothing."""
         return pack(self.KIND, *self._payload())
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """Return the summary that `to_bytes` gave bytes of.
+        """Return the summary from the bytes that `to_bytes` returned.
 
         Raises
         ------
         ValueError
-            If they are damaged, of something else, or of a newer version.
+            If they are damaged, not a summary of this kind, or of a newer version.
         """
         return cls._unpack(data)
 
     @classmethod
     def _unpack(cls, data: bytes, room: Room | None = None) -> Self:
-        """Return the summary of bytes, which are part of others where they share the room of these."""
+        """Return the summary from bytes; if they are part of others, they share the `room` of these."""
         fields = unpack(data, cls.KIND, room)
         try:
             summary = cls._from_payload(fields)
@@ -81,12 +81,12 @@ class Summary:
         return type(self).from_bytes, (self.to_bytes(),)
 
     def merge(self, *others: Self) -> Self:
-        """Return a summary of the rows of this one and others, which stay as they are.
+        """Return a summary of the rows of this one and of others, which do not change.
 
         Raises
         ------
         ValueError
-            If another is of another kind, of other options, or of labels of another type.
+            If another one has another kind, other options, or labels of another type.
         """
         for other in others:
             if not isinstance(other, type(self)):
@@ -95,27 +95,27 @@ class Summary:
 
 
 def weighted_head(is_weighted: bool) -> dict[str, Any]:
-    """Return the head's field on weights: empty without weights, as in earlier versions."""
+    """Return the field about weights in a head; without weights there is none, as in earlier versions."""
     return {"weighted": True} if is_weighted else {}
 
 
 def as_json(values: Iterable[Any]) -> list[Any]:
-    """Return labels as JSON has them: infinite ones, which it has not, each in a list as text."""
+    """Return labels as JSON values; infinite ones, which JSON lacks, become text in a list of their own."""
     return [[str(value)] if isinstance(value, float) and math.isinf(value) else value for value in values]
 
 
 def from_json(values: Sequence[Any]) -> list[Any]:
-    """Return the labels that `as_json` gave."""
+    """Return the labels that were given to `as_json`."""
     return [float(value[0]) if isinstance(value, list) else value for value in values]
 
 
 def pack(kind: str, head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Return bytes of a kind of summary: equal ones have equal bytes."""
+    """Return a summary's bytes; equal summaries have equal bytes."""
     text = json.dumps({"kind": kind, **head, "arrays": list(arrays)}, sort_keys=True, allow_nan=False).encode()
     parts = [FRAME.pack(MAGIC, VERSIONS[SQUARES in arrays], len(text), len(arrays)), text]
     for array in arrays.values():
         values = np.ascontiguousarray(array).view(np.uint64)
-        planes = np.ascontiguousarray(values.view(np.uint8).reshape(-1, 8).T)  # bytes of one place are alike
+        planes = np.ascontiguousarray(values.view(np.uint8).reshape(-1, 8).T)  # bytes at the same place are similar
         packed = zlib.compress(planes.data, LEVEL)
         parts += [PLANE.pack(values.size, len(packed)), packed]
     content = b"".join(parts)
@@ -123,7 +123,7 @@ def pack(kind: str, head: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
 
 
 def unpack(data: Any, kind: str, room: Room | None = None) -> Fields:
-    """Return the fields of bytes that `pack` made; raise ValueError where they are anything else."""
+    """Return the fields of bytes made by `pack`; raise ValueError for any other bytes."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise ValueError(f"data must be bytes, got a {type(data).__name__}")
     data = bytes(data)
@@ -177,7 +177,7 @@ def _frame(data: bytes) -> tuple[int, int]:
 
 
 def read_file(path: str) -> bytes:
-    """Return the bytes of a summary's file; raise ValueError, before they are read, where it is none."""
+    """Return the bytes of a summary's file; raise ValueError before reading them if it is not such a file."""
     with open(path, "rb", opener=_open_without_waiting) as file:
         state = os.fstat(file.fileno())
         if not stat.S_ISREG(state.st_mode):
@@ -186,7 +186,7 @@ def read_file(path: str) -> bytes:
         size = FRAME.size + head_size
         for _ in range(n_arrays):
             file.seek(min(size, state.st_size))
-            plane = file.read(PLANE.size).ljust(PLANE.size, b"\0")  # where it ends before
+            plane = file.read(PLANE.size).ljust(PLANE.size, b"\0")  # in case the file ends earlier
             size += PLANE.size + PLANE.unpack(plane)[1]
         size += CHECKSUM_BYTES
         if size != state.st_size:
@@ -199,7 +199,7 @@ def read_file(path: str) -> bytes:
 
 
 def _open_without_waiting(path: str, flags: int) -> int:
-    """Open a file, also a pipe that nobody writes to."""
+    """Open a file, even a pipe that nobody writes to."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -208,7 +208,7 @@ def _no_json(text: str) -> None:
 
 
 def _unpacked(name: str, packed: bytes, size: int) -> NDArray[np.uint64]:
-    """Return an array of so many values; never more memory than they take."""
+    """Return an array of `size` values, without ever taking more memory than they do."""
     inflate = zlib.decompressobj()
     try:
         planes = inflate.decompress(packed, 8 * size + 1)

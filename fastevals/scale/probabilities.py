@@ -1,4 +1,4 @@
-"""Summaries of probabilities: their losses and calibration, exact and the same to the bit in whatever order."""
+"""Summaries of probabilities: their losses and calibration, exact and bit-identical for any order of rows."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ from fastevals.scale.squares import MAX_WEIGHT_IN_64_BITS, exact_sum
 from fastevals.scale.summary import Units, joint_labels, read_rows
 
 MOST_BINS = 10_000
-HIGHEST_LOSS = 745  # -log of the least float, and more
+HIGHEST_LOSS = 745  # at least -log of the smallest float
 
 
 class ProbabilitySummary(Summary):
-    """Rows of any number, as metrics of predicted probabilities need them: Brier score, log loss, calibration.
+    """Any number of rows, for metrics of predicted probabilities: Brier score, log loss, calibration.
 
-    Sums of losses are integers, so it makes no difference in what order rows come, and how they are parted: the values
-    are those of all rows in memory, to the bit. Summaries of parts merge to one of all rows.
+    Sums of losses are integers, so the order of rows and their division into parts do not matter: values equal those of
+    all rows in memory, bit by bit. Summaries of parts merge into one of all rows.
 
     Parameters
     ----------
     n_bins : int
-        Bins of equal width of the calibration curve, and of its error.
+        Number of equal-width bins of the calibration curve, and of its error.
     pos_label : label, optional
-        The positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels.
+        The positive class: by default 1 for labels 0/1, -1/1 and booleans; required for other labels.
 
     Notes
     -----
-    Where a score is outside [0, 1] the scores are no probabilities, and every metric is NaN.
+    If a score is outside [0, 1], scores are not probabilities, and every metric is NaN.
 
     Examples
     --------
@@ -74,11 +74,11 @@ class ProbabilitySummary(Summary):
         n_bins = check_integer("n_bins", n_bins, low=1, high=MOST_BINS)
         self._labels: tuple[Any, Any] = (pos_label, None)
         self.is_weighted = False  # whether rows have weights
-        self._squares: NDArray[np.int64] | None = None  # of weights by cell, where they are known,
+        self._squares: NDArray[np.int64] | None = None  # of weights by cell, if they are known,
         self._squared = 0  # and their sum
         self._edges = np.arange(n_bins + 1) / n_bins
         self._extremes = (math.inf, -math.inf)
-        self._losses = [0] * 5  # sums of squared and of logarithmic ones, how many are infinite, what both cut off
+        self._losses = [0] * 5  # squared, logarithmic, number of infinite ones, and what rounding cut off of both
         self._bins = np.zeros(2 * n_bins, dtype=np.int64)
         self._ends = np.tile([np.inf, -np.inf], n_bins)
         self._sums = [0] * n_bins
@@ -95,19 +95,19 @@ class ProbabilitySummary(Summary):
         sample_weight: ArrayLike | None = None,
         frequency_weight: ArrayLike | None = None,
     ) -> None:
-        """Count more rows. One that can't be counted raises an error, and none of them is.
+        """Count more rows. If one can't be counted, it raises an error and counts none of them.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
-            Labels of the two classes of all updates; one class alone, or no rows at all, are fine.
+            Labels of the same two classes in all updates; an update may have only one class, or no rows.
         y_score : array-like of shape (n_samples,)
             Finite scores.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights: whole numbers, not negative; with those of all rows at most 2**37. Intervals need sums of
-            squared weights, which are kept while these are at most 2**62, and weights below 2**30.
+            Row weights: integers, not negative, with a sum over all rows of at most 2**37. Intervals need sums of
+            squared weights, which are kept as long as they are at most 2**62 and weights are below 2**30.
         frequency_weight : array-like of shape (n_samples,), optional
-            How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
+            Number of copies of each row: integers, equivalent to repeating the rows. Not with `sample_weight`.
 
         Raises
         ------
@@ -121,7 +121,7 @@ class ProbabilitySummary(Summary):
             self._labels = labels
 
     def _count_rows(self, flags: Flags, scores: NDArray[Any], units: Units | None) -> None:
-        """Count rows that are checked; rows of weight zero are skipped."""
+        """Count rows that have been checked; rows of weight zero are skipped."""
         whole = None if units is None else units.counts
         if whole is not None and not whole.all():
             kept = whole > 0
@@ -149,7 +149,7 @@ class ProbabilitySummary(Summary):
                 self._losses[k] += more
 
     def _squares_of(self, whole: NDArray[np.int64] | None, n: int, *, are_weights: bool) -> NDArray[np.int64] | None:
-        """Return the squared weights of n rows, where they are to be counted."""
+        """Return the squared weights of n rows, if they are to be counted."""
         if are_weights and not self.is_weighted:
             self._squares, self._squared = self._cells.copy(), self.n_positives + self.n_negatives
         self.is_weighted = self.is_weighted or are_weights
@@ -205,7 +205,7 @@ class ProbabilitySummary(Summary):
         return f"ProbabilitySummary({self.n_positives + self.n_negatives} rows, {self.n_positives} positives)"
 
     def brier_score(self) -> float:
-        """Return the mean squared difference of probability and label, as `Ranking.brier_score`; NaN without rows."""
+        """Return the mean squared error of the probabilities, as `Ranking.brier_score`; NaN without rows."""
         squares, _, _, rest, _ = self._losses
         return min(self._mean("brier_score", squares, 0, rest), 1.0)
 
@@ -227,7 +227,7 @@ class ProbabilitySummary(Summary):
         Raises
         ------
         ValueError
-            If a score is outside [0, 1], or other bins are asked for than are kept.
+            If a score is outside [0, 1], or if bins are requested that are not kept.
         """
         kept = self._edges.size - 1
         if n_bins not in (None, kept) or strategy != "uniform":
@@ -244,23 +244,23 @@ class ProbabilitySummary(Summary):
         return CalibrationCurve(fractions, np.where(sizes > 0, means, np.nan), sizes, self._edges)
 
     def expected_calibration_error(self, n_bins: int | None = None, *, strategy: Strategy = "uniform") -> float:
-        """Return the mean distance of a bin's share of positives from its mean probability, by rows."""
+        """Return the mean distance between a bin's share of positives and its mean probability, weighted by rows."""
         if self.are_probabilities:
             return self.calibration_curve(n_bins, strategy=strategy).expected_calibration_error
         return self._mean("expected_calibration_error", 0, 0, 0)
 
     def metrics(self) -> dict[str, float]:
-        """Return all metrics of probabilities, by the registry's names; NaN where they are none."""
+        """Return all metrics of probabilities by name; NaN if scores are not probabilities."""
         names = [name for name, entry in SCORE_METRICS.items() if entry.of == "probabilities"]
         return {name: getattr(self, name)() if self.are_probabilities else math.nan for name in names}
 
     def counts(self) -> ThresholdCounts:
-        """Return counts with the rows of each cell and class at their mean probability: for a bootstrap of cells."""
+        """Return counts with the rows of each cell and class at their mean probability, to bootstrap cells."""
         counts = counts_of_cells(self._cells, self._offsets, self._edges)
         return counts.in_weight() if self.is_weighted else counts
 
     def squares(self) -> ThresholdCounts | None:
-        """Return sums of squared weights at the thresholds of `counts`; None where they are not known."""
+        """Return sums of squared weights at the thresholds of `counts`; None if they are not known."""
         if self._squares is None:
             return None
         return counts_of_cells(self._cells, self._offsets, self._edges, self._squares).in_weight()
@@ -320,7 +320,7 @@ class ProbabilitySummary(Summary):
         summary._labels, summary.is_weighted = fields.labels(), fields.is_weighted()
         low, high = fields.numbers("extremes", 2)
         summary._extremes = low, high
-        rests = fields.integers("rests", 2) if "rests" in fields else [0, 0]  # which 0.3.0 didn't keep
+        rests = fields.integers("rests", 2) if "rests" in fields else [0, 0]  # 0.3.0 didn't keep them
         summary._losses, summary._sums = fields.integers("losses", 3) + rests, fields.integers("sums", n_bins)
         summary._bins = bins = fields.counts("bins", 2 * n_bins, high=MAX_ROWS).copy()
         summary._ends = ends = fields.floats("ends", 2 * n_bins).copy()
@@ -359,6 +359,6 @@ class ProbabilitySummary(Summary):
 
 
 def check_rows(n: int) -> None:
-    """Raise where rows are more than sums of integers hold."""
+    """Raise if there are more rows than sums of integers can hold."""
     if n > MAX_ROWS:
         raise ValueError(f"rows, or their weight, must add up to at most 2**37, got {n}")

@@ -1,8 +1,8 @@
-"""Weights rounded to whole units: how far off their sums may be, and what that changes.
+"""Weights rounded to whole units: how far off their sums may be, and the effect on metrics.
 
-A row's units are at least 1, and its weight is within half a unit of them. So the weight of any rows of a class is off
-by no more than the sum of all that was rounded, nor by more than half of it. Counts that are moved so far one way at
-each threshold are no better than those of the rows, moved the other way no worse.
+A row has at least 1 unit, and its weight is within half a unit of its units. So the weight of any rows of a class is
+off by at most the sum of all roundings, and by at most half of itself. Counts moved that far one way at each threshold
+are no better than the rows' counts; moved the other way, they are no worse.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from numpy.typing import NDArray
 from fastevals._options import named_by_base
 from fastevals.counts import Cells, ThresholdCounts
 
-PARTS = 2**20  # of a unit, in which what is rounded is added up
-LOST = 2.0**-53  # relative, by the division by a unit
+PARTS = 2**20  # parts of a unit in which roundings are added up
+LOST = 2.0**-53  # relative rounding of a division by a unit
 
 WORSE, BETTER = -1, 1  # sides
 
 
 def parts_lost(weights: NDArray[np.float64], units: NDArray[Any], unit: float) -> NDArray[np.int64]:
-    """Return by how many parts of a unit, rounded up, each row's weight may differ from its units."""
+    """Return the parts of a unit, rounded up, by which each row's weight may differ from its units."""
     exact = weights / unit
     off = np.abs(exact - units)
     return np.asarray(np.where(off > 0, np.ceil((off + exact * LOST) * PARTS), 0), dtype=np.int64)
 
 
 class Spare(NamedTuple):
-    """By how many units the rows of each class may weigh more or less than was counted."""
+    """Units by which the rows of each class may weigh more or less than was counted."""
 
     negatives: float = 0.0
     positives: float = 0.0
@@ -40,7 +40,7 @@ class Spare(NamedTuple):
         return not (self.negatives or self.positives)
 
     def share(self, counts: ThresholdCounts) -> float:
-        """Return how much weight may be missing or in excess, twice: as numerator and denominator."""
+        """Return the largest share of weight that may be off, counted in the numerator and in the denominator."""
         total, off = float(counts.n_pos + counts.n_neg), sum(self)
         return 2 * off / max(total - off, total / 2) if total else 0.0
 
@@ -51,7 +51,7 @@ def moved(sums: Any, spare: float, side: int) -> Any:
 
 
 def moved_cells(at: Cells, spare: Spare, side: int) -> Cells:
-    """Return cells that are as bad, or as good, as rounding may have left them."""
+    """Return cells that are as bad, or as good, as rounding allows."""
     negatives, positives = spare
     return Cells(
         moved(at.tp, positives, side), moved(at.fp, negatives, -side), moved(at.fn, positives, -side),
@@ -61,7 +61,7 @@ def moved_cells(at: Cells, spare: Spare, side: int) -> Cells:
 
 @named_by_base
 class LooseCounts(ThresholdCounts):
-    """Counts whose cells at each threshold are as bad, or as good, as rounding may have left them."""
+    """Counts whose cells at each threshold are as bad, or as good, as rounding allows."""
 
     __slots__ = ("_side", "_spare")
 
@@ -70,7 +70,7 @@ class LooseCounts(ThresholdCounts):
 
     @classmethod
     def of(cls, counts: ThresholdCounts, spare: Spare, side: int) -> ThresholdCounts:
-        """Return counts of which all is off to one side; the same where nothing was rounded."""
+        """Return counts that are off to one side; unchanged if nothing was rounded."""
         if spare.is_none:
             return counts
         loose = cls._unchecked(counts.thresholds, counts.tps, counts.fps)
@@ -84,10 +84,10 @@ class LooseCounts(ThresholdCounts):
 
 
 def moved_curve(counts: ThresholdCounts, spare: Spare, side: int, *, over_share: bool = False) -> ThresholdCounts:
-    """Return counts of which the rates of both classes, and the share of positives, are off to one side.
+    """Return counts whose class rates and share of positives are off to one side.
 
-    Fewer positives are the worse side. Over the share that is predicted positive (`over_share`) they are neither: there
-    counts have the fewest that there may be, and points are moved along by what more would change.
+    Fewer positives are the worse side. Over the share of rows predicted positive (`over_share`) they are neither better
+    nor worse: there, counts have the fewest possible positives, and points move by the effect of having more.
     """
     if spare.is_none:
         return counts
@@ -106,5 +106,5 @@ def moved_curve(counts: ThresholdCounts, spare: Spare, side: int, *, over_share:
 
 
 def _moved_totals(counts: ThresholdCounts, spare: Spare, side: int) -> tuple[float, float]:
-    """Return the weight of negatives and positives with the fewest positives among all, or the most."""
+    """Return the weights of negatives and positives with the smallest, or the largest, share of positives."""
     return moved(counts.n_neg, spare.negatives, -side), moved(counts.n_pos, spare.positives, side)

@@ -1,4 +1,4 @@
-"""What a report needs of the rows of files, counted in ranges of scores: kept beside them, merged, read again."""
+"""The counts that a report needs of the rows of files, in ranges of scores: to keep, merge and read again."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
     S = TypeVarWithDefault("S", covariant=True, default=RankingSummary)
 else:
-    S = TypeVar("S")  # of a model, or of a value of the column that parts the rows
+    S = TypeVar("S")  # of a model, or of a value of the column that divides the rows
 
-SAMPLED_PIECES = 16  # that a grid is fitted to
-FEW_PIECES = 4  # of them, which tell what scores another piece has
+SAMPLED_PIECES = 16  # pieces that a grid is fitted to
+FEW_PIECES = 4  # sampled pieces that are enough to represent the scores of another piece
 BEYOND = 64  # one cell in 64 is reserved for scores below the whole sample, and one for scores above it
-MOST_VALUES = 1000  # of a column, each with summaries of its own
-ROWS_PER_SCORE = 4  # rows of a sample for each distinct score, from which all rows may have few
-ROUND = 8  # pieces for each thread, after which what is counted may be stored
+MOST_VALUES = 1000  # of a column, each with its own summaries
+ROWS_PER_SCORE = 4  # sampled rows per distinct score from which the rows may have few distinct scores
+ROUND = 8  # pieces per thread, after which counts may be stored
 
 
 @dataclass
@@ -49,11 +49,11 @@ class CountedBlock:
     Attributes
     ----------
     n_samples, n_positives : int
-        Rows.
+        Number of rows.
     summaries : dict of str to RankingSummary
-        By model.
+        Summaries by model.
     probabilities : dict of str to ProbabilitySummary
-        By model; none where weights are not whole numbers.
+        Summaries by model; none if weights are not integers.
     """
 
     n_samples: int
@@ -73,16 +73,16 @@ class CountedBlock:
 
     @property
     def has_squares(self) -> bool:
-        """Whether rows have no weights, or sums of their squares are known."""
+        """Whether rows have no weights, or the sums of their squares are known."""
         rankings = (as_ranking(name, summary) for name, summary in self.summaries.items())
         return not self.is_weighted or all(ranking._squares is not None for ranking in rankings)
 
     def all_summaries(self) -> list[RankingSummary | ProbabilitySummary]:
-        """Return those of all models."""
+        """Return the summaries of all models."""
         return [*self.summaries.values(), *self.probabilities.values()]
 
     def add(self, rows: Rows, *, are_copies: bool = False) -> None:
-        """Count rows, each once, by its weight, or as many copies."""
+        """Count rows: each once, by its weight, or as a number of copies."""
         n_samples, n_positives = rows.counted(are_copies)
         self.n_samples += n_samples
         self.n_positives += n_positives
@@ -114,10 +114,10 @@ class CountedBlock:
 
 @dataclass
 class ScoresSummary(Summary, Mapping[Any, S]):
-    """Rows of several models' scores, counted in ranges, by value of a column: what `fastevals summarize` writes.
+    """Scores of several models, counted in ranges, by value of a column: the output of `fastevals summarize`.
 
-    A mapping of the models' names to their `RankingSummary`; where rows are parted, of values to such mappings. Models
-    are counted each by itself: which rows one ranks better than another is not kept.
+    A mapping of model names to `RankingSummary`; if a column divides the rows, of its values to such mappings. Models
+    are counted separately: it isn't known which rows one model ranks better than another.
 
     Attributes
     ----------
@@ -126,19 +126,19 @@ class ScoresSummary(Summary, Mapping[Any, S]):
     models : tuple of str
         Columns of scores.
     weight, by : str or None
-        Columns of weights, and of values that part rows.
+        Columns of weights, and of values that divide the rows.
     are_copies : bool
-        Whether the weights are numbers of copies of rows.
+        Whether weights are numbers of copies of rows.
     labels : tuple
-        The positive and the negative label; None where it is not known.
+        The positive and the negative label; None if unknown.
     blocks : dict of label to CountedBlock
-        By value, ascending; of None where rows are not parted.
+        Counts by value, ascending; under None if rows are not divided.
     left_out : LeftOut
-        Rows left out since they can't be counted.
+        Rows left out because they can't be counted.
     n_weightless : int
-        Rows left out since their weight is zero.
+        Rows left out because their weight is zero.
     pieces : dict of str to int
-        Of what is not all counted yet: what is, and its rows.
+        If counting is unfinished, the pieces that are counted, with their rows.
     """
 
     KIND = "scores"
@@ -152,12 +152,12 @@ class ScoresSummary(Summary, Mapping[Any, S]):
     left_out: LeftOut = field(default_factory=LeftOut)
     n_weightless: int = 0
     pieces: dict[str, int] = field(default_factory=dict)
-    settings: list[Any] = field(default_factory=list)  # of the run that was stopped
+    settings: list[Any] = field(default_factory=list)  # of a run that was stopped
     are_copies: bool = False
 
     @property
     def n_samples(self) -> int:
-        """Rows."""
+        """Number of rows."""
         return sum(block.n_samples for block in self.blocks.values())
 
     @property
@@ -204,17 +204,17 @@ class ScoresSummary(Summary, Mapping[Any, S]):
         )  # fmt: skip
 
     def with_text_values(self) -> Self:
-        """Return a summary whose numeric values are text, as they are shown."""
+        """Return a summary with numeric values converted to text, as they are shown."""
         return replace(self, blocks={_as_text(value): block for value, block in self.blocks.items()})
 
     def share_labels(self) -> None:
-        """Let all summaries know the labels: of a part of the rows one may have been missing."""
+        """Pass the labels to all summaries: part of the rows may have lacked one."""
         for block in self.blocks.values():
             for summary in block.all_summaries():
                 summary._labels = self.labels
 
     def of_models(self, label: str, models: Sequence[str]) -> Self:
-        """Return the same of some of the models; raise where it has no such columns."""
+        """Return the summary of some of the models; raise if there are no such columns."""
         if label != self.label:
             raise ValueError(f"label must be {self.label!r}, which was counted, got {label!r}")
         for name in models:
@@ -305,7 +305,7 @@ class ScoresSummary(Summary, Mapping[Any, S]):
             self._check_block(self.blocks[value])
 
     def _check_block(self, block: CountedBlock) -> None:
-        """Raise unless a block's summaries are of its rows."""
+        """Raise unless a block's summaries have the rows of the block."""
         units = {summary._unit for summary in block.summaries.values()}
         weights = {tuple(summary.cells.totals.tolist()) for summary in block.summaries.values()}
         (totals,) = weights if len(weights) == 1 else [(-1, -1)]
@@ -332,11 +332,11 @@ def _as_text(value: Any) -> str | None:
     return value if value is None or isinstance(value, str) else repr(value).lower()
 
 
-ENDLESS = (["inf"], ["-inf"])  # labels that JSON has not
+ENDLESS = (["inf"], ["-inf"])  # labels that JSON lacks
 
 
 def _are_rows(value: Any) -> bool:
-    """Return whether a value says how many rows there are, and how many of them are positive."""
+    """Return whether a value is a number of rows and a number of positives among them."""
     return isinstance(value, list) and len(value) == 2 and all(map(is_count, value)) and value[1] <= value[0]
 
 
@@ -345,7 +345,7 @@ def _are_named(value: Any) -> bool:
 
 
 def _are_left_out(found: Any) -> bool:
-    """Return whether it is a value, how many of its rows are left out, and which columns these lack."""
+    """Return whether this is a value, the number of its rows that are left out, and the columns that they lack."""
     if not isinstance(found, list) or len(found) != 4:
         return False
     value, n_rows, *lacking = found
@@ -358,22 +358,22 @@ def _are_left_out(found: Any) -> bool:
 
 @dataclass(frozen=True)
 class Counting:
-    """How rows are counted.
+    """How to count rows.
 
     Attributes
     ----------
     cells : int
-        Ranges of each model's scores, about.
+        Approximate number of ranges of each model's scores.
     thresholds : ndarray of uint64
         Keys of thresholds at which counts stay exact.
     grids : dict of str to ScoreGrid
-        Ranges of the scores of some models.
+        Ranges of scores for some models.
     largest_weight : float or None
-        Where weights are not whole numbers.
+        The largest weight, if weights are not integers.
     with_probabilities : bool
-        Whether what metrics of probabilities need is counted too.
+        Whether to count for metrics of probabilities too.
     may_move : bool
-        Whether other ranges may be fitted to rows that those of `grids` don't fit.
+        Whether new ranges may be fitted to rows that `grids` don't fit.
     """
 
     cells: int
@@ -427,7 +427,7 @@ class Counting:
 
 @contextmanager
 def naming_weights(reader: RowReader, piece: Piece) -> Iterator[None]:
-    """Make errors name the column of weights, and what is read; which row of a part it is, is left out."""
+    """Make errors name the column of weights and the piece; the row within a part is left out."""
     try:
         yield
     except ValueError as error:
@@ -456,14 +456,14 @@ def count_scores(
     thresholds : ndarray of uint64
         Keys of thresholds at which counts stay exact.
     cells : int
-        Ranges of each model's scores, about.
+        Approximate number of ranges of each model's scores.
     progress : bool
     largest_weight : float, optional
-        That a row can have; without it that of these rows.
+        The largest possible row weight; by default the largest of these rows.
     before : ScoresSummary, optional
-        What is counted of it already.
+        Counts from an earlier run.
     store : callable, optional
-        Called with what is counted, now and then.
+        Called now and then with the counts so far.
 
     Returns
     -------
@@ -498,9 +498,9 @@ def count_scores(
 
 
 def _fit_to_files(reader: RowReader, cells: int, thresholds: NDArray[np.uint64]) -> dict[str, ScoreGrid]:
-    """Return grids fitted to some rows of pieces that lie evenly among all, and to what is known of the others.
+    """Return grids fitted to some rows of evenly spaced pieces, and to what is known of the others.
 
-    If the rows are sorted by score, the other pieces have scores that the sample knows nothing about.
+    If rows are sorted by score, the other pieces have scores that the sample does not show.
     """
     pieces = reader.files.pieces
     chosen = sorted({i * len(pieces) // SAMPLED_PIECES for i in range(SAMPLED_PIECES)})
@@ -520,10 +520,10 @@ def _fit_to_files(reader: RowReader, cells: int, thresholds: NDArray[np.uint64])
 def _cuts_of_unseen(
     name: str, sample: ScoreCells, others: Sequence[Piece], n_rows: int, cells: int
 ) -> NDArray[np.uint64]:
-    """Return cuts where other pieces than those sampled have scores, and the sample has few.
+    """Return cuts where pieces that were not sampled have scores and the sample has few.
 
-    A piece that is not represented has its share of the cells, from its least score to its greatest. It is represented
-    if the sample has as many scores between the two as `FEW_PIECES` pieces of that size would give it, or half of all.
+    A piece that is not represented gets its share of the cells, from its lowest score to its highest. It is represented
+    if the sample has as many scores in that range as `FEW_PIECES` pieces of its size would give it, or half of all.
     Some cells are reserved for scores outside the range of the sample.
     """
     spans = [(piece.n_rows or 0, piece.span(name)) for piece in others]
@@ -553,7 +553,7 @@ def _samples(reader: RowReader, taken: Sequence[Piece]) -> dict[str, ScoreCells]
         for rows in reader.rows(piece):
             found.append(rows.take(slice(None, None, step)))
             if piece.n_rows is None and sum(each.flags.size for each in found) >= SAMPLED_ROWS // len(taken):
-                break  # of a file whose rows are not known beforehand, the first
+                break  # after the first rows, if the number of rows is not known beforehand
         return found
 
     parts = [rows for part in run(read, taken) for rows in part]
@@ -572,9 +572,9 @@ def fitted_grids(
     thresholds: NDArray[np.uint64],
     cuts: Mapping[str, NDArray[np.uint64]] = MappingProxyType({}),
 ) -> dict[str, ScoreGrid]:
-    """Return grids for all rows; none for models of so few distinct scores that each may have a cell.
+    """Return grids for all rows, except for models with so few distinct scores that each can have a cell.
 
-    `cuts` are those that a model has in any case, within the number of cells.
+    `cuts` are cuts that a model always has, within the number of cells.
     """
     grids = {}
     for name, sample in samples.items():
@@ -587,7 +587,7 @@ def fitted_grids(
 
 
 def _largest_weight(reader: RowReader) -> float | None:
-    """Return the largest weight; None where all are whole numbers."""
+    """Return the largest weight; None if all are integers."""
     if not reader.files.can_repeat:
         return None
 

@@ -1,4 +1,4 @@
-"""Rankings of Spark's frames: `ranking` and its company, as those of `fastevals.scale.engines`.
+"""Rankings of Spark frames: `ranking` and related functions, as described in `fastevals.scale.engines`.
 
 >>> from fastevals.scale import spark
 >>> ranking = spark.ranking(df, label="y", score="p")  # doctest: +SKIP
@@ -32,15 +32,15 @@ __all__ = [
     "target_summary",
 ]
 
-FAN = 32  # answers that a worker merges
+FAN = 32  # answers that a worker merges at a time
 MISSING = "frames of Spark need pyspark: pip install pyspark pandas pyarrow"
-SHUFFLED, MOST_SHUFFLED = 1 << 20, 2_000  # rows of a partition by value, as long as there are not more partitions,
-MOST_ROWS = 1 << 24  # and of one at most
-SPARE = 1.2  # times as many rows of a sample as are wanted, since they are drawn one by one
+SHUFFLED, MOST_SHUFFLED = 1 << 20, 2_000  # rows of a partition by value, with at most so many
+MOST_ROWS = 1 << 24  # the most rows of a partition
+SPARE = 1.2  # rows to sample per row wanted, since each is drawn at random
 
 
 class SparkFrame(Frame):
-    """A data frame of Spark's, classic or Connect.
+    """A Spark data frame, classic or Connect.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class SparkFrame(Frame):
         self.names = list(df.columns)
 
     def select(self, columns: Sequence[str]) -> Any:
-        """Return a data frame of some columns: of vectors, as Spark's models give, the last entry."""
+        """Return a data frame of some columns; of a vector, as Spark's models return, the last entry."""
         from pyspark.sql import functions
 
         selected = []
@@ -71,7 +71,7 @@ class SparkFrame(Frame):
         return self.df.select(*selected)
 
     def sample(self, columns: Sequence[str], n_rows: int) -> tuple[list[Any], bool]:
-        """Return record batches of rows from all partitions, and whether it is all."""
+        """Return record batches of rows from all partitions, and whether these are all rows."""
         selected, (n, _) = self.select(columns), self.size
         share = n_rows * SPARE / max(n, 1)
         if share < 1:
@@ -79,7 +79,7 @@ class SparkFrame(Frame):
         return _collected(selected).to_batches(), share >= 1
 
     def answers(self, task: Task) -> list[Answer]:
-        """Return the answers of all partitions to a task, those of many merged by workers."""
+        """Return the answers of all partitions to a task; if they are many, workers merge them."""
         from pyspark import cloudpickle
 
         sent = cloudpickle.dumps(task)
@@ -122,7 +122,7 @@ class SparkFrame(Frame):
 
     @cached_property
     def size(self) -> tuple[int, int]:
-        """Rows and partitions."""
+        """Numbers of rows and partitions."""
         from pyspark.sql import functions
 
         numbers = self.df.select(functions.spark_partition_id().alias("number"))
@@ -131,7 +131,7 @@ class SparkFrame(Frame):
         return n_rows, 1 + (last or 0)
 
     def by_value(self, column: str) -> Frame:
-        """Return the same rows, those of a value in one partition."""
+        """Return the same rows, with all rows of a value in one partition."""
         n_rows, _ = self.size
         n = max(min(-(-n_rows // SHUFFLED), MOST_SHUFFLED), -(-n_rows // MOST_ROWS), 1)
         frame = SparkFrame(self.df.repartition(n, _quoted(column)))
@@ -140,7 +140,7 @@ class SparkFrame(Frame):
 
     @contextmanager
     def by_range(self, column: str, n_ranges: int, columns: Sequence[str]) -> Iterator[Frame]:
-        """Return the same rows, those of a range of scores in each partition; kept on disk while the context lasts."""
+        """Return the same rows, with a range of scores in each partition; kept on disk while the context lasts."""
         from pyspark import StorageLevel
 
         kept = self.select(columns).repartitionByRange(n_ranges, _quoted(column)).persist(StorageLevel.DISK_ONLY)
@@ -151,7 +151,7 @@ class SparkFrame(Frame):
 
 
 def _collected(df: Any) -> Any:
-    """Return a data frame as a table of Arrow's."""
+    """Return a data frame as an Arrow table."""
     from pyspark.errors import PythonException
 
     try:
@@ -167,7 +167,7 @@ def _collected(df: Any) -> Any:
 
 
 def _quoted(name: str) -> str:
-    """Return a column's name as Spark's expressions have it."""
+    """Return a column's name as quoted in Spark's expressions."""
     return "`" + name.replace("`", "``") + "`"
 
 

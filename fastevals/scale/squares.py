@@ -1,7 +1,7 @@
-"""Squared weights of rows, as whole numbers: their sums are the same in whatever order and parts rows come.
+"""Squared weights of rows as integers: their sums are the same for any order and division of the rows.
 
-A square has two limbs of `LIMB_BITS` bits: weights are below 2**40 units, and those of all rows at most 2**62, so that
-the upper limb of a sum fits 64 bits. The lower one does until it is carried, which is after each chunk of rows.
+A square has two limbs of `LIMB_BITS` bits. Weights are below 2**40 units, and add up to at most 2**62, so the upper
+limb of a sum fits in 64 bits. So does the lower one until it is carried, which is after each chunk of rows.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from fastevals.measure.ranking.squares import SquaredWeights
 Ints = NDArray[np.int64]
 
 LIMB_BITS, DIGIT_BITS = 40, 20
-MAX_WEIGHT_IN_64_BITS = 2**30  # weights below it have squares of which some billions fit 64 bits
-MAX_WEIGHT_IN_LIMBS = 2**LIMB_BITS - 1  # units of weight of a row, whose square is kept
+MAX_WEIGHT_IN_64_BITS = 2**30  # billions of squares of weights below it add up within 64 bits
+MAX_WEIGHT_IN_LIMBS = 2**LIMB_BITS - 1  # the largest row weight, in units, whose square is kept
 
 
 def with_squares(units: Ints) -> Ints:
@@ -39,12 +39,12 @@ def with_squares(units: Ints) -> Ints:
 
 
 def of_ones(copies: Ints) -> Ints:
-    """Return the same of so many rows that weigh 1 each, of shape (3, ...)."""
+    """Return the same for numbers of rows that weigh 1 each, of shape (3, ...)."""
     return np.stack((copies, copies & _ones(LIMB_BITS), copies >> LIMB_BITS))
 
 
 def carry(lower: Ints, upper: Ints) -> None:
-    """Move what the lower limbs have too much to the upper ones, in place."""
+    """Move the overflow of the lower limbs to the upper ones, in place."""
     upper += lower >> LIMB_BITS
     lower &= _ones(LIMB_BITS)
 
@@ -59,14 +59,14 @@ def _ones(bits: int) -> int:
 
 
 class RowSums(NamedTuple):
-    """What weights leave open of the rows of each class, negatives first: how many they are, and summed cubes."""
+    """What total weights don't show about the rows of each class, negatives first: their number and summed cubes."""
 
     rows: tuple[int, int] = (0, 0)
     cubes: tuple[int, int] = (0, 0)
 
     @classmethod
     def of(cls, units: Ints, flags: NDArray[Any]) -> Self:
-        """Return those of weighted rows."""
+        """Return the sums of weighted rows."""
         n_pos, cubes = int(np.count_nonzero(flags)), [0, 0]
         for rows in blocks(slice(0, units.size)):
             total, positives = _sum_of_cubes(units[rows]), _sum_of_cubes(units[rows] * flags[rows])
@@ -75,12 +75,12 @@ class RowSums(NamedTuple):
 
     @classmethod
     def of_ones(cls, n_neg: int, n_pos: int) -> Self:
-        """Return those of so many rows that weigh 1 each."""
+        """Return the sums of rows that weigh 1 each."""
         return cls((n_neg, n_pos), (n_neg, n_pos))
 
     @classmethod
     def of_fields(cls, fields: Any) -> Self:
-        """Return those of a summary's head."""
+        """Return the sums in a summary's head."""
         return cls(*(tuple(fields.integers(name, 2)) for name in cls._fields))
 
     def head(self) -> dict[str, Any]:
@@ -88,7 +88,7 @@ class RowSums(NamedTuple):
         return {name: list(map(hex, pair)) for name, pair in self._asdict().items()}
 
     def plus(self, other: RowSums) -> RowSums:
-        """Return those of both."""
+        """Return the sums of both."""
         (a, b), (c, d) = ([x + y for x, y in zip(*each, strict=True)] for each in zip(self, other, strict=True))
         return RowSums((a, b), (c, d))
 
@@ -108,14 +108,14 @@ def exact_sum(values: Ints) -> int:
 
 
 def squared_points(squares: ThresholdCounts, sums: RowSums, unit: float = 1.0) -> SquaredWeights:
-    """Return sums of squared units at thresholds as those of weights."""
+    """Return sums of squared units at thresholds as sums of squared weights."""
     tps, fps = (each * (unit * unit) for each in (squares.tps, squares.fps))
     negatives, positives = (cubes * unit**3 for cubes in sums.cubes)
     return SquaredWeights.of(squares.thresholds, tps, fps, sums.rows, (negatives, positives))
 
 
 def check_limbs(weights: Ints, lower: Ints, upper: Ints) -> None:
-    """Raise unless there may be rows whose whole weights, and the limbs of their squares, add up to such sums."""
+    """Raise unless rows are possible whose integer weights and limbs of squares have these sums."""
     squares = as_floats(lower, upper)
     floats = weights.astype(np.float64)
     in_range = (lower >> LIMB_BITS == 0) & (upper <= weights)
@@ -126,7 +126,7 @@ def check_limbs(weights: Ints, lower: Ints, upper: Ints) -> None:
 
 
 def check_squares(counts: Ints, sums: RowSums) -> None:
-    """Raise unless there may be rows with weights, squares and cubes such as were stored; counts as of `ScoreCells`."""
+    """Raise unless rows are possible with the stored weights, squares and cubes; counts are as in `ScoreCells`."""
     weights, lower, upper = counts[:, :2], counts[:, 2:4], counts[:, 4:]
     check_limbs(weights, lower, upper)
     for k, (n, cubes) in enumerate(zip(sums.rows, sums.cubes, strict=True)):

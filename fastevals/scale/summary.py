@@ -39,39 +39,39 @@ from fastevals.scale.payload import SQUARES, Summary
 from fastevals.scale.rounding import PARTS, Spare, parts_lost
 from fastevals.scale.squares import MAX_WEIGHT_IN_LIMBS, RowSums, check_squares, exact_sum, of_ones, with_squares
 
-CHUNK = 1 << 21  # rows that are counted together; fewer wait for more,
-ROWS_PER_BATCH = 1 << 17  # or of these, where the ranges are given: they are counted at once
-SAMPLED_ROWS = 1 << 19  # of them, that a grid is fitted to
-MOVED = 4.0  # times the doubt of evenly filled cells, from which a grid no longer fits the rows that come
-FEW_SCORES = 1 << 10  # distinct scores, which a ranking counts in a hash table, and
-SPARSE = 8  # rows of a chunk for each of more, from which a grid of atoms is faster than its sort
+CHUNK = 1 << 21  # rows that are counted together; fewer rows wait for more,
+ROWS_PER_BATCH = 1 << 17  # unless ranges are given and there are at least this many, which are counted immediately
+SAMPLED_ROWS = 1 << 19  # rows of a chunk that a grid is fitted to
+MOVED = 4.0  # doubt, relative to evenly filled cells, from which a grid no longer fits new rows
+FEW_SCORES = 1 << 10  # distinct scores that a ranking counts in a hash table
+SPARSE = 8  # rows of a chunk per score beyond these, from which a grid of atoms is faster than its sort
 MOST_CELLS = 2**26
-SPARE = 4  # times as many cells as wanted that merged summaries may have
-UNITS = 2**24  # that the largest weight is counted in
-NO_BOUNDS = "no bounds"  # the negative label, without a positive one, where nothing is told of any bounds
-SMALLEST_WEIGHT = 2.0**-900  # largest weight, of which parts are as precise as floats are
+SPARE = 4  # times as many cells as asked for that merged summaries may have
+UNITS = 2**24  # units of the largest weight
+NO_BOUNDS = "no bounds"  # as the negative label, without a positive one: no bounds are known
+SMALLEST_WEIGHT = 2.0**-900  # smallest value of the largest weight whose parts have the full precision of floats
 
 
 class RankingSummary(Summary):
-    """Rows of any number, as a ranking needs them: so many of each class in each of some ranges of scores.
+    """Any number of rows, for a ranking: the number of rows of each class in each range of scores.
 
-    While distinct scores are no more than `cells`, each has a range to itself, and every number is exact. Beyond it
-    ranges are fitted to the rows that come: numbers then have a certificate, bounds between which that of the rows
-    themselves is for certain. Summaries of parts (files, days, machines) merge to one of all rows.
+    As long as there are at most `cells` distinct scores, each has its own range, and all numbers are exact. Beyond
+    that, ranges are fitted to the incoming rows, and numbers have a certificate: bounds that certainly contain the
+    value of the rows themselves. Summaries of parts (files, days, machines) merge into one of all rows.
 
     Parameters
     ----------
     cells : int
-        Ranges, about. The certificate of an AUC is about 1.5 / cells wide.
+        Approximate number of ranges. The certificate of an AUC is about 1.5 / cells wide.
     at : float or array-like, optional
         Thresholds at which confusion matrices stay exact.
     grid : ScoreGrid, optional
-        The ranges. Without it they are fitted to the first rows, and anew where later ones differ much.
+        The ranges. By default they are fitted to the first rows, and again if later rows differ much.
     pos_label : label, optional
-        The positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels.
+        The positive class: by default 1 for labels 0/1, -1/1 and booleans; required for other labels.
     largest_weight : float, optional
-        That a row can have: weights are counted in parts of it, 16 million, and what is rounded away is in the
-        certificates. Weights that are whole numbers need none.
+        The largest possible row weight: weights are counted in 16 millionths of it, and certificates include the
+        rounding. Not needed for integer weights.
 
     Examples
     --------
@@ -85,9 +85,9 @@ class RankingSummary(Summary):
 
     Notes
     -----
-    Merged summaries with one grid for all are the same to the bit in whatever order. Those with grids of their own
-    always merge too; where that makes too many cells, neighbours are joined, and last digits depend on the order. All
-    must be of the same labels and, where that was given, the same `largest_weight`.
+    Merged summaries that share one grid are bit-identical in any order. Those with grids of their own can always be
+    merged too; if that makes too many cells, neighbours are joined, and last digits depend on the order. All must have
+    the same labels and, if given, the same `largest_weight`.
     """
 
     KIND = "ranking"
@@ -118,13 +118,13 @@ class RankingSummary(Summary):
         self._own_grid = grid is None
         self._unit = unit
         self.is_weighted = unit is not None  # whether rows have weights
-        self._row_sums = None if unit is None else RowSums()  # of weights; None where squares are not kept either
+        self._row_sums = None if unit is None else RowSums()  # of weights; None if squares are not kept either
         self._lost = (0, 0)  # parts of units by which negatives and positives may weigh more or less than was counted
         self._labels: tuple[Any, Any] = (
             as_label("pos_label", pos_label),
             None,
         )  # positive and negative, as far as they are known
-        self._cells = ScoreCells.none()  # what is counted but for the grid's
+        self._cells = ScoreCells.none()  # all counts except the grid's
         self._counts: NDArray[np.int64]  # of the grid's cells, of shape (n_sums, 2 * n_cells)
         self._waiting: list[tuple[NDArray[Any], Flags, NDArray[np.int64] | None]] = []
         self._read: ScoreCells | None = None  # all cells, once asked for
@@ -140,20 +140,20 @@ class RankingSummary(Summary):
         sample_weight: ArrayLike | None = None,
         frequency_weight: ArrayLike | None = None,
     ) -> None:
-        """Count more rows. One that can't be counted raises an error, and none of them is.
+        """Count more rows. If one can't be counted, it raises an error and counts none of them.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
-            Labels of the two classes of all updates; one class alone, or no rows at all, are fine.
+            Labels of the same two classes in all updates; an update may have only one class, or no rows.
         y_score : array-like of shape (n_samples,)
-            Finite scores that float64 holds exactly.
+            Finite scores that float64 can hold exactly.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights, not negative: whole numbers, or any up to `largest_weight`. Rows of weight zero are left out.
-            Each row is one independent observation. Intervals need sums of squared weights, which are kept unless a
-            row weighs 2**40 units or more.
+            Row weights, not negative: integers, or any numbers up to `largest_weight`. Rows of weight zero are left
+            out. Each row is one independent observation. Intervals need sums of squared weights, which are kept unless
+            a row weighs 2**40 units or more.
         frequency_weight : array-like of shape (n_samples,), optional
-            How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
+            Number of copies of each row: integers, equivalent to repeating the rows. Not with `sample_weight`.
 
         Raises
         ------
@@ -167,7 +167,7 @@ class RankingSummary(Summary):
             self._labels = labels
 
     def _count_rows(self, flags: Flags, scores: NDArray[Any], units: Units | None) -> None:
-        """Count rows that are checked, at once or with others that come later."""
+        """Count rows that have been checked, now or together with later ones."""
         counts = None
         if units is not None:
             counts = units.counts
@@ -194,7 +194,7 @@ class RankingSummary(Summary):
     def _sums_of(
         self, flags: Flags, counts: NDArray[np.int64] | None, *, are_weights: bool
     ) -> NDArray[np.int64] | None:
-        """Return what rows add to the sums of their cells, of shape (n_sums, n_rows); None where each adds 1."""
+        """Return what rows add to their cells' sums, of shape (n_sums, n_rows); None if each adds 1."""
         if are_weights:
             assert counts is not None
             known = self._known_sums()
@@ -210,13 +210,13 @@ class RankingSummary(Summary):
         return None if counts is None else counts[None]
 
     def _known_sums(self) -> RowSums | None:
-        """Return sums of the rows so far; None where only the weights are known of them."""
+        """Return sums of the rows so far; None if only their weights are known."""
         if self.is_weighted:
             return self._row_sums
         return RowSums.of_ones(*self._counted()._all_cells().totals.tolist())
 
     def _weigh(self, sums: RowSums | None) -> None:
-        """Have rows with weights from here on, of which squares are kept where there are sums."""
+        """Have weighted rows from here on; squares are kept if there are sums."""
         kept = sums is not None
         if kept == (self._row_sums is None):
             self._waiting = [
@@ -227,12 +227,12 @@ class RankingSummary(Summary):
         self.is_weighted, self._row_sums = True, sums
 
     def _n_units(self) -> int:
-        """Return the rows, or units of weight, that are counted or wait."""
+        """Return the number of rows, or units of weight, counted or waiting."""
         waiting = sum(scores.size if units is None else int(units[0].sum()) for scores, _, units in self._waiting)
         return int(self._cells.totals.sum()) + int(self._counts[0].sum()) + waiting
 
     def _count_waiting(self) -> None:
-        """Count the rows that wait for more."""
+        """Count the waiting rows."""
         if self._waiting:
             scores, flags, units = zip(*self._waiting, strict=True)
             self._waiting = []
@@ -246,7 +246,7 @@ class RankingSummary(Summary):
             )
 
     def _count(self, scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | None) -> None:
-        """Count a chunk: in the grid while that fits, as atoms while they are few, else in a grid fitted to it."""
+        """Count a chunk: in the grid if it fits, as atoms if they are few, else in a grid fitted to it."""
         if self._grid is None and not self._cells.are_atoms:
             self._use(grid_of_cells(self._cells) or fit_grid(sample_of(scores, flags), self._n_cells))
         if self._grid is not None:
@@ -273,7 +273,7 @@ class RankingSummary(Summary):
         self._grid.count(scores, flags, units, self._counts)
 
     def _are_more(self, sample: ScoreCells, another: Callable[[], ScoreCells]) -> bool:
-        """Return whether samples alone have more distinct scores than there may be cells: a sort would not help."""
+        """Return whether samples alone have more distinct scores than cells allowed: then a sort would not help."""
         seen = sorted_union(self._cells.low, sample.low)
         return seen.size > self._n_cells or sorted_union(seen, another().low).size > self._n_cells
 
@@ -288,7 +288,7 @@ class RankingSummary(Summary):
         self._counts = np.zeros((n_sums, 0 if grid is None else 2 * grid.n_cells), dtype=np.int64)
 
     def _fits(self, counts: NDArray[Any]) -> bool:
-        """Return whether a chunk is no more in doubt than in cells fitted to it; beside atoms not at all."""
+        """Return whether a chunk is not much more in doubt than in cells fitted to it; with atoms, not at all."""
         assert self._grid is not None
         negatives, positives, pairs, squares = doubt_of(counts[0], self._grid.is_wide)
         if self._only_atoms:
@@ -297,7 +297,7 @@ class RankingSummary(Summary):
         return bool(share <= MOVED / self._n_cells)
 
     def _set_aside(self, cells: ScoreCells) -> None:
-        """Keep all that is counted as cells, without a grid; join neighbours where there are too many."""
+        """Keep all counts as cells without a grid; join neighbours if there are too many."""
         self._use(None)
         self._cells = cells
         if cells.low.size > SPARE * self._n_cells:
@@ -310,7 +310,7 @@ class RankingSummary(Summary):
     # Reading ----------------------------------------------------------------------------------------------------------
 
     def _counted(self) -> RankingSummary:
-        """Return the same summary without rows that wait; itself where there are none."""
+        """Return the same summary with waiting rows counted; itself if there are none."""
         if not self._waiting:
             return self
         summary = self._copy()
@@ -326,19 +326,19 @@ class RankingSummary(Summary):
 
     @property
     def cells(self) -> ScoreCells:
-        """All cells, those of rows that wait included."""
+        """All cells, including those of waiting rows."""
         if self._read is None:
             self._read = self._counted()._all_cells()
         return self._read
 
     @property
     def n_positives(self) -> int:
-        """Positive rows; where only sums of weights are known, one for each."""
+        """Positive rows; if only sums of weights are known, one for each sum."""
         return self._n_rows[1]
 
     @property
     def n_negatives(self) -> int:
-        """Negative rows, likewise."""
+        """Negative rows; if only sums of weights are known, one for each sum."""
         return self._n_rows[0]
 
     @property
@@ -347,7 +347,7 @@ class RankingSummary(Summary):
 
     @property
     def is_exact(self) -> bool:
-        """Whether nothing at all is in doubt: each cell has one score."""
+        """Whether everything is exact: each cell has one score."""
         return not any(self._lost) and self.cells.are_atoms
 
     def __repr__(self) -> str:
@@ -362,12 +362,12 @@ class RankingSummary(Summary):
         Returns
         -------
         Ranking or CertifiedRanking
-            With the methods of a `Ranking`. Where something is in doubt, numbers that are not the same for all rows
-            that there may have been are `Certified`.
+            With the methods of a `Ranking`. If it is not exact, numbers that are not the same for all possible rows
+            are `Certified`.
         """
         unit = self._unit
         if self.is_weighted and unit is None:
-            unit = 1.0  # of sums of weights, which are floats
+            unit = 1.0  # sums of weights are floats
         if self.is_exact:
             counts = self.cells.middle
             squares = self.cells.squares_at(counts, self.cells.low, unit, self._row_sums)
@@ -393,7 +393,7 @@ class RankingSummary(Summary):
         apart = [cells for part in parts if (cells := merged._add(part)) is not None]
         if apart:
             merged._set_aside(merged._all_cells())
-        while apart:  # pairs of about the same size are joined, then pairs of these; the largest at last
+        while apart:  # join pairs of about the same size, then pairs of the results; the largest comes last
             rounds, apart = [*apart, merged._cells], []
             for k in range(0, len(rounds), 2):
                 merged._set_aside(rounds[k] if k + 1 == len(rounds) else rounds[k].join(rounds[k + 1]))
@@ -402,7 +402,7 @@ class RankingSummary(Summary):
         return merged
 
     def _add(self, other: RankingSummary) -> ScoreCells | None:
-        """Add what is counted in the same cells; return the cells of what is not."""
+        """Add the counts in shared cells; return the cells of all other counts."""
         if self._unit != other._unit:
             units = (None if unit is None else unit * UNITS for unit in (self._unit, other._unit))
             raise ValueError("summaries must have the same largest_weight, got {} and {}".format(*units))
@@ -422,7 +422,7 @@ class RankingSummary(Summary):
         head = {
             "cells": self._n_cells,
             "labels": list(self._labels),
-            "least": UNITS,  # which 0.3 reads, and wrote where it could not say what was lost
+            "least": UNITS,  # 0.3 reads it, and wrote it if it could not say what was lost
             "largest_weight": None if self._unit is None else (self._unit * UNITS).hex(),
         }
         if self.is_weighted:
@@ -460,7 +460,7 @@ class RankingSummary(Summary):
         if "lost" in fields or summary._row_sums is not None:
             summary.is_weighted = True
             summary._lost = tuple(fields.many("lost", "numbers of parts", lambda n: type(n) is int and n >= 0, 2))
-        elif summary._unit is not None:  # each row at most half a unit of so many
+        elif summary._unit is not None:  # each row is off by at most half a unit
             negatives, positives = (-(-n * PARTS // (2 * least)) for n in summary._cells.totals.tolist())
             summary._lost = negatives, positives
         return summary
@@ -482,14 +482,14 @@ class RankingSummary(Summary):
         at: ArrayLike = (),
         pos_label: Any = 1,
     ) -> Self:
-        """Return the summary of rows counted elsewhere: what a database's GROUP BY with min, max and two sums gives.
+        """Return the summary of rows counted elsewhere, such as by a database: GROUP BY with min, max and two sums.
 
         Parameters
         ----------
         low, high : array-like of shape (n_cells,)
-            The least and the greatest score of each cell's rows. Cells may overlap.
+            The lowest and the highest score of each cell's rows. Cells may overlap.
         positives, negatives : array-like of shape (n_cells,)
-            Rows of each class: whole numbers, not negative.
+            Rows of each class: integers, not negative.
         cells, at, pos_label
             As for a summary.
 
@@ -533,12 +533,12 @@ class Units(NamedTuple):
     """How much each row counts."""
 
     counts: NDArray[np.int64]  # whole units of weight, or copies
-    are_weights: bool = True  # else copies: rows like any others
-    lost: NDArray[np.int64] | None = None  # parts of a unit by which its weight may differ
+    are_weights: bool = True  # otherwise copies: rows like any others
+    lost: NDArray[np.int64] | None = None  # parts of a unit by which a row's weight may differ
 
     @property
     def name(self) -> str:
-        """What messages call them."""
+        """Their name in messages."""
         return "sample_weight" if self.are_weights else "frequency_weight"
 
 
@@ -551,10 +551,10 @@ def read_rows(
     frequency_weight: ArrayLike | None = None,
     **beside: ArrayLike,
 ) -> tuple[tuple[Any, Any], Flags, NDArray[Any], Units | None] | None:
-    """Check rows; return the labels that are known then, flags, scores and what rows count; None of no rows.
+    """Check rows; return the labels known afterwards, flags, scores, and how much rows count; None without rows.
 
-    `told` are the positive and the negative label, as far as rows before tell, and `unit` that of weights. What goes
-    `beside` them is only compared by its index.
+    `told` are the positive and the negative label as known from earlier rows, `unit` is the unit of weight. Arguments
+    in `beside` are only compared by their index.
     """
     if not any(np.size(each) for each in (y_true, y_score, sample_weight, frequency_weight) if each is not None):
         return None
@@ -572,13 +572,13 @@ def read_rows(
         raise_other_label(labels)
     units = read_units(sample_weight, frequency_weight, scores.size, unit)
     negative = labels.negative if labels.negative is not None else told[1]
-    if told[0] is None and negative is None:  # the positive one is 1 by default, which depends on the other
+    if told[0] is None and negative is None:  # whether the positive one is 1 by default depends on the other
         return told, flags, scores, units
     return (labels.positive, negative), flags, scores, units
 
 
 def as_label(name: str, label: Any) -> Any:
-    """Return a label as Python has it: a number, a boolean or a string; None where it is not known."""
+    """Return a label as a Python number, boolean or string; None if it is not known."""
     if isinstance(label, np.generic):
         label = label.item()
     if not isinstance(label, (str, int, float, type(None))) or label != label:
@@ -587,7 +587,7 @@ def as_label(name: str, label: Any) -> Any:
 
 
 def known_labels(known: tuple[Any, Any], y_true: Any) -> BinaryLabels:
-    """Return labels, and which two they must be: those of rows before, or the first two of these."""
+    """Return labels along with the two that they must be: those of earlier rows, or the first two here."""
     values = as_labels("y_true", y_true)
     positive, negative = known
     if positive is None:
@@ -599,7 +599,7 @@ def known_labels(known: tuple[Any, Any], y_true: Any) -> BinaryLabels:
 
 
 def read_units(sample_weight: Any, frequency_weight: Any, n: int, unit: float | None) -> Units | None:
-    """Check weights, or numbers of copies, and return what rows count; None where each counts once."""
+    """Check weights, or numbers of copies, and return how much rows count; None if each counts once."""
     check_one_weight(sample_weight, frequency_weight)
     if frequency_weight is not None:
         if unit is not None:
@@ -615,10 +615,10 @@ def read_units(sample_weight: Any, frequency_weight: Any, n: int, unit: float | 
 
 
 def whole_units(sample_weight: Any, n: int, unit: float | None) -> Units:
-    """Return weights as whole numbers of a unit, of 1 by default."""
+    """Return weights as integer multiples of a unit, by default of 1."""
     given = as_scores("sample_weight", sample_weight)
     check_same_length(y_score=np.empty(n), sample_weight=given)
-    if not given.any():  # of a part that has none
+    if not given.any():  # all rows of this part have weight zero
         return Units(np.zeros(n, dtype=np.int64))
     weights = as_weights("sample_weight", given)
     if unit is None:
@@ -649,13 +649,13 @@ def whole_units(sample_weight: Any, n: int, unit: float | None) -> Units:
 
 
 def _resized(units: NDArray[np.int64] | None, n: int, kept: bool) -> NDArray[np.int64]:
-    """Return what n rows add to sums, with their squares, of rows that weigh 1, or without."""
+    """Return what n rows add to sums, with squares (rows without weights weigh 1), or without."""
     counts = np.ones(n, np.int64) if units is None else units[0]
     return of_ones(counts) if kept else counts[None]
 
 
 def are_finite(scores: NDArray[Any]) -> bool:
-    """Return whether no score is infinite or NaN."""
+    """Return whether all scores are finite."""
     return scores.dtype.kind != "f" or not count_infinite(FLOATS.bits(scores))
 
 
@@ -666,7 +666,7 @@ def sample_of(scores: NDArray[Any], flags: Flags, start: int = 0) -> ScoreCells:
 
 
 def few_atoms(scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | None) -> ScoreCells | None:
-    """Return `count_atoms` where distinct scores are few, as a hash table finds; else None."""
+    """Return `count_atoms` if distinct scores are few, which a hash table finds out; else None."""
     if units is not None:
         return None
     counts = count_ties(BinaryLabels(flags.view(np.bool_), True, False), scores)
@@ -681,7 +681,7 @@ def count_atoms(scores: NDArray[Any], flags: Flags, units: NDArray[np.int64] | N
 
 
 def joint_labels(first: tuple[Any, Any], second: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Return the labels of two summaries, each known to one of them; raise where they differ."""
+    """Return the labels of two summaries, each of which may be known to only one; raise if they differ."""
     joint = []
     for mine, other in zip(first, second, strict=True):
         if (

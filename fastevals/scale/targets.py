@@ -37,16 +37,16 @@ from fastevals.scale.summary import NO_BOUNDS, RankingSummary, Units
 Floats = NDArray[np.float64]
 
 TERMS = 7  # of a row: see `sum_terms`
-DEVIATION = 5  # from which of them on sums may be negative, by roundings after a merge
+DEVIATION = 5  # the first term whose sums may be negative, by rounding after a merge
 ERROR_CELLS = 2**14  # ranges of absolute errors
-LARGEST_TARGET = 2.0**240  # of a target or a prediction: sums of fourth powers of more are past floats
+LARGEST_TARGET = 2.0**240  # of a target or a prediction: sums of fourth powers of larger ones overflow
 
 
 class TargetSummary(Summary):
-    """Rows of any number, as metrics of predicted numbers need them: sums of errors, and of their products.
+    """Any number of rows, for metrics of predicted numbers: sums of errors, and of their products.
 
-    Sums are kept as pairs of floats: metrics are those of all rows to a few units of the last digit, in whatever order.
-    The median absolute error is told by ranges of errors, and comes with bounds.
+    Sums are kept as pairs of floats: metrics agree with those of all rows to a few units in the last digit, in any
+    order. The median absolute error comes from ranges of errors, with bounds.
 
     Examples
     --------
@@ -68,8 +68,8 @@ class TargetSummary(Summary):
         self._origin: float | None = None  # the first target, from which others deviate
         self._sums = [Fraction(0)] * TERMS
         self._products: Floats = np.zeros((TERMS, TERMS))
-        self._squares: Floats | None = None  # the same of squared weights, where rows have some and these are known
-        self._errors = RankingSummary(cells=ERROR_CELLS)  # absolute ones; of one class
+        self._squares: Floats | None = None  # the same with squared weights, if rows have weights and these are known
+        self._errors = RankingSummary(cells=ERROR_CELLS)  # absolute errors, as scores of one class
 
     def update(
         self,
@@ -79,16 +79,16 @@ class TargetSummary(Summary):
         sample_weight: ArrayLike | None = None,
         frequency_weight: ArrayLike | None = None,
     ) -> None:
-        """Add more rows. One that can't be added raises an error, and none of them is.
+        """Add more rows. If one can't be added, it raises an error and adds none of them.
 
         Parameters
         ----------
         y_true, y_pred : array-like of shape (n_samples,)
-            Targets and predictions: finite numbers below 2**240.
+            Targets and predictions: finite numbers below 2**240 in size.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights, not negative. The median absolute error has bounds where they are whole numbers.
+            Row weights, not negative. The median absolute error has bounds if they are integers.
         frequency_weight : array-like of shape (n_samples,), optional
-            How many copies of each row there are: whole numbers, the same as repeated rows. Not with `sample_weight`.
+            Number of copies of each row: integers, equivalent to repeating the rows. Not with `sample_weight`.
 
         Raises
         ------
@@ -132,7 +132,7 @@ class TargetSummary(Summary):
         squares = self._known_squares()
         if sample_weight is not None and squares is not None:
             squared = np.zeros((TERMS, TERMS))
-            with np.errstate(over="ignore"):  # then they are not known
+            with np.errstate(over="ignore"):  # on overflow they are not known
                 sum_terms(y, p, weights * weights, origin, np.zeros((TERMS, 2)), squared)
             squares = squares + _symmetric(squared)
         elif squares is not None:
@@ -141,15 +141,15 @@ class TargetSummary(Summary):
         check_sums(products)
         units = None
         if weights.size:
-            with np.errstate(invalid="ignore"):  # of larger ones than integers are
+            with np.errstate(invalid="ignore"):  # some may be larger than integers
                 units = Units(weights.astype(np.int64), frequency_weight is None)
             if (units.counts != weights).any():
-                self._errors = RankingSummary(cells=1)  # nothing of them is told from now on
+                self._errors = RankingSummary(cells=1)  # errors are not counted from now on
                 self._errors._labels = (None, NO_BOUNDS)
         if self._errors._labels[1] is None:
             self._errors._count_rows(np.zeros(y.size, dtype=np.uint8), np.abs(y - p), units)
             if sample_weight is not None:
-                self._errors._weigh(None)  # nobody asks for the squares
+                self._errors._weigh(None)  # the squares are not needed
         more = [Fraction(high) + Fraction(low) for high, low in pairs.tolist()]
         self._sums = [a + b for a, b in zip(self._sums, more, strict=True)]
         self._origin, self._products = origin, products
@@ -158,7 +158,7 @@ class TargetSummary(Summary):
         self.n_samples += y.size if frequency_weight is None else int(weights.sum())
 
     def _known_squares(self) -> Floats | None:
-        """Return the products of squared weights; None where they are not known."""
+        """Return the products with squared weights; None if they are not known."""
         return self._squares if self.is_weighted else self._products
 
     # Reading ----------------------------------------------------------------------------------------------------------
@@ -176,12 +176,12 @@ class TargetSummary(Summary):
         Returns
         -------
         float or Certified
-            The median absolute error is `Certified`, where it is in doubt.
+            The median absolute error is `Certified` if it is not exact.
 
         Raises
         ------
         ValueError
-            If it is no metric of targets, or the median and weights were not whole numbers.
+            If it is not a metric of targets, or if it is the median and weights were not integers.
         """
         spec = metric(name) if isinstance(name, str) else name
         if not isinstance(spec, MetricSpec) or METRICS[spec.name].of != "targets":
@@ -197,7 +197,7 @@ class TargetSummary(Summary):
         return value
 
     def _median(self) -> float | Certified:
-        """Return the middle absolute error, or the mean of the middle two, as far as ranges tell it."""
+        """Return the middle absolute error, or the mean of the middle two, with the bounds that ranges give."""
         if self._errors._labels[1] is not None:
             raise ValueError(f"{MEDIAN} of rows with weights that are not whole numbers is not told by a summary")
         cells = self._errors.cells
@@ -211,9 +211,9 @@ class TargetSummary(Summary):
         return low if low == high else Certified((low + high) / 2, low, high)
 
     def standard_error(self, name: str | MetricSpec) -> float:
-        """Return the standard error of a metric, to first order: from the variances of the sums it is made of.
+        """Return the standard error of a metric, to first order: from the variances of the sums that it uses.
 
-        Rows are taken to be independent, and a mean's variance is made of squared weights. Of the median there is none.
+        Rows are assumed to be independent; the variance of a mean uses squared weights. The median has none.
         """
         squares = self._known_squares()
         if squares is None:
@@ -231,10 +231,10 @@ class TargetSummary(Summary):
         slopes[1:5] = loss.of_sums(**spec.options)
         if spec.name == "root_mean_squared_error":
             slopes *= 0.5 / float(value) if value else 0.0
-        elif spec.name == "r2":  # along the target's deviation and its square, too
+        elif spec.name == "r2":  # also along the target's deviation and its square
             variance = means[6] - means[5] ** 2
             slopes[[1, 5, 6]] = -1 / variance, -2 * means[5] * means[1] / variance**2, means[1] / variance**2
-        with np.errstate(over="ignore", invalid="ignore"):  # then it is not known
+        with np.errstate(over="ignore", invalid="ignore"):  # on overflow it is not known
             if self.is_weighted:
                 off = np.outer(squares[0], means)
                 covariance = (squares - off - off.T + squares[0, 0] * np.outer(means, means)) / weight
@@ -244,7 +244,7 @@ class TargetSummary(Summary):
         return math.sqrt(max(variance, 0.0) / weight)
 
     def confidence_interval(self, name: str | MetricSpec, confidence_level: float = 0.95) -> Interval:
-        """Return the interval of a metric by its standard error, within the metric's bounds."""
+        """Return the interval of a metric from its standard error, within the metric's bounds."""
         spec = metric(name) if isinstance(name, str) else name
         _, alpha = check_confidence_level(check_number("confidence_level", confidence_level, low=0, high=1))
         margin = normal_margins(alpha, "two-sided")[0] * self.standard_error(spec)
@@ -350,16 +350,16 @@ def _is_finite(total: Fraction) -> bool:
 
 
 def _symmetric(products: Floats) -> Floats:
-    """Return products whose upper half is known."""
+    """Return the full matrix of products from its upper half."""
     return np.asarray(np.triu(products) + np.triu(products, 1).T)
 
 
 def _finite(squares: Floats | None) -> Floats | None:
-    """Return products of squared weights, if they are known and no float overflows or vanishes."""
+    """Return products of squared weights if they are known and none overflows or vanishes, else None."""
     return squares if squares is not None and np.isfinite(squares).all() and squares[0, 0] > 0 else None
 
 
 def check_sums(*sums: Floats) -> None:
-    """Raise where sums are past what floats hold."""
+    """Raise if sums overflow."""
     if not all(np.isfinite(each).all() for each in sums):
         raise ValueError("sample_weight times powers of the errors must have finite sums, but they overflow")

@@ -1,7 +1,7 @@
-"""What is done with the rows of a partition, on whatever machine it is, and how the answers become one.
+"""Work on the rows of a partition, on any machine, and merging of the answers.
 
-A task is sent to the workers, its answers come back: summaries, and others that are small where they are pickled. It
-says what it counts, not where: frames do.
+A task is sent to the workers and its answers come back: summaries, and other objects that are small when pickled. It
+says what to count, not where: frames decide that.
 """
 
 from __future__ import annotations
@@ -40,33 +40,33 @@ from fastevals.scale.summary import joint_labels
 
 Keys = NDArray[np.uint64]
 
-OPENED = 4  # answers at once, 8 MB each
-MOST_ANSWERS = 256  # that the driver may have, of one model and value: they may be 700 kB each
+OPENED = 4  # answers unpickled at the same time, 8 MB each
+MOST_ANSWERS = 256  # that the driver may receive, per model and value: they may be 700 kB each
 MOST_WAITING = 1 << 22  # keys that wait until equal ones are added up
 
 
 class Task(ABC):
-    """What is counted of each partition, of some columns, and how many answers the driver may merge."""
+    """What to count in each partition, from which columns, and how many answers the driver may merge."""
 
     columns: Any
     most_answers: int = MOST_ANSWERS
 
     def answer_of(self, batches: Iterator[Any], name: str) -> Any:
-        """Return what is counted of a partition, given as record batches."""
+        """Return the answer of a partition, given as record batches."""
         return self.answer(self.columns.reader(name, batches))
 
     @abstractmethod
     def answer(self, reader: Any) -> Any:
-        """Return what is counted of the rows of a reader, which are read once."""
+        """Return the answer for the rows of a reader, which are read once."""
 
     @abstractmethod
     def merge(self, answers: Iterable[Any]) -> Any:
-        """Return the answer of several partitions together, which are read once and stay as they are."""
+        """Return the joint answer of several partitions; answers are read once and not changed."""
 
 
 @lru_cache(maxsize=1)
 def task_of(sent: bytes) -> Task:
-    """Return the task that was sent: all partitions of a worker have the same."""
+    """Return the task that was sent: all partitions on a worker have the same."""
     return pickle.loads(sent)  # type: ignore[no-any-return]
 
 
@@ -81,7 +81,7 @@ def _partition(name: str, columns: list[str], batches: Iterator[Any]) -> Source:
 
 
 def opened(answers: Iterable[Any]) -> Iterator[Any]:
-    """Yield answers, unpickled where they are bytes."""
+    """Yield answers, unpickled if they are bytes."""
     for answer in answers:
         yield pickle.loads(answer) if isinstance(answer, bytes) else answer
 
@@ -96,21 +96,21 @@ class RankingColumns:
     Attributes
     ----------
     label : str
-        Of the true class.
+        Column of the true class.
     scores : tuple of str
-        A model each.
+        Columns of scores, one per model.
     weight, by : str or None
-        Of weights, and of values that part rows.
+        Columns of weights, and of values that divide the rows.
     pos_label : label or None
-        The positive class, where it was said.
+        The positive class, if named.
     labels : tuple
         The positive and the negative label, as far as they are known.
     rules : RowRules
-        What becomes of a row without a label, and of one without a weight or a finite score.
+        What to do with rows without a label, and without a weight or a finite score.
     are_copies : bool
         Whether weights are numbers of copies of rows.
     are_groups : bool
-        Whether values that part rows are groups, each of which has one.
+        Whether the values that divide the rows are groups: then each row has one.
     """
 
     label: str
@@ -125,7 +125,7 @@ class RankingColumns:
 
     @property
     def weighs_rows(self) -> bool:
-        """Whether rows have weights other than numbers of copies."""
+        """Whether rows have weights that are not numbers of copies."""
         return self.weight is not None and not self.are_copies
 
     @property
@@ -135,7 +135,7 @@ class RankingColumns:
         return list(dict.fromkeys([self.label, *self.scores, *others]))
 
     def reader(self, name: str, batches: Iterator[Any]) -> RowReader:
-        """Return what reads them of a partition."""
+        """Return a reader of these columns of a partition."""
         return RowReader(
             _partition(name, self.names, batches), self.label, self.scores, weight=self.weight, by=self.by,
             pos_label=self.pos_label, rules=self.rules, labels=self.labels, are_copies=self.are_copies,
@@ -145,18 +145,18 @@ class RankingColumns:
 
 @dataclass(frozen=True)
 class ArgumentColumns:
-    """Columns that a summary's `update` takes.
+    """Columns for the arguments of a summary's `update`.
 
     Attributes
     ----------
     arguments : dict of str to str
-        The column that each argument is.
+        The column of each argument.
     numbers : tuple of str
         The arguments that are finite numbers; others may be text.
     by : str or None
-        Of values that part rows.
+        Column of values that divide the rows.
     rules : RowRules
-        What becomes of a row without a true value, and of one without another.
+        What to do with rows without a true value, and without another value.
     """
 
     arguments: dict[str, str]
@@ -166,7 +166,7 @@ class ArgumentColumns:
 
     @property
     def weight(self) -> str | None:
-        """Of weights, or numbers of copies."""
+        """Column of weights, or of numbers of copies."""
         return self.arguments.get("sample_weight", self.arguments.get("frequency_weight"))
 
     @property
@@ -175,7 +175,7 @@ class ArgumentColumns:
         return list(dict.fromkeys([*self.arguments.values(), *([] if self.by is None else [self.by])]))
 
     def reader(self, name: str, batches: Iterator[Any]) -> ColumnReader:
-        """Return what reads them of a partition."""
+        """Return a reader of these columns of a partition."""
         numbers = [self.arguments[argument] for argument in self.numbers if argument in self.arguments]
         keys = [column for column in self.names if column not in numbers]
         return ColumnReader(
@@ -186,7 +186,7 @@ class ArgumentColumns:
 
 @contextmanager
 def naming(arguments: Mapping[str, str], where: str) -> Iterator[None]:
-    """Make errors name columns, not the arguments that they are, and where the rows are."""
+    """Make errors name columns instead of the arguments that they stand for, and say where the rows are."""
     try:
         yield
     except ValueError as error:
@@ -214,7 +214,7 @@ class CountScores(Task):
         return summary
 
     def merge(self, answers: Iterable[ScoresSummary]) -> ScoresSummary:
-        """Return that of all rows."""
+        """Return the summary of all rows."""
         waiting = iter(answers)
         whole = next(waiting)
         while some := list(islice(waiting, OPENED)):
@@ -224,7 +224,7 @@ class CountScores(Task):
 
 @dataclass(frozen=True)
 class CountValues(Task):
-    """Adds true and predicted classes, or numbers, to a summary of a kind; to one for each value of a column."""
+    """Adds true and predicted classes, or numbers, to a summary; with `by`, to one summary per value of a column."""
 
     columns: ArgumentColumns
     kind: type[Any]
@@ -244,7 +244,7 @@ class CountValues(Task):
         return found
 
     def merge(self, answers: Iterable[dict[Any, Any]]) -> dict[Any, Any]:
-        """Return those of all rows."""
+        """Return the summaries of all rows."""
         waiting, whole = iter(answers), dict[Any, Any]()
         while some := list(islice(waiting, OPENED)):
             parts = {value: [whole[value]] for value in whole}
@@ -256,7 +256,7 @@ class CountValues(Task):
 
 
 def _parted(arrays: dict[str, Any], by: str | None) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Yield each value of a column, and the rows of it; None and all rows without a column."""
+    """Yield each value of a column with its rows; without a column, None with all rows."""
     if by is None:
         yield None, arrays
         return
@@ -272,7 +272,7 @@ class LargestWeight(Task):
     columns: ArgumentColumns
 
     def answer(self, reader: ColumnReader) -> tuple[float, bool]:
-        """Return the largest weight, and whether all are whole numbers."""
+        """Return the largest weight, and whether all are integers."""
         largest, are_whole = 0.0, True
         for _, arrays in reader.batches(*reader.files.pieces):
             (weights,) = arrays.values()
@@ -281,7 +281,7 @@ class LargestWeight(Task):
         return largest, are_whole
 
     def merge(self, answers: Iterable[tuple[float, bool]]) -> tuple[float, bool]:
-        """Return that of all rows."""
+        """Return the answer of all rows."""
         largest, are_whole = zip(*answers, strict=True)
         return max(largest), all(are_whole)
 
@@ -298,16 +298,16 @@ def _summed(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:
 
 
 class PositiveScores(NamedTuple):
-    """The scores of positives, and what is known of all rows.
+    """The scores of positives, and totals of all rows.
 
     Attributes
     ----------
     keys : ndarray of uint64
-        Of the distinct scores of positives, ascending; none where they are too many.
+        Keys of the distinct scores of positives, ascending; none if they are too many.
     units : ndarray of int64
-        Rows, or units of weight, of each.
+        Rows, or units of weight, at each score.
     highest : int
-        Key of the greatest score of all rows.
+        Key of the highest score of all rows.
     totals : tuple of int
         Units of positives and negatives.
     rows : tuple of int
@@ -322,7 +322,7 @@ class PositiveScores(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[PositiveScores]) -> PositiveScores:
-        """Return those of all parts."""
+        """Return the scores of all parts."""
         none = np.empty(0, np.uint64)
         units = [part.units for part in parts]
         atoms = AtomCounts.of_positives([part.keys for part in parts], units, none, large=True)
@@ -332,7 +332,7 @@ class PositiveScores(NamedTuple):
         return cls(atoms.keys, atoms.positives.astype(np.int64), highest, totals, rows)
 
     def without_keys(self) -> PositiveScores:
-        """Return what is known beside the scores."""
+        """Return the totals without the scores."""
         return self._replace(keys=self.keys[:0], units=self.units[:0])
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -346,7 +346,7 @@ class PositiveScores(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """What a first pass over all rows tells of them.
+    """Results of a first pass over all rows.
 
     Attributes
     ----------
@@ -354,9 +354,9 @@ class Gathered(NamedTuple):
     labels : tuple
         The positive and the negative label, as far as they are known.
     are_too_many : bool
-        Whether the scores of positives are too many: then they aren't kept.
+        Whether there are too many scores of positives: then they aren't kept.
     checksums : list of int
-        Of all rows, for each model.
+        Checksums of all rows, one per model.
     """
 
     scores: dict[Where, PositiveScores]
@@ -366,7 +366,7 @@ class Gathered(NamedTuple):
 
 
 class _Gathering:
-    """Scores of positives while they come, at most so many distinct ones."""
+    """Scores of positives as they come, up to a number of distinct ones."""
 
     def __init__(self, most: int) -> None:
         self.most, self.are_too_many = most, False
@@ -390,7 +390,7 @@ class _Gathering:
 
 
 class NegativeCounts(NamedTuple):
-    """Negatives at each of some scores and between these, and the lowest of the latter: as `AtomCounts`."""
+    """Negatives at each of some scores and between these, and the lowest score between them: as in `AtomCounts`."""
 
     at: NDArray[np.int64]
     between: NDArray[np.int64]
@@ -406,7 +406,7 @@ class NegativeCounts(NamedTuple):
 
 
 class CountedNegatives(NamedTuple):
-    """Negatives by value and model, in the order of the keys that they were counted about; checksums of all rows."""
+    """Negatives by value and model, in the order of the keys that they were counted around; checksums of all rows."""
 
     counts: list[NegativeCounts]
     checksums: list[int]
@@ -420,7 +420,7 @@ class GatherPositives(Task):
     ----------
     columns : RankingColumns
     most : int
-        Scores in all, of which more are not kept.
+        The most scores in all; more are not kept.
     """
 
     columns: RankingColumns
@@ -442,7 +442,7 @@ class GatherPositives(Task):
         return Gathered(gathering.join(), reader.labels, gathering.are_too_many, reader.checksums)
 
     def merge(self, answers: Iterable[Gathered]) -> Gathered:
-        """Return those of all rows."""
+        """Return the gathered scores of all rows."""
         gathering, labels, parts = _Gathering(self.most), (None, None), []
         for scores, its, are_too_many, checksums in answers:
             labels = joint_labels(labels, its)
@@ -481,7 +481,7 @@ class CountNegatives(Task):
         return CountedNegatives(found, reader.checksums)
 
     def merge(self, answers: Iterable[CountedNegatives]) -> CountedNegatives:
-        """Return those of all rows."""
+        """Return the counts of all rows."""
         whole = list(self._uncounted().values())
         parts = []
         for counts, checksums in answers:
@@ -520,7 +520,7 @@ def rows_by_value(reader: RowReader) -> Iterator[tuple[Any, Rows]]:
 
 
 def units_of(rows: Rows, reader: RowReader) -> NDArray[np.int64]:
-    """Return the units of weight of rows: one each, where there are no weights."""
+    """Return the units of weight of rows; 1 each without weights."""
     return np.ones(rows.flags.size, np.int64) if rows.weights is None else exact_units(rows.weights, reader)
 
 
@@ -528,7 +528,7 @@ def units_of(rows: Rows, reader: RowReader) -> NDArray[np.int64]:
 
 
 class ScoreRange(NamedTuple):
-    """The rows of a range of scores: keys of the least and the greatest, positives, negatives, and their checksum."""
+    """The rows of a range of scores: keys of the lowest and highest, positives, negatives, and a checksum."""
 
     low: int
     high: int
@@ -539,12 +539,12 @@ class ScoreRange(NamedTuple):
 
 @dataclass(frozen=True)
 class CountRanges(Task):
-    """Counts the rows of partitions, each of which has a range of the scores of one model by itself."""
+    """Counts the rows of partitions, each of which has a range of one model's scores to itself."""
 
     columns: RankingColumns
 
     def answer(self, reader: RowReader) -> list[ScoreRange]:
-        """Return what the partition has, if it has rows."""
+        """Return the partition's range, if it has rows."""
         found: list[tuple[int, int, int, int]] = []
         for part in rows_of(reader):
             units = units_of(part, reader)
@@ -556,21 +556,21 @@ class CountRanges(Task):
         return [ScoreRange(min(lows), max(highs), sum(positives), sum(negatives), *reader.checksums)]
 
     def merge(self, answers: Iterable[list[ScoreRange]]) -> list[ScoreRange]:
-        """Return those of all partitions."""
+        """Return the ranges of all partitions."""
         return [each for answer in answers for each in answer]
 
 
 @dataclass(frozen=True)
 class SweepRanges(Task):
-    """Adds up what a ranking's metrics need of all points, range by range.
+    """Adds up, range by range, what a ranking's metrics need from all points.
 
     Attributes
     ----------
     columns : RankingColumns
     above : dict of int to tuple of int
-        Positives and negatives above each range, and the checksum of its rows, by the key of its least score.
+        Positives and negatives above each range, and the checksum of its rows, by the key of its lowest score.
     known : PositiveScores
-        What is known of all rows.
+        Totals of all rows.
     at : ndarray of uint64
         Keys of thresholds at which counts are exact too.
     """
@@ -581,7 +581,7 @@ class SweepRanges(Task):
     at: Keys
 
     def answer(self, reader: RowReader) -> list[tuple[int, ExactCurve]]:
-        """Return the key of the partition's least score, and its curve, if it has rows."""
+        """Return the key of the partition's lowest score, and its curve, if it has rows."""
         parts = list(rows_of(reader))
         if not parts:
             return []
@@ -599,7 +599,7 @@ class SweepRanges(Task):
         return [(low, curve)]
 
     def merge(self, answers: Iterable[list[tuple[int, ExactCurve]]]) -> list[tuple[int, ExactCurve]]:
-        """Return those of all partitions."""
+        """Return the curves of all partitions."""
         return [each for answer in answers for each in answer]
 
     def whole(self, answer: list[tuple[int, ExactCurve]]) -> ExactCurve:
@@ -620,9 +620,9 @@ class CountGroups(Task):
     Attributes
     ----------
     columns : RankingColumns
-        The groups are those of the column `by`.
+        Groups are the values of the column `by`.
     most_scores : int
-        In each summary.
+        The most distinct scores in each summary.
     """
 
     columns: RankingColumns
@@ -643,7 +643,7 @@ class CountGroups(Task):
         return found
 
     def merge(self, answers: Iterable[dict[str, GroupSummary]]) -> dict[str, GroupSummary]:
-        """Return those of all rows."""
+        """Return the summaries of all rows."""
         waiting = iter(answers)
         whole = next(waiting)
         while some := list(islice(waiting, OPENED)):
@@ -653,13 +653,13 @@ class CountGroups(Task):
 
 
 class MeasuredGroups(NamedTuple):
-    """What is measured of the groups of some partitions, and the labels."""
+    """Metrics of the groups of some partitions, and the labels."""
 
     parts: list[GroupValues]
     labels: tuple[Any, Any]
 
     def whole(self) -> GroupValues:
-        """Return what is measured of all groups, ascending."""
+        """Return the metrics of all groups, ascending."""
         seen = {is_text(part.groups): part.groups[0] for part in self.parts}
         if len(seen) > 1:
             raise ValueError(
@@ -682,7 +682,7 @@ class MeasuredGroups(NamedTuple):
 
 
 def _recoded(found: GroupValues, kind: str, function: Callable[..., Any]) -> GroupValues:
-    """Return what is measured of groups with names that are text, in a quarter of the bytes, or as they were."""
+    """Return metrics with the groups' text names encoded, which takes a quarter of the bytes, or decoded."""
     if found.groups.dtype.kind != kind:
         return found
     return found._replace(groups=function(found.groups, "utf-8", "surrogatepass"))
@@ -690,16 +690,16 @@ def _recoded(found: GroupValues, kind: str, function: Callable[..., Any]) -> Gro
 
 @dataclass(frozen=True)
 class MeasureGroups(Task):
-    """Measures groups, all rows of each of which are in one partition.
+    """Measures groups; all rows of a group are in one partition.
 
     Attributes
     ----------
     columns : RankingColumns or ArgumentColumns
-        The groups are those of the column `by`.
+        Groups are the values of the column `by`.
     metrics : dict of str to MetricSpec or function
-        By what they are called.
+        Metrics by their names in results.
     interval : bool
-        Whether standard errors are asked for, of AUC alone.
+        Whether to return standard errors, for AUC only.
     """
 
     columns: RankingColumns | ArgumentColumns
@@ -707,7 +707,7 @@ class MeasureGroups(Task):
     interval: bool = False
 
     def answer(self, reader: Any) -> MeasuredGroups:
-        """Return what is measured of a partition's groups."""
+        """Return the metrics of a partition's groups."""
         found = self._of_scores(reader) if isinstance(reader, RowReader) else self._of_numbers(reader)
         return MeasuredGroups([] if found is None else [found], getattr(reader, "labels", (None, None)))
 
@@ -734,7 +734,7 @@ class MeasureGroups(Task):
         return errors_of_groups(TARGETS.metrics(self.metrics), *map(arrays.get, names))
 
     def merge(self, answers: Iterable[MeasuredGroups]) -> MeasuredGroups:
-        """Return those of all groups."""
+        """Return the metrics of all groups."""
         parts, labels = [], (None, None)
         for found, its in answers:
             labels = joint_labels(labels, its)

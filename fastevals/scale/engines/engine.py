@@ -1,4 +1,4 @@
-"""What is asked of frames of an engine, and how answers are read."""
+"""Requests to frames of an engine, and how answers are read."""
 
 from __future__ import annotations
 
@@ -47,25 +47,25 @@ from fastevals.scale.tasks import (
     RankingColumns,
 )
 
-MOST_PARTED = 100  # values with a summary each on every worker: of more, those of groups
+MOST_PARTED = 100  # values that each worker keeps a summary for; with more, they are treated as groups
 
 AnyRanking = Ranking | CertifiedRanking
 
 
 class SummaryOptions(RankingOptions, total=False):
-    """What a report is made of."""
+    """Options of `summarize`."""
 
     score: Required[str | Sequence[str]]
     probabilities: bool
 
 
 class Engine:
-    """What is asked of frames of an engine.
+    """The functions that frames of an engine offer.
 
     Parameters
     ----------
     open : callable
-        Makes a `Frame` of an engine's own.
+        Makes a `Frame` from the engine's own data frame.
     """
 
     def __init__(self, open: Callable[[Any], Frame]) -> None:
@@ -110,59 +110,58 @@ class Engine:
         on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> Any:
-        """Return the ranking of all rows of a frame, however many: with a certificate, or exact.
+        """Return the ranking of all rows of a frame, in any number: with a certificate, or exact.
 
-        Workers count their partitions in ranges of scores that are fitted to a sample of the rows; what comes back is
-        some hundred kilobytes of each.
+        Workers count their partitions in ranges of scores that are fitted to a sample of the rows. Each returns some
+        hundred kilobytes.
 
         Parameters
         ----------
         data : DataFrame of Spark or Dask
-            With a row for each sample.
+            With one row per sample.
         label : str
             Column of the true class.
         score : str or sequence of str
-            Column of scores, higher for the positive class; of several, a model each, a dict is returned.
+            Column of scores, higher for the positive class; for several columns, one per model, a dict is returned.
         sample_weight : str, optional
-            Column of row weights: each row is one independent observation. Those that are whole numbers are counted
-            exactly. With `exact=True` weighted rows have values, but no intervals.
+            Column of row weights: each row is one independent observation. Integer weights are counted exactly. With
+            `exact=True`, weighted rows have values, but no intervals.
         frequency_weight : str, optional
-            Column of how many copies of each row there are: whole numbers, the same as repeated rows. Not with
+            Column with the number of copies of each row: integers, equivalent to repeating the rows. Not with
             `sample_weight`.
         by : str, optional
-            Column of values that part the rows: a mapping from each to its ranking is returned, from None to that of
-            rows without one. Of more than some hundred values all distinct scores are kept, at most 20 million, and all
-            is exact; a row without a value is then an error, or left out, as `on_invalid` says.
+            Column of values that divide the rows: a mapping from each value to its ranking is returned, with rows
+            without a value under None. With more than about a hundred values, all distinct scores are kept, at most 20
+            million, and results are exact; a row without a value is then an error or is left out (see `on_invalid`).
         pos_label : label, optional
-            The positive class; 1 among 0/1, -1/1 and booleans.
+            The positive class: by default 1 for labels 0/1, -1/1 and booleans.
         exact : bool
-            Count rows at and between the scores of the positives, which every worker is sent; where they are more than
-            4 million the rows are brought in the order of their scores, in ranges. Weights must be whole numbers. Rows
-            are read more than once: a frame that changes between two passes is an error, since a random column or a
-            source that is rewritten needs ``persist()`` first.
+            Count rows at and between the scores of the positives, which are sent to every worker; if these are more
+            than 4 million, rows are sorted into ranges of scores instead. Weights must be integers. Rows are read more
+            than once, and a frame that changes between two passes is an error: call ``persist()`` first if it has a
+            random column, or a source that is rewritten.
         cells : int
-            Ranges of scores, about, where it is not exact.
+            Approximate number of ranges of scores, if it is not exact.
         at : float or array-like, optional
-            Thresholds at which counts are known in any case. Those of an exact ranking are known at 0, 0.01, ..., 1 and
-            at scores of positives as well; elsewhere counts are an error, or have bounds.
+            Thresholds at which counts are always exact. An exact ranking also has exact counts at 0, 0.01, ..., 1 and
+            at scores of positives; elsewhere counts raise an error, or have bounds.
         on_missing_label : {"raise", "drop"}
-            Whether a row without a label is an error, or left out.
+            Whether a row without a label is an error or is left out.
         on_invalid : {"raise", "drop"}
-            Whether a row without a weight or a finite score is an error, or left out.
+            Whether a row without a weight or a finite score is an error or is left out.
 
         Returns
         -------
         Ranking or CertifiedRanking, or dicts of them by value and by model
-            With the methods of a `Ranking`; numbers that are not the same for all rows that there may have been are
-            `Certified`.
+            With the methods of a `Ranking`; numbers that are not the same for all possible rows are `Certified`.
 
         Raises
         ------
         ValueError
-            If an argument is not as described, a column is missing or has a value that can't be counted (the message
+            If an argument is not as described, if a column is missing or has a value that can't be counted (the message
             names the partition and the row), or if rows change between two passes of `exact`.
         ImportError
-            If workers lack fastevals, or have another version.
+            If workers lack fastevals or have another version of it.
         """
         rules = RowRules(on_missing_label, on_invalid)
         columns = _ranking_columns(label, score, Weights(sample_weight, frequency_weight), by, pos_label, rules)
@@ -216,12 +215,12 @@ class Engine:
         on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> Any:
-        """Return the summary that `ranking` reads: to be stored, merged with others, and given to `bootstrap`.
+        """Return the summary that `ranking` reads: it can be stored, merged with others, and given to `bootstrap`.
 
         Parameters
         ----------
         data, label, score, sample_weight, frequency_weight, by, pos_label, cells, at, on_missing_label, on_invalid
-            As in `ranking`; `by` of at most some hundred values.
+            As for `ranking`; `by` may have at most about a hundred values.
 
         Returns
         -------
@@ -230,7 +229,7 @@ class Engine:
         Raises
         ------
         ValueError, ImportError
-            As `ranking`.
+            As for `ranking`.
         """
         summary = self.summarize(
             data, label=label, score=score, sample_weight=sample_weight, frequency_weight=frequency_weight, by=by,
@@ -263,14 +262,14 @@ class Engine:
         on_invalid: OnInvalid = "raise",
         probabilities: bool = True,
     ) -> ScoresSummary[Any]:
-        """Return what a report needs of all rows: its bytes are a file that `fastevals report` reads.
+        """Return the counts that a report needs of all rows; as bytes, they are a file for `fastevals report`.
 
         Parameters
         ----------
         data, label, score, sample_weight, frequency_weight, by, pos_label, cells, at, on_missing_label, on_invalid
-            As in `ranking`; `by` of at most some hundred values.
+            As for `ranking`; `by` may have at most about a hundred values.
         probabilities : bool
-            Whether Brier score, log loss and calibration are counted too.
+            Whether to count for Brier score, log loss and calibration too.
 
         Returns
         -------
@@ -279,7 +278,7 @@ class Engine:
         Raises
         ------
         ValueError, ImportError
-            As `ranking`.
+            As for `ranking`.
         """
         rules = RowRules(on_missing_label, on_invalid)
         columns = _ranking_columns(label, score, Weights(sample_weight, frequency_weight), by, pos_label, rules)
@@ -326,15 +325,15 @@ class Engine:
         sample_weight : str, optional
             Column of row weights.
         frequency_weight : str, optional
-            Column of how many copies of each row there are: whole numbers. Not with `sample_weight`.
+            Column with the number of copies of each row: integers. Not with `sample_weight`.
         by : str, optional
-            Column of at most 1,000 values that part the rows: a dict by value is returned.
+            Column of at most 1,000 values that divide the rows: a dict by value is returned.
         pos_label : label, optional
-            The positive one of two classes; 1 among 0/1, -1/1 and booleans.
+            The positive one of two classes: by default 1 for labels 0/1, -1/1 and booleans.
         on_missing_label : {"raise", "drop"}
-            Whether a row without a true class is an error, or left out.
+            Whether a row without a true class is an error or is left out.
         on_invalid : {"raise", "drop"}
-            Whether a row without a predicted class or a weight is an error, or left out.
+            Whether a row without a predicted class or a weight is an error or is left out.
 
         Returns
         -------
@@ -343,7 +342,7 @@ class Engine:
         Raises
         ------
         ValueError, ImportError
-            As `ranking`.
+            As for `ranking`.
         """
         rules = RowRules(on_missing_label, on_invalid)
         arguments = {"label": label, "pred": pred}
@@ -375,7 +374,7 @@ class Engine:
         on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> Any:
-        """Return the errors of predicted numbers, added up: metrics of regression, and their intervals.
+        """Return sums of the errors of predicted numbers, for metrics of regression and their intervals.
 
         Parameters
         ----------
@@ -385,13 +384,13 @@ class Engine:
         sample_weight : str, optional
             Column of row weights.
         frequency_weight : str, optional
-            Column of how many copies of each row there are: whole numbers. Not with `sample_weight`.
+            Column with the number of copies of each row: integers. Not with `sample_weight`.
         by : str, optional
-            Column of at most 1,000 values that part the rows: a dict by value is returned.
+            Column of at most 1,000 values that divide the rows: a dict by value is returned.
         on_missing_label : {"raise", "drop"}
-            Whether a row without a target is an error, or left out.
+            Whether a row without a target is an error or is left out.
         on_invalid : {"raise", "drop"}
-            Whether a row without a finite prediction or a weight is an error, or left out.
+            Whether a row without a finite prediction or a weight is an error or is left out.
 
         Returns
         -------
@@ -400,7 +399,7 @@ class Engine:
         Raises
         ------
         ValueError, ImportError
-            As `ranking`.
+            As for `ranking`.
         """
         rules = RowRules(on_missing_label, on_invalid)
         arguments = {"target": target, "pred": pred}
@@ -437,27 +436,27 @@ class Engine:
         on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> Any:
-        """Return what Brier score, log loss and calibration need of all rows; exact.
+        """Return the counts that Brier score, log loss and calibration need of all rows; they are exact.
 
         Parameters
         ----------
         data : DataFrame of Spark or Dask
         label, score : str
-            Columns of the true class, and of the predicted probability of the positive one.
+            Columns of the true class, and of the predicted probability of the positive class.
         sample_weight : str, optional
-            Column of row weights: whole numbers.
+            Column of row weights: integers.
         frequency_weight : str, optional
-            Column of how many copies of each row there are: whole numbers. Not with `sample_weight`.
+            Column with the number of copies of each row: integers. Not with `sample_weight`.
         by : str, optional
-            Column of at most 1,000 values that part the rows: a dict by value is returned.
+            Column of at most 1,000 values that divide the rows: a dict by value is returned.
         pos_label : label, optional
-            The positive class; 1 among 0/1, -1/1 and booleans.
+            The positive class: by default 1 for labels 0/1, -1/1 and booleans.
         n_bins : int
-            Of the calibration curve.
+            Number of bins of the calibration curve.
         on_missing_label : {"raise", "drop"}
-            Whether a row without a label is an error, or left out.
+            Whether a row without a label is an error or is left out.
         on_invalid : {"raise", "drop"}
-            Whether a row without a weight or a finite score is an error, or left out.
+            Whether a row without a weight or a finite score is an error or is left out.
 
         Returns
         -------
@@ -466,7 +465,7 @@ class Engine:
         Raises
         ------
         ValueError, ImportError
-            As `ranking`.
+            As for `ranking`.
         """
         rules = RowRules(on_missing_label, on_invalid)
         arguments = {"label": label, "score": score}
@@ -493,16 +492,16 @@ class Engine:
         on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> GroupSummary:
-        """Return all distinct scores of groups, counted: the ranking of each, and AUC by group.
+        """Return counts of all distinct scores in groups: the ranking of each group, and AUC by group.
 
         Parameters
         ----------
         data, label, score, sample_weight, frequency_weight, pos_label, on_missing_label, on_invalid
-            As in `ranking`.
+            As for `ranking`.
         by : str
-            Column of the group that each row is of.
+            Column with the group of each row.
         most_scores : int
-            Distinct scores of all groups together, of which more are an error: `grouped_auc` takes any number.
+            The most distinct scores of all groups; more are an error. `grouped_auc` takes any number.
 
         Returns
         -------
@@ -511,7 +510,7 @@ class Engine:
         Raises
         ------
         ValueError, ImportError
-            As `ranking`.
+            As for `ranking`.
         """
         rules = RowRules(on_missing_label, on_invalid)
         columns = _group_columns(label, score, by, Weights(sample_weight, frequency_weight), pos_label, rules)
@@ -538,20 +537,20 @@ class Engine:
         on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> GroupedMetric:
-        """Return the AUC of each group of rows, as `fastevals.grouped_auc` of all rows; of millions of groups.
+        """Return the AUC of each group of rows, as `fastevals.grouped_auc` of all rows would; for millions of groups.
 
-        Rows of a group are brought to one worker.
+        All rows of a group are brought to one worker.
 
         Parameters
         ----------
         data, label, score, sample_weight, frequency_weight, pos_label, on_missing_label, on_invalid
-            As in `ranking`.
+            As for `ranking`.
         by : str
-            Column of the group that each row is of.
+            Column with the group of each row.
         interval : {None, "delong"}
-            DeLong's intervals of the groups, and of their mean; not with `sample_weight`.
+            DeLong's intervals of the groups' AUCs and of their mean; not with `sample_weight`.
         confidence_level : float in (0, 1)
-            Of the intervals.
+            Level of the intervals.
 
         Returns
         -------
@@ -561,7 +560,7 @@ class Engine:
         Raises
         ------
         ValueError, ImportError
-            As `ranking`.
+            As for `ranking`.
         """
         check_choice("interval", interval, MergedInterval)
         _, alpha = check_confidence_level(confidence_level)
@@ -586,20 +585,20 @@ class Engine:
         on_missing_label: OnInvalid = "raise",
         on_invalid: OnInvalid = "raise",
     ) -> MetricsByGroup:
-        """Return metrics of each group of rows, as `fastevals.grouped_metrics` of all rows; of millions of groups.
+        """Return metrics of each group of rows, as `fastevals.grouped_metrics` would; for millions of groups.
 
-        Rows of a group are brought to one worker.
+        All rows of a group are brought to one worker.
 
         Parameters
         ----------
         data, sample_weight, pos_label, on_missing_label, on_invalid
-            As in `ranking`.
+            As for `ranking`.
         metrics : str, `metric(...)`, a sequence of these, or a mapping of names to them
-            What is asked for: metrics of scores and probabilities, or errors of predicted numbers.
+            Metrics to compute: of scores and probabilities, or errors of predicted numbers.
         label, score : str
             Columns of the true class and of scores, or of true and predicted numbers.
         by : str
-            Column of the group that each row is of.
+            Column with the group of each row.
 
         Returns
         -------
@@ -609,7 +608,7 @@ class Engine:
         Raises
         ------
         ValueError, ImportError
-            As `ranking`.
+            As for `ranking`.
         """
         specs = parse_metrics(metrics)
         kind = array_kind(metric_kinds(specs)) or SCORES
@@ -636,13 +635,13 @@ class Engine:
     def _sampled(
         self, data: Any, columns: RankingColumns, cells: int, at: ArrayLike
     ) -> tuple[FrameSample, int, NDArray[np.uint64]]:
-        """Check what is asked, and sample the rows; return the sample, the cells and the keys of thresholds."""
+        """Check the request and sample the rows; return the sample, the cells and the keys of thresholds."""
         thresholds = threshold_keys("at", at)
         cells = check_integer("cells", cells, low=1, high=MOST_CELLS)
         return FrameSample.of(self._checked(data, columns), columns), cells, thresholds
 
     def _summed(self, data: Any, columns: ArgumentColumns, kind: type[Any], **options: Any) -> Any:
-        """Add values up in summaries of a kind."""
+        """Add up values in summaries of a kind."""
         kind(**options)  # checks the options here
         frame = self._checked(data, columns)
         found = frame.do(CountValues(columns, kind, options))
@@ -686,7 +685,7 @@ def _argument_columns(
     columns: dict[str, str], arguments: Sequence[str], numbers: Sequence[str], weights: Weights, by: str | None,
     rules: RowRules,
 ) -> ArgumentColumns:  # fmt: skip
-    """Return the columns of arguments of `update`, in the order of those that name them here."""
+    """Return the columns for arguments of `update`, which are in the order of the columns given here."""
     rules.check()
     check_names(**columns, **weights.given(), **given_columns(by=by))
     given = dict(zip(arguments, columns.values(), strict=True))
@@ -695,7 +694,7 @@ def _argument_columns(
 
 
 def _ascending(found: Mapping[Any, Any], by: str) -> dict[Any, Any]:
-    """Return what is found by value of a column, in the order of the values."""
+    """Return results by value of a column, in the order of the values."""
     text = [value for value in found if isinstance(value, str)]
     number = next((value for value in found if not isinstance(value, str) and value is not None), None)
     if text and number is not None:
@@ -704,14 +703,14 @@ def _ascending(found: Mapping[Any, Any], by: str) -> dict[Any, Any]:
 
 
 def _shaped(found: Mapping[Any, Mapping[str, Any]], by: str | None, score: str | Sequence[str]) -> Any:
-    """Return results by value and by model, without the one or the other where it wasn't asked for."""
+    """Return results by value and by model, leaving out a level that wasn't asked for."""
     each = {value: models[score] if isinstance(score, str) else dict(models) for value, models in found.items()}
     return each[None] if by is None else _ascending(each, by)
 
 
 @named_by_base
 class _ByValue(Mapping[Any, dict[str, Any]]):
-    """Results by value and model, of those by model and value; made when they are asked for."""
+    """Results by value and model, from results by model and value; made on request."""
 
     def __init__(self, by_model: Mapping[str, Mapping[Any, Any]]) -> None:
         self._by_model = by_model

@@ -1,4 +1,4 @@
-"""A frame of an engine: rows in partitions, and how its workers are sent tasks and answer them."""
+"""A frame of an engine: rows in partitions, and how tasks are sent to its workers and answered."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from fastevals._execution import get_num_threads, run
 from fastevals.reading.sources import RowRules, check_columns
 from fastevals.scale.tasks import OPENED, ArgumentColumns, LargestWeight, Task, opened
 
-MOST_THREADS = 4  # that merge answers here, since each holds some of them opened
+MOST_THREADS = 4  # that merge answers here, since each has some of them unpickled
 
-# What is wrong with a partition (its number, whether that is its rows, and a message) or None, and what was counted of
-# it, which may be pickled.
+# A problem with a partition (its number, whether its rows are the cause, and a message) or None; and the counts of the
+# partition, possibly pickled.
 Answer = tuple[tuple[int, bool, str] | None, Any]
 
 
 def shipped(version: str) -> tuple[Callable[..., Answer], Callable[[bytes, list[Answer]], Answer]]:
-    """Return what counts a partition, and what merges answers: functions that need no fastevals to be sent.
+    """Return functions that count a partition and merge answers; they can be sent without fastevals.
 
-    They are pickled by value, and the task, which is `sent` as bytes, is unpickled once fastevals is known to be the
-    same on both sides. Each uses one thread: engines have as many tasks at once as there are cores. What is wrong with
-    the rows comes back as an answer too: otherwise engines would try again, and print where it was noticed.
+    They are pickled by value, and the task, `sent` as bytes, is unpickled once fastevals is known to be the same on
+    both sides. Each uses one thread: engines run as many tasks at a time as there are cores. Problems with rows come
+    back as answers too: otherwise engines would try again, and print a traceback.
     """
     advice = f"install fastevals {version} there"
 
@@ -61,7 +61,7 @@ def shipped(version: str) -> tuple[Callable[..., Answer], Callable[[bytes, list[
 
 
 def merged(task: Task, answers: Sequence[Any]) -> Any:
-    """Return what answers say together: some threads merge them, a few at once."""
+    """Return the joint answer: some threads merge answers, a few at a time."""
     while len(answers) > 1:
         size = max(-(-len(answers) // min(get_num_threads(), MOST_THREADS)), OPENED)
         chunks = [answers[start : start + size] for start in range(0, len(answers), size)]
@@ -75,18 +75,18 @@ class Frame(ABC):
     Attributes
     ----------
     names : list of str
-        Columns.
+        Names of the columns.
     samples_rows : bool
-        Whether a sample is of rows of all partitions.
+        Whether a sample has rows of all partitions.
     """
 
-    title = "the frame"  # as messages call it
+    title = "the frame"  # its name in messages
     names: list[str]
     samples_rows: bool
 
     @abstractmethod
     def sample(self, columns: Sequence[str], n_rows: int) -> tuple[list[Any], bool]:
-        """Return record batches of about so many rows from here and there, and whether these are all."""
+        """Return record batches of about `n_rows` rows from here and there, and whether these are all rows."""
 
     @abstractmethod
     def answers(self, task: Task) -> list[Answer]:
@@ -94,14 +94,14 @@ class Frame(ABC):
 
     @abstractmethod
     def by_value(self, column: str) -> Frame:
-        """Return the same rows, those of a value in one partition."""
+        """Return the same rows, with all rows of a value in one partition."""
 
     @abstractmethod
     def by_range(self, column: str, n_ranges: int, columns: Sequence[str]) -> contextlib.AbstractContextManager[Frame]:
-        """Return the same rows, those of a range of scores in each partition; kept while the context lasts."""
+        """Return the same rows, with a range of scores in each partition; kept while the context lasts."""
 
     def do(self, task: Task) -> Any:
-        """Do a task, and return the answer of all rows; raise what went wrong."""
+        """Do a task, and return the answer of all rows; raise if something went wrong."""
         answers = self.answers(task)
         wrong = [problem for problem, _ in answers if problem is not None]
         if wrong:
@@ -112,7 +112,7 @@ class Frame(ABC):
         return merged(task, [answer for _, answer in answers])
 
     def largest_weight(self, weight: str | None, rules: RowRules) -> float | None:
-        """Return the largest weight; None where all are whole numbers, or there are none."""
+        """Return the largest weight; None if all are integers, or there are none."""
         if weight is None:
             return None
         columns = ArgumentColumns({"sample_weight": weight}, ("sample_weight",), None, rules)
@@ -120,10 +120,10 @@ class Frame(ABC):
         return None if are_whole else float(largest)
 
     def no_rows(self, weight: str | None) -> ValueError:
-        """Return the error that there is nothing to count."""
+        """Return the error for a frame with no rows to count."""
         weighed = "" if weight is None else f": column {weight!r} must have a value above zero"
         return ValueError(f"{self.title} has no rows that can be counted{weighed}")
 
     def check_columns(self, columns: Sequence[str]) -> None:
-        """Raise unless there are such columns."""
+        """Raise unless the columns exist."""
         check_columns(self.title, self.names, {name: f"column {name!r}" for name in columns})

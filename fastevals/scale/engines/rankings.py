@@ -1,4 +1,4 @@
-"""Rankings of frames: in ranges of scores that are fitted to a sample, or exact."""
+"""Rankings of frames: in ranges of scores fitted to a sample, or exact."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ from fastevals.scale.tasks import (
     rows_of,
 )
 
-MOST_BROADCAST = 1 << 22  # distinct scores of positives that every worker may have, 100 bytes each while it counts
-RANGE_ROWS = 1 << 21  # of a range of scores
+MOST_BROADCAST = 1 << 22  # distinct scores of positives sent to every worker, at 100 bytes each while it counts
+RANGE_ROWS = 1 << 21  # rows of a range of scores
 
 
 class FrameSample(NamedTuple):
-    """What is known of the rows from a sample.
+    """What a sample shows about the rows.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class FrameSample(NamedTuple):
     columns : RankingColumns
         With the labels that were found.
     n_values : int
-        Values of the column that parts them.
+        Number of values of the column that divides the rows.
     atoms : dict of str to ScoreCells
         Distinct scores by model.
     is_all : bool
@@ -70,7 +70,7 @@ class FrameSample(NamedTuple):
 
     @classmethod
     def of(cls, frame: Frame, columns: RankingColumns) -> FrameSample:
-        """Sample the rows of a frame; those that can't be counted are named by the worker that reads them again."""
+        """Sample the rows of a frame; workers that read invalid rows again report them."""
         wanted = replace(columns, weight=None, rules=RowRules("drop", "drop"))
         batches, is_all = frame.sample(wanted.names, SAMPLED_ROWS)
         reader = wanted.reader("the sample", iter(batches))
@@ -85,7 +85,7 @@ class FrameSample(NamedTuple):
 def count_scores(
     sample: FrameSample, cells: int, thresholds: NDArray[np.uint64], with_probabilities: bool = False
 ) -> ScoresSummary:
-    """Count scores in ranges fitted to the sample; each by itself where it has all, and they are few."""
+    """Count scores in ranges fitted to the sample; each score separately if the sample has all, and they are few."""
     frame, columns = sample.frame, sample.columns
     weight = frame.largest_weight(None if columns.are_copies else columns.weight, columns.rules)
     many = {name: atoms for name, atoms in sample.atoms.items() if not sample.is_all or atoms.low.size > cells}
@@ -102,7 +102,7 @@ def count_scores(
 def exact_rankings(
     frame: Frame, columns: RankingColumns, thresholds: NDArray[np.uint64]
 ) -> dict[Any, dict[str, Ranking | CertifiedRanking]]:
-    """Return exact rankings by value and model: from counts about the scores of positives, or range by range."""
+    """Return exact rankings by value and model: from counts around the scores of positives, or range by range."""
     answer: Gathered = frame.do(GatherPositives(columns, MOST_BROADCAST))
     gathered, labels, are_too_many, checksums = answer
     if not gathered:
@@ -153,7 +153,7 @@ def _recount(
 
 
 def _check_same(frame: Frame, now: tuple[int, int], before: tuple[int, int], are_same: bool) -> None:
-    """Raise if rows were others when they were read again, by their numbers or their checksums."""
+    """Raise if rows differ from those read before, in their numbers or checksums."""
     if now != before:
         raise changed(
             frame.title, f"it had {sum(before)} rows, {before[0]} positive, and then {sum(now)}, {now[0]} positive"
@@ -166,7 +166,7 @@ def _ranking_of_ranges(
     frame: Frame, columns: RankingColumns, score: str, known: PositiveScores, checksum: int, classes: Classes,
     thresholds: NDArray[np.uint64],
 ) -> CertifiedRanking:  # fmt: skip
-    """Return the exact ranking of rows that are brought in the order of their scores, range by range."""
+    """Return the exact ranking of rows that are sorted into ranges of scores, range by range."""
     columns = replace(columns, scores=(score,))
     n_ranges = max(-(-sum(known.totals) // RANGE_ROWS), 2)
     with frame.by_range(score, n_ranges, columns.names) as ranged:

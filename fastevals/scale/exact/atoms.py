@@ -1,4 +1,4 @@
-"""Rows of a range of scores, by the distinct scores of the positives, and between them."""
+"""Rows of a range of scores, counted at the distinct scores of the positives and between them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NO_KEYS = np.empty(0, np.uint64)
 
 
 class KeyRange(NamedTuple):
-    """Scores from one key up to another, which is of it too."""
+    """Scores from one key up to and including another."""
 
     low: int = LOWEST
     high: int = HIGHEST
@@ -42,22 +42,22 @@ class KeyRange(NamedTuple):
 
 @dataclass
 class AtomCounts:
-    """Rows of a range of scores, by the distinct scores of the positives (and others asked for).
+    """Rows of a range of scores, counted at the distinct scores of the positives (and others asked for).
 
     Attributes
     ----------
     keys : ndarray of uint64 of shape (n_atoms,)
-        Of the atoms, ascending.
+        Keys of the atoms, ascending.
     positives : ndarray of shape (n_atoms,)
-        Positive rows, or units of weight, of each.
+        Positive rows, or units of weight, of each atom.
     at : ndarray of shape (n_atoms,)
-        Negative ones of the same score.
+        Negatives with the same score.
     between : ndarray of shape (n_atoms + 1,)
-        Negative ones below the first atom, between each two, and above the last.
+        Negatives below the first atom, between neighbouring atoms, and above the last.
     least : ndarray of uint64 of shape (n_atoms + 1,)
-        Key of the lowest of these, where there are any.
+        Key of the lowest of these negatives, if there are any.
     squares : AtomCounts or None
-        The same with squared weights in place of weights.
+        The same with squared weights instead of weights.
     """
 
     keys: Keys
@@ -72,9 +72,9 @@ class AtomCounts:
     def of_positives(
         cls, parts: list[Keys], units: list[Ints] | None, also: Keys, *, large: bool, squared: bool = False
     ) -> AtomCounts:
-        """Make atoms of the keys of positives, which come in any order; `parts` is emptied.
+        """Make atoms from the keys of positives, in any order; `parts` is emptied.
 
-        With `squared` units are squared, too.
+        With `squared`, units are squared too.
         """
         keys = joined(parts)
         dtype = np.int64 if large or units is not None else np.uint32
@@ -102,7 +102,7 @@ class AtomCounts:
 
     @classmethod
     def uncounted(cls, keys: Keys, positives: Ints, squares: Ints | None = None) -> AtomCounts:
-        """Return atoms without negatives yet."""
+        """Return atoms that have no negatives yet."""
         at, between = np.zeros(keys.size, positives.dtype), np.zeros(keys.size + 1, positives.dtype)
         beside = None if squares is None else cls.uncounted(keys, squares)
         return cls(keys, positives, at, between, np.full(between.size, np.iinfo(np.uint64).max), beside)
@@ -137,7 +137,7 @@ class AtomCounts:
 
     @property
     def totals(self) -> tuple[int, int]:
-        """Positives and negatives."""
+        """Numbers of positives and negatives."""
         return int(self.positives.sum(dtype=np.int64)), int(
             self.at.sum(dtype=np.int64) + self.between.sum(dtype=np.int64)
         )
@@ -146,13 +146,13 @@ class AtomCounts:
         """Return counts at descending thresholds that are points of these atoms, or infinite."""
         keys = FLOATS.encode(thresholds)
         rows = np.searchsorted(self.keys, keys)
-        gaps = np.searchsorted(self.keys, keys, side="right")  # below an atom, or with the lowest negative of its own
+        gaps = np.searchsorted(self.keys, keys, side="right")  # below an atom, or at the gap's own lowest negative
         above = [np.append(np.cumsum(each[::-1])[::-1], 0) for each in (self.positives, self.at, self.between)]
         fps = np.where(np.isinf(thresholds), 0, above[1][rows] + above[2][gaps])
         return ThresholdCounts._unchecked(thresholds, above[0][rows], fps)
 
     def points(self, tp: int, fp: int, block: int = ATOMS_PER_BLOCK) -> Iterator[ThresholdCounts]:
-        """Yield counts from the highest atom down, in blocks: each begins with the last point of the one before.
+        """Yield counts from the highest atom down, in blocks; each begins with the last point of the one before.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class AtomCounts:
         for stop in range(self.keys.size, 0, -block):
             start = max(stop - block, 0)
             rows = slice(start, stop)
-            keys = np.stack((self.least[start + 1 : stop + 1], self.keys[rows]), axis=1)[::-1]  # of a gap, and its atom
+            keys = np.stack((self.least[start + 1 : stop + 1], self.keys[rows]), axis=1)[::-1]  # of a gap and its atom
             negatives = np.stack((self.between[start + 1 : stop + 1], self.at[rows]), axis=1)[::-1].astype(np.int64)
             positives = np.stack((np.zeros(stop - start, np.int64), self.positives[rows].astype(np.int64)), axis=1)
             yield (piece := _counts_below(last, keys.ravel(), positives[::-1].ravel(), negatives.ravel()))
@@ -176,21 +176,21 @@ HUNDREDTHS = FLOATS.encode(np.arange(101) / 100)
 
 
 def atoms_beside(thresholds: Keys, highest: int) -> Keys:
-    """Return the keys of scores that are atoms too, where counts are wanted in any case.
+    """Return the keys of additional atoms, at scores where counts are always wanted.
 
-    These are thresholds, the highest score, where some metrics are best, and those that decision curves are of.
+    These are thresholds, the highest score, where some metrics are best, and the probabilities of decision curves.
     """
     return sorted_union(np.append(thresholds, np.uint64(highest)), HUNDREDTHS)
 
 
 def sort(keys: Keys) -> None:
-    """Sort keys in place: as fast on any processor, which NumPy's sort is not."""
+    """Sort keys in place, equally fast on any processor, which NumPy's sort is not."""
     cells = min(1 << max(keys.size - 1, 1).bit_length(), MAX_CELLS)
     sort_keys(keys, lend(keys.size, np.uint64), np.empty(cells, np.int32))
 
 
 def joined_points(pieces: list[ThresholdCounts]) -> ThresholdCounts:
-    """Return counts that follow each other as one: the first point of each is the last of the one before."""
+    """Return successive counts as one: the first point of each is the last of the one before."""
     if not pieces:
         return ThresholdCounts._unchecked(np.array([np.inf]), np.zeros(1, np.int64), np.zeros(1, np.int64))
     parts = [piece if k == 0 else piece.take(np.arange(1, piece.tps.size)) for k, piece in enumerate(pieces)]
@@ -199,7 +199,7 @@ def joined_points(pieces: list[ThresholdCounts]) -> ThresholdCounts:
 
 
 def joined(parts: list[Any]) -> NDArray[Any]:
-    """Return arrays one after another, each let go for its copy; the list is emptied."""
+    """Return arrays concatenated, each freed after its copy; the list is emptied."""
     if len(parts) == 1:
         return parts.pop()  # type: ignore[no-any-return]
     if not parts:
@@ -214,7 +214,7 @@ def joined(parts: list[Any]) -> NDArray[Any]:
 
 
 def _counts_below(last: tuple[float, int, int], keys: Keys, positives: Ints, negatives: Ints) -> ThresholdCounts:
-    """Return counts after a point: those of descending keys at which there are rows."""
+    """Return counts after a point, at those descending keys that have rows."""
     kept = (positives > 0) | (negatives > 0)
     sums = [np.cumsum(np.append(first, each[kept])) for first, each in ((last[1], positives), (last[2], negatives))]
     return ThresholdCounts._unchecked(np.append(last[0], FLOATS.decode(keys[kept])), *sums)

@@ -1,4 +1,4 @@
-"""What a ranking's metrics need of all its points, without holding them."""
+"""What a ranking's metrics need from all its points, without keeping them."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from fastevals.scale.certified import CertifiedRanking
 from fastevals.scale.exact.atoms import NO_KEYS, AtomCounts, Keys, joined_points
 from fastevals.scale.squares import RowSums
 
-MOST_POINTS = 1 << 22  # atoms, 200 MB of points
-POINTS_PER_CLASS = 50_000  # points between, of each class
+MOST_POINTS = 1 << 22  # atoms: 200 MB of points
+POINTS_PER_CLASS = 50_000  # points kept in between, per class
 
 
 class ExactCurve:
-    """What a ranking's metrics need of all its points, added up block by block from the highest score down.
+    """What a ranking's metrics need from all its points, added up block by block from the highest score down.
 
-    Areas are sums over all points; everything else is read at a vertex of the hull, at the best of some metric, or
-    where the curve crosses a line: these points are kept, and some more between, for pictures.
+    Areas are sums over all points. Everything else is read at a vertex of the hull, at the best value of a metric, or
+    where the curve crosses a line: these points are kept, and some more in between, for pictures.
 
     Parameters
     ----------
     n_pos, n_neg : int
-        Rows in all, or units of weight.
+        Total rows, or units of weight.
     keep : callable, optional
-        Of a block's counts, with those of all rows behind them, gives one more row that is kept.
+        Takes the counts of a block, followed by those of all rows, and returns one more row to keep.
     at : ndarray of uint64
         Keys of thresholds at which counts are kept.
     above : tuple of int
-        Positives and negatives above all that is added.
+        Positives and negatives above all rows that are added.
     """
 
     def __init__(
@@ -61,11 +61,11 @@ class ExactCurve:
         self.scales = {"fp": power_of_two(n_neg), "tp": power_of_two(n_pos)}
         self.sums = dict.fromkeys(("roc_auc", *AREAS), Fraction(0))
         self._kept: list[ThresholdCounts] = []
-        self._squares: list[ThresholdCounts] = []  # at the same thresholds, where atoms have them
+        self._squares: list[ThresholdCounts] = []  # at the same thresholds, if atoms have them
         self._last = above
 
     def append(self, other: ExactCurve) -> None:
-        """Add what is known of the next lower range, of the same rows in all."""
+        """Add the results of the next lower range of the same rows."""
         self.sums = {name: total + other.sums[name] for name, total in self.sums.items()}
         self._placements = tuple(map(add, self._placements, other._placements))
         self._kept += other._kept
@@ -93,14 +93,14 @@ class ExactCurve:
                 self._squares.append(ThresholdCounts._unchecked(found.thresholds, tps, fps))
 
     def _with_totals(self, piece: ThresholdCounts) -> ThresholdCounts:
-        """Return counts whose last row are all rows, whatever their threshold is."""
+        """Return counts whose last row is all rows, whatever its threshold."""
         last = np.nextafter(piece.thresholds[-1], -np.inf)
         return ThresholdCounts._unchecked(
             np.append(piece.thresholds, last), np.append(piece.tps, self.n_pos), np.append(piece.fps, self.n_neg)
         )
 
     def _of_hull(self, piece: ThresholdCounts) -> Iterator[int]:
-        """Yield the rows of the upper hull, and the lowest below the diagonal."""
+        """Yield the rows of the upper hull, and the one farthest below the diagonal."""
         vertices = hull(piece)
         yield from np.searchsorted(-piece.thresholds, -vertices.thresholds).tolist()
         above = piece.tps * float(self.n_neg) - piece.fps * float(self.n_pos)
@@ -108,7 +108,7 @@ class ExactCurve:
             yield from range(max(int(extreme) - 1, 0), min(int(extreme) + 2, above.size))
 
     def _where_crossed(self, piece: ThresholdCounts) -> Iterator[int]:
-        """Yield the rows about where precision is recall, and where FPR is FNR."""
+        """Yield the rows around the points where precision equals recall, and where FPR equals FNR."""
         predicted = piece.tps + piece.fps
         rates = piece.fps * float(self.n_pos) + piece.tps * float(self.n_neg)
         for values, goal in ((predicted, self.n_pos), (rates, float(self.n_pos) * self.n_neg)):
@@ -135,11 +135,11 @@ class ExactCurve:
 
     @cached_property
     def squares(self) -> ThresholdCounts | None:
-        """Sums of squared weights at the points that are kept; None where they are not known."""
+        """Sums of squared weights at the kept points; None if they are not known."""
         return joined_points(self._squares) if self._squares else None
 
     def cells(self, highest: int) -> ScoreCells:
-        """Return the rows between the points that are kept, and the thresholds."""
+        """Return the rows between the kept points and thresholds."""
         points, at = self.counts, self._at[::-1]
         rows = points.rows_at_least(at)
         new = (points.thresholds[rows] > at) & (at < FLOATS.decode(np.array([highest], np.uint64)))
@@ -156,7 +156,7 @@ class ExactCurve:
     def ranking(
         self, highest: int, rows: tuple[int, int], classes: Classes, weighs_rows: bool, sums: RowSums | None = None
     ) -> CertifiedRanking:
-        """Return the ranking of so many positive and negative rows whose points, kept or not, are too many."""
+        """Return the ranking of these positive and negative rows, whose points are too many to keep."""
         unit, moments = (1.0, None) if weighs_rows else (None, self.moments)
         cells = self.cells(highest)
         return CertifiedRanking(cells, classes, rows=rows, unit=unit, known=self.metrics, moments=moments, sums=sums)
@@ -168,7 +168,7 @@ class ExactCurve:
 
     @cached_property
     def metrics(self) -> dict[str, float]:
-        """All metrics of rankings that the points that are kept, and the areas, tell exactly."""
+        """All metrics of rankings that the kept points and the areas determine exactly."""
         values = dict.fromkeys((*AREAS, *OF_PAIRS), math.nan)
         if self.n_pos:
             gained = Fraction(self.n_pos * self.scales["tp"])

@@ -1,4 +1,4 @@
-"""The ranking of rows in files: its areas are known, its points are made when asked for."""
+"""The ranking of rows in files: areas are known, points are made on request."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fastevals.scale.exact.atoms import AtomCounts, Keys, joined_points
 from fastevals.scale.exact.curve import ExactCurve
 from fastevals.scale.squares import RowSums, squared_points
 
-RANGES_PER_GAP = 1 << 18  # ranges that a range of negatives' scores is divided into, where a threshold is among them
+RANGES_PER_GAP = 1 << 18  # ranges to divide the scores of negatives into, if a threshold is among them
 
 
 @named_by_base
@@ -52,11 +52,11 @@ class AtomPoints(ThresholdCounts):
         return _atom_points(self.thresholds, self.tps * unit, self.fps * unit, self.atoms)  # type: ignore[return-value]
 
     def take(self, rows: NDArray[np.intp]) -> ThresholdCounts:  # type: ignore[override]
-        """Keep some of the points, as those of any curve."""
+        """Keep some of the points, as plain counts."""
         return ThresholdCounts._unchecked(self.thresholds[rows], self.tps[rows], self.fps[rows])
 
     def rows_at_least(self, thresholds: NDArray[Any]) -> NDArray[np.intp]:
-        """Return the row that holds the counts at each threshold; raise where it is among negatives."""
+        """Return the row with the counts at each threshold; raise if a threshold is among negatives."""
         rows, keys = super().rows_at_least(thresholds), FLOATS.encode(thresholds.astype(np.float64).ravel() + 0.0)
         gaps = np.searchsorted(self.atoms.keys, keys)
         is_atom = np.searchsorted(self.atoms.keys, keys, side="right") > gaps
@@ -73,7 +73,7 @@ class AtomPoints(ThresholdCounts):
 
     @property
     def _has_each_score(self) -> bool:
-        """Whether each distinct score of the rows is a threshold: those of negatives are not."""
+        """Whether each distinct score of the rows is a threshold: scores of negatives are not."""
         return False
 
 
@@ -85,12 +85,13 @@ def _atom_points(thresholds: Any, tps: Any, fps: Any, atoms: AtomCounts) -> Atom
 
 @named_by_base
 class ExactRanking(Ranking):
-    """A ranking of rows in files: its areas are known, its points are made when asked for, 48 bytes a positive.
+    """A ranking of rows in files: areas are known; points are made on request, at 48 bytes per positive.
 
-    Negatives are counted between the scores of positives, the thresholds that were asked for, and hundredths from 0 to
-    1. So what is best, and all curves and areas are exact, as are counts at these scores. Where the threshold of a
-    break-even point, an equal error rate or a quota is among negatives, they are counted in further scans. Counts at
-    other thresholds, what is asked of probabilities, and what is best by a function raise an error, unless no two
+    Negatives are counted between the scores of positives, the requested thresholds, and hundredths from 0 to 1. So all
+    curves, areas and best values are exact, and so are counts at these scores. If the threshold of a break-even point,
+    an equal error rate or a quota is among negatives, they are counted in further scans. Counts at other thresholds,
+    metrics of probabilities, and the best threshold by a function raise an error, unless at most one negative lies
+    between any two of these scores: then the score of each row is known.
     negatives are between two of these scores: then the score of each row is known.
 
     Parameters
@@ -101,12 +102,12 @@ class ExactRanking(Ranking):
         Positives and negatives.
     classes : Classes
     recount : callable
-        Gives the negatives about other atoms, from the first to the last, of keys. A copy, or what was pickled, is
-        without it.
+        Takes keys and returns the negatives around these atoms, from the first to the last. A copy or a pickled
+        ranking lacks it.
     is_weighted : bool
-        Whether what is counted is the weight of rows.
+        Whether the counts are weights of rows.
     sums : RowSums, optional
-        Of these, where atoms have squares.
+        Sums of weighted rows, if atoms have squares.
     """
 
     __slots__ = ("_atoms", "_curve", "_is_weighted", "_recount", "_sums")
@@ -150,7 +151,7 @@ class ExactRanking(Ranking):
         return squared_points(self._atoms.squares.at_thresholds(self.counts.thresholds), self._sums)
 
     def _counts_and_doubts(self, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
-        """Return a ranking of the points: what each score must be known for raises, and quotas are told apart."""
+        """Return a ranking of the points, with quotas resolved; raise for metrics that need every score."""
         for label, spec in specs.items():
             if not isinstance(spec, MetricSpec) or METRICS[spec.name].of == "probabilities":
                 self.counts._require_each_score(label)
@@ -164,7 +165,7 @@ class ExactRanking(Ranking):
         return None if self._is_weighted else self._curve.moments
 
     def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
-        """Return twice the Mann-Whitney U and the pairs of two classes: whole numbers that no sum has rounded."""
+        """Return twice the Mann-Whitney U, and the pairs of the two classes: exact integers."""
         curve = self._curve
         pairs = curve.n_pos * curve.n_neg
         return (
@@ -177,7 +178,7 @@ class ExactRanking(Ranking):
         """As `Ranking.best_threshold`."""
         if callable(metric):
             self.counts._require_each_score("best_threshold by a function")
-        elif maximize is False and full_name(metric) == "matthews":  # undefined where all are predicted positive
+        elif maximize is False and full_name(metric) == "matthews":  # undefined if all are predicted positive
             self._tell_apart(lambda tp, fp: tp + fp >= self._curve.n_pos + self._curve.n_neg)
         return super().best_threshold(metric, maximize=maximize, **costs)
 
@@ -189,7 +190,7 @@ class ExactRanking(Ranking):
     def equal_error_rate(self, *, on_hull: bool = False) -> OperatingPoint:
         """As `Ranking.equal_error_rate`."""
         n_pos, n_neg = self._curve.n_pos, self._curve.n_neg
-        if not on_hull:  # whose vertices are at scores of positives
+        if not on_hull:  # the hull's vertices are at scores of positives
             self._tell_apart(lambda tp, fp: tp * n_neg + fp * n_pos >= n_pos * n_neg)
         return super().equal_error_rate(on_hull=on_hull)
 
@@ -202,9 +203,9 @@ class ExactRanking(Ranking):
         return super().threshold_for(**{name: limit})
 
     def _tell_apart(self, is_reached: Callable[[int, int], bool]) -> None:
-        """Count negatives apart until the score is known at which a condition of true and false positives is met.
+        """Count negatives in finer ranges until the score is known at which true and false positives meet a condition.
 
-        Once it is met, it is at all lower thresholds.
+        The condition stays met at all lower thresholds.
         """
         while True:
             counts, atoms = self.counts, self._atoms

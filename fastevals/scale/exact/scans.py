@@ -1,4 +1,4 @@
-"""Scans that count rows of files exactly: the scores of positives first, then the negatives about them."""
+"""Scans that count rows of files exactly: the scores of positives first, then the negatives around them."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ from fastevals.scale.cells import HIGHEST, LOWEST
 from fastevals.scale.exact.atoms import AtomCounts, Ints, KeyRange, Keys, atoms_beside, joined
 from fastevals.scale.squares import MAX_WEIGHT_IN_64_BITS, RowSums, exact_sum
 
-KEYS_PER_SORT = 1 << 20  # of negatives, which are then counted: the more, the fewer atoms are stepped over
-POSITIVE_BYTES = 44  # of memory for each positive while its score is gathered, sorted and counted
-MOST_RANGES = 100  # of scores, with a scan each
-KEYS_A_SAMPLE = 256  # of which one is kept where there are too many
+KEYS_PER_SORT = 1 << 20  # of negatives, which are then counted: with more keys, fewer atoms are stepped over
+POSITIVE_BYTES = 44  # of memory per positive while its score is gathered, sorted and counted
+MOST_RANGES = 100  # of scores, with one scan each
+KEYS_A_SAMPLE = 256  # of which one is kept if there are too many
 MOST_BLOCKS = 10_000
 
-Place = tuple[int, int]  # of a batch: the number of its piece, and its own in there
+Place = tuple[int, int]  # of a batch: the number of its piece, and its number within the piece
 
 
 @dataclass
 class BlockRows:
-    """What is counted of the rows that share a value, of each model.
+    """Counts of the rows that share a value, for each model.
 
     Attributes
     ----------
     value : label or None
-        Of the --by column.
+        The value in the --by column.
     n_samples, n_positives, n_negatives : int
-        Rows.
+        Numbers of rows.
     weight : tuple of int
-        Units of weight, of positives and negatives; rows where there are no weights.
+        Units of weight of positives and negatives; rows if there are no weights.
     lowest, highest : list of int
         Keys of the lowest and the highest score of each model.
     squared : int
-        Sum of squared weights of rows.
+        Sum of the rows' squared weights.
     row_sums : RowSums
-        Of their weights.
+        Sums of the rows' weights.
     """
 
     value: Any = None
@@ -70,7 +70,7 @@ class BlockRows:
 
     @property
     def known_sums(self) -> RowSums | None:
-        """Sums of weighted rows whose squares fit 64 bits; None where they don't, and of rows without weights."""
+        """Sums of weighted rows whose squares fit in 64 bits; None if they don't, and for rows without weights."""
         return self.row_sums if 0 < self.squared <= MOST_ROWS else None
 
 
@@ -81,7 +81,7 @@ class ExactScans:
     ----------
     reader : RowReader
     also : ndarray of uint64
-        Keys of thresholds at which counts are wanted, too.
+        Keys of further thresholds at which counts are wanted.
     memory : int or None
         Bytes that the scores of positives may take.
     progress : bool
@@ -93,12 +93,12 @@ class ExactScans:
         self.n_ranges = 1
         self._lock = threading.Lock()
         self._n_bytes = 0
-        self._sampled = False  # since there are too many keys to hold them all
+        self._sampled = False  # whether only a sample is kept, as there are too many keys
 
-    # The first scan: which rows there are, and the scores of positives ------------------------------------------------
+    # The first scan: the rows, and the scores of positives ------------------------------------------------------------
 
     def first(self) -> list[BlockRows]:
-        """Count rows by value, and gather the scores of positives; return the values' rows, ascending."""
+        """Count rows by value and gather the scores of positives; return the blocks of values, ascending."""
         self.reader.learn()
         self.scan(self._gather_all)
         blocks = [
@@ -144,7 +144,7 @@ class ExactScans:
                     self._keep(block.units[k], units[flags])
 
     def _keep(self, gathered: list[Any], keys: NDArray[Any]) -> None:
-        """Keep keys; of each some, where all would be more than memory is for."""
+        """Keep keys, or a sample of them if all would exceed the memory."""
         gathered.append(keys[::KEYS_A_SAMPLE].copy() if self._sampled else keys)
         self._n_bytes += keys.nbytes
         if self.memory is not None and not self._sampled and self._n_bytes * (POSITIVE_BYTES / 8) > self.memory:
@@ -154,7 +154,7 @@ class ExactScans:
                     for parts in lists:
                         parts[:] = [part[::KEYS_A_SAMPLE].copy() for part in parts]
 
-    # The others: negatives about them ---------------------------------------------------------------------------------
+    # The other scans: negatives around them ---------------------------------------------------------------------------
 
     def count(
         self,
@@ -164,7 +164,7 @@ class ExactScans:
     ) -> None:
         """Count the negatives of blocks; call `done` with the counts of each model, from the highest range down.
 
-        `beside` is called, in one of the scans, with all rows.
+        `beside` is called with all rows in one of the scans.
         """
         large = sum(block.n_samples for block in self.blocks.values()) >= 2**32
         models = range(len(self.reader.scores))
@@ -192,7 +192,7 @@ class ExactScans:
                     counts[id(block)][k] = None  # type: ignore[call-overload]
 
     def _ranges(self, block: BlockRows, k: int) -> list[KeyRange]:
-        """Return ranges of about as many positives each, from the highest."""
+        """Return ranges with about equal numbers of positives, highest first."""
         if not self._sampled:
             return [KeyRange()]
         sample = np.sort(np.concatenate(block.keys[k])) if block.keys[k] else np.empty(0, np.uint64)
@@ -229,7 +229,7 @@ class ExactScans:
         following: list[tuple[BlockRows, list[KeyRange]]] | None,
         beside: Callable[[Rows, BlockRows, Place], None] | None,
     ) -> None:
-        """Scan: count negatives, and gather the positives of the next range."""
+        """Scan once: count negatives, and gather the positives of the next range."""
         gather = {id(block): each for block, each in following or ()}
         made: list[dict[tuple[int, int], WaitingKeys]] = []
 
@@ -272,7 +272,7 @@ class ExactScans:
     # Scanning ---------------------------------------------------------------------------------------------------------
 
     def scan(self, visit: Callable[..., None], workspace: Callable[[], Any] | None = None) -> None:
-        """Call a function with the rows of each block of each batch, the block, and the batch's place among all."""
+        """Call a function with the rows of each block in each batch, the block, and the batch's place."""
         self.reader.files.check_unchanged()
 
         def read(numbered: tuple[int, Piece], *space: Any) -> None:
@@ -299,7 +299,7 @@ class ExactScans:
 
 
 class WaitingKeys:
-    """Keys that wait for more."""
+    """Keys that wait for more keys."""
 
     def __init__(self) -> None:
         self.keys: list[Keys] = []
@@ -320,11 +320,11 @@ class WaitingKeys:
 
 
 class NotWholeError(ValueError):
-    """Weights are not whole numbers."""
+    """Weights are not integers."""
 
 
 def exact_units(weights: NDArray[np.float64], reader: RowReader) -> Ints:
-    """Return weights as whole numbers; raise where they aren't, or are too large to be told from their neighbours."""
+    """Return weights as integers; raise if they aren't, or are too large for floats to distinguish from neighbours."""
     name = reader.names[str(reader.weight)]
     odd = weights != np.trunc(weights)
     if odd.any():
@@ -335,6 +335,6 @@ def exact_units(weights: NDArray[np.float64], reader: RowReader) -> Ints:
 
 
 def ends(scores: NDArray[Any]) -> tuple[int, int]:
-    """Return the keys of the least and the greatest score."""
+    """Return the keys of the lowest and the highest score."""
     low, high = FLOATS.encode(np.array([scores.min(), scores.max()], np.float64) + 0.0)
     return int(low), int(high)
