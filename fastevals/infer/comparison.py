@@ -84,11 +84,11 @@ def compare_rankings(
     n_resamples : int
         Number of replicates.
     confidence_level : float in (0, 1)
-        Of the intervals.
+        Confidence level of the intervals.
     method : {"BCa", "percentile", "basic", "normal"}
-        Of the interval of each model's own estimate.
+        Interval method for each model's own estimate.
     alternative : {"two-sided", "less", "greater"}
-        What to show of the differences: that they are not 0, below or above.
+        The claim to test: the differences are not 0, are negative, or are positive.
     stratified, groups, sample_weight, pos_label, rng, keep_distribution, progress
         As for `bootstrap`.
 
@@ -181,11 +181,11 @@ def compare_predictions(
     n_resamples : int
         Number of replicates.
     confidence_level : float in (0, 1)
-        Of the intervals.
+        Confidence level of the intervals.
     method : {"BCa", "percentile", "basic", "normal"}
-        Of the interval of each model's own estimate.
+        Interval method for each model's own estimate.
     alternative : {"two-sided", "less", "greater"}
-        What to show of the differences: that they are not 0, below or above.
+        The claim to test: the differences are not 0, are negative, or are positive.
     stratified, groups, sample_weight, pos_label, rng, keep_distribution, progress
         As for `bootstrap`; `stratified` and `pos_label` are not for metrics of regression.
 

@@ -51,7 +51,7 @@ def proportion_interval(
         Wilson's score interval without continuity correction, whose coverage is near the level on average; or the
         exact one of Clopper and Pearson, wider, whose coverage is never below it.
     confidence_level : float in (0, 1)
-        Of each interval by itself.
+        Confidence level of each interval, pointwise.
     alternative : {"two-sided", "less", "greater"}
         "greater" gives lower bounds alone (the high ends are 1), "less" upper bounds (the low ends are 0).
     average : {"binary", None, "micro"}

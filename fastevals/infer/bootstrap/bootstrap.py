@@ -126,7 +126,7 @@ def bootstrap(
     n_resamples : int
         Number of replicates.
     confidence_level : float in (0, 1)
-        Of the intervals.
+        Confidence level of the intervals.
     method : {"BCa", "percentile", "basic", "normal"}
         BCa is bias-corrected and accelerated [1]_ (of metrics at their own best threshold see the notes); "normal" is
         about the value less its bias, as in R's boot.

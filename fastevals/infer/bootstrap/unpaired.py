@@ -65,7 +65,7 @@ def bootstrap_unpaired(
     method : {"BCa", "percentile", "basic", "normal"}
         Of the intervals, as for `bootstrap`.
     alternative : {"two-sided", "less", "greater"}
-        What to show of the differences: that they are not 0, below or above.
+        The claim to test: the differences are not 0, are negative, or are positive.
     stratified : bool
         Draw as many rows of each class as there are of it.
     pos_label : label, optional

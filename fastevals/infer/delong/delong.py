@@ -213,11 +213,11 @@ def delong_test(
     score_a, score_b : array-like of shape (n_samples,)
         Finite scores of the two models.
     names : (str, str), optional
-        What the conclusion calls the two; "score_a" and "score_b" by default.
+        Their names in the conclusion; "score_a" and "score_b" by default.
     alternative : {"two-sided", "less", "greater"}
         What to show of the AUC of `score_a` less that of `score_b`: that it is not 0, below or above.
     confidence_level : float in (0, 1)
-        Of the interval; the test is at level ``1 - confidence_level``.
+        Confidence level of the interval; the test is at level ``1 - confidence_level``.
     pos_label : label, optional
         The positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels.
 
@@ -279,11 +279,11 @@ def delong_test_unpaired(
         The statistic's distribution if the AUCs are equal: Student's t with Welch's degrees of freedom, as pROC has it,
         which allows for variances that are estimated from few rows; or the normal one, whose p-values are smaller.
     names : (str, str), optional
-        What the conclusion calls the two; "ranking_a" and "ranking_b" by default.
+        Their names in the conclusion; "ranking_a" and "ranking_b" by default.
     alternative : {"two-sided", "less", "greater"}
         What to show of the AUC of `ranking_a` less that of `ranking_b`: that it is not 0, below or above.
     confidence_level : float in (0, 1)
-        Of the interval; the test is at level ``1 - confidence_level``.
+        Confidence level of the interval; the test is at level ``1 - confidence_level``.
 
     Returns
     -------
@@ -485,7 +485,7 @@ class DelongResult(Frozen, Generic[V]):
         Parameters
         ----------
         confidence_level : float in (0, 1)
-            Of each interval by itself.
+            Confidence level of each interval, pointwise.
         method : {"delong", "logit"}
             The AUC plus or minus normal standard errors; or so on the scale of log(AUC / (1 - AUC)), better near 0
             and 1.
@@ -550,7 +550,7 @@ class DelongResult(Frozen, Generic[V]):
         alternative : {"two-sided", "less", "greater"}
             Side of 0.
         confidence_level : float in (0, 1)
-            Of the interval; the test is at level ``1 - confidence_level``.
+            Confidence level of the interval; the test is at level ``1 - confidence_level``.
 
         Returns
         -------

@@ -41,7 +41,7 @@ class PermutationResult(SignificanceResult):
     null_chances : ndarray of the same shape or None
         Of these values, in an exact test of counts; elsewhere they are equally likely.
     pos_label : label or None
-        The positive class; None where there is none, or nobody said which it is.
+        The positive class; None where there is none or it is unknown.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def permutation_test(
         Number of permutations. Where there are no more outcomes than that, or than 8192, all are gone through and the
         p-value is exact.
     names : (str, str), optional
-        What the conclusion calls the two; "pred_a" and "pred_b" by default.
+        Their names in the conclusion; "pred_a" and "pred_b" by default.
     alternative : {"two-sided", "less", "greater"}
         What to show of the metric of `pred_a` less that of `pred_b`.
     confidence_level : float in (0, 1)
@@ -198,7 +198,7 @@ def paired_permutation_test(
         Number of permutations; all 2^m are gone through where they are no more than that, or than 65536, of m
         differences that are not zero.
     names : (str, str), optional
-        What the conclusion calls the two; "a" and "b" by default.
+        Their names in the conclusion; "a" and "b" by default.
     alternative : {"two-sided", "less", "greater"}
         What to show of the mean of ``a - b``.
     confidence_level, rng, keep_distribution, progress
@@ -217,7 +217,7 @@ def paired_permutation_test(
     Warns
     -----
     DependentSplitsWarning
-        If measurements are those of splits of one data set, which are not independent.
+        If the measurements come from splits of one data set, which are not independent.
 
     Notes
     -----

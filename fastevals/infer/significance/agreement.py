@@ -1,4 +1,4 @@
-"""Which rows models get right, a part of the rows at a time."""
+"""Find which rows each model gets right, one part of the rows at a time."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from fastevals._validation.labels import as_class_numbers
 from fastevals._validation.text import TextLabels, share_names
 
 WORD = 64
-CELLS_PER_PART = 1 << 21  # of a part: its bits stay in cache while pairs are counted, and few calls are made
-FEWEST_ROWS, MOST_ROWS = 1 << 12, 1 << 16  # rows of a part
+CELLS_PER_PART = 1 << 21  # the bits of a part stay in cache while pairs are counted, and calls are few
+FEWEST_ROWS, MOST_ROWS = 1 << 12, 1 << 16  # rows per part
 
 
 class Agreement:
-    """Models' predicted classes beside the true ones.
+    """Predicted classes of models, compared with the true classes.
 
-    The parts of rows depend on the numbers of models and of rows alone: any number of threads counts the same.
+    The parts depend only on the numbers of models and rows, so any number of threads gives the same counts.
 
     Attributes
     ----------
     n_models, n_rows : int
-        How many there are.
+        Numbers of models and rows.
     parts : list of slice
-        Rows to look at together.
+        Rows that are processed together.
     """
 
     def __init__(self, true: NDArray[Any], models: dict[str, NDArray[Any]]) -> None:
@@ -42,7 +42,7 @@ class Agreement:
         self.parts = [slice(start, min(start + size, self.n_rows)) for start in range(0, self.n_rows, size)]
 
     def right(self, part: slice) -> NDArray[np.bool_]:
-        """Return which rows of a part each model gets right; the columns are padded to whole words, as wrong."""
+        """Return which rows of a part each model gets right; columns are padded with False to whole words."""
         n = part.stop - part.start
         right = np.zeros((self.n_models, -(-n // WORD) * WORD), dtype=np.bool_)
         done = 0
@@ -53,10 +53,10 @@ class Agreement:
         return right
 
     def count_common(self, pairs: NDArray[np.intp]) -> NDArray[np.int64]:
-        """Count the rows that both models of each pair get right; a pair may be of a model with itself.
+        """Count the rows that both models of each pair get right; a pair may repeat a model.
 
-        Each thread counts into a table of its own, which `run` has made for it and would drop; they are kept here, to
-        be added up. So there are as many tables as threads, not as parts.
+        Each thread counts into its own table, which `run` creates and would drop. The tables are kept here and added
+        up, so there are as many tables as threads, not as parts.
         """
         first, second = np.ascontiguousarray(pairs.T)
         tables: list[NDArray[np.int64]] = []
@@ -74,13 +74,13 @@ class Agreement:
 
 
 def _narrowed(true: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return the true classes in the predictions' type, if it holds them: no block is converted to be compared."""
+    """Return the true classes in the dtype of the predictions if they fit, so that comparing converts no block."""
     narrow = true.astype(np.int64 if dtype.kind == "f" else dtype)
     return narrow if (narrow == true).all() else true
 
 
 def _as_integers(name: str, labels: NDArray[Any], part: slice) -> NDArray[Any]:
-    """Return a part of predicted classes, floats as integers."""
+    """Return a part of the predicted classes, with floats as integers."""
     block = labels[..., part]
     if block.dtype.kind != "f":
         return block
@@ -91,5 +91,5 @@ def _as_integers(name: str, labels: NDArray[Any], part: slice) -> NDArray[Any]:
         model = int(np.argmax(odd.any(axis=1)))
         name, labels, odd = f"{name}[{model}]", labels[model], odd[model]
     if odd.any():
-        as_class_numbers(name, labels)  # raises, and says where
+        as_class_numbers(name, labels)  # raises an error with the position
     return whole

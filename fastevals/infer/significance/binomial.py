@@ -21,18 +21,18 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BinomialResult(SignificanceResult):
-    """Result of `binomial_error_test`: of the run with the smallest p-value, where there are several.
+    """Result of `binomial_error_test`, for the run with the smallest p-value if there are several.
 
     Attributes
     ----------
     n_errors, n_samples : int
-        Of the run.
+        Errors and rows of the run.
     critical_error_rate : float or Interval
-        `critical_value` over `n_samples`: the hypothesis is rejected where the error rate is beyond it.
+        `critical_value` divided by `n_samples`: the hypothesis is rejected if the error rate is beyond it.
     tail_above : float
-        Chance of more errors than were seen, the observed number left out: the course's figure. It is no p-value.
+        Probability of more errors than observed, excluding the observed number: the course's figure, not a p-value.
     n_runs : int
-        Runs among which this one was chosen, and for which `pvalue` and `critical_value` are corrected (Sidak).
+        Number of runs from which this one was chosen; `pvalue` and `critical_value` are corrected for it (Sidak).
     """
 
     n_errors: int = field(kw_only=True)
@@ -53,29 +53,29 @@ def binomial_error_test(
     alternative: Alternative = "greater",
     confidence_level: float = 0.95,
 ) -> BinomialResult:
-    """Test whether a learner's error rate is at most a given rate, by its errors on a test set (2.27).
+    """Test whether a learner's error rate is at most a given rate, from its errors on a test set (2.27).
 
     Parameters
     ----------
     n_errors : int, or array-like of int of shape (n_runs,)
-        Misclassified rows; of several independent runs, each on rows of its own, the one with the smallest p-value (for
-        equal sizes the worst run, if `alternative` is "greater") is tested, and corrected for being the worst.
+        Misclassified rows. For several independent runs, each on its own rows, the run with the smallest p-value is
+        tested and corrected for being the most extreme (with equal sizes and "greater", it is the worst run).
     n_samples : int, or array-like of int of shape (n_runs,)
-        Rows of the test set, of each run where they differ.
+        Rows of the test set, or of each run if they differ.
     rate : float in [0, 1]
-        The error rate of the hypothesis, the book's epsilon_0.
+        The error rate under the hypothesis, the book's epsilon_0.
     alternative : {"greater", "less", "two-sided"}
-        What to show of the error rate: that it is above `rate` (the hypothesis is that it is at most `rate`), below,
-        or not `rate`.
+        The claim to test: the error rate is above `rate` (the hypothesis is that it is at most `rate`), below it, or
+        not equal to it.
     confidence_level : float in (0, 1)
-        Of the interval; the test is at level ``1 - confidence_level``.
+        Confidence level of the interval; the test is at level ``1 - confidence_level``.
 
     Returns
     -------
     BinomialResult
-        `statistic` is the number of errors, `critical_value` the number beyond which it is rejected, `effect` the error
-        rate with its interval by Clopper and Pearson. A two-sided p-value adds up the chances of all numbers no
-        likelier than the one seen, so it may disagree with the interval at the edge.
+        `statistic` is the number of errors, and `critical_value` the number beyond which the hypothesis is rejected.
+        `effect` is the error rate, with its Clopper-Pearson interval. A two-sided p-value adds up the probabilities of
+        all numbers no likelier than the observed one, so it may disagree with the interval at the boundary.
 
     Raises
     ------
@@ -85,12 +85,13 @@ def binomial_error_test(
     Notes
     -----
     ``critical_error_rate = min{c / m : P(X > c | m, rate) < alpha}`` for m rows (2.27 is misprinted in some editions),
-    and the p-value is the chance of as many errors or more, P(X >= observed).
+    and the p-value is the probability of as many errors or more, P(X >= observed).
 
-    The worst of K runs is worse than a run by itself, so P(X > its errors) < alpha shows nothing. The p-value of one
-    run, p, becomes 1 - (1 - p)^K, and alpha is 1 - (1 - alpha)^(1 / K) for the critical value and the interval.
+    The worst of K runs is worse than a typical run, so P(X > its errors) < alpha is no evidence. The p-value p of one
+    run becomes 1 - (1 - p)^K, and the critical value and the interval use the level 1 - (1 - alpha)^(1 / K).
 
-    Not to reject is not to show that the error rate is at most `rate`: for that, reject with ``alternative="less"``.
+    A test that does not reject does not show that the error rate is at most `rate`. For that, use
+    ``alternative="less"`` and reject.
 
     References
     ----------
@@ -111,7 +112,7 @@ def binomial_error_test(
     n_runs = len(runs)
     each = PER_TEST_ALPHA["sidak"](alpha, n_runs)
     smallest, errors, rows = min((_pvalue(k, n, rate, alternative), -k, n) for k, n in runs)
-    errors = -errors  # of equal p-values the one with more errors
+    errors = -errors  # of runs with equal p-values, the one with more errors
     null = Null("binom", (rows, rate))
     critical = _critical(rows, rate, alternative, each)
     several = n_runs > 1
@@ -139,14 +140,14 @@ def binomial_error_test(
 
 
 def _pvalue(errors: int, rows: int, rate: float, alternative: Alternative) -> float:
-    """Return the chance of so many errors or more, or fewer, or of any number no likelier (up to rounding)."""
+    """Return the probability of so many errors or more, or fewer, or of any number no likelier (up to rounding)."""
     from scipy import stats
 
     return float(min(stats.binomtest(errors, rows, rate, alternative=alternative).pvalue, 1.0))
 
 
 def _critical(rows: int, rate: float, alternative: Alternative, alpha: float) -> float | Interval:
-    """Return the number of errors beyond which the hypothesis is rejected; none is where that is past all."""
+    """Return the number of errors beyond which the hypothesis is rejected, or an end of the range if none is."""
 
     def rejected(errors: int) -> bool:
         return _pvalue(errors, rows, rate, alternative) < alpha
@@ -161,7 +162,7 @@ def _critical(rows: int, rate: float, alternative: Alternative, alpha: float) ->
 
 
 def _first(start: int, stop: int, holds: Callable[[int], bool]) -> int:
-    """Return the first number of a range for which something holds that goes on holding, or its stop."""
+    """Return the first number of a range for which a monotone condition holds, or the end of the range."""
     while start < stop:
         middle = (start + stop) // 2
         start, stop = (start, middle) if holds(middle) else (middle + 1, stop)
@@ -169,12 +170,12 @@ def _first(start: int, stop: int, holds: Callable[[int], bool]) -> int:
 
 
 def fair_null(m: Any) -> Null:
-    """Return the distribution of heads among m tosses of a fair coin: of wins, if neither side is better."""
+    """Return the distribution of heads in m tosses of a fair coin: wins, if neither side is better."""
     return Null("binom", (m, 0.5))
 
 
 def fair_pvalues(b: Any, c: Any, alternative: Alternative, *, mid: bool = False) -> Floats:
-    """Return p-values of b heads and c tails, arrays or numbers; with `mid` the counts seen have half their chance."""
+    """Return p-values of b heads and c tails, elementwise; with `mid` the observed counts count half."""
     null = fair_null(np.add(b, c))
     fewer = {"two-sided": np.minimum(b, c), "less": b, "greater": c}[alternative]
     pvalue = null.cdf(fewer)
@@ -186,12 +187,12 @@ def fair_pvalues(b: Any, c: Any, alternative: Alternative, *, mid: bool = False)
 
 
 def fair_least_kept(m: int, alternative: Alternative, alpha: float, *, mid: bool = False) -> int:
-    """Return the least number of heads among m that is kept by a test against fewer or, two-sided, against both.
+    """Return the least number of heads in m tosses that a test against fewer, or a two-sided one, does not reject.
 
-    With `mid` a small m may have none: it is more than m / 2 then.
+    With `mid`, every count of a small m may be rejected; the result is above m / 2 then.
     """
     tails: Alternative = "two-sided" if alternative == "two-sided" else "less"
-    # The quantile is the least count without mid; with it that may be the next. One more to allow for rounding.
+    # The quantile is the least count without mid; with mid it may be the next one. One more allows for rounding.
     guess = int(fair_null(m).ppf(tail_probability(alpha, alternative)))
     counts = np.arange(max(guess - 1, 0), guess + 3)
     counts = counts[counts <= (m // 2 if tails == "two-sided" else m)]
@@ -203,7 +204,7 @@ def fair_least_kept(m: int, alternative: Alternative, alpha: float, *, mid: bool
 
 
 def _as_runs(n_errors: Any, n_samples: Any) -> list[tuple[int, int]]:
-    """Return the errors and rows of each run, as Python's integers."""
+    """Return the errors and rows of each run, as Python integers."""
     errors, rows = as_array("n_errors", n_errors), as_array("n_samples", n_samples)
     for name, array in (("n_errors", errors), ("n_samples", rows)):
         if array.dtype.kind not in "iu":

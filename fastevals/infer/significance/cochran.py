@@ -1,4 +1,4 @@
-"""Cochran's Q: whether several models are right equally often on the same rows."""
+"""Cochran's Q test: several models are right equally often on the same rows, or not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fastevals.infer.significance.agreement import Agreement
 from fastevals.infer.significance.decision import Compared, check_alpha, decide
 from fastevals.results import Null, SignificanceResult
 
-MODELS_SHOWN = 6  # models that are printed
+MODELS_SHOWN = 6  # models printed
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -25,9 +25,9 @@ class CochranResult(SignificanceResult):
     Attributes
     ----------
     names : tuple
-        The models', in order; numbers where they have none.
+        Names of the models, in order; numbers if they have none.
     accuracies : ndarray of shape (n_models,)
-        The share of rows that each gets right.
+        Share of rows that each model gets right.
 
     Examples
     --------
@@ -49,22 +49,22 @@ class CochranResult(SignificanceResult):
 
 
 def cochran_q_test(y_true: ArrayLike, predictions: Any, *, confidence_level: float = 0.95) -> CochranResult:
-    """Test whether all of several models are right equally often, on the same rows.
+    """Test whether several models are all right equally often, on the same rows.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         True classes: numbers, booleans or strings.
     predictions : mapping of name to array-like, frame, or array-like of shape (n_models, n_samples)
-        Classes that two or more models predict: one an entry, a column or a row.
+        Classes predicted by two or more models: one model per entry, column or row.
     confidence_level : float in (0, 1)
         The test is at level ``1 - confidence_level``.
 
     Returns
     -------
     CochranResult
-        `statistic` is Q, with chi-square's distribution of `df` one less than the models; `effect` is the range of the
-        accuracies. Where each row is got right by all or by none, Q is 0 and p is 1.
+        `statistic` is Q, with a chi-square null distribution whose `df` is the number of models minus 1. `effect` is
+        the range of the accuracies. If every row is right for all models or for none, Q is 0 and p is 1.
 
     Raises
     ------
@@ -73,10 +73,10 @@ def cochran_q_test(y_true: ArrayLike, predictions: Any, *, confidence_level: flo
 
     Notes
     -----
-    With k models, R_j the rows that model j gets right, T_i the models that get row i right and N the sum of either:
-    ``Q = (k - 1) (k sum(R_j**2) - N**2) / (k N - sum(T_i**2))``. Of two models it is McNemar's uncorrected test. The
-    distribution is that of many rows on which the models differ; which of the models differ is for
-    `pairwise_mcnemar_tests` to show.
+    With k models, R_j the number of rows that model j gets right, T_i the number of models that get row i right, and N
+    the sum of either: ``Q = (k - 1) (k sum(R_j**2) - N**2) / (k N - sum(T_i**2))``. For two models it is McNemar's
+    uncorrected test. The null distribution holds for many rows on which the models disagree. To find which models
+    differ, use `pairwise_mcnemar_tests`.
 
     References
     ----------
@@ -116,9 +116,9 @@ def cochran_q_test(y_true: ArrayLike, predictions: Any, *, confidence_level: flo
 
 
 def _cochran_q(rights: list[int], squares: int) -> float:
-    """Return Q from each model's right rows and the sum of the squared number of models that get a row right.
+    """Return Q from each model's number of right rows and the sum over rows of squared numbers of right models.
 
-    In integers up to the one division.
+    Computed in integers up to the single division.
     """
     k, total = len(rights), sum(rights)
     within = k * total - squares

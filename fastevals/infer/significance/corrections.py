@@ -1,4 +1,4 @@
-"""P-values of many tests, adjusted for their number."""
+"""Adjust the p-values of several tests for their number."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 def sidak_adjust(p: Any, m: int) -> Any:
-    """Return the p-value of the smallest of m independent ones (Sidak); an array's each."""
+    """Return the Sidak-adjusted p-value of the smallest of m independent ones, elementwise."""
     if m == 1:
         return p
     with np.errstate(divide="ignore"):  # log1p(-1)
@@ -40,7 +40,7 @@ def _benjamini_yekutieli(p: Floats) -> Floats:
     return _benjamini_hochberg(p) * np.sum(1 / np.arange(1, p.size + 1))
 
 
-# Of ascending p-values; what is above 1 is cut off afterwards.
+# Corrections of ascending p-values; values above 1 are clipped later.
 Correction = Literal["holm", "hochberg", "bonferroni", "sidak", "benjamini-hochberg", "benjamini-yekutieli", "none"]
 CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
     "holm": _holm,
@@ -52,7 +52,7 @@ CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
     "none": lambda p: p,
 }
 
-# The level of each of m tests, for corrections that have one: they don't go by steps.
+# The level of each of m tests, for single-step corrections.
 PER_TEST_ALPHA: dict[str, Callable[[float, int], float]] = {
     "none": lambda alpha, m: alpha,
     "bonferroni": lambda alpha, m: alpha / m,
@@ -61,26 +61,26 @@ PER_TEST_ALPHA: dict[str, Callable[[float, int], float]] = {
 
 
 def adjust_pvalues(pvalues: ArrayLike, *, correction: Correction = "holm") -> Floats:
-    """Adjust p-values of several tests for their number: reject where the adjusted one is below alpha.
+    """Adjust the p-values of several tests for their number: reject where the adjusted p-value is below alpha.
 
     Parameters
     ----------
     pvalues : array-like of float
-        In [0, 1], of any shape; NaN, of a test that is undefined, stays NaN and does not count as a test.
+        Values in [0, 1], of any shape. NaN marks an undefined test: it stays NaN and does not count as a test.
     correction : str
-        "holm", "hochberg", "bonferroni" and "sidak" bound the chance of any false alarm (hochberg if the tests are
-        independent or positively dependent, sidak if independent); "benjamini-hochberg" (likewise) and
-        "benjamini-yekutieli" (always) the expected share of false alarms among the rejected; "none" changes nothing.
+        "holm", "hochberg", "bonferroni" and "sidak" control the chance of any false alarm ("hochberg" if the tests are
+        independent or positively dependent, "sidak" if they are independent). "benjamini-hochberg" (likewise) and
+        "benjamini-yekutieli" (always) control the expected share of false alarms among rejections. "none": no change.
 
     Returns
     -------
     ndarray
-        Of the same shape, at most 1 and never below the p-value.
+        Adjusted p-values of the same shape, at most 1 and never below the original.
 
     Raises
     ------
     ValueError
-        If a value is outside [0, 1] or the correction is none of these.
+        If a value is outside [0, 1] or the correction is unknown.
 
     References
     ----------
@@ -107,7 +107,7 @@ def adjust_pvalues(pvalues: ArrayLike, *, correction: Correction = "holm") -> Fl
 
 
 def _as_pvalues(name: str, values: Any) -> NDArray[np.float64]:
-    """Return p-values as float64 of any shape, within [0, 1] or NaN."""
+    """Return p-values as float64, of any shape, in [0, 1] or NaN."""
     array = as_array(name, values)
     if array.dtype.kind not in "fiu":
         raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")

@@ -1,6 +1,6 @@
-"""Five repetitions of two-fold cross-validation: Dietterich's t, the chapter's, and Alpaydin's F.
+"""Five repetitions of two-fold cross-validation: Dietterich's t-test, the chapter's, and Alpaydin's F-test.
 
-The variance of a repetition's two differences is the sum of their two squared deviations, which is not divided.
+The variance of a repetition is the undivided sum of the two squared deviations of its differences.
 """
 
 from __future__ import annotations
@@ -38,29 +38,30 @@ def five_by_two_cv_t_test(
     alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
 ) -> SignificanceResult:
-    """Test whether two learners do equally well, by five repetitions of two-fold cross-validation (2.32).
+    """Test whether two learners do equally well, from five repetitions of two-fold cross-validation (2.32).
 
-    The two halves of a repetition share no rows, and the variance is that of each repetition by itself.
+    The two halves of a repetition share no rows, and each repetition contributes its own variance.
 
     Parameters
     ----------
     a, b : array-like of shape (5, 2), or ErrorEstimate
-        Error rates, or any other measurements, of the two: a row for each repetition, with its two folds.
+        Error rates, or other measurements, of the two: one row per repetition, one column per fold.
     numerator : {"first", "mean"}
-        Dietterich's: the difference on the first fold of the first repetition; or the chapter's: the mean of the
-        first repetition's two, which is conservative: at level 5 % it rejects about 1.5 % of true hypotheses.
+        "first" is Dietterich's: the difference on the first fold of the first repetition. "mean" is the chapter's: the
+        mean of the first repetition's two, which is conservative (at level 5 %, about 1.5 % of false alarms).
     names : (str, str), optional
-        What the conclusion calls the two; "a" and "b" by default.
+        Their names in the conclusion; "a" and "b" by default.
     alternative : {"two-sided", "less", "greater"}
-        What to show of that difference, `a` less `b`: that it is not 0, below or above.
+        The claim to test: that difference, `a` minus `b`, is not 0, is negative, or is positive.
     confidence_level : float in (0, 1)
-        Of the interval; the test is at level ``1 - confidence_level``.
+        Confidence level of the interval; the test is at level ``1 - confidence_level``.
 
     Returns
     -------
     SignificanceResult
-        `statistic` is t with 5 degrees of freedom, `effect` the difference in its numerator. Learners that don't differ
-        at all have t = 0 and p = 1; differences that are the same in all folds an infinite t and p = 0, with a warning.
+        `statistic` is t with 5 degrees of freedom, and `effect` is the difference in its numerator. If the learners do
+        not differ at all, t is 0 and p is 1; if all folds differ by the same amount, t is infinite and p is 0, with a
+        warning.
 
     Raises
     ------
@@ -70,12 +71,12 @@ def five_by_two_cv_t_test(
     Warns
     -----
     UndefinedMetricWarning
-        If the difference has no variance.
+        If the differences have no variance.
 
     Notes
     -----
-    Which fold is the first is chance, and with Dietterich's numerator the result depends on it; that of
-    `five_by_two_cv_f_test`, of all ten differences, does not.
+    With Dietterich's numerator the result depends on which fold happens to be the first. `five_by_two_cv_f_test` uses
+    all ten differences and does not depend on it.
 
     References
     ----------
@@ -107,23 +108,23 @@ def five_by_two_cv_t_test(
 def five_by_two_cv_f_test(
     a: Any, b: Any, *, names: PairNames = None, confidence_level: float = 0.95
 ) -> SignificanceResult:
-    """Test whether two learners do equally well, by the combined F of five two-fold cross-validations.
+    """Test whether two learners do equally well, by the combined F-test over five two-fold cross-validations.
 
     Parameters
     ----------
     a, b : array-like of shape (5, 2), or ErrorEstimate
-        Error rates, or any other measurements, of the two: a row for each repetition, with its two folds.
+        Error rates, or other measurements, of the two: one row per repetition, one column per fold.
     names : (str, str), optional
-        What the conclusion calls the two; "a" and "b" by default.
+        Their names in the conclusion; "a" and "b" by default.
     confidence_level : float in (0, 1)
         The test is at level ``1 - confidence_level``.
 
     Returns
     -------
     SignificanceResult
-        `statistic` is F with 10 and 5 degrees of freedom, `effect` the mean of the ten differences. Learners that
-        don't differ at all have F = 0 and p = 1; differences that are the same in all folds an infinite F and p = 0,
-        with a warning.
+        `statistic` is F with 10 and 5 degrees of freedom, and `effect` is the mean of the ten differences. If the
+        learners do not differ at all, F is 0 and p is 1; if all folds differ by the same amount, F is infinite and p is
+        0, with a warning. F has no direction, so there is no interval.
 
     Raises
     ------
@@ -133,7 +134,7 @@ def five_by_two_cv_f_test(
     Warns
     -----
     UndefinedMetricWarning
-        If the difference has no variance.
+        If the differences have no variance.
 
     References
     ----------
@@ -160,19 +161,19 @@ def five_by_two_cv_f_test(
 def pairwise_five_by_two_t(
     a: Floats, b: Floats, alternative: Alternative, numerator: Numerator = "first"
 ) -> tuple[Floats, Floats, Floats]:
-    """Return t, p-values and tested differences of many pairs, ten measurements along the last axis."""
+    """Return t, p-values and tested differences for many pairs, with ten measurements along the last axis."""
     statistic, effect, _ = _t_statistic(a, b, numerator)
     return statistic, pvalues(statistic, T_NULL, alternative), effect
 
 
 def pairwise_five_by_two_f(a: Floats, b: Floats, alternative: Alternative) -> tuple[Floats, Floats, Floats]:
-    """Return F, p-values and mean differences of many pairs, ten measurements along the last axis."""
+    """Return F, p-values and mean differences for many pairs, with ten measurements along the last axis."""
     statistic, effect = _f_statistic(a, b)
     return statistic, pvalues(statistic, F_NULL, alternative), effect
 
 
 def _t_statistic(a: Floats, b: Floats, numerator: Numerator) -> tuple[Floats, Floats, Floats]:
-    """Return t, the difference in its numerator and what that is divided by."""
+    """Return t, its numerator and its denominator."""
     scaled = scaled_differences(a, b)
     d = _by_repetition(scaled)
     effect = d[..., 0, 0] if numerator == "first" else d[..., 0, :].mean(axis=-1)
@@ -193,7 +194,7 @@ def _by_repetition(scaled: ScaledDifferences) -> Floats:
 
 
 def _variances(d: Floats) -> Floats:
-    """Return the sum of the two squared deviations of each repetition."""
+    """Return each repetition's sum of two squared deviations."""
     return np.square(d[..., 0] - d[..., 1]) / 2
 
 
@@ -201,10 +202,10 @@ def _variances(d: Floats) -> Floats:
 
 
 def _as_five_by_two(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return two learners' measurements of five repetitions of two folds, each of shape (5, 2), as ten in a row."""
+    """Check measurements of two learners, each of shape (5, 2), and return them as flat arrays of ten."""
     pair = as_measurements("a", a, flat=False), as_measurements("b", b, flat=False)
     for name, each in zip("ab", pair, strict=True):
         if each.shape != (5, 2):
-            raise ValueError(f"{name} must have shape (5, 2), a row for each repetition, got {each.shape}")
+            raise ValueError(f"{name} must have shape (5, 2), one row per repetition, got {each.shape}")
     check_same_splits(*pair)
     return pair[0].values, pair[1].values

@@ -1,4 +1,4 @@
-"""Friedman's test: whether many learners do equally well on many data sets, by their ranks on each."""
+"""Test whether several learners do equally well on several data sets, by their ranks on each (Friedman)."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class FriedmanResult(SignificanceResult):
     Attributes
     ----------
     names : tuple
-        The algorithms, in the order of the columns.
+        Names of the algorithms, in the order of the columns.
     datasets : tuple or None
-        Names of the data sets, where a frame has them.
+        Names of the data sets, if a frame has them.
     n_datasets : int
-        How many there are.
+        Number of data sets.
     mean_ranks : ndarray of shape (n_algorithms,)
-        Over the data sets; rank 1 is the best.
+        Mean ranks over the data sets; rank 1 is the best.
     chi_square, f_statistic : float
-        Friedman's statistic, and that of Iman and Davenport made from it.
+        Friedman's statistic, and the F that Iman and Davenport compute from it.
     """
 
     names: tuple[Any, ...] = field(kw_only=True)
@@ -68,32 +68,32 @@ def friedman_test(
     higher_is_better: bool | None = None,
     confidence_level: float = 0.95,
 ) -> FriedmanResult:
-    """Test whether all algorithms do equally well on a number of data sets, by their ranks on each.
+    """Test whether all algorithms do equally well on several data sets, by their ranks on each.
 
     Parameters
     ----------
     results : array-like of shape (n_datasets, n_algorithms), mapping of name to array-like or estimates, or frame
-        A row for each data set, a column for each algorithm, finite. A frame's first column may name the data sets,
-        and an index without a name does.
-        Results are tied where equal as floats. Estimates are a list for each algorithm, of what `estimate_error` gives
-        for one metric on each data set; or a single one, whose splits are the rows.
+        Finite numbers, one row per data set and one column per algorithm. A frame's first column may name the data
+        sets, and an unnamed index does. Results are tied if equal as floats. Estimates are a list for each algorithm,
+        with what `estimate_error` returns for one metric on each data set; or a single estimate, whose splits are the
+        rows.
     statistic : {"F", "chi-square"}
-        That of Iman and Davenport, F with k - 1 and (k - 1)(N - 1) degrees of freedom; or Friedman's, chi-square with
-        k - 1, which rejects too seldom where data sets are few.
+        "F" is Iman and Davenport's statistic, with k - 1 and (k - 1)(N - 1) degrees of freedom. "chi-square" is
+        Friedman's, with k - 1; for four algorithms or more on few data sets it rejects too seldom.
     tie_correction : bool
-        Divide Friedman's statistic by what ties leave of its variance.
+        Divide Friedman's statistic by the share of its variance that ties leave.
     higher_is_better : bool, optional
-        Whether the largest result has rank 1 (accuracy), or the smallest (error rate). Estimates know it of their
-        metric, unless that is a function; of numbers it is True by default.
+        Whether rank 1 is the largest result (accuracy) or the smallest (error rate). By default estimates follow
+        their metric, unless it is a function; for numbers the default is True.
     confidence_level : float in (0, 1)
         The test is at level ``1 - confidence_level``.
 
     Returns
     -------
     FriedmanResult
-        With the mean ranks and both statistics. `effect` is Kendall's W, from 0 (the ranks agree on nothing, or all are
-        tied: p is 1 then) to 1 (they are the same on all data sets). There F is infinite, with a warning, and p is the
-        chance that this happens, of one data set the others follow.
+        The mean ranks and both statistics. `effect` is Kendall's W, from 0 (no agreement between the rankings, or all
+        tied, with p = 1) to 1 (the same ranking on all data sets). At W = 1 F is infinite, with a warning, and p is
+        the probability that all data sets repeat the first one's ranking by chance.
 
     Raises
     ------
@@ -103,9 +103,9 @@ def friedman_test(
     Warns
     -----
     UndefinedMetricWarning
-        If F is asked for and infinite, or NaN for one data set alone.
+        If F is asked for and is infinite, or is NaN because there is one data set.
     DependentSplitsWarning
-        If results are those of splits of one data set, which are not independent.
+        If the results come from splits of one data set, which are not independent.
 
     Notes
     -----
@@ -113,11 +113,12 @@ def friedman_test(
     divided by ``1 - sum(t^3 - t) / (N k (k^2 - 1))`` over groups of t ties, and
     ``F = (N - 1) chi2 / (N (k - 1) - chi2)``. Both are ratios of integers, rounded once.
 
-    Both distributions are rough where data sets are few. By simulation F rejects at level 5 % of true hypotheses some
-    7 % with 4 to 5 data sets of 3 or 4 algorithms, 13 % with 4 and 20 % with 3 data sets of two or three: have more.
+    Both distributions are rough for few data sets. At level 5 %, the true rates of false alarms by simulation (no ties)
+    are, for F: 19 % with 3 data sets of 3 algorithms, 7 % with 4 of 3 or 3 to 5 of 4, and 4 to 6 % with more; for
+    chi-square: 2 to 4 % with 3 to 6 data sets of 4 to 6 algorithms, 7 % with 4 of 3, and 12.5 % with 4 of 2.
 
-    Takes O(N k^2) time. Rejection says that not all do equally well, not which: for that there are `nemenyi_test`,
-    `bonferroni_dunn_test` and `rank_comparison_test`. It assumes data sets that are independent.
+    Takes O(N k^2) time. Rejection means that not all algorithms do equally well, not which ones differ: for that, use
+    `nemenyi_test`, `bonferroni_dunn_test` or `rank_comparison_test`. The data sets must be independent.
 
     References
     ----------
@@ -145,9 +146,9 @@ def friedman_test(
         "chi-square": (chi_square, Null("chi2", (k - 1,))),
     }[statistic]
     if math.isnan(value):
-        warn_undefined("Friedman's F", "one data set gives it no degrees of freedom")
+        warn_undefined("Friedman's F", "a single data set leaves it no degrees of freedom")
     elif math.isinf(value):
-        warn_degenerate("Friedman's F", "the ranks are the same on all data sets, so nothing is left to chance")
+        warn_degenerate("Friedman's F", "the ranks are the same on all data sets, so their residual variance is 0")
     chance_of_infinity = _chance_of_equal_rankings(table.values[0], n) if math.isinf(value) else None
     result = decide(
         "the Friedman test",
@@ -170,14 +171,14 @@ def friedman_test(
 
 
 def _chance_of_equal_rankings(row: Floats, n: int) -> float:
-    """Return the chance that all of n data sets rank the algorithms as the first does, ties in the same numbers."""
+    """Return the probability that all of n data sets rank the algorithms as the first does, given its ties."""
     _, tied = np.unique(row, return_counts=True)
     tied_orders = math.prod(map(math.factorial, tied.tolist()))
     return float((tied_orders / math.factorial(row.size)) ** (n - 1))
 
 
 class RankSums(NamedTuple):
-    """Twice the sums of the algorithms' ranks over data sets, the sum of t^3 - t over groups of t ties, the means."""
+    """Twice the rank sums of the algorithms, the sum of t^3 - t over groups of t ties, and the mean ranks."""
 
     doubled: NDArray[np.int64]
     ties: int
@@ -185,7 +186,7 @@ class RankSums(NamedTuple):
 
 
 def rank_sums(table: Floats, higher_is_better: bool) -> RankSums:
-    """Rank each row's results, the best first; add up over rows."""
+    """Rank each row's results, best first, and add the ranks up over the rows."""
     from fastevals._kernels.ranks import add_ranks
 
     n, k = table.shape
@@ -203,7 +204,7 @@ def rank_sums(table: Floats, higher_is_better: bool) -> RankSums:
 
 
 def format_ranks(n_datasets: int, names: tuple[Any, ...], mean_ranks: Floats) -> str:
-    """Return the axes of a table of results, and the first algorithms' mean ranks."""
+    """Return the shape of a table of results, and the mean ranks of its first algorithms."""
     shown = [
         f"{printable(str(name))}: {rank:.4g}" for name, rank in zip(names[:ALGORITHMS_SHOWN], mean_ranks, strict=False)
     ]
@@ -218,7 +219,7 @@ def _statistics(ranks: RankSums, n: int, corrected: bool) -> tuple[float, float,
     between = sum(rank**2 for rank in ranks.doubled.tolist()) - n**2 * k * (k + 1) ** 2
     over = n * k * (k**2 - 1) - (ranks.ties if corrected else 0)
     above = 3 * between * (k - 1)
-    if not above:  # over is 0 too if all are tied
+    if not above:  # over is also 0 if all are tied
         return 0.0, 0.0 if n > 1 else math.nan, 0.0
     rest = n * (k - 1) * over - above
     f_statistic = math.nan if n == 1 else (n - 1) * above / rest if rest else math.inf

@@ -1,7 +1,7 @@
 """McNemar's test of two models on the same rows, and of all pairs of many.
 
-Of n rows, only model a gets b right and only model b gets c; the others say nothing. If neither model is better, b is
-of a binomial distribution with b + c trials of chance 1/2.
+Only model a gets b of the n rows right, and only model b gets c of them right; the other rows carry no information. If
+neither model is better, b is binomial with b + c trials of probability 1/2.
 """
 
 from __future__ import annotations
@@ -53,24 +53,24 @@ BINOMIAL = {"exact": "McNemar's exact test", "mid-p": "McNemar's mid-p test"}
 CHI_SQUARE = {"corrected": "McNemar's test with continuity correction", "uncorrected": "McNemar's test"}
 MCNEMAR_METHODS = BINOMIAL | CHI_SQUARE
 CHI_SQUARE_NULL = Null("chi2", (1,))
-PAIRS_PER_BLOCK = 1 << 11  # pairs tested together
-LARGEST_LOG = 700.0  # of odds that a float can hold
+PAIRS_PER_BLOCK = 1 << 11  # pairs tested in one call
+LARGEST_LOG = 700.0  # the largest log odds in a float
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class McNemarResult(SignificanceResult):
-    """Result of McNemar's test: a `SignificanceResult` with the counts that it is made of.
+    """Result of McNemar's test: a `SignificanceResult` with the counts it is computed from.
 
     Attributes
     ----------
     table : ndarray of int of shape (2, 2)
-        Rows that both models get right, that only a does; that only b does, that neither does.
+        Rows that both models get right, only a gets right; only b gets right, neither gets right.
     difference : float
-        Accuracy of a less that of b.
+        Accuracy of a minus accuracy of b.
     difference_interval : Interval
-        Of the difference, Newcombe's: close to the test's decision, but not bound to it as `confidence_interval` is.
+        Newcombe's interval of the difference; unlike `confidence_interval`, it may disagree with the test.
     method : {"exact", "mid-p", "corrected", "uncorrected"}
-        Of the test.
+        Method of the test.
 
     Examples
     --------
@@ -119,25 +119,25 @@ def mcnemar_test(
     y_true : array-like of shape (n_samples,)
         True classes: numbers, booleans or strings.
     pred_a, pred_b : array-like of shape (n_samples,)
-        Classes that the two models predict.
+        Classes predicted by the two models.
     method : {"exact", "mid-p", "corrected", "uncorrected"}
-        "exact" never has more false alarms than its level, on few rows far fewer; "mid-p" about as many; both take the
-        binomial distribution. "corrected" and "uncorrected" take chi-square, with and without continuity correction:
-        the first is close to "exact", the second to "mid-p", if b + c is not small.
+        "exact" never has more false alarms than its level, and far fewer on few rows; "mid-p" has about as many as its
+        level. Both use the binomial distribution. "corrected" and "uncorrected" use chi-square, with and without
+        continuity correction: unless b + c is small, the first is close to "exact", the second to "mid-p".
     names : (str, str), optional
-        What the conclusion calls the two; "model a" and "model b" by default.
+        Their names in the conclusion; "model a" and "model b" by default.
     alternative : {"two-sided", "less", "greater"}
-        What to show: that the models differ, or that a is right less or more often; one-sided with "exact" and
-        "mid-p" alone.
+        The claim to test: the models differ, or a is right less or more often. Only "exact" and "mid-p" can be
+        one-sided.
     confidence_level : float in (0, 1)
-        Of the intervals; the test is at level ``1 - confidence_level``.
+        Confidence level of the intervals; the test is at level ``1 - confidence_level``.
 
     Returns
     -------
     McNemarResult
-        `statistic` is b, the rows that only a gets right, of "exact" and "mid-p", else chi-square. `effect` is the
-        odds ratio b / c (infinite for c = 0), and `confidence_interval` leaves out 1 where the test rejects. Without
-        rows that just one model gets right the statistic is 0, p is 1 and the odds ratio NaN.
+        `statistic` is b, the number of rows that only a gets right, for "exact" and "mid-p", else chi-square. `effect`
+        is the odds ratio b / c (infinite for c = 0); its `confidence_interval` excludes 1 if the test rejects. If no
+        row is right for just one model, the statistic is 0, p is 1 and the odds ratio is NaN.
 
     Raises
     ------
@@ -147,10 +147,10 @@ def mcnemar_test(
     Notes
     -----
     With m = b + c, exact: ``p = min(1, 2 P(X <= min(b, c)))``, X binomial (m, 1/2); mid-p counts ``P(X = min(b, c))``
-    half on either side. Uncorrected: ``(b - c)**2 / m``; corrected: ``(abs(b - c) - 1)**2 / m``, 0 for b = c.
+    half on each side. Uncorrected: ``(b - c)**2 / m``; corrected: ``(abs(b - c) - 1)**2 / m``, 0 for b = c.
 
-    The interval of the odds ratio is that of the share b / m, as odds: Clopper and Pearson's for "exact", the test's
-    own inversion for "mid-p", Wilson's score interval with and without continuity correction for the others.
+    The interval of the odds ratio is the interval of the share b / m, converted to odds: Clopper-Pearson for "exact",
+    inversion of the test for "mid-p", and Wilson's score interval with and without continuity correction otherwise.
 
     References
     ----------
@@ -160,7 +160,7 @@ def mcnemar_test(
        BMC Medical Research Methodology 13, 91, doi:10.1186/1471-2288-13-91. (Mid-p.)
     .. [3] Newcombe, R. G. (1998), "Improved Confidence Intervals for the Difference between Binomial Proportions Based
        on Paired Data", Statistics in Medicine 17, 2635-2650,
-       doi:10.1002/(SICI)1097-0258(19981130)17:22<2635::AID-SIM954>3.0.CO;2-C. (Of the difference: method 10.)
+       doi:10.1002/(SICI)1097-0258(19981130)17:22<2635::AID-SIM954>3.0.CO;2-C. (Method 10, for the difference.)
 
     Examples
     --------
@@ -186,15 +186,15 @@ def mcnemar_test_of_table(
     alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
 ) -> McNemarResult:
-    """Test whether two models are right equally often, given how many rows they get right and wrong.
+    """Test whether two models are right equally often, given the numbers of rows they get right and wrong.
 
     Parameters
     ----------
     table : array-like of shape (2, 2)
-        Counts of rows: model a right, wrong, by model b right, wrong. Only a gets ``table[0][1]`` right, only b
-        ``table[1][0]``.
+        Counts of rows: model a right, wrong, by model b right, wrong. Only a gets ``table[0][1]`` rows right, and only
+        b gets ``table[1][0]`` right.
     method, names, alternative, confidence_level
-        As of `mcnemar_test`.
+        As in `mcnemar_test`.
 
     Returns
     -------
@@ -204,7 +204,7 @@ def mcnemar_test_of_table(
     Raises
     ------
     ValueError
-        If the table has another shape, or a count is negative or no whole number; if an option is not as described.
+        If the table has another shape, a count is negative or not an integer, or an option is not as described.
 
     References
     ----------
@@ -231,7 +231,7 @@ def check_mcnemar_options(method: McNemarMethod, alternative: Alternative, confi
 
 
 def mcnemar_statistics(b: Any, c: Any, method: str, alternative: Alternative) -> tuple[Floats, Floats]:
-    """Return statistics and p-values of counts, arrays or numbers."""
+    """Return statistics and p-values from counts, elementwise."""
     b, c = np.asarray(b, dtype=np.float64), np.asarray(c, dtype=np.float64)
     if method in BINOMIAL:
         return b, fair_pvalues(b, c, alternative, mid=method == "mid-p")
@@ -280,13 +280,13 @@ def _result(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class McNemarPairs(PairwiseResult):
-    """Result of `pairwise_mcnemar_tests`: a `PairwiseResult` with the counts that it is made of.
+    """Result of `pairwise_mcnemar_tests`: a `PairwiseResult` with the counts it is computed from.
 
     Attributes
     ----------
     tables : ndarray of int of shape (n_pairs, 2, 2)
-        Rows that both models of a pair get right, that only the first does; that only the second does, that neither
-        does: what `mcnemar_test_of_table` takes.
+        For each pair, rows that both models get right, only the first gets right; only the second gets right, neither
+        gets right: tables for `mcnemar_test_of_table`.
     """
 
     tables: NDArray[np.int64]
@@ -306,30 +306,30 @@ def pairwise_mcnemar_tests(
     alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
 ) -> McNemarPairs:
-    """Test of each pair of models, or of each with a reference, whether they are right equally often.
+    """Test whether models are right equally often, for all pairs or for each model and a reference.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         True classes: numbers, booleans or strings.
     predictions : mapping of name to array-like, frame, or array-like of shape (n_models, n_samples)
-        Classes that the models predict: one an entry, a column or a row.
+        Classes predicted by the models: one model per entry, column or row.
     method : {"exact", "mid-p", "corrected", "uncorrected"}
-        As of `mcnemar_test`.
+        As in `mcnemar_test`.
     reference : name, optional
-        Compare each other model with this one alone (of an array, its row's number).
+        Compare each other model with this one only (for an array, its row number).
     correction : str
         How p-values are adjusted for the number of pairs, as in `adjust_pvalues`.
     alternative : {"two-sided", "less", "greater"}
-        What to show of the first of a pair: that it differs, or is right less or more often; one-sided with "exact"
-        and "mid-p" alone.
+        The claim to test about the first of a pair: it differs, or it is right less or more often. Only "exact" and
+        "mid-p" can be one-sided.
     confidence_level : float in (0, 1)
-        The tests together are at level ``1 - confidence_level``.
+        All tests jointly are at level ``1 - confidence_level``.
 
     Returns
     -------
     McNemarPairs
-        `effect` is the accuracy of the first less that of the second, `statistic` as of `mcnemar_test`.
+        `effect` is the accuracy of the first minus the accuracy of the second; `statistic` is as in `mcnemar_test`.
 
     Raises
     ------
@@ -338,8 +338,8 @@ def pairwise_mcnemar_tests(
 
     Notes
     -----
-    Which rows a model gets right is a bit a row, and of a pair the bits that both have are counted: for each of many
-    pairs that is 1/64 of a pass over the rows. Memory is 8 bytes a pair and thread beyond the result.
+    Each model has one bit per row that it gets right, and each pair counts the bits that both have: a pair costs 1/64
+    of a pass over the rows. Beyond the result, memory is 8 bytes per pair and thread.
 
     References
     ----------
@@ -400,7 +400,7 @@ def _lowest_exact(b: int, c: int, tail: float) -> float:
     if b == 0:
         return 0.0
     low = _share_ends("clopper-pearson", b, c, tail)[0]
-    rest = _share_ends("clopper-pearson", c, b, tail)[1]  # 1 - low, with all its digits
+    rest = _share_ends("clopper-pearson", c, b, tail)[1]  # 1 - low, to full precision
     return low / rest
 
 
@@ -411,7 +411,7 @@ def _lowest_score(b: float, c: float, tail: float) -> float:
 
 
 def _lowest_mid_p(b: int, c: int, tail: float) -> float:
-    """Return the odds at which so many rows or more, these counted half, have the chance `tail`."""
+    """Return the odds at which b rows or more, with b itself counted half, have the probability `tail`."""
     from scipy.optimize import brentq
     from scipy.special import betainc, betaincc, expit
 
@@ -441,7 +441,7 @@ LOWEST_ODDS: dict[str, Callable[[int, int, float], float]] = {
 
 
 def difference_interval(table: NDArray[np.int64], alternative: Alternative, alpha: float) -> Interval:
-    """Return Newcombe's hybrid score interval of the difference of the accuracies, method 10 of his paper on pairs."""
+    """Return Newcombe's hybrid score interval of the difference in accuracy, method 10 of his paper on pairs."""
     (both, b), (c, neither) = table.tolist()
     n = both + b + c + neither
     tail = tail_probability(alpha, alternative)
@@ -459,7 +459,7 @@ def difference_interval(table: NDArray[np.int64], alternative: Alternative, alph
         return math.sqrt(max(a * a - 2 * correlation * a * b + b * b, 0.0))
 
     difference = (b - c) / n
-    sign = math.copysign(1.0, 0.5 - tail)  # an end below level 1/2 is on the other side
+    sign = math.copysign(1.0, 0.5 - tail)  # at confidence levels below 1/2 an end is on the other side
     low = difference - sign * margin(share_a - low_a, high_b - share_b)
     high = difference + sign * margin(high_a - share_a, share_b - low_b)
     return Interval(-1.0 if alternative == "less" else low, 1.0 if alternative == "greater" else high)
@@ -467,7 +467,7 @@ def difference_interval(table: NDArray[np.int64], alternative: Alternative, alph
 
 # Checks ---------------------------------------------------------------------------------------------------------------
 def _as_paired_counts(name: str, values: Any) -> NDArray[np.int64]:
-    """Return the table of how many rows two models get right and wrong, not all zero, as int64."""
+    """Return the table of numbers of rows that two models get right and wrong, not all zero, as int64."""
     array = as_array(name, values)
     if array.dtype.kind not in "fiu":
         raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
@@ -486,6 +486,6 @@ def _as_paired_counts(name: str, values: Any) -> NDArray[np.int64]:
 
 
 def _check_two_sided(method: str, alternative: Alternative, reason: str, others: str) -> None:
-    """Raise if a side is asked for of a test that has none."""
+    """Raise if a side is asked for and the test is two-sided only."""
     if alternative != "two-sided":
-        raise ValueError(f"alternative={alternative!r} goes with {others}; {method} is two-sided, for {reason}")
+        raise ValueError(f"alternative={alternative!r} goes with {others}; {method} is two-sided, because {reason}")

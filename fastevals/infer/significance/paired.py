@@ -1,7 +1,7 @@
-"""Paired measurements: which models are compared, and the differences of their measurements.
+"""Paired measurements: the pairs of models to compare, and the differences of their measurements.
 
-Differences are scaled by a power of two before they are squared, so scores of 2^600 are as good as scores of 1; and
-those that are equal up to rounding have no variance. Where differences are ranked, those of decimals are exact.
+Differences are scaled by a power of two before they are squared, so scores of 2^600 work as well as scores of 1.
+Differences that are equal up to rounding have no variance. For ranks, differences of decimals are exact.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from fastevals.results import Alternative, Interval, Null
 
 Floats = NDArray[np.float64]
 
-VARIANCE_ROUNDING = 2.0**-50  # relative to the measurements: differences that vary by less are constant
-FIRST = 64  # differences that are looked at first
+VARIANCE_ROUNDING = 2.0**-50  # relative to the measurements: differences that vary less are constant
+FIRST = 64  # differences checked first
 LARGE_MEASUREMENT = 2.0**1000
-DECIMALS = (np.float64, 15), (np.float32, 6)  # digits by which decimals are told apart by the floats nearest to them
+DECIMALS = (np.float64, 15), (np.float32, 6)  # digits up to which distinct decimals have distinct floats
 POWERS = np.array([float(f"1e{places}") for places in range(23)])  # exact
-USUAL_EXPONENT = 400  # of 2: squares of measurements no larger, and the largest no smaller, add up within the floats
+USUAL_EXPONENT = 400  # of 2: squares of measurements within it add up without overflow or underflow
 
 
 def compared_pairs(names: tuple[Any, ...], reference: Any = None, *, argument: str = "reference") -> NDArray[np.intp]:
-    """Return all pairs of models, or each other model's with the reference, as places in `names`."""
+    """Return all pairs of models, or each other model paired with the reference, as places in `names`."""
     if reference is None:
         return np.stack(np.triu_indices(len(names), 1), axis=1)
     place = find_name(argument, reference, names)
@@ -45,15 +45,15 @@ class ScaledDifferences(NamedTuple):
 
 
 def scaled_differences(a: Floats, b: Floats) -> ScaledDifferences:
-    """Return the differences, made equal where they differ by rounding only, and 0 where that is all they are.
+    """Return the differences; those that differ only by rounding are made equal, and those that are rounding become 0.
 
-    Arrays have shape (..., n). What rounding can do is relative to each pair by itself.
+    Arrays have shape (..., n). Rounding is judged relative to each pair of measurements.
     """
     (a, b), exponent = scale_to_unit(a, b, usual=USUAL_EXPONENT)
     values = np.subtract(a, b, out=lend(a.size, a.dtype).reshape(a.shape))
     first = (..., slice(FIRST))
     lowest, highest = _common_values(values[first], a[first], b[first])
-    if (lowest > highest).all():  # the first few tell: no other rows make them equal
+    if (lowest > highest).all():  # the first few already differ: further rows cannot change that
         return ScaledDifferences(values, exponent[..., 0])
     lowest, highest = _common_values(values, a, b)
     none = (np.abs(values) <= _slack(a, b)).all(axis=-1, keepdims=True)
@@ -62,21 +62,21 @@ def scaled_differences(a: Floats, b: Floats) -> ScaledDifferences:
 
 
 def _slack(a: Floats, b: Floats) -> Floats:
-    """Return how far rounding may have moved each difference."""
+    """Return the largest rounding error of each difference."""
     return np.asarray(VARIANCE_ROUNDING * np.maximum(np.abs(a), np.abs(b)))
 
 
 def _common_values(values: Floats, a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Return the least and the largest number that all differences may be but for rounding; none if least > largest."""
+    """Return the bounds of a value that all differences may share up to rounding; none if least > largest."""
     slack = _slack(a, b)
     return (values - slack).max(axis=-1, keepdims=True), (values + slack).min(axis=-1, keepdims=True)
 
 
 def ranked_differences(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Return differences along the last axis, of shape (n_pairs, n), and for each pair what they are multiplied by.
+    """Return differences along the last axis, of shape (n_pairs, n), and the factor that scales those of each pair.
 
-    Measurements that are all decimals, as written in a file, are compared as decimals: 0.9 - 0.8 is 0.8 - 0.7. Others
-    are compared as floats. The sum of two differences does not overflow.
+    If all measurements are decimals, as written in a file, they are subtracted as decimals: 0.9 - 0.8 is 0.8 - 0.7.
+    Otherwise they are subtracted as floats. The sum of two differences does not overflow.
     """
     largest = np.maximum(np.abs(a).max(axis=-1), np.abs(b).max(axis=-1))
     scale = np.where(largest > LARGE_MEASUREMENT, 1 / 8, 1.0)
@@ -85,7 +85,7 @@ def ranked_differences(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     for dtype, digits in DECIMALS:
         power = POWERS[np.maximum(np.searchsorted(POWERS, 10.0**digits / np.maximum(largest, 1e-7), "right") - 1, 0)]
         decimal = others & (largest * power <= 10.0**digits)
-        for columns, each in product((slice(FIRST), slice(None)), (a, b)):  # the first few mostly tell
+        for columns, each in product((slice(FIRST), slice(None)), (a, b)):  # the first few usually decide
             if decimal.any():
                 decimal[decimal] = _are_decimals(each[decimal, columns], power[decimal, np.newaxis], dtype)
         if decimal.any():
@@ -96,7 +96,7 @@ def ranked_differences(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 
 
 def _are_decimals(values: Floats, power: Floats, dtype: type[np.floating[Any]]) -> NDArray[np.bool_]:
-    """Return whether all along the last axis are the floats of a type that are nearest to whole numbers / power."""
+    """Return whether all values along the last axis are the floats of a dtype nearest to integers / power."""
     nearest = np.rint(values * power) / power
     if dtype is np.float64:
         return np.asarray((nearest == values).all(axis=-1))
@@ -106,9 +106,9 @@ def _are_decimals(values: Floats, power: Floats, dtype: type[np.floating[Any]]) 
 
 
 def scale_to_unit(*arrays: Floats, usual: int = 0) -> tuple[list[Floats], NDArray[np.intc]]:
-    """Return arrays in units of 2**exponent, below 1 along the last axis, and the exponent, of shape (..., 1).
+    """Return arrays in units of 2**exponent, so that they are below 1, and the exponent, of shape (..., 1).
 
-    Where all exponents are within `usual` of 0, the arrays stay as they are, in units of 1.
+    If all exponents are within `usual` of 0, the arrays stay unscaled, in units of 1.
     """
     ends = [(each.max(axis=-1, keepdims=True), -each.min(axis=-1, keepdims=True)) for each in arrays]
     exponent = np.frexp(np.max(ends, axis=(0, 1)))[1]
@@ -118,19 +118,19 @@ def scale_to_unit(*arrays: Floats, usual: int = 0) -> tuple[list[Floats], NDArra
 
 
 def in_own_unit(values: Floats, exponent: NDArray[np.intc]) -> Floats:
-    """Return values that are in units of 2**exponent; infinite past the largest float."""
+    """Convert values from units of 2**exponent; infinite past the largest float."""
     with np.errstate(over="ignore", under="ignore"):
         return np.asarray(np.ldexp(values, exponent))
 
 
 def ratio(effect: Floats, error: Floats) -> Floats:
-    """Return effect / error: 0 / 0 is 0, no difference at all; else infinite where there is no error."""
+    """Return effect / error: 0 / 0 is 0 (no difference at all), and any other effect without error is infinite."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(effect == 0, 0.0, np.divide(effect, error))
 
 
 def t_interval(effect: float, error: float, null: Null, alternative: Alternative, alpha: float) -> Interval:
-    """Return the effects that the test does not reject."""
+    """Return the confidence interval: the effects that the test does not reject."""
     margin = critical_value(null, alternative, alpha) * error
     if alternative == "less":
         return Interval(-math.inf, effect - margin)

@@ -1,4 +1,4 @@
-"""Tests of all pairs of models, and what they come to together."""
+"""Tests of all pairs of models, and their joint conclusion."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Pairs = NDArray[np.intp]
 Core = Callable[..., tuple[Floats, Floats, Floats]]
 
 FIVE_BY_TWO = (5, 2)
-DIFFERENCES_PER_TASK = 1 << 18  # differences of one task
+DIFFERENCES_PER_TASK = 1 << 18  # differences per task
 PAIRS_SHOWN = 6  # pairs named in a conclusion
 OF_RANGE = "studentized-range"  # the correction that is part of Nemenyi's test
 
@@ -49,38 +49,38 @@ PairValues = Literal["pvalue", "unadjusted_pvalue", "statistic", "effect", "reje
 class PairwiseResult(Frozen, Sequence[SignificanceResult]):
     """Tests of pairs of models, their p-values adjusted for the number of pairs; a sequence of `SignificanceResult`.
 
-    Prints a table of the pairs, by ascending p, and what follows.
+    Prints a table of the pairs by ascending p, and the conclusion.
 
     Attributes
     ----------
     test : str
-        What the test of a pair is called.
+        Name of the test of a pair.
     names : tuple
-        The models', in order; numbers where they have none.
+        Names of the models, in order; numbers if they have none.
     pairs : ndarray of int of shape (n_pairs, 2)
-        Places in `names`: of each pair the first is compared with the second.
+        Places in `names`: the first model of each pair is compared with the second.
     statistic : ndarray of shape (n_pairs,)
         Value of the test statistic; NaN where the test is undefined.
     pvalue : ndarray of shape (n_pairs,)
-        Adjusted: rejected where below `alpha`.
+        Adjusted p-values: pairs below `alpha` are rejected.
     unadjusted_pvalue : ndarray of shape (n_pairs,)
-        As if each pair were the only one.
+        p-values as if each pair were the only one.
     effect : ndarray of shape (n_pairs,)
-        What is compared, of the first less of the second (or their ratio), in its own unit.
+        The first minus the second (or their ratio), in the unit of the measurements.
     rejected : ndarray of bool of shape (n_pairs,)
         Whether ``pvalue < alpha``.
     correction : str
         How p-values are adjusted.
     alternative : {"two-sided", "less", "greater"}
-        What the hypotheses are tested against.
+        Alternative of each hypothesis.
     alpha : float
-        Significance level, of all pairs together.
+        Joint significance level of all pairs.
     what : str
-        What `effect` is, in words.
+        Description of `effect`.
     value : float
-        Of the effect, if the hypothesis holds.
+        The effect under the hypothesis.
     conclusion : str
-        Which pairs differ, in a sentence.
+        Which pairs differ, in words.
 
     Examples
     --------
@@ -127,12 +127,12 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
         )
 
     def between(self, first: Any, second: Any) -> SignificanceResult:
-        """Return the test of two models by name, in the order in which they were compared.
+        """Return the test of two models by name, in the order of comparison.
 
         Raises
         ------
         ValueError
-            If there is no such model, or the two were not compared.
+            If a model does not exist, or the two were not compared.
         """
         places = {find_name(name, each, self.names) for name, each in (("first", first), ("second", second))}
         for k, pair in enumerate(self.pairs):
@@ -145,8 +145,8 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
     def matrix(self, values: PairValues = "pvalue") -> Floats:
         """Return p-values, or another attribute of pairs, as a matrix of shape (n_models, n_models).
 
-        NaN where a pair was not compared; on the diagonal 1 for p-values, else 0. What has a direction, `statistic`,
-        `effect` and all of a one-sided test, is in the place [first, second] alone, the rest in both.
+        Pairs that were not compared are NaN; the diagonal is 1 for p-values, else 0. Directed values (`statistic`,
+        `effect`, and all values of a one-sided test) are only at [first, second]; the others are in both places.
         """
         check_choice("values", values, PairValues)
         table = np.full((len(self.names), len(self.names)), np.nan)
@@ -159,7 +159,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
 
     @property
     def conclusion(self) -> str:
-        """Which pairs differ, in a sentence."""
+        """Which pairs differ, in words."""
         if len(self) == 1:
             return self[0].conclusion  # type: ignore[no-any-return]
         side = {"less": -1, "greater": 1, "two-sided": 0}[self.alternative]
@@ -218,7 +218,7 @@ class PairwiseResult(Frozen, Sequence[SignificanceResult]):
         return "\n".join([title, *format_tables([rows])[0], *others, *wrap_text(self.conclusion, indent="")])
 
     def _settings(self) -> str:
-        """Return the correction, for the first line of what is printed."""
+        """Return the correction, for the first printed line."""
         return (
             "p not adjusted" if self.correction == "none" else f"p adjusted for {len(self)} pairs ({self.correction})"
         )
@@ -247,7 +247,7 @@ def build_pairwise_result(
     alpha: float,
     **more: Any,
 ) -> Result:
-    """Return the result of statistics, p-values and effects of pairs."""
+    """Return a result from the statistics, p-values and effects of pairs."""
     statistic, unadjusted, effect = tested
     pvalue = adjust_pvalues(unadjusted, correction=correction)
     return kind(
@@ -269,11 +269,11 @@ def build_pairwise_result(
 
 
 class _PairTest(NamedTuple):
-    """A test of a pair: its name, the quantity that it compares, the function that computes it, and its options.
+    """A test of a pair: its name, its effect in words, the function that computes it, and its options.
 
-    The core takes measurements of shape (n_pairs, n) of the first and the second of each pair, the alternative and the
-    checked options; it gives statistics, p-values and effects. The cost of a pair, in differences that are looked at,
-    says how many are one task: Ctrl-C waits for tasks to end.
+    The core takes the measurements of the first and the second models, each of shape (n_pairs, n), the alternative and
+    the checked options. It returns statistics, p-values and effects. The cost of a pair, in differences visited, sets
+    how many pairs make a task: Ctrl-C waits for running tasks.
     """
 
     title: str
@@ -283,7 +283,7 @@ class _PairTest(NamedTuple):
     least: int = 1
     only: int | None = None
     value: float = 0.0
-    independent: bool = False  # whether it assumes that rows are
+    independent: bool = False  # whether it assumes independent rows
     two_sided_alone: bool = False
     cost: Callable[..., float] = lambda n, **options: n
 
@@ -341,34 +341,34 @@ def pairwise_tests(
     confidence_level: float = 0.95,
     **options: Any,
 ) -> PairwiseResult:
-    """Compare each two models by one test, with p-values adjusted for the number of pairs.
+    """Compare all pairs of models by one test, with p-values adjusted for the number of pairs.
 
     Parameters
     ----------
     results : array-like of shape (n_rows, n_models), mapping of name to array-like, or frame
-        Results of models (columns) on the same data sets or folds (rows); a frame's first column may name the rows. For
-        "5x2cv-t" and "5x2cv-f" ten rows: two folds of the first repetition, two of the second, and so on. Or a mapping
-        of names to what `estimate_error` gives for one metric, on the same splits; or to a list of that, one for each
-        data set.
+        Results of models (columns) on the same data sets or folds (rows); a frame's first column may name the rows.
+        "5x2cv-t" and "5x2cv-f" take ten rows: two folds of the first repetition, two of the second, and so on. Or a
+        mapping of names to what `estimate_error` returns for one metric on the same splits, or to a list of these with
+        one for each data set.
     test : str
-        "wilcoxon", "sign", "paired-t", "corrected-resampled-t" (with ``n_train=`` and ``n_test=``; estimates know
-        theirs), "5x2cv-t" (with ``numerator=``), "5x2cv-f" or "permutation" (with ``n_resamples=`` and ``rng=``; the
-        same signs for all pairs): as the function of that name for two.
+        "wilcoxon", "sign", "paired-t", "corrected-resampled-t" (with ``n_train=`` and ``n_test=``, which estimates
+        already know), "5x2cv-t" (with ``numerator=``), "5x2cv-f" or "permutation" (with ``n_resamples=`` and ``rng=``;
+        all pairs share the same signs). Each is the function of that name for two models.
     reference : name or int, optional
-        The model that each other is compared with; by default all pairs are compared.
+        The model to compare each other one with; by default all pairs are compared.
     correction : str
         As for `adjust_pvalues`.
     alternative : {"two-sided", "less", "greater"}
-        What to show of the first of a pair less the second (with a reference: of the others less the reference).
+        The claim to test about the first minus the second (with a reference: the others minus the reference).
     confidence_level : float in (0, 1)
-        The tests together are at level ``1 - confidence_level``.
+        All tests jointly are at level ``1 - confidence_level``.
     **options
-        Of the test.
+        Options of the test.
 
     Returns
     -------
     PairwiseResult
-        A sequence of the pairs' results, with arrays of all.
+        A sequence of the results of the pairs, with arrays over all pairs.
 
     Raises
     ------
@@ -378,10 +378,10 @@ def pairwise_tests(
     Warns
     -----
     UndefinedMetricWarning
-        If differences of a pair have no variance: t is infinite.
+        If the differences of a pair have no variance, so t is infinite.
     DependentSplitsWarning
-        If results are those of splits of one data set, and the test assumes independent ones ("wilcoxon", "sign",
-        "paired-t", "permutation"): take "corrected-resampled-t".
+        If the results come from splits of one data set and the test assumes independence ("wilcoxon", "sign",
+        "paired-t", "permutation"): use "corrected-resampled-t".
 
     References
     ----------
@@ -401,7 +401,7 @@ def pairwise_tests(
         check_choice(f"alternative of {test}", alternative, ("two-sided",))
     table = as_result_table("results", results, least_rows=pair_test.least)
     splits = table.measured.splits if table.measured else None
-    if splits is not None and test == "corrected-resampled-t" and not options:  # they know their sizes
+    if splits is not None and test == "corrected-resampled-t" and not options:  # estimates know their sizes
         options = {"n_train": int(np.sum(splits.n_train)), "n_test": int(np.sum(splits.n_test))}
     check_options(f"test={test!r}", pair_test.options, options)
     checked = pair_test.options(**options)
@@ -436,14 +436,11 @@ def pairwise_tests(
 
 # Checks ---------------------------------------------------------------------------------------------------------------
 def _check_row_number(name: str, table: ResultTable, only: int | None, option: str) -> None:
-    """Raise unless a table has as many rows as are needed, where that is a number."""
+    """Raise unless a table has the number of rows needed, if that is fixed."""
     if only is not None and len(table.values) != only:
         raise ValueError(f"{name} must have {only} rows for {option}, got {len(table.values)}")
 
 
 def pairs_by_pvalue(pairs: PairwiseResult) -> list[int]:
-    """Return the places of the pairs by ascending p.
-
-    Where p-values are the same once adjusted (all 1, say), what they were before decides.
-    """
+    """Return the places of the pairs by ascending adjusted p; unadjusted p-values break ties."""
     return np.lexsort((pairs.unadjusted_pvalue, pairs.pvalue)).tolist()  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Which algorithms differ in mean rank over data sets, tested after Friedman: each two, or each against a control."""
+"""Test which algorithms differ in mean rank over data sets, after Friedman's test: all pairs or with a control."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ DEPENDS_ON_OTHERS = "Mean ranks depend on which algorithms are compared: adding 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RankComparison(PairwiseResult):
-    """Tests of differences of mean ranks, adjusted for the number of pairs; a sequence of `SignificanceResult`.
+    """Tests of differences in mean rank, adjusted for the number of pairs; a sequence of `SignificanceResult`.
 
-    As `PairwiseResult`, and
+    A `PairwiseResult` with these attributes as well.
 
     Attributes
     ----------
     mean_ranks : ndarray of shape (n_algorithms,)
-        Over the data sets; rank 1 is the best.
+        Mean ranks over the data sets; rank 1 is the best.
     critical_difference : float
-        Mean ranks that differ by more are rejected; NaN where the correction goes by steps, so has no such number.
+        Pairs whose mean ranks differ by more are rejected; NaN for step-wise corrections, which have no such number.
     n_datasets : int
-        How many there are.
+        Number of data sets.
     control : name or None
         The algorithm that the others are compared with; None where all pairs are compared.
     """
@@ -55,13 +55,13 @@ class RankComparison(PairwiseResult):
         return DEPENDS_ON_OTHERS
 
     def groups(self) -> list[tuple[int, ...]]:
-        """Return the bars of a critical-difference diagram: algorithms in a row among which no difference is shown.
+        """Return the bars of a critical-difference diagram: neighbours in rank without a significant difference.
 
         Returns
         -------
         list of tuple of int
-            Places in `names`, in order of mean rank, best first; sets of two or more, none within another. Sets may
-            overlap, and being in one does not show that algorithms are equal.
+            Places in `names`, in order of mean rank, best first: maximal sets of two or more. Sets may overlap, and
+            algorithms in one set need not be equal.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class RankComparison(PairwiseResult):
             stop = max(reached, start + 1)
             while stop < len(order) and not differ[start:stop, stop].any():
                 stop += 1
-            if stop > max(reached, start + 1):  # not within the one before, nor alone
+            if stop > max(reached, start + 1):  # neither inside the previous bar nor a single algorithm
                 bars.append(tuple(order[start:stop].tolist()))
             reached = stop
         return bars
@@ -103,7 +103,7 @@ class RankComparison(PairwiseResult):
 def nemenyi_test(
     results: Any, *, higher_is_better: bool | None = None, confidence_level: float = 0.95
 ) -> RankComparison:
-    """Compare each two algorithms by their mean ranks over data sets, by the largest difference there would be.
+    """Compare all pairs of algorithms by their mean ranks over data sets, with the studentized range.
 
     Parameters
     ----------
@@ -112,14 +112,15 @@ def nemenyi_test(
     higher_is_better : bool, optional
         As for `friedman_test`.
     confidence_level : float in (0, 1)
-        All tests together are at level ``1 - confidence_level``.
+        All tests jointly are at level ``1 - confidence_level``.
 
     Returns
     -------
     RankComparison
-        `statistic` is the difference of the mean ranks, `effect`, over its standard error sqrt(k (k + 1) / 6 N);
-        p-values are of the studentized range with infinite degrees of freedom, at sqrt(2) times that. Mean ranks that
-        differ by more than `critical_difference` are rejected; `groups` gives the bars of a diagram.
+        `effect` is the difference in mean rank, and `statistic` divides it by its standard error
+        sqrt(k (k + 1) / (6 N)). p-values come from the studentized range with infinite degrees of freedom, at sqrt(2)
+        times the statistic. Pairs whose ranks differ by more than `critical_difference` are rejected; `groups` gives
+        the bars of a diagram.
 
     Raises
     ------
@@ -129,16 +130,21 @@ def nemenyi_test(
     Warns
     -----
     DependentSplitsWarning
-        If results are those of splits of one data set, which are not independent.
+        If the results come from splits of one data set, which are not independent.
 
     Notes
     -----
-    The standard error makes no allowance for ties, which make it smaller: the test is careful then.
+    The standard error ignores ties, which would make it smaller, so the test is conservative if there are ties. Mean
+    ranks depend on which algorithms are compared: whether two differ can change when a third is added or removed [1]_.
+    To judge each pair by its own results, use `pairwise_tests` (Wilcoxon).
 
     References
     ----------
     Nemenyi (1963), "Distribution-free Multiple Comparisons", PhD thesis, Princeton. Demsar (2006), "Statistical
     Comparisons of Classifiers over Multiple Data Sets", JMLR 7, 1-30.
+
+    .. [1] Benavoli, A., Corani, G. and Mangili, F. (2016), "Should We Really Use Post-Hoc Tests Based on Mean-Ranks?",
+       JMLR 17(5), 1-10.
 
     Examples
     --------
@@ -155,7 +161,7 @@ def nemenyi_test(
     k, n_pairs = len(compared.names), len(compared)
     sizes, place = np.unique(np.abs(compared.statistic), return_inverse=True)
     pvalue = stats.studentized_range.sf(math.sqrt(2) * sizes, k, math.inf)[place]
-    # SciPy's tail has an error of 1e-15, more than the tail itself where that is small; it is within these bounds.
+    # SciPy's tail has an absolute error of 1e-15, more than a small tail itself; these bounds always hold.
     pvalue = np.clip(pvalue, compared.unadjusted_pvalue, np.minimum(n_pairs * compared.unadjusted_pvalue, 1.0))
     low, high = (-float(ndtri(alpha / 2)) for alpha in (compared.alpha, compared.alpha / n_pairs))
     critical = min(max(float(stats.studentized_range.isf(compared.alpha, k, math.inf)) / math.sqrt(2), low), high)
@@ -171,23 +177,23 @@ def nemenyi_test(
 def bonferroni_dunn_test(
     results: Any, control: Any, *, higher_is_better: bool | None = None, confidence_level: float = 0.95
 ) -> RankComparison:
-    """Compare each algorithm with a control by their mean ranks over data sets, at level alpha / (k - 1) each.
+    """Compare each algorithm with a control by their mean ranks over data sets, each at level alpha / (k - 1).
 
     Parameters
     ----------
     results : array-like of shape (n_datasets, n_algorithms), mapping of name to array-like or estimates, or frame
         As for `friedman_test`.
     control : name or int
-        The algorithm to compare with, chosen before the results were seen; the number of a column without names.
+        The algorithm to compare with, chosen before seeing the results; a column number if there are no names.
     higher_is_better : bool, optional
         As for `friedman_test`.
     confidence_level : float in (0, 1)
-        All tests together are at level ``1 - confidence_level``.
+        All tests jointly are at level ``1 - confidence_level``.
 
     Returns
     -------
     RankComparison
-        As from `nemenyi_test`, of the others less the control: p-values are normal ones times k - 1.
+        As from `nemenyi_test`, for the others minus the control; p-values are normal ones times k - 1.
 
     Raises
     ------
@@ -197,7 +203,7 @@ def bonferroni_dunn_test(
     Warns
     -----
     DependentSplitsWarning
-        If results are those of splits of one data set, which are not independent.
+        If the results come from splits of one data set, which are not independent.
 
     References
     ----------
@@ -237,20 +243,19 @@ def rank_comparison_test(
     results : array-like of shape (n_datasets, n_algorithms), mapping of name to array-like or estimates, or frame
         As for `friedman_test`.
     control : name or int, optional
-        The algorithm that each other is compared with, chosen before the results were seen; by default all pairs are
+        The algorithm to compare each other one with, chosen before seeing the results. By default all pairs are
         compared.
     correction : str
-        As for `adjust_pvalues`. "holm" and "hochberg" reject all that "bonferroni" rejects, and more.
+        As for `adjust_pvalues`. "holm" and "hochberg" reject everything that "bonferroni" rejects, and more.
     higher_is_better : bool, optional
         As for `friedman_test`.
     confidence_level : float in (0, 1)
-        All tests together are at level ``1 - confidence_level``.
+        All tests jointly are at level ``1 - confidence_level``.
 
     Returns
     -------
     RankComparison
-        As from `nemenyi_test`, with normal p-values, adjusted. `critical_difference` is NaN where the correction goes
-        by steps.
+        As from `nemenyi_test`, with adjusted normal p-values. `critical_difference` is NaN for step-wise corrections.
 
     Raises
     ------
@@ -260,7 +265,7 @@ def rank_comparison_test(
     Warns
     -----
     DependentSplitsWarning
-        If results are those of splits of one data set, which are not independent.
+        If the results come from splits of one data set, which are not independent.
 
     References
     ----------
@@ -290,7 +295,7 @@ def _compare_ranks(
     confidence_level: float,
     control: Any = None,
 ) -> RankComparison:
-    """Compare all pairs, or each other algorithm with a control."""
+    """Compare all pairs, or each algorithm with a control."""
     from scipy.special import ndtr, ndtri
 
     alpha = check_alpha(confidence_level, "two-sided")
@@ -314,7 +319,7 @@ def _compare_ranks(
 
 
 def _standard_error(n_algorithms: int, n_datasets: int) -> float:
-    """Return that of the difference of two mean ranks if all algorithms do equally well."""
+    """Return the standard error of the difference of two mean ranks if all algorithms do equally well."""
     return math.sqrt(n_algorithms * (n_algorithms + 1) / (6 * n_datasets))
 
 
@@ -322,12 +327,12 @@ def _standard_error(n_algorithms: int, n_datasets: int) -> float:
 
 
 def _check_control(control: Any) -> None:
-    """Raise if there is no algorithm to compare the others with."""
+    """Raise if no control is given."""
     if control is None:
-        raise ValueError("control must be the algorithm that each other is compared with, got None")
+        raise ValueError("control must be the algorithm to compare the others with, got None")
 
 
 def _check_all_pairs(name: str, control: Any) -> None:
     """Raise unless all pairs were compared."""
     if control is not None:
-        raise ValueError(f"{name} are of all pairs, but each was compared with {show(control)} alone")
+        raise ValueError(f"{name} need all pairs, but each algorithm was compared with {show(control)} only")

@@ -1,7 +1,7 @@
 """The sign test and Wilcoxon's signed-rank test.
 
-Both look at the signs of the differences: if neither learner is better, each sign is as likely as the other, whatever
-the sizes. So their distributions are known without an assumption on that of the measurements.
+Both use the signs of the differences. If neither learner is better, each sign is equally likely whatever the size, so
+the distributions of the statistics are known without assuming a distribution of the measurements.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 AUTO_EXACT = 50  # differences
 MOST_EXACT = 1000  # differences: about a second
 TOO_FEW_DIFFERENCES = "With so few differences, no outcome would be significant."
-LARGEST_SUM = MOST_EXACT * (MOST_EXACT + 1)  # of doubled ranks; those of few differences among many zeros are large
+LARGEST_SUM = MOST_EXACT * (MOST_EXACT + 1)  # of doubled ranks; few differences among many zeros have large ranks
 
 
 WilcoxonMethod = Literal["auto", "exact", "normal"]
@@ -49,31 +49,31 @@ def wilcoxon_test(
     Parameters
     ----------
     a, b : array-like of shape (n,) or (1, n), list of ErrorEstimate, or ErrorEstimate
-        Measurements of the two, in pairs. Where all are decimals of at most 15 digits (6 of float32), as results in a
-        table are, differences are tied where equal as decimals: 0.9 - 0.8 is 0.8 - 0.7. Others are tied where equal as
-        floats: pass integers (numbers of errors) in place of shares of rows such as 17 / 81.
+        Paired measurements of the two. If all are decimals of at most 15 digits (6 for float32), as results in a table
+        are, differences are tied if equal as decimals: 0.9 - 0.8 is 0.8 - 0.7. Otherwise they are tied if equal as
+        floats, so pass integers (numbers of errors) rather than shares of rows such as 17 / 81.
     names : (str, str), optional
-        What the conclusion calls the two; "a" and "b" by default.
+        Their names in the conclusion; "a" and "b" by default.
     method : {"auto", "exact", "normal"}
-        The distribution of the statistic given the ranks: exact, with ties and zeros too, for up to 1000 differences
-        other than 0; or the normal one with its mean and variance. "auto" is exact for up to 50.
+        The distribution of the statistic given the ranks. "exact" handles ties and zeros, for up to 1000 nonzero
+        differences; "normal" uses the exact mean and variance; "auto" is exact for up to 50 differences.
     zeros : {"drop", "pratt"}
-        Leave out differences of 0 (Wilcoxon), or rank them first and then leave out their ranks (Pratt).
+        Drop differences of 0 (Wilcoxon), or rank them with the others and then drop their ranks (Pratt).
     continuity_correction : bool
-        Move the statistic 1/2 towards its mean, for the normal distribution.
+        With the normal distribution, move the statistic 1/2 towards its mean.
     alternative : {"two-sided", "less", "greater"}
-        What to show of the pseudomedian of ``a - b``: that it is not 0, below or above.
+        The claim to test: the pseudomedian of ``a - b`` is not 0, is negative, or is positive.
     confidence_level : float in (0, 1)
-        Of the interval; the test is at level ``1 - confidence_level``.
+        Confidence level of the interval; the test is at level ``1 - confidence_level``.
 
     Returns
     -------
     SignificanceResult
         `statistic` is W+, the sum of the ranks of positive differences (ties share their mean rank). `effect` is the
-        Hodges-Lehmann estimate, the median of the means of two differences, each with itself among them; its
-        interval, of such means, leaves out 0 where the test rejects (0 may be an end of it where differences are tied).
-        Both are of the differences that have ranks: with "drop" of those other than 0. Learners that don't differ have
-        W+ = 0 and p = 1. Where no signs of so few differences would be rejected, the interval is infinite.
+        Hodges-Lehmann estimate: the median of the means of two differences, including each with itself. The interval
+        ends at such means and excludes 0 if the test rejects (0 may be an end if differences are tied). Both use only
+        ranked differences: with "drop", the nonzero ones. Learners that do not differ have W+ = 0 and p = 1. If there
+        are too few differences to reject, whatever their signs, the interval is infinite.
 
     Raises
     ------
@@ -83,13 +83,13 @@ def wilcoxon_test(
     Warns
     -----
     DependentSplitsWarning
-        If measurements are those of splits of one data set, which are not independent.
+        If the measurements come from splits of one data set, which are not independent.
 
     Notes
     -----
-    It assumes differences that are independent and, if the learners don't differ, as likely to be d as -d. Given the
-    ranks r the mean of W+ is sum(r) / 2 and its variance sum(r^2) / 4. To split the ranks of zeros evenly (Demsar)
-    moves W+ and its mean alike, so p is that of "pratt"; other libraries leave those ranks in the variance then.
+    The differences must be independent and, if the learners do not differ, d must be as likely as -d. Given the ranks
+    r, W+ has mean sum(r) / 2 and variance sum(r^2) / 4. Splitting the ranks of zeros evenly (Demsar) moves W+ and its
+    mean alike, so p equals the p of "pratt"; other libraries keep those ranks in the variance then.
 
     Takes O(n log n) time, and O(n^3) for the exact distribution of n differences.
 
@@ -135,19 +135,19 @@ def sign_test(
     Parameters
     ----------
     a, b : array-like of shape (n,) or (1, n), list of ErrorEstimate, or ErrorEstimate
-        Measurements of the two, in pairs; `a` wins where it is the larger. Equal ones are left out.
+        Paired measurements of the two; `a` wins where it is larger. Equal pairs are dropped.
     names : (str, str), optional
-        What the conclusion calls the two; "a" and "b" by default.
+        Their names in the conclusion; "a" and "b" by default.
     alternative : {"two-sided", "less", "greater"}
-        What to show of the share of `a`'s wins: that it is not 1/2, below or above.
+        The claim to test: the share of pairs that `a` wins is not 1/2, is below 1/2, or is above 1/2.
     confidence_level : float in (0, 1)
-        Of the interval; the test is at level ``1 - confidence_level``.
+        Confidence level of the interval; the test is at level ``1 - confidence_level``.
 
     Returns
     -------
     SignificanceResult
-        `statistic` is the number of `a`'s wins, of a binomial distribution; `effect` their share among the pairs that
-        differ (1/2 without any: p is 1 then), with its interval by Clopper and Pearson.
+        `statistic` is the number of `a`'s wins, with a binomial null distribution. `effect` is their share among the
+        pairs that differ (1/2 if none do; p is 1 then), with its Clopper-Pearson interval.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def sign_test(
     Warns
     -----
     DependentSplitsWarning
-        If measurements are those of splits of one data set, which are not independent.
+        If the measurements come from splits of one data set, which are not independent.
 
     References
     ----------
@@ -216,13 +216,13 @@ def pairwise_wilcoxon(
     zeros: Zeros = "drop",
     continuity_correction: bool = False,
 ) -> tuple[Floats, Floats, Floats]:
-    """Return W+, p-values and pseudomedians of many pairs of learners, measurements along the last axis."""
+    """Return W+, p-values and pseudomedians for many pairs of learners, with measurements along the last axis."""
     signed = rank_signed_differences(a, b, method, zeros, continuity_correction)
     return signed.statistic, tail_pvalues(signed.lower, signed.upper, alternative), signed.effect
 
 
 def pairwise_sign(a: Floats, b: Floats, alternative: Alternative) -> tuple[Floats, Floats, Floats]:
-    """Return the wins of the first, p-values and shares of wins of many pairs of learners, along the last axis."""
+    """Return wins of the first, p-values and shares of wins for many pairs of learners, along the last axis."""
     wins, losses = (a > b).sum(axis=-1), (a < b).sum(axis=-1)
     n = wins + losses
     share = np.where(n > 0, wins / np.maximum(n, 1), 0.5)
@@ -230,17 +230,17 @@ def pairwise_sign(a: Floats, b: Floats, alternative: Alternative) -> tuple[Float
 
 
 def _as_one_pair(test: str, a: Any, b: Any) -> tuple[Floats, Floats]:
-    """Return the measurements of two learners as those of one pair of many."""
+    """Return the measurements of two learners as arrays of one pair."""
     first, second = as_measurement_pair(a, b, independent=test)
     return first.values[np.newaxis], second.values[np.newaxis]
 
 
 class SignedRanks(NamedTuple):
-    """Ranked differences of pairs of learners; arrays along the pairs.
+    """Ranked differences of pairs of learners, with arrays along the pairs.
 
-    `differences` ascend, multiplied by `scale`, with the zeros where they have ranks (`keep_zeros`); `lower` and
-    `upper` are the chances of a W+ as small and as large, `largest` and `deviation` its largest value and standard
-    deviation, `step` how far it is moved towards the mean.
+    `differences` ascend, multiplied by `scale`, and include zeros if these have ranks (`keep_zeros`). `lower` and
+    `upper` are the probabilities of a W+ as small and as large; `largest` and `deviation` are its largest value and
+    standard deviation. `step` is the continuity correction.
     """
 
     differences: Floats
@@ -257,7 +257,7 @@ class SignedRanks(NamedTuple):
 
 
 def rank_signed_differences(a: Floats, b: Floats, method: str, zeros: str, continuity_correction: bool) -> SignedRanks:
-    """Rank the differences of pairs of learners, measurements along the last axis."""
+    """Rank the differences of pairs of learners, with measurements along the last axis."""
     from scipy.special import ndtr
 
     from fastevals._kernels.ranks import signed_rank_tests
@@ -286,7 +286,7 @@ def rank_signed_differences(a: Floats, b: Floats, method: str, zeros: str, conti
 
 
 def _check_exact(ascending: Floats, keep_zeros: bool) -> None:
-    """Raise if a pair has differences whose exact distribution would take too long."""
+    """Raise if the exact distribution for a pair would take too long."""
     n = ascending.shape[-1]
     for n_zeros in sorted_unique(np.count_nonzero(ascending == 0, axis=-1)).tolist():
         ranked, others = (n, n_zeros) if keep_zeros else (n - n_zeros, 0)
@@ -294,7 +294,7 @@ def _check_exact(ascending: Floats, keep_zeros: bool) -> None:
 
 
 def tail_pvalues(lower: Floats, upper: Floats, alternative: Alternative) -> Floats:
-    """Return p-values, of the chances of a statistic as small and as large, whose distribution is symmetric."""
+    """Return p-values from the probabilities of a statistic as small and as large, for a symmetric distribution."""
     if alternative == "two-sided":
         doubled: Floats = 2 * np.minimum(lower, upper)
         return np.minimum(doubled, 1.0)
@@ -302,7 +302,7 @@ def tail_pvalues(lower: Floats, upper: Floats, alternative: Alternative) -> Floa
 
 
 def wilcoxon_critical_value(signed: SignedRanks, tail: float) -> float:
-    """Return the smallest W+ of the first pair whose chance of one as small is not below `tail`."""
+    """Return the smallest W+ of the first pair whose lower-tail probability is at least `tail`."""
     from scipy.special import ndtri
 
     from fastevals._kernels.ranks import rank_sizes, spread_signs
@@ -317,10 +317,10 @@ def wilcoxon_critical_value(signed: SignedRanks, tail: float) -> float:
 
 
 def wilcoxon_interval(signed: SignedRanks, low: float, alternative: Alternative) -> Interval:
-    """Return the shifts of the first pair's differences for which W+ is not beyond its critical values.
+    """Return the shifts of the first pair's differences for which W+ stays within its critical values.
 
-    W+ of shifted differences is how many means of two are above the shift, those equal to it counting half; zeros that
-    are ranked and left out take half of theirs away.
+    W+ of shifted differences is the number of means of two that exceed the shift; equal ones count half. Zeros whose
+    ranks are dropped subtract half of theirs.
     """
     from fastevals._kernels.ranks import distinct_values, sum_at
 
@@ -346,10 +346,10 @@ def wilcoxon_interval(signed: SignedRanks, low: float, alternative: Alternative)
 
 
 def _check_exact_ranks(ranked: int, others: int, most: int) -> None:
-    """Raise if ranked differences, `others` of which have no sign, have larger ranks in all than `most` would have."""
+    """Raise if the ranks exceed those of `most` differences; `others` of the ranked differences are zeros."""
     if ranked * (ranked + 1) - others * (others + 1) > most * (most + 1):
         zeros = f", and {others} of 0 that are ranked" if others else ""
         raise ValueError(
-            f"method='exact' is for up to {most} differences other than 0 (fewer where zeros are ranked), got "
+            f"method='exact' is for up to {most} nonzero differences (fewer if zeros are ranked), got "
             f"{ranked - others}{zeros}"
         )

@@ -1,4 +1,4 @@
-"""Student's t of one learner's measurements, and of two learners' differences on the same folds or data sets."""
+"""Student's t-tests of one learner's measurements, and of two learners on the same folds or data sets."""
 
 from __future__ import annotations
 
@@ -49,27 +49,27 @@ def error_rate_t_test(
     alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
 ) -> SignificanceResult:
-    """Test whether a learner's mean error rate, over folds or repeated hold-outs, is a given rate (2.30).
+    """Test whether a learner's mean error rate over folds or repeated hold-outs equals a given rate (2.30).
 
     Parameters
     ----------
     error_rates : array-like of shape (n,) or (1, n), or ErrorEstimate
-        Error rates of one learner, or any other measurements of it: n of at least 2.
+        At least two error rates, or other measurements, of one learner.
     rate : float
-        The mean if the hypothesis holds.
+        The mean under the hypothesis.
     n_train, n_test : int, optional
-        Rows of each training set and of each test set: give both for repeated splits of one data set, whose error
-        rates are not independent (see `corrected_resampled_t_test`). An `ErrorEstimate` knows its own.
+        Rows of each training set and of each test set. Pass both for repeated splits of one data set, whose error
+        rates are not independent (see `corrected_resampled_t_test`); an `ErrorEstimate` knows its own.
     alternative : {"two-sided", "less", "greater"}
-        What to show of the mean: that it is not `rate`, below or above.
+        The claim to test: the mean is not `rate`, is below it, or is above it.
     confidence_level : float in (0, 1)
-        Of the interval; the test is at level ``1 - confidence_level``.
+        Confidence level of the interval; the test is at level ``1 - confidence_level``.
 
     Returns
     -------
     SignificanceResult
-        `statistic` is t with n - 1 degrees of freedom, `effect` the mean, with its interval. Measurements that are all
-        `rate` have t = 0 and p = 1; others that are all the same an infinite t and p = 0, with a warning.
+        `statistic` is t with n - 1 degrees of freedom, and `effect` is the mean, with its interval. If all measurements
+        equal `rate`, t is 0 and p is 1; if all equal some other value, t is infinite and p is 0, with a warning.
 
     Raises
     ------
@@ -79,11 +79,11 @@ def error_rate_t_test(
     Warns
     -----
     UndefinedMetricWarning
-        If all measurements are the same, and not `rate`.
+        If all measurements are equal, but not to `rate`.
 
     Notes
     -----
-    It assumes measurements that are about normal and, unless `n_train` and `n_test` are known, independent.
+    The measurements should be about normal and, unless `n_train` and `n_test` are known, independent.
 
     References
     ----------
@@ -100,7 +100,7 @@ def error_rate_t_test(
     values, plain = measured.values, measured.splits is None and n_train is n_test is None
     value = check_number("rate", rate, low=-math.inf, high=math.inf, open_low=True, open_high=True)
     factor = 1 / values.size + (0.0 if plain else test_to_train_ratio(n_train, n_test, measured))
-    # Standard deviation and mean are of the values themselves, which next to a rate far off have few digits.
+    # Take mean and standard deviation from the values: differences from a distant rate would lose digits.
     scaled = scaled_differences(values, np.zeros_like(values))
     deviations = scaled_differences(values, np.full_like(values, value))
     mean, error = _mean_and_error(scaled, factor)
@@ -121,19 +121,19 @@ def paired_t_test(
     Parameters
     ----------
     a, b : array-like of shape (n,) or (1, n), list of ErrorEstimate, or ErrorEstimate
-        Error rates, or any other measurements, of the two: n of at least 2, in pairs.
+        At least two paired error rates, or other measurements, of the two.
     names : (str, str), optional
-        What the conclusion calls the two; "a" and "b" by default.
+        Their names in the conclusion; "a" and "b" by default.
     alternative : {"two-sided", "less", "greater"}
-        What to show of the mean of `a` less that of `b`: that it is not 0, below or above.
+        The claim to test: the mean of `a` minus the mean of `b` is not 0, is negative, or is positive.
     confidence_level : float in (0, 1)
-        Of the interval; the test is at level ``1 - confidence_level``.
+        Confidence level of the interval; the test is at level ``1 - confidence_level``.
 
     Returns
     -------
     SignificanceResult
-        `statistic` is t with n - 1 degrees of freedom, `effect` the mean difference. Learners that don't differ at all
-        have t = 0 and p = 1; a difference that is the same everywhere, up to rounding, an infinite t and p = 0, with a
+        `statistic` is t with n - 1 degrees of freedom, and `effect` is the mean difference. If the learners do not
+        differ at all, t is 0 and p is 1. If all differences are equal up to rounding, t is infinite and p is 0, with a
         warning.
 
     Raises
@@ -144,15 +144,15 @@ def paired_t_test(
     Warns
     -----
     UndefinedMetricWarning
-        If the difference has no variance.
+        If the differences have no variance.
     DependentSplitsWarning
-        If measurements are those of splits of one data set, which are not independent.
+        If the measurements come from splits of one data set, which are not independent.
 
     Notes
     -----
-    It assumes independent differences that are about normal. Folds of a cross-validation share training rows, so their
-    differences are not independent, and false alarms are more than alpha: `corrected_resampled_t_test` allows for
-    that, and `five_by_two_cv_t_test` has folds that share less.
+    The differences should be independent and about normal. Folds of a cross-validation share training rows, so their
+    differences are dependent and false alarms exceed alpha. `corrected_resampled_t_test` allows for that, and
+    `five_by_two_cv_t_test` uses folds that share less.
 
     References
     ----------
@@ -178,24 +178,24 @@ def corrected_resampled_t_test(
     alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
 ) -> SignificanceResult:
-    """Test whether two learners have the same mean over repeated splits of one data set, by Nadeau and Bengio.
+    """Test whether two learners have the same mean over repeated splits of one data set (Nadeau and Bengio).
 
-    As `paired_t_test`, but the variance of the mean is s^2 (1 / n + n_test / n_train): training sets overlap, so more
-    repetitions don't make it 0.
+    Like `paired_t_test`, but the variance of the mean is s^2 (1 / n + n_test / n_train): training sets overlap, so more
+    repetitions do not shrink it to 0.
 
     Parameters
     ----------
     a, b : array-like of shape (n,) or (1, n), or ErrorEstimate
-        Measurements of the two on the same n test sets, n of at least 2: of repeated hold-out, or of a k-fold
-        cross-validation (then ``n_test / n_train`` is 1 / (k - 1)), repeated or not.
+        Measurements of the two on the same n test sets, at least two: from repeated hold-out, or from k-fold
+        cross-validation, repeated or not (``n_test / n_train`` is then 1 / (k - 1)).
     n_train, n_test : int, optional
-        Rows of each training set and of each test set, needed with arrays: estimates know theirs.
+        Rows of each training set and of each test set, required with arrays; estimates know theirs.
     names : (str, str), optional
-        What the conclusion calls the two; "a" and "b" by default.
+        Their names in the conclusion; "a" and "b" by default.
     alternative : {"two-sided", "less", "greater"}
-        What to show of the mean of `a` less that of `b`: that it is not 0, below or above.
+        The claim to test: the mean of `a` minus the mean of `b` is not 0, is negative, or is positive.
     confidence_level : float in (0, 1)
-        Of the interval; the test is at level ``1 - confidence_level``.
+        Confidence level of the interval; the test is at level ``1 - confidence_level``.
 
     Returns
     -------
@@ -210,7 +210,7 @@ def corrected_resampled_t_test(
     Warns
     -----
     UndefinedMetricWarning
-        If the difference has no variance.
+        If the differences have no variance.
 
     References
     ----------
@@ -268,20 +268,20 @@ def _t_decision(
 def pairwise_t(
     a: Floats, b: Floats, alternative: Alternative, test_to_train: float = 0.0
 ) -> tuple[Floats, Floats, Floats]:
-    """Return t, p-values and mean differences of many pairs of learners, measurements along the last axis."""
+    """Return t, p-values and mean differences for many pairs of learners, with measurements along the last axis."""
     n = a.shape[-1]
     statistic, effect, _ = _t_statistic(scaled_differences(a, b), 1 / n + test_to_train)
     return statistic, pvalues(statistic, Null("t", (n - 1,)), alternative), effect
 
 
 def _t_statistic(scaled: ScaledDifferences, variance_factor: float) -> tuple[Floats, Floats, Floats]:
-    """Return t, the mean difference and its standard error, whose square is the variance times a factor."""
+    """Return t, the mean difference and its standard error, whose square is the variance times the factor."""
     mean, error = _mean_and_error(scaled, variance_factor)
     return ratio(mean, error), in_own_unit(mean, scaled.exponent), in_own_unit(error, scaled.exponent)
 
 
 def corrected_t_margin(values: Floats, test_to_train: float, alpha: float) -> float:
-    """Return half the width of Nadeau and Bengio's interval for the mean of measurements."""
+    """Return half the width of Nadeau and Bengio's interval for the mean."""
     scaled = scaled_differences(values, np.zeros_like(values))
     _, error = _mean_and_error(scaled, 1 / values.size + test_to_train)
     t = critical_value(Null("t", (values.size - 1,)), "two-sided", alpha)
@@ -289,18 +289,18 @@ def corrected_t_margin(values: Floats, test_to_train: float, alpha: float) -> fl
 
 
 def _mean_and_error(scaled: ScaledDifferences, variance_factor: float) -> tuple[Floats, Floats]:
-    """Return the mean difference and its standard error, in the differences' units."""
+    """Return the mean difference and its standard error, in the unit of the differences."""
     values = scaled.values
     constant = _all_equal(values[..., :FIRST])
     if constant.any():
         constant = _all_equal(values)
     mean = values.mean(axis=-1, keepdims=True)
     deviations = np.subtract(values, mean, out=lend(values.size, values.dtype).reshape(values.shape))
-    squares = np.multiply(deviations, deviations, out=deviations)  # `std` takes a third longer, for fresh memory
+    squares = np.multiply(deviations, deviations, out=deviations)  # `std` allocates, and takes a third longer
     error = np.sqrt(variance_factor) * np.sqrt(squares.sum(axis=-1) / (values.shape[-1] - 1))
     return np.where(constant, values[..., 0], mean[..., 0]), np.where(constant, 0.0, error)
 
 
 def _all_equal(values: Floats) -> NDArray[np.bool_]:
-    """Return whether the values along the last axis are all the same."""
+    """Return whether the values along the last axis are all equal."""
     return np.asarray(values.max(axis=-1) == values.min(axis=-1))

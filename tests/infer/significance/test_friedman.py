@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import warnings
+from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +156,17 @@ def test_same_ranks_everywhere() -> None:
     with pytest.warns(UndefinedMetricWarning):
         tied = friedman_test([[1, 2, 2], [3, 4, 4], [1, 7, 7]])
     assert tied.pvalue == pytest.approx(1 / 9)
+
+
+@pytest.mark.parametrize(("n", "rejected"), [(3, 7), (4, 15)])
+def test_false_alarms_on_few_data_sets(n: int, rejected: int) -> None:
+    orders = list(permutations(range(3)))  # all rankings are equally likely; the first data set's may be held fixed
+    tables = [[orders[0], *others] for others in product(orders, repeat=n - 1)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        found = sum(friedman_test(table).rejected for table in tables)
+    assert found == rejected
+    assert f"{100 * found / len(tables):.0f} % with {n}" in (friedman_test.__doc__ or "")
 
 
 def test_one_data_set() -> None:

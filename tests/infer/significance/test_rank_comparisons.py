@@ -178,7 +178,7 @@ def test_groups_of_tied_and_of_separate_algorithms() -> None:
 
 
 def test_groups_are_of_all_pairs() -> None:
-    with pytest.raises(ValueError, match="groups are of all pairs, but each was compared with 'b' alone"):
+    with pytest.raises(ValueError, match="groups need all pairs, but each algorithm was compared with 'b' only"):
         bonferroni_dunn_test(dict(zip(NAMES, table_of(5).T, strict=True)), "b").groups()
 
 
@@ -222,7 +222,7 @@ def test_result() -> None:
     ("call", "message"),
     [
         (lambda t: bonferroni_dunn_test(t, 6), "control must be one of 0, 1, 2, 3, 4, 5; got 6"),
-        (lambda t: bonferroni_dunn_test(t, None), "control must be the algorithm that each other is .*, got None"),
+        (lambda t: bonferroni_dunn_test(t, None), "control must be the algorithm to compare the others with, got None"),
         (lambda t: rank_comparison_test(t, control="x"), "control must be one of"),
         (lambda t: rank_comparison_test(t, correction="tukey"), "correction must be one of"),
         (lambda t: nemenyi_test(t, higher_is_better=1), "higher_is_better must be True or False"),

@@ -403,12 +403,12 @@ def test_inputs() -> None:
         (
             (np.arange(1002), np.zeros(1002)),
             {"method": "exact"},
-            "method='exact' is for up to 1000 differences other than 0 .*, got 1001$",
+            "method='exact' is for up to 1000 nonzero differences .*, got 1001$",
         ),
         (
             (np.append(np.zeros(3_000), np.arange(1, 1001)), np.zeros(4_000)),
             {"method": "exact", "zeros": "pratt"},
-            "1000 differences other than 0 .fewer where zeros are ranked., got 1000, and 3000 of 0 that are ranked$",
+            "1000 nonzero differences .fewer if zeros are ranked., got 1000, and 3000 of 0 that are ranked$",
         ),
     ],
 )  # fmt: skip

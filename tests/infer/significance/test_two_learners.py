@@ -133,7 +133,7 @@ def test_five_by_two_takes_the_estimates_of_its_splits() -> None:
     per_split = one["error_rate"].per_split, other["error_rate"].per_split
     for test in (fastevals.five_by_two_cv_t_test, fastevals.five_by_two_cv_f_test):
         assert tuple(test(one, other)) == tuple(test(*per_split))
-        with pytest.raises(ValueError, match=r"a must have shape \(5, 2\), a row for each repetition, got \(1, 10\)"):
+        with pytest.raises(ValueError, match=r"a must have shape \(5, 2\), one row per repetition, got \(1, 10\)"):
             test(*_both(KFold(10, rng=1)))
 
 
