@@ -17,6 +17,7 @@ _NAMES = {
     "_options": "DependentSplitsWarning UndefinedMetricWarning",
     "_row_order": "RowOrderWarning",
     "counts": "ThresholdCounts",
+    "document.notebook": "set_display",
     "infer.bands": "ConfidenceBand confidence_band",
     "infer.bootstrap.bootstrap": "BootstrapResult Estimate bootstrap",
     "infer.bootstrap.statistics": "bootstrap_statistic",

@@ -1,8 +1,8 @@
 """What a result says, as plain data: sections of sentences, tables of typed cells, and pictures.
 
 A result makes its `Document`, in `Result._document`; a renderer each makes text (`text.py`), an HTML page (`page/`),
-Markdown (`markdown.py`) and LaTeX (`latex.py`) of it. The document is cheap to make: rows, and with them their cells,
-and pictures are made when they are rendered, so give generators or functions, not lists.
+Markdown (`markdown.py`), LaTeX (`latex.py`) and the output of a notebook's cell (`notebook.py`) of it. The document is
+cheap to make: rows, cells and pictures are made when they are rendered, so give generators or functions, not lists.
 
 The parts of a `Section` are in the order of the text. The other renderers have an order of their own: the verdict and
 what may mislead come first, then pictures and tables. `GAP` is an empty line of the text, where something follows.
@@ -37,10 +37,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from fastevals._text import format_ends, format_number, format_pvalue, printable
 from fastevals.document.picture import Panel
 
-Format = Literal["text", "html", "markdown", "latex"]
+Format = Literal["text", "html", "markdown", "latex", "notebook"]
 Only: TypeAlias = tuple[Format, ...]  # the renderers that a part is for; all if it names none
 TEXT: Only = ("text",)
-RICH: Only = ("html", "markdown", "latex")
+RICH: Only = ("html", "markdown", "latex", "notebook")
 PAGE: Only = ("html",)
 
 Role = Literal["", "question", "verdict", "caution", "note", "line"]
@@ -209,6 +209,7 @@ class Table(NamedTuple):
     only: Only = ()
     n_shown: int | None = None  # rows that others than the page have, where that is fewer
     more: str = ""  # what they say of the rest: "... 3 more pairs"
+    n_rows: int | None = None  # in all, where not all are made
     # In the text:
     heads: Sequence[str] = ()  # columns, where they are called otherwise
     ends: tuple[str, str, str] = ("  from", "  to", "  p")  # what stands before the ends of intervals, and before p

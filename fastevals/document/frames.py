@@ -1,4 +1,4 @@
-"""What a result's rows become: a frame of pandas or polars, an Arrow stream, a short table in a notebook.
+"""What a result's rows become: a frame of pandas or polars, an Arrow stream, the cells of a table.
 
 A result says its rows as columns, in `Result._columns`. A column is named as the attribute that it is of, in
 the singular, and holds plain numbers, booleans, times or Python objects: `as_column` sees to that.
@@ -6,7 +6,6 @@ the singular, and holds plain numbers, booleans, times or Python objects: `as_co
 
 from __future__ import annotations
 
-import html
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,20 +41,8 @@ OF_SETTINGS = {  # columns of numbers that some settings have no use for
     "standard_error", "low", "high", "n_undefined_replicates", "n_positives", "n_negatives", "training", "out_of_bag",
     "resubstitution", "no_information_rate", "relative_overfitting_rate", "error_632", "error_632_plus",
 }  # fmt: skip
-ROWS_SHOWN, COLUMNS_SHOWN = 10, 24  # rows and columns in a notebook
-LONGEST_TEXT = 40  # characters of a cell there
+LONGEST_TEXT = 40  # characters of a cell
 ESTIMATES = ("value", "effect", "auc", "low", "high")
-TABLE = """\
-<div class="tex2jax_ignore mathjax_ignore">
-<strong>{title}</strong>
-<table style="font-variant-numeric: tabular-nums">
-<thead><tr>{head}</tr></thead>
-<tbody>
-{rows}
-</tbody>
-</table>
-{notes}</div>
-"""  # without colours: they are the notebook's
 
 
 def as_frame(columns: Columns, library: Library | None) -> Any:
@@ -81,22 +68,6 @@ def as_stream(columns: Columns, requested_schema: Any) -> Any:
         for name, column in columns.items()
     }
     return pa.table(arrays).__arrow_c_stream__(requested_schema)
-
-
-def as_notebook_table(title: str, columns: Columns, note: str) -> str:
-    """Return the first rows and columns as a short table of HTML, with a note below."""
-    n_rows, n_columns = len(next(iter(columns.values()), ())), len(columns)
-    columns = dict(islice(columns.items(), COLUMNS_SHOWN))
-    cells = format_cells({name: column[:ROWS_SHOWN] for name, column in columns.items()})
-    styles = [f' style="text-align: {_alignment(column)}"' for column in columns.values()]
-    notes = [f"{ROWS_SHOWN} of {n_rows:,} rows"] if n_rows > ROWS_SHOWN else []
-    notes += [f"{COLUMNS_SHOWN} of {n_columns:,} columns"] if n_columns > COLUMNS_SHOWN else []
-    return TABLE.format(
-        title=html.escape(title),
-        head=_html_cells("th", map(printable, columns), styles),
-        rows="\n".join(f"<tr>{_html_cells('td', row, styles)}</tr>" for row in zip(*cells, strict=True)),
-        notes="".join(f"<p>{html.escape(printable(note))}</p>\n" for note in [*notes, note] if note),
-    )
 
 
 def _library_at_hand() -> Library:
@@ -254,10 +225,6 @@ def _too_large(values: Iterable[int | None]) -> bool:
 # Cells of a table ------------------------------------------------------------------------------------------------
 
 
-def _alignment(column: Array) -> str:
-    return "right" if column.dtype.kind in "iuf" else "left"
-
-
 def format_cells(columns: Columns) -> list[list[str]]:
     """Return the cells of columns as prints have them: an estimate and its interval with the same decimals."""
     together = {
@@ -282,7 +249,3 @@ def _format_cell(value: Any) -> str:
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     return str(value) if isinstance(value, np.generic) else format_value(value)
-
-
-def _html_cells(tag: str, texts: Iterable[str], styles: Sequence[str]) -> str:
-    return "".join(f"<{tag}{style}>{html.escape(text)}</{tag}>" for text, style in zip(texts, styles, strict=True))

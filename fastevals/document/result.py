@@ -58,7 +58,7 @@ class Result:
         title = f"The first {ROWS_ON_PAGE:,} of {n_rows:,} rows; the JSON has all" if n_rows > ROWS_ON_PAGE else ""
         more = f"... {n_rows - ROWS_WRITTEN:,} more of {n_rows:,} rows" if n_rows > ROWS_WRITTEN else ""
         first = {name: column[:ROWS_ON_PAGE] for name, column in columns.items()}
-        rows = Table("rows", title, list(first), lambda: _rows(first), n_shown=ROWS_WRITTEN, more=more)
+        rows = Table("rows", title, list(first), lambda: _rows(first), n_shown=ROWS_WRITTEN, more=more, n_rows=n_rows)
         parts: list[Part] = [*([Sentence(conclusion, "verdict"), GAP] if conclusion else []), rows]
         return Document("", self._short_title(), sections=[Section(parts)], numbers=self.to_dict)
 
@@ -117,7 +117,9 @@ class Result:
         return frames.as_stream(self._columns(), requested_schema)
 
     def _repr_html_(self) -> str:
-        return frames.as_notebook_table(self._short_title(), self._shown_columns(), getattr(self, "conclusion", ""))
+        from fastevals.document.notebook import write_notebook
+
+        return write_notebook(self._document())
 
     # Documents --------------------------------------------------------------------------------------------------------
 

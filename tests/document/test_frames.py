@@ -20,7 +20,8 @@ import pytest
 import fastevals
 from fastevals import ConfusionMatrix, KFold, UndefinedMetricWarning, metric
 from fastevals.chapter import solve
-from fastevals.document.frames import COLUMNS_SHOWN, ROWS_SHOWN, as_column, from_rows, stack
+from fastevals.document.frames import as_column, from_rows, stack
+from fastevals.document.notebook import MOST_COLUMNS, MOST_ROWS
 from fastevals.document.result import Result
 from fastevals.results import ByMetric
 from fastevals.scale.certified import Certified
@@ -363,7 +364,8 @@ class Page(HTMLParser):
         assert not self.open
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.open.append(tag)
+        if tag != "br":
+            self.open.append(tag)
         self.tags.add(tag)
         self.styles |= {str(value) for name, value in attrs if name == "style"}
         if tag == "tr":
@@ -386,17 +388,45 @@ def test_a_notebook_shows_the_first_rows(name: str) -> None:
     result = made(name)
     text = result._repr_html_()
     page = Page(text)
-    assert page.tags == {"div", "strong", "table", "thead", "tbody", "tr", "th", "td"} | ({"p"} & page.tags)
+    assert page.tags == {"div", "strong", "table", "thead", "tbody", "tr", "th", "td"} | ({"p", "br"} & page.tags)
+    assert page.words[0].strip()
+    assert len(text) < 40_000
+    assert all(style.split(":")[0] in ("text-align", "font-variant-numeric") for style in page.styles)  # no colours
+    if type(result)._document is not Result._document:
+        return
     head, *rows = page.rows
     shown = result._shown_columns()
     assert head == list(shown)
     n_rows = len(shown[head[0]])
-    assert len(rows) == min(n_rows, ROWS_SHOWN)
+    assert len(rows) == min(n_rows, MOST_ROWS)
     assert all(len(row) == len(head) for row in rows)
-    assert (f"{ROWS_SHOWN} of {n_rows:,} rows" in page.words) == (n_rows > ROWS_SHOWN)
-    assert page.words[0].strip()
-    assert len(text) < 40_000
-    assert all(style.split(":")[0] in ("text-align", "font-variant-numeric") for style in page.styles)  # no colours
+    assert any(f"The first 20 of {n_rows:,} rows" in each for each in page.words) == (n_rows > MOST_ROWS)
+
+
+def test_a_comparison_shows_its_verdict_its_tests_and_their_p_in_a_notebook() -> None:
+    page = Page(made("compared predictions")._repr_html_())
+    document = made("compared predictions").to_markdown()
+    verdict = [each for each in page.words if each in document or f"**{each}**" in document]
+    assert verdict
+    assert any("McNemar's exact test" in each for each in page.words)
+    assert [row[-1] for row in page.rows if row[0] == "Models"][-1].startswith("p")
+    assert [row for row in page.rows if row[0] == "p - q" or row[0] == "p, q"]
+
+
+def test_a_notebook_shows_as_many_rows_as_asked() -> None:
+    curve = ConfusionMatrix(np.zeros((30, 30), dtype=int))
+    try:
+        fastevals.set_display(max_rows=7)
+        page = Page(curve._repr_html_())
+        assert len(page.rows) == 8
+        assert page.words[1].startswith("The first 7 of 30 rows; fastevals.set_display(max_rows=...)")
+        fastevals.set_display(max_rows=30)
+        assert len(Page(curve._repr_html_()).rows) == 31
+    finally:
+        fastevals.set_display(max_rows=MOST_ROWS)
+    for wrong in (0, 2.5, None, True):
+        with pytest.raises(ValueError, match="max_rows must be an integer"):
+            fastevals.set_display(max_rows=wrong)
 
 
 BAD = "<script>alert('$x$')</script>\x1b\u202e"
@@ -418,7 +448,7 @@ def test_names_do_nothing_in_a_notebook() -> None:
     ]  # fmt: skip
     for result in results:
         text = result._repr_html_()
-        assert Page(text).tags <= {"div", "strong", "table", "thead", "tbody", "tr", "th", "td", "p"}
+        assert Page(text).tags <= {"div", "strong", "table", "thead", "tbody", "tr", "th", "td", "p", "br"}
         assert "<script" not in text
         assert text.replace("\n", "").isprintable()
         assert "mathjax_ignore" in text
@@ -436,8 +466,8 @@ def test_numbers_are_written_as_prints_have_them() -> None:
     assert Page(CURVES.roc_curve()._repr_html_()).rows[1] == ["0.0000", "0.0000", "inf"]
     assert Page(made("undefined point")._repr_html_()).rows[1] == ["-", "-"]
     many = Page(ConfusionMatrix(np.zeros((99, 99), dtype=int))._repr_html_())
-    assert {*map(len, many.rows)} == {COLUMNS_SHOWN}
-    assert many.words[1:] == ["10 of 99 rows", f"{COLUMNS_SHOWN} of 100 columns"]
+    assert {*map(len, many.rows)} == {MOST_COLUMNS}
+    assert [each.partition(";")[0] for each in many.words[1:]] == ["The first 20 of 99 rows", "The first 24 of 100 columns"]
     assert "2026-01-01" in Page(made("grouped by day")._repr_html_()).rows[1]
 
 
@@ -563,7 +593,7 @@ def test_no_rows_are_a_frame_without_rows() -> None:
     for library in ("pandas", "polars"):
         assert empty.to_frame(library).shape == (0, 4)
     assert pa.table(empty).num_rows == 0
-    assert Page(empty._repr_html_()).rows == [["axis_0", "true", "predicted", "count"]]
+    assert not Page(empty._repr_html_()).rows
 
 
 def test_frames_of_arrays_copy_no_value_to_python() -> None:
