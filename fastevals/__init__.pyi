@@ -125,6 +125,7 @@ from fastevals.many.queries import query_metrics as query_metrics
 from fastevals.infer.significance.rank_comparisons import rank_comparison_test as rank_comparison_test
 from fastevals.measure.regression import regression_metrics as regression_metrics
 from fastevals.split.selection import select_model as select_model
+from fastevals.document.notebook import set_display as set_display
 from fastevals._execution import set_num_threads as set_num_threads
 from fastevals.infer.significance.signed_ranks import sign_test as sign_test
 from fastevals.split.error_curves import validation_curve as validation_curve

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from fastevals.show.commands import Parser, add_format, check_beforehand, run_program, show_result
+from fastevals.show.commands import Parser, add_files, add_format, check_beforehand, run_program, show_result
 
 PROGRAM = "python -m fastevals.chapter"
 DESCRIPTION = """\
@@ -48,8 +48,7 @@ def _parse(argv: list[str]) -> argparse.Namespace | None:
     add = parser.add_argument
     add("name", nargs="?", metavar="NAME", help="the example to answer; by default all")
     add("--list", action="store_true", help="name the examples")
-    add("--html", metavar="FILE", help="also write a page to this file: questions, answers, tables, pictures")
-    add("--out", metavar="DIR", help="also write chapter.json, chapter.txt and pictures to this folder")
+    add_files(parser, "chapter", "questions, answers, tables, pictures", "pictures")
     add("--quiet", action="store_true", help="no bars of steps that take long, on a terminal either")
     add_format(parser)
     parser.set_defaults(program=PROGRAM, command="chapter", progress=False)

@@ -11,7 +11,7 @@ from fastevals._text import printable
 from fastevals.document.document import Cell, Document, Sentence, Table, parts_for, rich
 
 MOST_ROWS, MOST_COLUMNS, MOST_SECTIONS = 20, 24, 2
-BLOCK = '<div class="tex2jax_ignore mathjax_ignore">\n{}\n</div>\n'
+WHOLE_OUTPUT = '<div class="tex2jax_ignore mathjax_ignore">\n{}\n</div>\n'
 TABLE = """\
 <table style="font-variant-numeric: tabular-nums">
 <thead><tr>{head}</tr></thead>
@@ -67,7 +67,7 @@ def write_notebook(document: Document) -> str:
         said = []
     if len(document.sections) > MOST_SECTIONS:
         parts += _paragraphs([f"{MOST_SECTIONS} of {len(document.sections):,} blocks; to_html() has all"])
-    return BLOCK.format("\n".join(parts))
+    return WHOLE_OUTPUT.format("\n".join(parts))
 
 
 def _paragraphs(texts: Iterable[str]) -> Iterator[str]:
@@ -85,9 +85,7 @@ def _table(table: Table) -> Iterator[str]:
     shown = [[Cell(row.name), *row.cells[: MOST_COLUMNS - 1]] for row in rows[:most]]
     columns_of_cells = zip_longest(*shown, fillvalue=Cell(""))
     styles = [f' style="text-align: {_alignment(cells)}"' for cells in columns_of_cells]
-    head = "".join(
-        f"<th{style}>{_escaped(printable(name))}</th>" for name, style in zip(columns, styles, strict=False)
-    )
+    head = "".join(f"<th{style}>{_escaped(printable(name))}</th>" for name, style in zip(columns, styles, strict=False))
     lines = (
         "<tr>" + "".join(f"<td{style}>{_cell(cell)}</td>" for cell, style in zip(row, styles, strict=False)) + "</tr>"
         for row in shown

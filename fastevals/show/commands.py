@@ -10,6 +10,7 @@ import os
 import shlex
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -70,7 +71,11 @@ def show_result(arguments: argparse.Namespace, result: Result, pictures: Callabl
         _say_written(arguments, f"written to {arguments.html}")
     if arguments.out is None:
         return
-    written = pictures().write_folder(arguments.out, arguments.command, result)
+    with warnings.catch_warnings(record=True) as hints:
+        warnings.simplefilter("always", UserWarning)
+        written = pictures().write_folder(arguments.out, arguments.command, result, arguments.picture_format)
+    for hint in dict.fromkeys(str(each.message) for each in hints):
+        print_error(hint)
     _say_written(arguments, written)
 
 
@@ -307,9 +312,7 @@ def add_shared(parser: Parser, *, page: str = "", drawn: str = "") -> None:
     """Add the options that all commands have, last in their help; with what its page has and what is drawn."""
     add = parser.add_argument
     if page:
-        name = parser.prog.rpartition(" ")[2]
-        add("--html", metavar="FILE", help=f"also write a page to this file: {page}")
-        add("--out", metavar="DIR", help=f"also write {name}.json, {name}.txt and {drawn} to this folder")
+        add_files(parser, parser.prog.rpartition(" ")[2], page, drawn)
     add("--separator", metavar="C", type=separator_of, help="what separates a CSV file's columns: a character, or tab")
     add("--encoding", metavar="E", type=encoding_of, help="of a CSV file that is not UTF-8, such as latin-1")
     first_line = parser.add_mutually_exclusive_group()
@@ -321,6 +324,14 @@ def add_shared(parser: Parser, *, page: str = "", drawn: str = "") -> None:
         first_line.add_argument(name, dest="header", action="store_const", const=value, help=help_text)
     add("--quiet", action="store_true", help="no bars of steps that take long, on a terminal either")
     add_format(parser)
+
+
+def add_files(parser: Parser, name: str, page: str, drawn: str) -> None:
+    """Add the options of the files that a command writes: a page and a folder."""
+    add = parser.add_argument
+    add("--html", metavar="FILE", help=f"also write a page to this file: {page}")
+    add("--out", metavar="DIR", help=f"also write {name}.json, {name}.txt and {drawn} to this folder")
+    add("--picture-format", choices=("png", "svg", "pdf"), default="png", help="format of the pictures in --out")
 
 
 def add_format(parser: Parser) -> None:

@@ -9,8 +9,9 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from fastevals._execution import progressed
 from fastevals._files import write_file
@@ -21,9 +22,14 @@ from fastevals.document.result import Result
 from fastevals.results import as_json
 from fastevals.show.commands import MOST_PICTURED
 from fastevals.show.plots.drawing import show
+from fastevals.show.plots.fonts import fonts_for
 from fastevals.show.plots.style import legend_label
 
+PictureFormat = Literal["png", "svg", "pdf"]
+
 DOTS_PER_INCH = 125  # 800 pixels wide
+TRUE_TYPE = {"pdf.fonttype": 42, "svg.hashsalt": "fastevals"}  # journals refuse Type 3; the salt keeps names the same
+WITHOUT_TIME: dict[PictureFormat, Any] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 LONGEST_VALUE = 40  # characters of a --by value in a folder's name
 
 
@@ -37,7 +43,7 @@ class BlockPictures(NamedTuple):
     reason: str = ""  # why there are none of blocks
     of_all: Sequence[tuple[str, Sequence[Panel]]] = ()  # those of all blocks together
 
-    def write_folder(self, out: str, command: str, result: Result) -> str:
+    def write_folder(self, out: str, command: str, result: Result, form: PictureFormat = "png") -> str:
         """Write a command's JSON, text and pictures over those of an earlier run; return a line on what is where.
 
         Each file is written whole or not at all. The numbers of an earlier run say which blocks it drew.
@@ -52,10 +58,10 @@ class BlockPictures(NamedTuple):
                 block_folder.rmdir()
         write_file(numbers, result.to_json().encode())
         write_file(folder / f"{command}.txt", escape_controls(result.to_text()).encode(errors="backslashreplace"))
-        return f"written to {out}: {command}.json, {command}.txt, {_draw(folder, self)}"
+        return f"written to {out}: {command}.json, {command}.txt, {_draw(folder, self, form)}"
 
 
-def _draw(folder: Path, pictures: BlockPictures) -> str:
+def _draw(folder: Path, pictures: BlockPictures, form: PictureFormat) -> str:
     """Draw all pictures, those of blocks in a folder each; return how many there are, and where."""
     names, by, values, block_pictures, reason, of_all = pictures
     blocks: list[tuple[Path, str | None]] = [(folder, None)]
@@ -70,13 +76,13 @@ def _draw(folder: Path, pictures: BlockPictures) -> str:
         if title is not None:
             _remove(block_folder, names)
         for name, panels in block_pictures(k):
-            content = _as_png(panels, title)
+            content = _drawn(panels, title, form)
             block_folder.mkdir(exist_ok=True)  # a run at the same time may have removed it
-            write_file(block_folder / f"{name}.png", content)
+            write_file(block_folder / f"{name}.{form}", content)
             count += 1
     for name, panels in of_all:
-        write_file(folder / f"{name}.png", _as_png(panels, None))
-    said = [f"{name}.png" for name, _ in of_all]
+        write_file(folder / f"{name}.{form}", _drawn(panels, None, form))
+    said = [f"{name}.{form}" for name, _ in of_all]
     if count or not said:
         said.append(f"{count} picture{'s' * (count != 1)}{where}")
     return ", ".join(said) + (f" ({reason})" if reason else "")
@@ -102,13 +108,14 @@ def _block_folder(folder: Path, k: int, by: str, value: Any) -> Path:
 
 
 def _remove(folder: Path, names: Iterable[str]) -> None:
-    """Remove pictures, which an earlier run may have drawn."""
-    for name in names:
-        (folder / f"{name}.png").unlink(missing_ok=True)
+    """Remove pictures of any format, which an earlier run may have drawn."""
+    for name, form in product(names, get_args(PictureFormat)):
+        (folder / f"{name}.{form}").unlink(missing_ok=True)
 
 
-def _as_png(panels: Sequence[Panel], title: str | None) -> bytes:
-    """Draw pictures that belong together as PNG, without pyplot."""
+def _drawn(panels: Sequence[Panel], title: str | None, form: PictureFormat) -> bytes:
+    """Draw the panels of one picture, without pyplot; the same panels give the same bytes."""
+    from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -123,9 +130,10 @@ def _as_png(panels: Sequence[Panel], title: str | None) -> bytes:
     for ax in grid[len(panels) :]:
         ax.set_axis_off()
     if title is not None:
-        (grid[0].set_title if len(panels) == 1 else figure.suptitle)(legend_label(title))
+        with fonts_for(title):
+            (grid[0].set_title if len(panels) == 1 else figure.suptitle)(legend_label(title))
     content = io.BytesIO()
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # letters are drawn as boxes
-        figure.savefig(content, format="png")
+    with warnings.catch_warnings(), rc_context(TRUE_TYPE):
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # `fonts_for` has said so
+        figure.savefig(content, format=form, metadata=WITHOUT_TIME[form])
     return content.getvalue()

@@ -467,7 +467,10 @@ def test_numbers_are_written_as_prints_have_them() -> None:
     assert Page(made("undefined point")._repr_html_()).rows[1] == ["-", "-"]
     many = Page(ConfusionMatrix(np.zeros((99, 99), dtype=int))._repr_html_())
     assert {*map(len, many.rows)} == {MOST_COLUMNS}
-    assert [each.partition(";")[0] for each in many.words[1:]] == ["The first 20 of 99 rows", "The first 24 of 100 columns"]
+    assert [each.partition(";")[0] for each in many.words[1:]] == [
+        "The first 20 of 99 rows",
+        "The first 24 of 100 columns",
+    ]
     assert "2026-01-01" in Page(made("grouped by day")._repr_html_()).rows[1]
 
 

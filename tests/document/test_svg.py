@@ -156,7 +156,7 @@ FOUND = {  # what is written, beside names
 }
 
 
-@pytest.mark.filterwarnings("ignore:Glyph")
+@pytest.mark.filterwarnings("ignore:Glyph", "ignore:no installed font")
 @pytest.mark.parametrize(
     "case", quick([*CASES, *(f"{name} as ranges" for name in RANGES)], *CASES, f"{RANGES[0]} as ranges")
 )

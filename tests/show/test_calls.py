@@ -47,7 +47,7 @@ def test_options_are_arguments(name):
     parser = Parser(prog=name)
     COMMANDS[name].add_options(parser)
     options = vars(parser.parse_args([]))
-    of_printing = {"file", "format", "html", "out", "quiet"}
+    of_printing = {"file", "format", "html", "out", "picture_format", "quiet"}
     parameters = inspect.signature(getattr(fastevals, name)).parameters
     wanted = {key: parameter.default for key, parameter in parameters.items() if key != "data"}
     assert {key: value for key, value in options.items() if key not in of_printing} == wanted

@@ -36,6 +36,7 @@ from fastevals.document.picture import (
     as_rate,
 )
 from fastevals.show.plots import style
+from fastevals.show.plots.fonts import fonts_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,6 +78,11 @@ def picture_on(ax: Axes) -> Picture:
 
 def show(picture: Picture, ax: Axes, title: str | None = None) -> Axes:
     """Draw what is not yet drawn of a picture, set the axes, and place the legend."""
+    with fonts_for([picture, title], ax):
+        return _show(picture, ax, title)
+
+
+def _show(picture: Picture, ax: Axes, title: str | None) -> Axes:
     drawn = _DRAWN_ON.get(ax)
     if drawn is None or drawn.picture is not picture:
         drawn = _DRAWN_ON[ax] = _Drawn(picture, [])

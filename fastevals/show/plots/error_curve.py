@@ -10,6 +10,7 @@ from fastevals._text import format_value
 from fastevals._validation.curves import check_kind
 from fastevals.document.picture import COLORS, DASHES, GREY, Look
 from fastevals.show.plots import style
+from fastevals.show.plots.fonts import fonts_for
 from fastevals.show.plots.parameters import (
     SHIFT,
     ParameterAxis,
@@ -76,15 +77,16 @@ def plot_error_curve(curve: ErrorCurve, *, ax: Axes | None = None, title: str | 
     lines = curve.training, curve.test
     style.check_drawable("curve", finite(*(line.values for line in lines)))
     ax = style.get_axes(ax, style.WIDE, 1)
-    axis = set_parameter_axis(ax, curve.values)
-    draw_line(ax, axis, curve.training, "training rows", TRAINING, -SHIFT)
-    draw_line(ax, axis, curve.test, "test rows", TEST, SHIFT)
-    add_interval_entry(ax, axis, [curve.test], f"{100 * curve.confidence_level:g} % interval, test rows")
-    set_y_limits(ax, lines, bool(curve.maximize))
-    if curve.parameter is not None and "best" in curve.fits:
-        _mark_best(ax, curve, axis)
-    x_label = style.legend_label(curve.parameter or "Training rows")
-    style.finish(ax, x_label, metric_label(curve.metric), "best" if axis.ordered else style.BELOW, title)
+    with fonts_for([*map(str, [curve.parameter, *curve.values]), title], ax):
+        axis = set_parameter_axis(ax, curve.values)
+        draw_line(ax, axis, curve.training, "training rows", TRAINING, -SHIFT)
+        draw_line(ax, axis, curve.test, "test rows", TEST, SHIFT)
+        add_interval_entry(ax, axis, [curve.test], f"{100 * curve.confidence_level:g} % interval, test rows")
+        set_y_limits(ax, lines, bool(curve.maximize))
+        if curve.parameter is not None and "best" in curve.fits:
+            _mark_best(ax, curve, axis)
+        x_label = style.legend_label(curve.parameter or "Training rows")
+        style.finish(ax, x_label, metric_label(curve.metric), "best" if axis.ordered else style.BELOW, title)
     return ax
 
 

@@ -14,6 +14,7 @@ from fastevals._validation.arrays import as_array
 from fastevals.document.picture import COLORS
 from fastevals.results import Interval
 from fastevals.show.plots import style
+from fastevals.show.plots.fonts import fonts_for
 from fastevals.split.estimates.results import ErrorEstimate
 
 if TYPE_CHECKING:
@@ -78,6 +79,13 @@ def plot_estimates(
     check_choice("of", of, Of)
     schemes = _schemes(_as_split_values("estimates", estimates, ErrorEstimate), of)
     ax = style.get_axes(ax, (style.WIDE[0], MARGIN + ROW * len(schemes)), 1)
+    with fonts_for([[scheme.name for scheme in schemes], title], ax):
+        _draw(ax, schemes, of, title)
+    return ax
+
+
+def _draw(ax: Axes, schemes: list[_Scheme], of: Of, title: str | None) -> None:
+    """Draw the schemes one below another."""
     for row, scheme in enumerate(schemes):
         color = COLORS[row % (len(COLORS) - 1)]
         _draw_values(ax, -row, scheme.values, color)
@@ -98,7 +106,6 @@ def plot_estimates(
     style.finish(ax, "Value of a split" if of == "splits" else "Mean of a repetition's folds", "", style.BELOW, title)
     ax.grid(False, axis="y")
     ax.spines["left"].set_visible(False)
-    return ax
 
 
 class _Scheme(NamedTuple):

@@ -8,6 +8,7 @@ from fastevals._text import format_value
 from fastevals._validation.curves import check_kind
 from fastevals.document.picture import COLORS, DASHES, Look
 from fastevals.show.plots import style
+from fastevals.show.plots.fonts import fonts_for
 from fastevals.show.plots.parameters import (
     SHIFT,
     add_interval_entry,
@@ -72,17 +73,20 @@ def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None, title:
     lines = [sensitivity.as_chosen, *([sensitivity.at_best] if sensitivity.others else [])]
     style.check_drawable("sensitivity", finite(*(line.values for line in lines)))
     ax = style.get_axes(ax, style.WIDE, 1)
-    axis = set_parameter_axis(ax, sensitivity.values)
-    shift, k, values = -SHIFT if sensitivity.others else 0.0, sensitivity.chosen, sensitivity.as_chosen.values
-    others = ", ".join(f"{name}={format_value(value)}" for name, value in sensitivity.others.items())
-    draw_line(ax, axis, sensitivity.as_chosen, style.legend_label(others or "estimates"), AS_CHOSEN, shift)
-    if sensitivity.others:
-        draw_line(ax, axis, sensitivity.at_best, "other parameters at best for each", AT_BEST, -shift, band=False)
-    label = f"{style.legend_label(f'chosen: {format_value(sensitivity.values[k])}')} ({values[k]:.4g})"
-    mark_value(ax, axis.shifted(shift)[k], values[k], label, AS_CHOSEN)
-    level = f"{100 * sensitivity.confidence_level:g} % interval of the mean"
-    add_interval_entry(ax, axis, lines[:1] if axis.ordered else lines, level)
-    set_y_limits(ax, lines, sensitivity.maximize)
-    y_label = f"{metric_label(sensitivity.metric)}\non validation rows"
-    style.finish(ax, style.legend_label(sensitivity.parameter), y_label, "best" if axis.ordered else style.BELOW, title)
+    with fonts_for([*map(str, [sensitivity.parameter, *sensitivity.values, *sensitivity.others]), title], ax):
+        axis = set_parameter_axis(ax, sensitivity.values)
+        shift, k, values = -SHIFT if sensitivity.others else 0.0, sensitivity.chosen, sensitivity.as_chosen.values
+        others = ", ".join(f"{name}={format_value(value)}" for name, value in sensitivity.others.items())
+        draw_line(ax, axis, sensitivity.as_chosen, style.legend_label(others or "estimates"), AS_CHOSEN, shift)
+        if sensitivity.others:
+            draw_line(ax, axis, sensitivity.at_best, "other parameters at best for each", AT_BEST, -shift, band=False)
+        label = f"{style.legend_label(f'chosen: {format_value(sensitivity.values[k])}')} ({values[k]:.4g})"
+        mark_value(ax, axis.shifted(shift)[k], values[k], label, AS_CHOSEN)
+        level = f"{100 * sensitivity.confidence_level:g} % interval of the mean"
+        add_interval_entry(ax, axis, lines[:1] if axis.ordered else lines, level)
+        set_y_limits(ax, lines, sensitivity.maximize)
+        y_label = f"{metric_label(sensitivity.metric)}\non validation rows"
+        style.finish(
+            ax, style.legend_label(sensitivity.parameter), y_label, "best" if axis.ordered else style.BELOW, title
+        )
     return ax

@@ -634,7 +634,7 @@ def test_out_over_an_earlier_report_leaves_no_picture_of_that(capsys, tmp_path, 
 @pytest.fixture
 def undrawn(monkeypatch):
     """Leave the files of pictures empty, for tests of what is written beside them."""
-    monkeypatch.setattr(output, "_as_png", lambda panels, title: b"")
+    monkeypatch.setattr(output, "_drawn", lambda panels, title, form: b"")
 
 
 @pytest.mark.usefixtures("undrawn")
