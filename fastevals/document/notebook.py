@@ -10,7 +10,7 @@ from fastevals._options import check_integer
 from fastevals._text import printable
 from fastevals.document.document import Cell, Document, Sentence, Table, parts_for, rich
 
-MOST_ROWS, MOST_COLUMNS, MOST_SECTIONS = 20, 24, 2
+ROWS_SHOWN, COLUMNS_SHOWN, BLOCKS_SHOWN = 20, 24, 2
 WHOLE_OUTPUT = '<div class="tex2jax_ignore mathjax_ignore">\n{}\n</div>\n'
 TABLE = """\
 <table style="font-variant-numeric: tabular-nums">
@@ -24,7 +24,7 @@ TABLE = """\
 class _Display:
     """How much notebooks show."""
 
-    max_rows = MOST_ROWS
+    max_rows = ROWS_SHOWN
 
 
 _display = _Display()
@@ -54,7 +54,7 @@ def set_display(*, max_rows: int) -> None:
 def write_notebook(document: Document) -> str:
     """Return a document as HTML for the output of a notebook's cell; a long one is cut, and says so."""
     parts = [f"<strong>{_escaped(document.heading())}</strong>"]
-    sections = [(section, list(parts_for("notebook", section.parts))) for section in document.sections[:MOST_SECTIONS]]
+    sections = [(section, list(parts_for("notebook", section.parts))) for section in document.sections[:BLOCKS_SHOWN]]
     said = list(parts_for("notebook", document.head))
     for section, found in sections:
         if section.heading and len(document.sections) > 1:
@@ -65,8 +65,8 @@ def write_notebook(document: Document) -> str:
         parts += [text for part in found if isinstance(part, Table) for text in _table(part)]
         parts += _paragraphs(f"Caveat: {each.text}" for each in sentences if each.role == "caution")
         said = []
-    if len(document.sections) > MOST_SECTIONS:
-        parts += _paragraphs([f"{MOST_SECTIONS} of {len(document.sections):,} blocks; to_html() has all"])
+    if len(document.sections) > BLOCKS_SHOWN:
+        parts += _paragraphs([f"{BLOCKS_SHOWN} of {len(document.sections):,} blocks; to_html() has all"])
     return WHOLE_OUTPUT.format("\n".join(parts))
 
 
@@ -82,7 +82,7 @@ def _table(table: Table) -> Iterator[str]:
         return
     if table.title and table.n_rows is None:
         yield f"<p><strong>{_escaped(table.title)}</strong></p>"
-    shown = [[Cell(row.name), *row.cells[: MOST_COLUMNS - 1]] for row in rows[:most]]
+    shown = [[Cell(row.name), *row.cells[: COLUMNS_SHOWN - 1]] for row in rows[:most]]
     columns_of_cells = zip_longest(*shown, fillvalue=Cell(""))
     styles = [f' style="text-align: {_alignment(cells)}"' for cells in columns_of_cells]
     head = "".join(f"<th{style}>{_escaped(printable(name))}</th>" for name, style in zip(columns, styles, strict=False))
@@ -94,8 +94,8 @@ def _table(table: Table) -> Iterator[str]:
     if len(rows) > most:
         of = f" of {table.n_rows:,}" if table.n_rows else ""
         yield from _paragraphs([f"The first {most:,}{of} rows; fastevals.set_display(max_rows=...) sets how many"])
-    if len(columns) > MOST_COLUMNS:
-        yield from _paragraphs([f"The first {MOST_COLUMNS} of {len(columns):,} columns"])
+    if len(columns) > COLUMNS_SHOWN:
+        yield from _paragraphs([f"The first {COLUMNS_SHOWN} of {len(columns):,} columns"])
 
 
 def _alignment(cells: Iterable[Cell]) -> str:

@@ -21,7 +21,7 @@ import fastevals
 from fastevals import ConfusionMatrix, KFold, UndefinedMetricWarning, metric
 from fastevals.chapter import solve
 from fastevals.document.frames import as_column, from_rows, stack
-from fastevals.document.notebook import MOST_COLUMNS, MOST_ROWS
+from fastevals.document.notebook import COLUMNS_SHOWN, ROWS_SHOWN
 from fastevals.document.result import Result
 from fastevals.results import ByMetric
 from fastevals.scale.certified import Certified
@@ -398,9 +398,9 @@ def test_a_notebook_shows_the_first_rows(name: str) -> None:
     shown = result._shown_columns()
     assert head == list(shown)
     n_rows = len(shown[head[0]])
-    assert len(rows) == min(n_rows, MOST_ROWS)
+    assert len(rows) == min(n_rows, ROWS_SHOWN)
     assert all(len(row) == len(head) for row in rows)
-    assert any(f"The first 20 of {n_rows:,} rows" in each for each in page.words) == (n_rows > MOST_ROWS)
+    assert any(f"The first 20 of {n_rows:,} rows" in each for each in page.words) == (n_rows > ROWS_SHOWN)
 
 
 def test_a_comparison_shows_its_verdict_its_tests_and_their_p_in_a_notebook() -> None:
@@ -423,7 +423,7 @@ def test_a_notebook_shows_as_many_rows_as_asked() -> None:
         fastevals.set_display(max_rows=30)
         assert len(Page(curve._repr_html_()).rows) == 31
     finally:
-        fastevals.set_display(max_rows=MOST_ROWS)
+        fastevals.set_display(max_rows=ROWS_SHOWN)
     for wrong in (0, 2.5, None, True):
         with pytest.raises(ValueError, match="max_rows must be an integer"):
             fastevals.set_display(max_rows=wrong)
@@ -466,7 +466,7 @@ def test_numbers_are_written_as_prints_have_them() -> None:
     assert Page(CURVES.roc_curve()._repr_html_()).rows[1] == ["0.0000", "0.0000", "inf"]
     assert Page(made("undefined point")._repr_html_()).rows[1] == ["-", "-"]
     many = Page(ConfusionMatrix(np.zeros((99, 99), dtype=int))._repr_html_())
-    assert {*map(len, many.rows)} == {MOST_COLUMNS}
+    assert {*map(len, many.rows)} == {COLUMNS_SHOWN}
     assert [each.partition(";")[0] for each in many.words[1:]] == [
         "The first 20 of 99 rows",
         "The first 24 of 100 columns",
