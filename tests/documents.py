@@ -355,16 +355,18 @@ CHAPTER_PICTURE = "images/chapter-{}.png"
 
 
 def chapter_page() -> str:
-    """Return the chapter's examples: questions, answers, figures beside the printed ones, and where pictures are."""
+    """Return the chapter's examples: questions, answers, tables and pictures."""
     lines = [
         "<!-- Made of fastevals/chapter by `python -m tests.documents --write`. -->",
         "# The chapter",
         "",
-        'Chapter 2 of Zhou Zhihua, *Machine Learning*, "Model evaluation and selection": its examples, tables and',
-        "exercises, and those of a course on it, with what each source prints beside what comes out here. Each is a",
-        "function of [fastevals/chapter](../fastevals/chapter), which computes with the public names alone.",
-        "`python -m fastevals.chapter NAME` runs one, `--out DIR` writes its pictures, `--html FILE` a page. Figures",
-        "*recomputed apart* are those of the sources' data, worked out without this package.",
+        "How do I solve the examples and exercises of the chapter, and which call computes which formula?",
+        "",
+        'This page covers chapter 2 of Zhou Zhihua, *Machine Learning*, "Model evaluation and selection", and a course',
+        "on it. Each example is a function of [fastevals/chapter](../fastevals/chapter) that uses public names only.",
+        "`python -m fastevals.chapter NAME` solves one example; `--out DIR` writes pictures and `--html FILE` a page.",
+        "Computed figures are compared with printed ones. The source *recomputed* means that the figure was worked out",
+        "from the source's data without this package.",
     ]
     chapter = solve()
     pictures = [*chapter.pictures().names]
@@ -374,7 +376,8 @@ def chapter_page() -> str:
         for table in answer.tables:
             lines += ["", f"**{table.title}**", "", *_table_lines(table)]
         if answer.comparisons:
-            lines += ["", "**Beside the printed figures**", "", *_table_lines(answer.comparison_table())]
+            compared = answer.comparison_table()
+            lines += ["", f"**{compared.title}**", "", *_table_lines(compared)]
         for name in pictures:
             if name.removeprefix(f"{example.name}-") in dict(answer.pictures):
                 lines += ["", f"![{example.title}]({CHAPTER_PICTURE.format(name)})"]
@@ -382,7 +385,7 @@ def chapter_page() -> str:
 
 
 def _table_lines(table: Table) -> list[str]:
-    rows = [[*table.columns], *map(written, table.made())]
+    rows = [[cell.replace("|", r"\|") for cell in row] for row in ([*table.columns], *map(written, table.made()))]
     heading, *body = [f"| {' | '.join(row)} |" for row in rows]
     return [heading, "|" + "---|" * len(table.columns), *body]
 

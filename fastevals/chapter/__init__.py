@@ -1,7 +1,9 @@
 """Chapter 2 of Zhou's *Machine Learning*, "Model evaluation and selection": its examples, tables and exercises.
 
-``python -m fastevals.chapter`` answers them all, ``python -m fastevals.chapter NAME`` one. Each is a function of a file
-by the chapter's sections: `splits`, `measures`, `costs`, `tests`, `ranks`, `bias_variance`. `solve` gives them as data.
+``python -m fastevals.chapter`` answers all of them, ``python -m fastevals.chapter NAME`` answers one. `solve` returns
+them as data. Each example is a function. Those of the text are in a file per section: `splits`, `measures`, `costs`,
+`tests`, `ranks`, `bias_variance`. The book's exercises are in `exercises`, those of *An Introduction to Statistical
+Learning* in `regressions`. `formulas` maps the book's formulas and Chinese terms to calls, and lists misprints.
 """
 
 from fastevals.chapter.chapter import Chapter, solve

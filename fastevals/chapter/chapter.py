@@ -1,4 +1,4 @@
-"""All examples in the chapter's order, solved: as text, as JSON, as a page, and as pictures."""
+"""The solved examples in the order of the chapter: as text, JSON, a page and pictures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastevals._execution import progressed
-from fastevals.chapter import bias_variance, costs, measures, ranks, splits, tests
+from fastevals.chapter import bias_variance, costs, exercises, formulas, measures, ranks, regressions, splits, tests
 from fastevals.chapter.example import Answer, Example, Solved, examples, find_example
 from fastevals.document.document import Document, Fact, Section
 from fastevals.document.frames import Columns, make_columns
@@ -18,17 +18,27 @@ from fastevals.results import as_json
 from fastevals.show.output import BlockPictures
 from fastevals.show.schema import json_head
 
-SECTIONS = splits, measures, costs, tests, ranks, bias_variance  # which register their examples when imported
+SECTIONS = (
+    formulas,
+    splits,
+    regressions,
+    measures,
+    costs,
+    tests,
+    ranks,
+    bias_variance,
+    exercises,
+)  # modules register their examples when imported
 TITLE = "Model evaluation and selection"
 FACTS = (
-    Fact("chapter", "2 of Zhou Zhihua, Machine Learning (2016), with the examples and the homework of a course on it"),
-    Fact("printed", "figures of the book, of the course, and of others as named; each that differs has its reason"),
+    Fact("chapter", "2 of Zhou Zhihua, Machine Learning (2016), with the examples and homework of a course on it"),
+    Fact("printed", "figures from the book, the course and other sources; where one differs, the reason is given"),
 )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Chapter(Result):
-    """Solved examples: the command's text, JSON and page."""
+    """Solved examples, which the command shows as text, JSON and a page."""
 
     solved: tuple[Solved, ...]
 
@@ -41,7 +51,7 @@ class Chapter(Result):
         }
 
     def to_text(self) -> str:
-        """Return the examples as text to read, each below a line that names it."""
+        """Return the examples as text, each below a line with its name."""
         return "\n\n".join(write_text(each.document()) for each in self.solved)
 
     def _document(self) -> Document:
@@ -52,7 +62,7 @@ class Chapter(Result):
         return Document("chapter", TITLE, FACTS, sections, numbers=self.to_dict)
 
     def _columns(self) -> Columns:
-        """Return a row for each figure beside a printed one."""
+        """Return a row for each figure that is compared with a printed one."""
         found = [(each.name, *figure, figure.agrees) for each, answer in self.solved for figure in answer.comparisons]
         names = ("example", "what", "here", "printed", "source", "why", "agrees")
         return make_columns({name: [row[k] for row in found] for k, name in enumerate(names)})
@@ -61,7 +71,7 @@ class Chapter(Result):
         return f"{TITLE}: {len(self.solved)} examples"
 
     def pictures(self) -> BlockPictures:
-        """Return what `--out` draws: each picture of an example is named after both."""
+        """Return the pictures that `--out` draws, named EXAMPLE-KIND."""
         names = [f"{name}-{kind}" for name, kind, _ in self._panels()]
         return BlockPictures(
             names, None, (), lambda _: ((f"{name}-{kind}", each) for name, kind, each in self._panels())
@@ -74,25 +84,25 @@ class Chapter(Result):
 
 
 def solve(name: str | None = None) -> Chapter:
-    """Solve the examples of the chapter, or one of them.
+    """Solve all examples of the chapter, or one of them.
 
     Parameters
     ----------
     name : str, optional
-        One of `examples`; by default all, in the chapter's order. Then one whose optional package is missing says so in
-        place of an answer.
+        A name from `examples`. By default all are solved, in the order of the chapter; an example whose optional
+        package is missing then says so instead of giving an answer.
 
     Returns
     -------
     Chapter
-        With `solved`: each `Example` with its `Answer`.
+        Its `solved` holds each `Example` with its `Answer`.
 
     Raises
     ------
     ValueError
-        If there is no example of that name.
+        If no example has this name.
     ImportError
-        If the one that was asked for needs an optional package that is missing.
+        If the example needs an optional package that is missing.
 
     Examples
     --------

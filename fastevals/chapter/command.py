@@ -1,4 +1,4 @@
-"""``python -m fastevals.chapter``: its options, and what it does with them. Examples are imported when they are run."""
+"""The command ``python -m fastevals.chapter``. It imports the examples only when it runs them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from fastevals.show.commands import Parser, add_files, add_format, check_beforeh
 
 PROGRAM = "python -m fastevals.chapter"
 DESCRIPTION = """\
-Chapter 2 of Zhou's Machine Learning, "Model evaluation and selection": its examples, tables and exercises, and those of
-a course on it, each with the printed figures beside ours and, where they differ, the reason.
+Solve the examples, tables and exercises of chapter 2 of Zhou's Machine Learning, "Model evaluation and selection", and
+of a course on it. Each figure is compared with the printed one; where they differ, the reason is given.
 """
 EPILOG = """\
-Without NAME all are answered, in the chapter's order; --list names them.
+Without NAME all examples are solved, in the order of the chapter. --list prints their names.
 
---out DIR makes the folder where there is none and writes over files of the same names: chapter.json (as --format json
-prints it), chapter.txt, and each picture as NAME-KIND.png. It needs matplotlib.
+--out DIR creates the folder if needed and overwrites files with the same names: chapter.json (the output of --format
+json), chapter.txt, and each picture as NAME-KIND.png. It needs matplotlib.
 
---html FILE writes one file of HTML that needs nothing else, pictures included. It needs Jinja2.
+--html FILE writes a single HTML file that includes the pictures. It needs Jinja2.
 
-The data and the models of train-test are scikit-learn's. For all three: pip install scikit-learn jinja2 matplotlib.
+The example train-test uses data and models of scikit-learn. To install all three packages:
+pip install scikit-learn jinja2 matplotlib
 
-exit status: 0; 2 with a line on stderr that says what is wrong; 130 when stopped by Ctrl-C.
+exit status: 0 on success; 2 after an error, with one line on stderr; 130 after Ctrl-C.
 """
 
 
@@ -32,12 +33,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        Arguments after the program's name; by default the process's own.
+        Arguments after the name of the program; by default those of the process.
 
     Returns
     -------
     int
-        Exit status: 0; 2 after one line on stderr that says what is wrong; 130 after Ctrl-C, which a line says too.
+        Exit status: 0 on success, 2 after an error and 130 after Ctrl-C, each with one line on stderr.
     """
     return run_program(PROGRAM, argv, _parse, _run)
 
@@ -46,10 +47,10 @@ def _parse(argv: list[str]) -> argparse.Namespace | None:
     parser = Parser(prog=PROGRAM, description=DESCRIPTION, epilog=EPILOG)
     parser.repeated = "one NAME, or none for all"
     add = parser.add_argument
-    add("name", nargs="?", metavar="NAME", help="the example to answer; by default all")
-    add("--list", action="store_true", help="name the examples")
+    add("name", nargs="?", metavar="NAME", help="the example to solve; by default all")
+    add("--list", action="store_true", help="print the names of the examples")
     add_files(parser, "chapter", "questions, answers, tables, pictures", "pictures")
-    add("--quiet", action="store_true", help="no bars of steps that take long, on a terminal either")
+    add("--quiet", action="store_true", help="show no progress bars")
     add_format(parser)
     parser.set_defaults(program=PROGRAM, command="chapter", progress=False)
     try:

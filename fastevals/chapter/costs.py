@@ -1,4 +1,4 @@
-"""Section 2.3.4: errors that differ in what they cost: cost curves, and thresholds that follow from costs."""
+"""Section 2.3.4: unequal costs of errors: cost curves, and thresholds that follow from costs."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ import numpy as np
 from fastevals import HoldOut, Ranking, cost_threshold
 from fastevals._options import import_optional
 from fastevals.chapter.example import Answer, Comparison, example, table
-from fastevals.chapter.measures import APART, CLASSES, SCORES
+from fastevals.chapter.measures import CLASSES, RECOMPUTED, SCORES
 from fastevals.chapter.pictures import curves, panel
 from fastevals.show.plots.confusion import draw_confusion
 
-NO_SKLEARN = "the data and the models are scikit-learn's: pip install scikit-learn"
+NO_SKLEARN = "the data and the models are from scikit-learn: pip install scikit-learn"
 SMALL_INCHES = (4.0, 4.4)  # inches
 
 
 @example("2.3.4")
 def cost_curves() -> Answer:
-    """Cost curves of the twenty instances, at costs 1:1, 1:3 and 1:5.
+    """Cost curves of the twenty instances at costs 1:1, 1:3 and 1:5.
 
-    A false alarm costs 1, a miss 1, 3 or 5: phishing that slips through. How do the cost curves differ?
+    A phishing filter is evaluated. A false positive costs 1, a false negative (missed phishing) 1, 3 or 5. How do the
+    cost curves differ?
     """
     curve = Ranking(CLASSES, SCORES).cost_curve()
     costs = [1, 3, 5]
@@ -32,24 +33,24 @@ def cost_curves() -> Answer:
     best = {f"1:{cost}": [*curve.at(prior=0.5, cost_fn=cost), *curve.at(prior=0.1, cost_fn=cost)] for cost in costs}
     return Answer(
         [
-            "Over PC(+) they do not differ: the costs are in the axis, as prior times cost, so one curve serves all "
-            "three. The costs tell where on it one is.",
-            "Over the prior of the positive class they do: the dearer a miss, the further left is the peak, where "
-            f"knowing the scores helps least (at a prior of {peaks}).",
-            "And the dearer a miss, the lower the threshold that is best at a given prior.",
+            "Over PC(+) they are the same curve: the costs enter the axis as prior times cost. The costs only "
+            "determine which point of the axis applies.",
+            "Over the prior of the positive class they differ. The more a false negative costs, the further left the "
+            f"curve peaks (at a prior of {peaks}).",
+            "The more a false negative costs, the lower the best threshold at a given prior.",
         ],
         [
             *(
-                Comparison(f"lower envelope at PC(+) = {x}", curve.at(probability_cost=x).value, printed, APART)
+                Comparison(f"lower envelope at PC(+) = {x}", curve.at(probability_cost=x).value, printed, RECOMPUTED)
                 for x, printed in zip(places, ["0.08", "0.2", "0.3", "0.225", "0.09"], strict=True)
             ),
-            Comparison("area over PC(+)", curve.area, "0.189881", APART),
+            Comparison("area over PC(+)", curve.area, "0.189881", RECOMPUTED),
             *(
-                Comparison(f"area over the prior at {name}, normalised", each.area, printed, APART)
+                Comparison(f"area over the prior at {name}, normalised", each.area, printed, RECOMPUTED)
                 for (name, each), printed in zip(over_prior.items(), ["0.1899", "0.1706", "0.1482"], strict=True)
             ),
             *(
-                Comparison(f"area over the prior at {name}, of a row's cost", each.area, printed, APART)
+                Comparison(f"area over the prior at {name}, per row", each.area, printed, RECOMPUTED)
                 for (name, each), printed in zip(in_all.items(), ["0.1899", "0.3035", "0.3476"], strict=True)
             ),
         ],
@@ -68,12 +69,12 @@ def cost_curves() -> Answer:
 
 @example("2.3.4")
 def train_test() -> Answer:
-    """Two models on training and test rows: a threshold, its errors, and what they cost.
+    """Two models on training and test rows: threshold, errors and costs.
 
-    Draw P-R and ROC curves of two models on the rows they were fitted to and on others, choose a threshold and say
-    why, and give the confusion matrices. A false positive costs twice a false negative: which model is the cheaper?
-    The course's fishing data are not public; here positive is a benign tumour, of scikit-learn's breast cancer data, so
-    the dear error is to call a malignant one benign.
+    Draw the P-R and ROC curves of two models on training and test rows, choose a threshold, give the reason, and print
+    the confusion matrices. A false positive costs twice as much as a false negative. Which model costs less? The
+    fishing data of the course are not public. Here the positive class is a benign tumour in scikit-learn's breast
+    cancer data, so the expensive error is to predict that a malignant tumour is benign.
     """
     rankings = {
         f"{name}, {rows}": Ranking(y, score)
@@ -98,17 +99,16 @@ def train_test() -> Answer:
     cheaper = ", ".join(f"{low:.3f} to {high:.3f}" for low, high in wins)
     return Answer(
         [
-            f"The logistic regression: on test rows a decision costs it {rows[logistic_name][-1]:.3f}, the tree "
-            f"{rows[tree_name][-1]:.3f}.",
-            f"On training rows the tree looks better: it errs on {rows['tree, training'][3]:.1%} of them, the logistic "
-            f"regression on {rows['logistic, training'][3]:.1%}. On test rows its AUC falls from "
-            f"{rows['tree, training'][0]:.3f} to {rows['tree, test'][0]:.3f}, that of the logistic regression from "
-            f"{rows['logistic, training'][0]:.3f} to {rows['logistic, test'][0]:.3f}: the tree has fitted what its "
-            "rows have by chance.",
-            f"The threshold is {threshold:.3f} = 2 / (2 + 1): if scores are probabilities, to call a tumour benign "
-            "costs 2 (1 - p) on average, and not to costs p. It needs no labels, so it can't fit them; one that is "
-            "best on training rows would.",
-            f"At costs 2:1 the logistic regression is the cheaper at a prior of benign tumours of {cheaper}.",
+            f"The logistic regression costs less: {rows[logistic_name][-1]:.3f} per test row, against "
+            f"{rows[tree_name][-1]:.3f} for the tree.",
+            f"On training rows the tree looks better: its error rate is {100 * rows['tree, training'][3]:.1f} %, that "
+            f"of the logistic regression {100 * rows['logistic, training'][3]:.1f} %. On test rows the tree's AUC "
+            f"falls from {rows['tree, training'][0]:.3f} to {rows['tree, test'][0]:.3f}, and the logistic regression's "
+            f"only from {rows['logistic, training'][0]:.3f} to {rows['logistic, test'][0]:.3f}: the tree overfits.",
+            f"The threshold is {threshold:.3f} = 2 / (2 + 1). For a tumour that is benign with probability p, "
+            "predicting benign costs 2 (1 - p) on average and predicting malignant costs p. This threshold uses no "
+            "labels, so it cannot overfit them.",
+            f"At costs 2:1 the logistic regression costs less at every prior of benign tumours from {cheaper}.",
         ],
         tables=[
             table(
@@ -138,7 +138,7 @@ def train_test() -> Answer:
 
 
 def _scores_of_two_models() -> dict[str, dict[str, tuple[Any, Any]]]:
-    """Fit two models to 70 % of the rows, and score these and the others; classes and scores by model and rows."""
+    """Fit two models to 70 % of the rows; return classes and scores by model, for training and test rows."""
     datasets = import_optional("sklearn.datasets", NO_SKLEARN)
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

@@ -1,4 +1,4 @@
-"""What an example of the chapter is: a question, a function that answers it, and the answer as plain data."""
+"""An example of the chapter: a question, a function that answers it, and the answer as plain data."""
 
 from __future__ import annotations
 
@@ -26,37 +26,37 @@ from fastevals.document.document import (
 from fastevals.document.picture import Panel
 
 Pictures = Sequence[tuple[str, Sequence[Panel]]]  # by kind, as pages name them
-HALF_DIGIT = 0.5 * (1 + 1e-9)  # of the last digit
+HALF_DIGIT = 0.5 * (1 + 1e-9)  # in units of the last printed digit
 
 
 class Comparison(NamedTuple):
-    """A figure of ours beside the one that a source prints."""
+    """A computed figure and the one that a source prints."""
 
     what: str
     here: float
-    printed: str  # with the source's digits
+    printed: str  # with the digits of the source
     source: str
-    why: str = ""  # they differ
+    why: str = ""  # the two differ
 
     @property
     def decimals(self) -> int:
-        """How many decimals are printed."""
+        """Number of printed decimals."""
         return len(self.printed.partition(".")[2])
 
     @property
     def agrees(self) -> bool:
-        """Whether ours is the printed figure, to its last digit."""
+        """Whether the computed figure rounds to the printed one."""
         return abs(self.here - float(self.printed)) <= HALF_DIGIT * 10.0**-self.decimals
 
     @property
     def shown(self) -> str:
-        """Ours with the decimals that are printed, or four."""
+        """The computed figure with the printed number of decimals, at least four."""
         return f"{self.here:.{max(4, self.decimals)}f}"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer: sentences, the first of them in short; figures beside the sources'; tables; pictures."""
+    """An answer: sentences, the first of which is the short answer; figures with printed ones; tables; pictures."""
 
     sentences: Sequence[str]
     comparisons: Sequence[Comparison] = ()
@@ -64,18 +64,18 @@ class Answer:
     pictures: Pictures = ()
 
     def comparison_table(self, *, with_reasons: bool = True) -> Table:
-        """Return the figures beside the sources'."""
+        """Return the computed and the printed figures."""
         has_reasons = with_reasons and any(each.why for each in self.comparisons)
-        columns = ["", "fastevals", "printed", "by", *(["why they differ"] if has_reasons else [])]
+        columns = ["", "fastevals", "printed", "source", *(["why they differ"] if has_reasons else [])]
         rows = [
             Row(each.what, [Cell(each.shown, repr(each.here)), *(str(text) for text in each[2 : len(columns)])])
             for each in self.comparisons
         ]
-        return Table("comparisons", "Beside the printed figures", columns, rows)
+        return Table("comparisons", "Compared with printed figures", columns, rows)
 
 
 class Example(NamedTuple):
-    """An example of the chapter, a table of it, or an exercise."""
+    """An example, a table or an exercise of the chapter."""
 
     name: str
     section: str
@@ -91,7 +91,7 @@ class Solved(NamedTuple):
     answer: Answer
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the example and its answer as JSON has them, without what pictures show."""
+        """Return the example and its answer as in the JSON output, pictures by name only."""
         (name, section, title, question, _), answer = self
         tables = [
             {"title": table.title, "columns": [*table.columns], "rows": [written(row) for row in table.made()]}
@@ -109,13 +109,13 @@ class Solved(NamedTuple):
         }
 
     def document(self) -> Document:
-        """Return the example by itself, as the text has it."""
+        """Return the document of this example alone, as in the text output."""
         name, section, title, question, _ = self.example
         head = [Sentence(question, "question")]
         return Document("", f"{section} {title} [{name}]", head=head, sections=[Section(self.parts())])
 
     def parts(self) -> Iterator[Part]:
-        """Yield what is said of the example."""
+        """Yield the parts of the example's document."""
         answer = self.answer
         yield Sentence(self.example.question, "question", RICH)
         yield from (Sentence(sentence, "verdict") for sentence in answer.sentences)
@@ -131,12 +131,12 @@ class Solved(NamedTuple):
 
 
 def written(row: Row) -> list[str]:
-    """Return the words of a row."""
+    """Return the cells of a row as text."""
     return [row.name, *(cell if isinstance(cell, str) else cell.on_page().value for cell in row.cells)]
 
 
 def table(title: str, columns: Sequence[str], rows: Mapping[str, Sequence[float | str]]) -> Table:
-    """Return a table of named rows; whole numbers are counts."""
+    """Return a table with named rows; integers are shown as counts."""
     return Table("results", title, columns, [Row(name, [_cell(each) for each in row]) for name, row in rows.items()])
 
 
@@ -155,7 +155,7 @@ _EXAMPLES: dict[str, Example] = {}
 
 
 def example(section: str) -> Callable[[Callable[[], Answer]], Callable[[], Answer]]:
-    """Register a function as an example: its name is the example's, its docstring the title and the question."""
+    """Register a function as an example; its docstring holds the title and the question."""
 
     def register(solve: Callable[[], Answer]) -> Callable[[], Answer]:
         title, _, question = (inspect.getdoc(solve) or "").partition("\n\n")
@@ -167,12 +167,14 @@ def example(section: str) -> Callable[[Callable[[], Answer]], Callable[[], Answe
 
 
 def examples() -> dict[str, Example]:
-    """Return the examples by name, in the chapter's order."""
+    """Return the examples by name, in the order of the chapter."""
     return dict(sorted(_EXAMPLES.items(), key=lambda item: item[1].section))
 
 
 def find_example(name: str) -> Example:
-    """Return an example by its name."""
+    """Return the example with this name."""
     if name not in _EXAMPLES:
-        raise ValueError(f"no example {name!r}{did_you_mean(name, _EXAMPLES)}; there are {', '.join(examples())}")
+        raise ValueError(
+            f"no example {name!r}{did_you_mean(name, _EXAMPLES)}; the examples are {', '.join(examples())}"
+        )
     return _EXAMPLES[name]

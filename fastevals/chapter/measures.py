@@ -1,6 +1,8 @@
-"""Section 2.3: rankings and what is read from them: ROC and P-R curves, areas, break-even points, averages."""
+"""Section 2.3: performance measures: ROC and P-R curves, areas, break-even points, averages."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from fastevals import ConfusionMatrix, Ranking, RankingFolds, compare_rankings
 from fastevals.chapter.example import Answer, Comparison, example, table
@@ -11,41 +13,43 @@ CLASSES = [1, 1, 0, 1, 1, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0]
 SCORES = [0.9, 0.8, 0.7, 0.6, 0.55, 0.54, 0.53, 0.52, 0.51, 0.505,
           0.4, 0.39, 0.38, 0.37, 0.36, 0.35, 0.34, 0.33, 0.3, 0.1]  # fmt: skip
 DIGITS = ("logistic", "naive_bayes", "random_forest")
-APART = "recomputed apart"
+RECOMPUTED = "recomputed"
 
 
 @example("2.3.3")
 def scored_instances() -> Answer:
-    """Twenty scored instances: their ROC and P-R curves.
+    """ROC and P-R curves of twenty scored instances.
 
-    Ten positive and ten negative rows have the scores of Fawcett's example. What are their curves, areas, and the
-    points where precision is recall, and where both errors are equal?
+    Fawcett's example has ten positive and ten negative rows. What are their curves and areas, and where does precision
+    equal recall, and the false positive rate the false negative rate?
     """
     ranking = Ranking(CLASSES, SCORES)
     accuracy, threshold = ranking.best_threshold("accuracy")
     at_half = ranking.confusion_at(0.5)
     return Answer(
         [
-            f"A positive row is ahead of a negative one in {ranking.roc_auc():.0%} of the 100 pairs (AUC), so the "
-            f"rank loss is {ranking.rank_loss():.2f}.",
-            f"The threshold {threshold} has the highest accuracy, {accuracy:.2f}; 0.5, which comes to mind first, has "
-            f"{at_half.accuracy():.2f}: scores are no probabilities.",
-            "The area under the P-R curve depends on how one goes from a point to the next: a straight line promises "
-            "precisions that no threshold has, and the sum of steps (AP) does not go between points at all.",
+            f"The positive row scores higher in {100 * ranking.roc_auc():.0f} % of the 100 pairs, which is the AUC. "
+            f"The rank loss is the rest, {ranking.rank_loss():.2f}.",
+            f"The threshold {threshold} has the highest accuracy, {accuracy:.2f}. The obvious threshold, 0.5, has only "
+            f"{at_half.accuracy():.2f}, because these scores are not probabilities.",
+            "The area under the P-R curve depends on the interpolation between points. Straight lines assume "
+            "precisions that no threshold attains. Average precision is a sum over steps and does not interpolate.",
         ],
         [
             Comparison("AUC", ranking.roc_auc(), "0.68", "Fawcett (2006)"),
-            Comparison("rank loss", ranking.rank_loss(), "0.32", APART),
-            Comparison("break-even point", ranking.break_even_point().value, "0.6", APART),
-            Comparison("equal error rate", ranking.equal_error_rate().value, "0.4", APART),
-            Comparison("equal error rate of the hull", ranking.equal_error_rate(on_hull=True).value, "0.32857", APART),
-            Comparison("area under the ROC hull", ranking.roc_curve().hull().area, "0.755", APART),
+            Comparison("rank loss", ranking.rank_loss(), "0.32", RECOMPUTED),
+            Comparison("break-even point", ranking.break_even_point().value, "0.6", RECOMPUTED),
+            Comparison("equal error rate", ranking.equal_error_rate().value, "0.4", RECOMPUTED),
+            Comparison(
+                "equal error rate of the hull", ranking.equal_error_rate(on_hull=True).value, "0.32857", RECOMPUTED
+            ),
+            Comparison("area under the ROC hull", ranking.roc_curve().hull().area, "0.755", RECOMPUTED),
             Comparison("highest accuracy", accuracy, "0.7", "Fawcett (2006)"),
             Comparison("its threshold", threshold, "0.54", "Fawcett (2006)"),
             Comparison("accuracy at 0.5", at_half.accuracy(), "0.6", "Fawcett (2006)"),
-            Comparison("average precision", ranking.average_precision(), "0.735748", APART),
-            Comparison("P-R area, straight lines", ranking.pr_auc(interpolation="linear"), "0.719124", APART),
-            Comparison("P-R area, Davis and Goadrich", ranking.pr_auc(), "0.720045", APART),
+            Comparison("average precision", ranking.average_precision(), "0.735748", RECOMPUTED),
+            Comparison("P-R area, straight lines", ranking.pr_auc(interpolation="linear"), "0.719124", RECOMPUTED),
+            Comparison("P-R area, Davis and Goadrich", ranking.pr_auc(), "0.720045", RECOMPUTED),
         ],
         pictures=[
             ("roc", [curves("roc", {"20 instances": ranking}, hull=True)]),
@@ -54,12 +58,98 @@ def scored_instances() -> Answer:
     )
 
 
+@example("2.3.2")
+def quotas() -> Answer:
+    """P-R points by quota: (R_k, P_k).
+
+    An admission office admits the k best scores. For quotas k = 1, 2, ..., what are recall R_k and precision P_k? The
+    rows are the twenty scored instances.
+    """
+    ranking = Ranking(CLASSES, SCORES)
+    points = {str(k): ranking.threshold_for(n_predicted=k).threshold for k in range(1, 21)}
+    matrices = ranking.confusion_at(list(points.values()))
+    recalls, precisions = matrices.recall().tolist(), matrices.precision().tolist()
+    rows = dict(zip(points, zip(points.values(), recalls, precisions, strict=True), strict=True))
+    curve = ranking.precision_recall_curve()
+    apart = max(abs(curve.precision[k] - precisions[k - 1]) for k in range(1, 21))
+    equal = ranking.break_even_point()
+    return Answer(
+        [
+            "The points are in the table: threshold_for(n_predicted=k) returns the threshold for a quota, and "
+            "confusion_at the counts at that threshold.",
+            "precision_recall_curve returns all points in one call. The scores have no ties, so its k-th point is "
+            "(R_k, P_k). With ties a quota can end inside a group of equal scores, which no threshold can split.",
+            f"Where the quota equals the number of positive rows, k = 10, recall and precision are equal: "
+            f"{equal.value:.1f}, the break-even point.",
+        ],
+        [
+            Comparison("R_1", recalls[0], "0.1", RECOMPUTED),
+            Comparison("P_1", precisions[0], "1", RECOMPUTED),
+            Comparison("R_4", recalls[3], "0.3", RECOMPUTED),
+            Comparison("P_4", precisions[3], "0.75", RECOMPUTED),
+            Comparison("R_10", recalls[9], "0.6", RECOMPUTED),
+            Comparison("P_10", precisions[9], "0.6", RECOMPUTED),
+            Comparison("largest difference from the points of the curve", apart, "0.000000000", "exact"),
+        ],
+        [table("Recall and precision by quota", ["k", "threshold", "R_k", "P_k"], rows)],
+        [("precision_recall", [curves("precision_recall", {"20 instances": ranking})])],
+    )
+
+
+@example("2.3.3")
+def tenfold_negatives() -> Answer:
+    """Property 6: ten times the negatives.
+
+    Each negative row of the twenty instances is repeated ten times. Does the ROC curve change, and does the P-R curve?
+    """
+    rankings = {
+        "1 : 1": Ranking(CLASSES, SCORES),
+        "1 : 10": Ranking(CLASSES, SCORES, frequency_weight=[1 if positive else 10 for positive in CLASSES]),
+    }
+    (one, ten), names = rankings.values(), list(rankings)
+    found = {
+        name: [
+            each.n_negatives, each.roc_auc(), each.average_precision(), each.break_even_point().value,
+            each.confusion_at(0.54).recall(), each.confusion_at(0.54).precision(),
+        ]
+        for name, each in rankings.items()
+    }  # fmt: skip
+    matrix = one.confusion_at(0.54)
+    tpr, fpr = matrix.recall(), 1 - matrix.specificity()
+    precision = found[names[1]][-1]
+    return Answer(
+        [
+            "The ROC curve stays the same, since TPR and FPR are rates within one class: the AUC is "
+            f"{one.roc_auc():.2f} both times. The P-R curve falls: average precision drops from "
+            f"{one.average_precision():.3f} to {ten.average_precision():.3f}.",
+            "At a fixed threshold, P = 1 / (1 + (m- / m+) FPR / TPR). Ten times the negatives multiply FP by ten, so "
+            f"at 0.54 the precision drops from {found[names[0]][-1]:.3f} to {precision:.3f} while recall stays "
+            f"{tpr:.1f}.",
+            "The ROC curve is unchanged exactly because the negatives are copies. With newly drawn negatives it is "
+            "unchanged on average. That the ROC curve ignores the class ratio is a property, not always an advantage: "
+            "where positives are rare, only the P-R curve shows how many predicted positives are wrong.",
+        ],
+        [
+            Comparison("precision at 0.54, ten times the negatives", float(precision), "0.3333", RECOMPUTED),
+            Comparison("1 / (1 + 10 FPR / TPR)", float(1 / (1 + 10 * fpr / tpr)), "0.3333", RECOMPUTED),
+        ],
+        [
+            table(
+                "Positives : negatives",
+                ["", "negatives", "AUC", "AP", "break-even point", "recall", "precision"],
+                found,
+            )
+        ],
+        [("tenfold", [curves("roc", rankings, "ROC"), curves("precision_recall", rankings, "P-R")])],
+    )
+
+
 @example("2.3.3")
 def three_models() -> Answer:
     """Nine pictures of three models.
 
-    A row of pictures for each of three models, on the same rows: P-R curve, ROC curve, cost curve. The course's own
-    models are known as pictures alone; these tell a handwritten 8 from other digits. Which is the most desirable?
+    Three models are evaluated on the same rows, each with its P-R curve, ROC curve and cost curve. Which model is best?
+    The course shows its models as pictures only, so these models classify a handwritten digit as 8 or not.
     """
     digits = load_digits_eight()
     models = {name: Ranking(digits["label"], digits[name]) for name in DIGITS}
@@ -76,14 +166,16 @@ def three_models() -> Answer:
     auc, ap = (found[metric].differences[0] for metric in ("roc_auc", "average_precision"))
     return Answer(
         [
-            "random_forest: it has the largest areas under ROC and P-R curve, the highest break-even point, and the "
-            "least expected cost over PC(+).",
-            "Its ROC curve is above that of naive_bayes throughout. That of logistic it crosses: logistic is better "
-            f"where almost no positive may be missed. By cost, random_forest is the cheaper at PC(+) from {wins}.",
-            f"Its lead over logistic is shown on these rows: p = {auc.pvalue:.3f} of AUC, {ap.pvalue:.3f} of AP, both "
-            "adjusted for the two models that it is compared with.",
-            "P-R curves tell the models apart where ROC curves look alike: only a tenth of the rows are positive, and "
-            "precision sees the negatives among them.",
+            "random_forest is best: it has the largest areas under the ROC and P-R curves, the highest break-even "
+            "point and the lowest expected cost over PC(+).",
+            "Its ROC curve lies above that of naive_bayes everywhere. It crosses the curve of logistic, which is "
+            "better where almost no positive may be missed. random_forest costs less than logistic at PC(+) from "
+            f"{wins}.",
+            f"random_forest's AUC is higher than logistic's by {-auc.value:.4f} ({_interval(auc)}; p = "
+            f"{auc.pvalue:.3f}), and its AP by {-ap.value:.4f} ({_interval(ap)}; p = {ap.pvalue:.3f}). Intervals and "
+            "p-values are simultaneous over both comparisons.",
+            "P-R curves separate models whose ROC curves look alike: only a tenth of the rows are positive, and "
+            "precision counts the negatives among the rows predicted positive.",
         ],
         tables=[table("The models", ["", "AUC", "AP", "break-even point", "cost area"], rows)],
         pictures=[
@@ -98,11 +190,11 @@ def three_models() -> Answer:
 
 @example("2.3.2")
 def macro_micro() -> Answer:
-    """Macro and micro averages over five folds, of three models.
+    """Macro and micro averages of three models over five folds.
 
-    Three models of a two-class problem are measured in each of five folds. What are macro and micro precision, recall
-    and F1 at a threshold that suits, and what are the macro and micro cost curves? The homework's own data are not
-    public: these are scores of handwritten digits, where positive is an 8.
+    Three binary classifiers are evaluated in each of five folds. What are macro and micro precision, recall and F1 at a
+    suitable threshold, and what are the macro and micro cost curves? The data of the homework are not public. These are
+    scores of handwritten digits; the positive class is the digit 8.
     """
     digits = load_digits_eight()
     label, fold = digits["label"], digits["fold"]
@@ -119,14 +211,14 @@ def macro_micro() -> Answer:
     most = max(abs(one - other) for one, other in areas.values())
     return Answer(
         [
-            "random_forest has the highest precision and F1 by either average, and the lowest cost curve; naive_bayes "
-            "finds nearly all 8s, and takes three other digits for each.",
-            "Macro averages the folds' rates, micro their counts. They are alike here because folds are stratified and "
-            f"of one size: areas of the cost curves differ by at most {most:.4f}. They part where folds, or classes, "
-            "differ in size.",
-            "The threshold has the highest F1 of all rows, which flatters it a little: on new rows expect less.",
-            'Macro F1 is the chapter\'s, that of macro precision and recall ("of-means"); other libraries average the '
-            "folds' F1.",
+            "random_forest has the highest precision and F1 by both averages, and the lowest cost curve. naive_bayes "
+            "finds nearly all 8s, but also predicts more than three other digits as 8 for each of them.",
+            "Macro averages the rates of the folds, micro pools their counts. The two agree here because the folds are "
+            f"stratified and equally large: the areas of the cost curves differ by at most {most:.4f}. They differ "
+            "where folds or classes differ in size.",
+            "The threshold maximises F1 on these same rows, so the figures are slightly optimistic.",
+            'Macro F1 follows the chapter: the F1 of macro precision and macro recall (macro="of-means"). Other '
+            "libraries average the F1 of the folds.",
         ],
         tables=[
             table("At the threshold of the highest F1", ["", "threshold", "precision", "recall", "F1"], rows),
@@ -134,3 +226,9 @@ def macro_micro() -> Answer:
         ],
         pictures=[("cost", [curves("cost", macro, "macro"), curves("cost", micro, "micro")])],
     )
+
+
+def _interval(difference: Any) -> str:
+    """Return the 95 % interval of random_forest's lead; differences are those of the other model."""
+    low, high = difference.confidence_interval
+    return f"95 % interval {-high:.4f} to {-low:.4f}"

@@ -1,4 +1,4 @@
-"""Pictures of examples, as plain data: what `fastevals.show.plots` draws, before it is drawn."""
+"""Pictures of examples as plain data, which `fastevals.show.plots` can draw."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from fastevals.show.plots.curves import drawing_of
 from fastevals.show.plots.models import as_models
 
 CAPTIONS = show_pictures.CAPTIONS | {
-    "null": Caption("The test", "its statistic if the hypothesis held, where that is rejected, and what was seen"),
-    "estimates": Caption("Estimates", "by the way rows are split, with 95 % intervals"),
-    "spread": Caption("Test sets", "the mean of all, and where 95 % of them are"),
+    "null": Caption("Test", "distribution of the statistic under the hypothesis, rejection region and observed value"),
+    "estimates": Caption("Estimates", "by splitting scheme, with 95 % intervals"),
+    "spread": Caption("Test sets", "mean, and the range of the middle 95 %"),
+    "folds": Caption("Splits", "how rows are dealt to training and test sets"),
+    "fits": Caption("Fits", "over the data, with the truth"),
+    "tenfold": Caption("Curves", "with the original negatives and with ten times as many"),
     "three_models": Caption("Model", ""),
 }
 
@@ -24,18 +27,18 @@ Size = tuple[float, float]
 
 
 def curves(kind: str, models: Mapping[str, Any], title: str | None = None, **options: Any) -> Panel:
-    """Return the picture of a kind of curve, of rankings or curves by name."""
+    """Return the picture of a kind of curve; `models` maps names to rankings or curves."""
     entry = CURVES[kind]
     named = as_models("models", models, entry.kind, entry.of_ranking)
     drawn = panel(drawing_of(entry), named, style.figure_size(style.SIZES[entry.size], len(models)), title, **options)
-    drawn.picture.keyed = True  # no part of the page but the legend names the models
+    drawn.picture.keyed = True  # only the legend names the models
     return drawn
 
 
 def panel(
     draw: Callable[..., None], result: Any, size: Size = style.WIDE, title: str | None = None, **options: Any
 ) -> Panel:
-    """Return the picture that a function draws of a result."""
+    """Return the picture that `draw` makes of a result."""
     picture = Picture()
     draw(picture, result, **options)
     return Panel(title, picture, size)

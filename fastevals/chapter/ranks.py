@@ -1,4 +1,4 @@
-"""Sections 2.4 and 2.4.4: critical values, and tests of several learners on several data sets, by their ranks."""
+"""Sections 2.4 and 2.4.4: critical values, and rank tests of several learners on several data sets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from fastevals import adjust_pvalues, friedman_test, mcnemar_test_of_table, nemenyi_test, paired_t_test
 from fastevals.chapter.example import Answer, Comparison, Pictures, example, table
-from fastevals.chapter.measures import APART
+from fastevals.chapter.measures import RECOMPUTED
 from fastevals.chapter.pictures import panel
 from fastevals.chapter.tests import critical
 from fastevals.datasets import load_psnr
@@ -25,13 +25,12 @@ METHODS = ("K-SVD", "K-SVD-N", "NLM", "K-SVD-N-NL")
 def critical_values() -> Answer:
     """Tables 2.3, 2.6 and 2.7: critical values.
 
-    How large must a statistic be to be rejected: t of k folds, F of Friedman's test, Nemenyi's q, chi-squared of
-    McNemar's test?
+    What are the critical values of the t-test on k folds, Friedman's F, Nemenyi's q, and McNemar's chi-squared?
     """
     levels, counts = (0.05, 0.1), range(2, 11)
 
     def results(n: int, k: int) -> Any:
-        """Return some results: critical values depend on how many there are, not on what they are."""
+        """Return arbitrary results: critical values depend only on their number."""
         return np.add.outer(np.arange(n), np.arange(k)) % k
 
     def t(k: int, level: float) -> float:
@@ -51,8 +50,8 @@ def critical_values() -> Answer:
     columns = ["", *map(str, counts)]
     return Answer(
         [
-            "They follow from each test's distribution under its hypothesis; the tests compute them (critical_value, "
-            "critical_difference), so no table needs to be looked up.",
+            "Every test computes its own critical value (critical_value, critical_difference), so no table is needed. "
+            "The tables below are computed in this way.",
         ],
         [
             Comparison("t of 6 results (5 degrees of freedom), level 0.05", t(6, 0.05), "2.5706", "book"),
@@ -62,7 +61,7 @@ def critical_values() -> Answer:
             Comparison("F of 3 algorithms on 4 data sets, level 0.05", f(4, 3, 0.05), "5.143", "book"),
             Comparison("q of 3 algorithms, level 0.05", q(3, 0.05), "2.344", "book"),
             *(
-                Comparison(f"q of {k} algorithms, level {level}", q(k, level), printed, APART)
+                Comparison(f"q of {k} algorithms, level {level}", q(k, level), printed, RECOMPUTED)
                 for k, level, printed in (
                     (2, 0.05, "1.959964"), (10, 0.05, "3.163684"), (2, 0.1, "1.644854"), (10, 0.1, "2.919889")
                 )
@@ -70,18 +69,18 @@ def critical_values() -> Answer:
         ],
         [
             table(
-                "2.3: t, of two sides, by the number of folds", ["Level", "2", "5", "10", "20", "30"],
+                "2.3: two-sided t, by number of folds", ["Level", "2", "5", "10", "20", "30"],
                 {str(level): [t(k, level) for k in (2, 5, 10, 20, 30)] for level in levels},
             ),
             *(
                 table(
-                    f"2.6: F at level {level}, by data sets and algorithms", columns,
+                    f"2.6: F at level {level}, by number of data sets and algorithms", columns,
                     {f"{n} data sets": [f(n, k, level) for k in counts] for n in (4, 5, 8, 10, 15, 20)},
                 )
                 for level in levels
             ),
             table(
-                "2.7: Nemenyi's q, by the number of algorithms", columns,
+                "2.7: Nemenyi's q, by number of algorithms", columns,
                 {str(level): [q(k, level) for k in counts] for level in levels},
             ),
         ],
@@ -90,10 +89,10 @@ def critical_values() -> Answer:
 
 @example("2.4.4")
 def table_2_5() -> Answer:
-    """Table 2.5 and figure 2.8: Friedman's and Nemenyi's tests of three algorithms on four data sets.
+    """Table 2.5 and figure 2.8: Friedman's and Nemenyi's tests.
 
-    The algorithms' ranks are 1, 2 and 3 on three data sets; on the other B and C share 2 and 3. Do they all do equally
-    well, and if not, which differ?
+    Algorithms A, B and C rank 1, 2 and 3 on three data sets. On a fourth, B and C tie for ranks 2 and 3. Do the
+    algorithms differ, and which?
     """
     plain = friedman_test(RANKS, higher_is_better=False, tie_correction=False)
     friedman = friedman_test(RANKS, higher_is_better=False)
@@ -102,15 +101,17 @@ def table_2_5() -> Answer:
     n, k = 4, 3
     q = nemenyi.critical_difference / math.sqrt(k * (k + 1) / (6 * n))
     a, b, c = friedman.mean_ranks.tolist()
-    misprint = "2.875 - 1 is 1.875: a misprint, which changes no conclusion"
+    misprint = "misprint: 2.875 - 1 is 1.875; the conclusion stays the same"
     return Answer(
         [
-            f"Not equally well: F = {friedman.statistic:.3g} with the correction for ties, {plain.statistic:.3f} "
-            f"without, and {critical(friedman):.3f} is enough.",
-            "By Nemenyi's test A and C differ; that A and B, or B and C, do is not shown: in figure 2.8 the bars of A "
-            "and C alone don't overlap.",
-            "The book's (2.34) has no correction for the tie on D2, R's friedman.test has: hence the course's 7.6 and "
-            "57 beside the book's 24.429. Four data sets are few: both distributions are rough.",
+            f"They differ: F = {friedman.statistic:.3g} with the correction for ties and {plain.statistic:.3f} without "
+            f"it; the critical value is {critical(friedman):.3f}.",
+            f"Nemenyi's test finds a difference between A and C (mean ranks {a:g} and {c:g}, critical difference "
+            f"{nemenyi.critical_difference:.3f}). There is no significant difference between A and B, or B and C. In "
+            "figure 2.8 only the bars of A and C do not overlap.",
+            "The book's (2.34) does not correct for the tie on D2. R's friedman.test does, so the course prints 7.6 "
+            "and 57 where the book prints 24.429. With only four data sets, both distributions are rough "
+            "approximations.",
         ],
         [
             Comparison("chi-squared, without tie correction", plain.chi_square, "7.125", "book (2.34)"),
@@ -124,9 +125,9 @@ def table_2_5() -> Answer:
             Comparison("mean rank of C", c, "2.875", "book"),
             Comparison("q, 3 algorithms", q, "2.344", "book, table 2.7"),
             Comparison("critical difference", float(nemenyi.critical_difference), "1.657", "book"),
-            Comparison("mean ranks of A and B, apart by", b - a, "1.125", "course"),
-            Comparison("mean ranks of B and C, apart by", c - b, "0.75", "course"),
-            Comparison("mean ranks of A and C, apart by", c - a, "1.775", "course", misprint),
+            Comparison("difference of the mean ranks of A and B", b - a, "1.125", "course"),
+            Comparison("difference of the mean ranks of B and C", c - b, "0.75", "course"),
+            Comparison("difference of the mean ranks of A and C", c - a, "1.775", "course", misprint),
         ],
         pictures=[*_diagrams(nemenyi), ("null", [panel(draw_null, friedman, SIZE)])],
     )
@@ -134,9 +135,9 @@ def table_2_5() -> Answer:
 
 @example("2.4.4")
 def psnr_cameraman() -> Answer:
-    """Homework: PSNR above 20 on Cameraman.
+    """Homework: PSNR above 20 dB on Cameraman.
 
-    Nine signal-to-noise ratios of each of four algorithms, at nine levels of noise. Whose are above 20 dB?
+    Each of four algorithms has nine signal-to-noise ratios, at nine levels of noise. Which algorithms exceed 20 dB?
     """
     columns = load_psnr()
     cameraman = columns["image"] == "Cameraman"
@@ -152,15 +153,15 @@ def psnr_cameraman() -> Answer:
         rows[name] = [float(each.effect or 0.0) + 20, each.statistic, each.pvalue, p, f"sigma <= {above.max()}"]
     return Answer(
         [
-            "By the t-test each one's mean is above 20 dB at level 0.05, K-SVD only just; allowing for four tests "
-            f"(Holm) they still are, K-SVD at p = {adjusted[0]:.3f}.",
-            "A t-test supposes nine independent draws. These are one image at nine levels of noise, falling from first "
-            "to last: what it says holds of the mean of these levels, no other. The last column says more: up to which "
-            "noise each is above 20 dB.",
-            "The homework asks for 20 %; the table is in dB.",
+            "All four: at level 0.05 every mean is significantly above 20 dB. With Holm's correction for four tests "
+            f"the largest p-value is still {adjusted[0]:.3f}, for K-SVD.",
+            "The t-test assumes nine independent values. These come from one image at nine increasing levels of noise, "
+            "so the conclusion holds only for the mean over these levels. The last column of the table says more: the "
+            "highest noise at which each algorithm is above 20 dB.",
+            "The homework asks for 20 %, but its table is in dB.",
         ],
         [
-            Comparison(f"p, {name}", each.pvalue, figure, APART)
+            Comparison(f"p, {name}", each.pvalue, figure, RECOMPUTED)
             for (name, each), figure in zip(tests.items(), printed, strict=True)
         ],
         [table("Cameraman", ["", "mean", "t", "p", "p (Holm)", "above 20 dB"], rows)],
@@ -170,49 +171,49 @@ def psnr_cameraman() -> Answer:
 
 @example("2.4.4")
 def psnr() -> Answer:
-    """Homework: four algorithms that remove noise.
+    """Homework: four denoising algorithms.
 
-    Four algorithms on five images. Do their signal-to-noise ratios differ at sigma = 20? And over all nine levels?
+    Four algorithms denoise five images. Do their signal-to-noise ratios differ at sigma = 20, and over all nine levels?
     """
     columns = load_psnr()
     every = {name: columns[name] for name in METHODS}
     at_20 = {name: each[columns["sigma"] == 20] for name, each in every.items()}
     means = {name: each.reshape(5, 9).mean(axis=1) for name, each in every.items()}  # of each image
     friedman, friedman_every, friedman_means = map(friedman_test, (at_20, every, means))
-    nemenyi_tests = [nemenyi_test(each) for each in (at_20, every, means)]
+    nemenyi_tests = at_five, *_ = [nemenyi_test(each) for each in (at_20, every, means)]
     chi_square, chi_square_every = (friedman_test(each, statistic="chi-square") for each in (at_20, every))
     return Answer(
         [
-            f"At sigma = 20 they do: F = {friedman.statistic:.2f}, p = {friedman.pvalue:.4f}. Nemenyi's test shows a "
-            "difference between K-SVD and K-SVD-N-NL, the worst and the best by rank.",
-            "Over all 45 blocks five of the six pairs differ. But nine levels of noise of one image are not "
-            "independent, and the test is far surer of itself than five images allow.",
-            f"An image's mean over the levels is one block of five: F = {friedman_means.statistic:.1f}, "
-            f"p = {friedman_means.pvalue:.1g}. {nemenyi_tests[-1].conclusion}",
+            f"They differ at sigma = 20: F = {friedman.statistic:.2f}, p = {friedman.pvalue:.4f}. Nemenyi's test finds "
+            "a difference between K-SVD and K-SVD-N-NL, which have the worst and the best mean rank.",
+            "Over all 45 blocks five of the six pairs differ. But the nine noise levels of one image are not "
+            "independent, so these p-values are far too small for five images.",
+            "Averaging each image over its noise levels leaves five blocks: "
+            f"F = {friedman_means.statistic:.1f}, p = {friedman_means.pvalue:.1g}. {nemenyi_tests[-1].conclusion}",
         ],
         [
             *(
-                Comparison(f"mean rank of {name}, sigma 20", rank, printed, APART)
+                Comparison(f"mean rank of {name}, sigma 20", rank, printed, RECOMPUTED)
                 for name, rank, printed in zip(
                     METHODS, friedman.mean_ranks.tolist(), ["3.6", "2.2", "3.0", "1.2"], strict=True
                 )
             ),
-            Comparison("chi-squared, sigma 20", chi_square.statistic, "9.72", APART),
-            Comparison("p of chi-squared, sigma 20", chi_square.pvalue, "0.0211", APART),
-            Comparison("F, sigma 20", friedman.statistic, "7.364", APART),
-            Comparison("p of F, sigma 20", friedman.pvalue, "0.00466", APART),
-            Comparison("critical difference, five images", float(nemenyi_tests[0].critical_difference), "2.098", APART),
+            Comparison("chi-squared, sigma 20", chi_square.statistic, "9.72", RECOMPUTED),
+            Comparison("p of chi-squared, sigma 20", chi_square.pvalue, "0.0211", RECOMPUTED),
+            Comparison("F, sigma 20", friedman.statistic, "7.364", RECOMPUTED),
+            Comparison("p of F, sigma 20", friedman.pvalue, "0.00466", RECOMPUTED),
+            Comparison("critical difference, five images", float(at_five.critical_difference), "2.098", RECOMPUTED),
             *(
-                Comparison(f"mean rank of {name}, all blocks", rank, printed, APART)
+                Comparison(f"mean rank of {name}, all blocks", rank, printed, RECOMPUTED)
                 for name, rank, printed in zip(
                     METHODS, friedman_every.mean_ranks.tolist(), ["3.778", "2.578", "2.622", "1.022"], strict=True
                 )
             ),
-            Comparison("chi-squared, all blocks", chi_square_every.statistic, "103.61", APART),
+            Comparison("chi-squared, all blocks", chi_square_every.statistic, "103.61", RECOMPUTED),
         ],
         [
             table(
-                "Pairs, by Nemenyi's test: p", ["", "sigma 20", "45 blocks", "means of images"],
+                "p-values of pairs, by Nemenyi's test", ["", "sigma 20", "45 blocks", "image means"],
                 {
                     f"{one} - {other}": [each.between(one, other).pvalue for each in nemenyi_tests]
                     for one, other in combinations(METHODS, 2)
@@ -224,7 +225,7 @@ def psnr() -> Answer:
 
 
 def _diagrams(nemenyi: Any) -> Pictures:
-    """Draw the book's diagram, bars of the length of the critical difference, and Demsar's."""
+    """Draw the book's diagram, whose bars are as long as the critical difference, and Demsar's."""
     return [
         ("critical_difference_ranges", [panel(draw_critical_difference, nemenyi, form="ranges")]),
         ("critical_difference", [panel(draw_critical_difference, nemenyi)]),

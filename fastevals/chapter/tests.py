@@ -1,4 +1,4 @@
-"""Sections 2.4.1 to 2.4.3: tests of one learner's error rate, and of whether one of two learners is better."""
+"""Sections 2.4.1 to 2.4.3: tests of the error rate of one learner, and of the difference between two learners."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from fastevals import (
     paired_t_test,
 )
 from fastevals.chapter.example import Answer, Comparison, example, table
-from fastevals.chapter.measures import APART
+from fastevals.chapter.measures import RECOMPUTED
 from fastevals.chapter.pictures import panel
 from fastevals.datasets import load_auto
 from fastevals.show.plots.null_distribution import SIZE, draw_null
 
-ERRORS = [3, 4, 1, 2, 0, 1, 2, 3, 1, 2, 4, 0, 0, 3, 4, 5]  # of 10 rows each
+ERRORS = [3, 4, 1, 2, 0, 1, 2, 3, 1, 2, 4, 0, 0, 3, 4, 5]  # in test sets of 10 rows
 
 
 def critical(test: SignificanceResult) -> float:
-    """Return the critical value of a test of one side, or of a statistic's size."""
+    """Return the critical value of a test that has a single one."""
     return cast("float", test.critical_value)
 
 
 @example("2.4.1")
 def binomial() -> Answer:
-    """Sixteen experiments of ten rows: the binomial test.
+    """The binomial test on sixteen experiments of ten rows.
 
-    Is there a case against an error rate of at most 0.30? The course takes the worst experiment, 5 errors, and
-    rejects. And how high may an error rate be before the test does?
+    Is the error rate above 0.30? The course tests the worst experiment, with 5 errors, and rejects. Which error rates
+    does the test reject?
     """
     worst = binomial_error_test(max(ERRORS), 10, 0.3)
     of_sixteen = binomial_error_test(ERRORS, 10, 0.3)
@@ -44,23 +44,23 @@ def binomial() -> Answer:
     highest = {m: critical(binomial_error_test(0, m, 0.3)) / m for m in (10, 100, 1000)}
     return Answer(
         [
-            f"No. Five errors of ten or more have a chance of {worst.pvalue:.3f} at a rate of 0.30, and the worst of "
-            f"sixteen experiments has five or more with a chance of {of_sixteen.pvalue:.3f}: nearly always.",
-            "The course's 0.047 is the chance of more than 5 errors. A p-value counts what was seen, too; and a test "
-            "of the experiment that was picked for being the worst has to allow for the picking.",
-            f"All 160 rows together show the opposite: 35 errors, and the rate is below 0.30 "
+            f"No. At an error rate of 0.30, five or more errors in ten rows have probability {worst.pvalue:.3f}. The "
+            f"worst of sixteen experiments has five or more with probability {of_sixteen.pvalue:.3f}.",
+            "The course's 0.047 is the probability of more than 5 errors. A p-value includes the observed number, and "
+            "a test of an experiment that was selected as the worst must correct for the selection.",
+            f"The 160 rows pooled show the opposite: with 35 errors, the error rate is significantly below 0.30 "
             f"(p = {pooled.pvalue:.4f}).",
         ],
         [
             Comparison("P(X > 5), 10 rows", worst.tail_above, "0.047", "course"),
             Comparison(
                 "p-value of the worst experiment", worst.pvalue, "0.047", "course",
-                "P(X > 5) leaves the five errors out that were seen: P(X >= 5) is the p-value",
+                "P(X > 5) excludes the five errors that were observed; the p-value is P(X >= 5)",
             ),
-            Comparison("P(X >= 5)", worst.pvalue, "0.1502683", APART),
-            Comparison("p-value, corrected for the choice of 16 (Sidak)", of_sixteen.pvalue, "0.926", APART),
+            Comparison("P(X >= 5)", worst.pvalue, "0.1502683", RECOMPUTED),
+            Comparison("p-value, corrected for the choice of 16 (Sidak)", of_sixteen.pvalue, "0.926", RECOMPUTED),
             *(
-                Comparison(f"critical error rate, {m:,} rows", highest[m], printed, APART)
+                Comparison(f"critical error rate, {m:,} rows", highest[m], printed, RECOMPUTED)
                 for m, printed in ((10, "0.5"), (100, "0.38"), (1000, "0.324"))
             ),
         ],
@@ -70,29 +70,29 @@ def binomial() -> Answer:
 
 @example("2.4.1")
 def t_test() -> Answer:
-    """The t-test over sixteen error rates.
+    """The t-test on sixteen error rates.
 
-    The same sixteen experiments give sixteen error rates. By a t-test of H0: error <= 0.30, what do they say? State the
+    The same sixteen experiments give sixteen error rates. What does a t-test of H0: error <= 0.30 conclude? State the
     hypothesis, compute the statistic and its p-value, and conclude.
     """
     rates = np.array(ERRORS) / 10
     greater, less, both = (error_rate_t_test(rates, 0.3, alternative=each) for each in ("greater", "less", "two-sided"))
     return Answer(
         [
-            f"H0: error <= 0.30 against H1: error > 0.30. T = {greater.statistic:.3f} on 15 degrees of freedom, "
+            f"H0: error <= 0.30 against H1: error > 0.30. T = {greater.statistic:.3f} with 15 degrees of freedom, "
             f"p = {greater.pvalue:.3f}: H0 is not rejected.",
-            f"The other way round, H0: error >= 0.30 is rejected (p = {less.pvalue:.4f}): the mean error rate, "
-            f"{rates.mean():.3f}, is shown to be below 0.30. The test of two sides doesn't reject at level 0.05: "
-            f"p = {both.pvalue:.4f}.",
-            "The test assumes rates that are independent and about normal; of ten rows they take steps of 0.1.",
+            f"The opposite hypothesis, H0: error >= 0.30, is rejected (p = {less.pvalue:.4f}): the mean error rate, "
+            f"{rates.mean():.3f}, is significantly below 0.30. The two-sided test does not reject at level 0.05 "
+            f"(p = {both.pvalue:.4f}).",
+            "The test assumes independent, roughly normal rates. With ten rows each, the rates are multiples of 0.1.",
         ],
         [
-            Comparison("mean error rate", float(rates.mean()), "0.21875", APART),
-            Comparison("standard deviation (K - 1)", float(rates.std(ddof=1)), "0.160078", APART),
-            Comparison("T", greater.statistic, "-2.030259", APART),
-            Comparison("p, error > 0.30", greater.pvalue, "0.9698", APART),
-            Comparison("p, error < 0.30", less.pvalue, "0.0302", APART),
-            Comparison("p, of two sides", both.pvalue, "0.0605", APART),
+            Comparison("mean error rate", float(rates.mean()), "0.21875", RECOMPUTED),
+            Comparison("standard deviation (K - 1)", float(rates.std(ddof=1)), "0.160078", RECOMPUTED),
+            Comparison("T", greater.statistic, "-2.030259", RECOMPUTED),
+            Comparison("p, error > 0.30", greater.pvalue, "0.9698", RECOMPUTED),
+            Comparison("p, error < 0.30", less.pvalue, "0.0302", RECOMPUTED),
+            Comparison("p, two-sided", both.pvalue, "0.0605", RECOMPUTED),
         ],
         pictures=[("null", [panel(draw_null, greater, SIZE)])],
     )
@@ -100,11 +100,11 @@ def t_test() -> Answer:
 
 @example("2.4.2")
 def five_by_two() -> Answer:
-    """Five times two-fold cross-validation.
+    """The 5x2 cross-validation t-test.
 
-    Two learners call a car far-going if it is nearer to the mean of such cars than to that of the others: one looks at
-    its weight, the other at its horsepower. Are their error rates different? And what does the test give for five pairs
-    of differences that are worked by hand?
+    Two learners predict whether a car is in the top quarter by mileage. Each compares the car with the means of the two
+    classes: one by weight, the other by horsepower. Do their error rates differ? What does the test give for five pairs
+    of differences that are worked out by hand?
     """
     cars = load_auto()
     y = (cars["mpg"] > np.quantile(cars["mpg"], 0.75)).astype(int)
@@ -118,7 +118,7 @@ def five_by_two() -> Answer:
         "5x2cv t, first fold (Dietterich)": test,
         "5x2cv t, mean of two (the chapter)": five_by_two_cv_t_test(*errors, names=names, numerator="mean"),
         "5x2cv F, all ten (Alpaydin)": five_by_two_cv_f_test(*errors, names=names),
-        "paired t, as if folds were independent": paired_t_test(
+        "paired t, which assumes independent folds": paired_t_test(
             *(each.per_split.ravel() for each in errors), names=names
         ),
     }
@@ -130,21 +130,21 @@ def five_by_two() -> Answer:
     by_all = five_by_two_cv_f_test(differences, 0 * differences)
     return Answer(
         [
-            f"It is not shown that they are: by the 5x2cv t-test p = {test.pvalue:.3f}.",
-            "The t-test looks at one difference of ten, so it depends on which fold came first; the F-test on all. The "
-            "chapter's numerator, a mean of two, varies less than the test supposes: at level 5 % it rejects some "
-            "1.5 % of true hypotheses.",
-            "The paired t-test would call them different, as if ten folds of the same rows were independent.",
+            f"No significant difference: the 5x2cv t-test has p = {test.pvalue:.3f}.",
+            "The numerator of Dietterich's t-test is the first of ten differences, so the result depends on which fold "
+            "came first. The F-test uses all ten. The chapter's numerator, the mean of the first two, varies less than "
+            "the test assumes: at level 5 % it rejects only about 1.5 % of true hypotheses.",
+            "The paired t-test does find a difference, because it treats ten folds of the same rows as independent.",
             "The variance of a repetition is the sum of two squared deviations. One set of notes prints it without the "
-            "squares: that sum is always 0.",
+            "squares; that sum is always 0.",
         ],
         [
             Comparison("critical value of t, 5 degrees of freedom", critical(test), "2.5706", "book"),
-            Comparison("t of the differences worked by hand", by_first.statistic, "1.154701", APART),
-            Comparison("p of t", by_first.pvalue, "0.300398", APART),
-            Comparison("t with the chapter's numerator, 1.5 times as large", by_mean.statistic, "1.732051", APART),
-            Comparison("F of all ten", by_all.statistic, "2.933333", APART),
-            Comparison("p of F", by_all.pvalue, "0.123263", APART),
+            Comparison("t of the differences worked by hand", by_first.statistic, "1.154701", RECOMPUTED),
+            Comparison("p of t", by_first.pvalue, "0.300398", RECOMPUTED),
+            Comparison("t with the chapter's numerator, 1.5 times as large", by_mean.statistic, "1.732051", RECOMPUTED),
+            Comparison("F of all ten", by_all.statistic, "2.933333", RECOMPUTED),
+            Comparison("p of F", by_all.pvalue, "0.123263", RECOMPUTED),
         ],
         [table("Weight against horsepower", ["", "statistic", "p"],
                {name: [each.statistic, each.pvalue] for name, each in tests.items()})],
@@ -153,7 +153,7 @@ def five_by_two() -> Answer:
 
 
 def nearest_mean(x: Any, y: Any, x_new: Any) -> Any:
-    """Predict the class whose mean is nearer."""
+    """Predict the class with the nearer mean."""
     low, high = x[y == 0].mean(), x[y == 1].mean()
     return (np.abs(x_new - high) < np.abs(x_new - low)).astype(int)
 
@@ -162,7 +162,7 @@ def nearest_mean(x: Any, y: Any, x_new: Any) -> Any:
 def mcnemar() -> Answer:
     """McNemar's test of two algorithms.
 
-    Of 140 rows both algorithms have 56 right and 28 wrong; 35 only B has right, and 21 only A. Is B the better one?
+    On 140 rows both algorithms are right on 56 and wrong on 28. B alone is right on 35, A alone on 21. Is B better?
     """
     table_of_both = [[56, 35], [21, 28]]  # rows: B right, B wrong; columns: A right, A wrong
     tests = {
@@ -172,27 +172,30 @@ def mcnemar() -> Answer:
     corrected, plain = tests["corrected"], tests["uncorrected"]
     b, c = 35, 21
     as_printed = (abs(b - c) ** 2 - 1) / (b + c)
-    no_variant = "10.73 follows from no version of the test: these counts give 3.0 to 3.5, and nothing is rejected"
-    level = "5.023 is the quantile of level 0.025: at 0.05 it is 3.841, of chi-squared both tails are in the upper one"
+    no_variant = "no version of the test gives 10.73: these counts give 3.0 to 3.5, and nothing is rejected"
+    level = (
+        "5.023 is the critical value at level 0.025; at level 0.05 it is 3.841, since only large values are rejected"
+    )
     return Answer(
         [
-            f"It is not shown. B has 91 of 140 right (65 %), A 77 (55 %), but of the {b + c} rows on which they differ "
-            f"35 : 21 is no rare split: p = {tests['exact'].pvalue:.4f} (exact).",
-            "The rows that both have right, or wrong, have no part in it.",
-            "The course finds p = 0.0010, and a difference. Its formula has (|b - c|^2 - 1) for (|b - c| - 1)^2, which "
-            f"gives {as_printed:.3f} and doesn't lead to 10.73 either; and its text gives A the 91.",
+            f"No significant difference: B is right on 91 of 140 rows (65 %) and A on 77 (55 %), and they split the "
+            f"{b + c} rows on which they differ 35 to 21 (exact test, p = {tests['exact'].pvalue:.4f}).",
+            "Rows on which both are right, or both wrong, do not enter the test.",
+            "The course finds a difference, with p = 0.0010. Its formula prints |b - c|^2 - 1 instead of "
+            f"(|b - c| - 1)^2. That gives {as_printed:.3f}, not 10.73 either. Its text also swaps the algorithms: it "
+            "gives A the 91.",
         ],
         [
             Comparison("chi-squared, corrected", corrected.statistic, "10.73", "course", no_variant),
             Comparison("p of chi-squared, corrected", corrected.pvalue, "0.0010", "course", no_variant),
             Comparison("critical value at level 0.05", critical(corrected), "5.023", "course", level),
             Comparison("critical value at level 0.05", critical(corrected), "3.8415", "book"),
-            Comparison("chi-squared, corrected", corrected.statistic, "3.017857", APART),
-            Comparison("p of chi-squared, corrected", corrected.pvalue, "0.08235", APART),
-            Comparison("chi-squared, uncorrected", plain.statistic, "3.5", APART),
-            Comparison("p of chi-squared, uncorrected", plain.pvalue, "0.0614", APART),
-            Comparison("p, exact", tests["exact"].pvalue, "0.0814", APART),
-            Comparison("p, mid-p", tests["mid-p"].pvalue, "0.0627", APART),
+            Comparison("chi-squared, corrected", corrected.statistic, "3.017857", RECOMPUTED),
+            Comparison("p of chi-squared, corrected", corrected.pvalue, "0.08235", RECOMPUTED),
+            Comparison("chi-squared, uncorrected", plain.statistic, "3.5", RECOMPUTED),
+            Comparison("p of chi-squared, uncorrected", plain.pvalue, "0.0614", RECOMPUTED),
+            Comparison("p, exact", tests["exact"].pvalue, "0.0814", RECOMPUTED),
+            Comparison("p, mid-p", tests["mid-p"].pvalue, "0.0627", RECOMPUTED),
         ],
         pictures=[("null", [panel(draw_null, corrected, SIZE)])],
     )
