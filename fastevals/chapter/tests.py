@@ -31,6 +31,17 @@ def critical(test: SignificanceResult) -> float:
     return cast("float", test.critical_value)
 
 
+def _ends(test: SignificanceResult) -> tuple[float, float]:
+    """Return the ends of the interval of a test's effect."""
+    return cast("tuple[float, float]", test.confidence_interval)
+
+
+def _interval(test: SignificanceResult) -> str:
+    """Return the interval of a test's effect in words."""
+    low, high = _ends(test)
+    return f"95 % interval {low:.3f} to {high:.3f}"
+
+
 @example("2.4.1")
 def binomial() -> Answer:
     """The binomial test on sixteen experiments of ten rows.
@@ -48,8 +59,8 @@ def binomial() -> Answer:
             f"worst of sixteen experiments has five or more with probability {of_sixteen.pvalue:.3f}.",
             "The course's 0.047 is the probability of more than 5 errors. A p-value includes the observed number, and "
             "a test of an experiment that was selected as the worst must correct for the selection.",
-            f"The 160 rows pooled show the opposite: with 35 errors, the error rate is significantly below 0.30 "
-            f"(p = {pooled.pvalue:.4f}).",
+            "The 160 rows pooled show the opposite: with 35 errors, the error rate is significantly below 0.30 (95 % "
+            f"upper bound {_ends(pooled)[1]:.3f}, p = {pooled.pvalue:.4f}).",
         ],
         [
             Comparison("P(X > 5), 10 rows", worst.tail_above, "0.047", "course"),
@@ -82,8 +93,8 @@ def t_test() -> Answer:
             f"H0: error <= 0.30 against H1: error > 0.30. T = {greater.statistic:.3f} with 15 degrees of freedom, "
             f"p = {greater.pvalue:.3f}: H0 is not rejected.",
             f"The opposite hypothesis, H0: error >= 0.30, is rejected (p = {less.pvalue:.4f}): the mean error rate, "
-            f"{rates.mean():.3f}, is significantly below 0.30. The two-sided test does not reject at level 0.05 "
-            f"(p = {both.pvalue:.4f}).",
+            f"{rates.mean():.3f}, is significantly below 0.30 (95 % upper bound {_ends(less)[1]:.3f}). The two-sided "
+            f"test does not reject at level 0.05 (p = {both.pvalue:.4f}).",
             "The test assumes independent, roughly normal rates. With ten rows each, the rates are multiples of 0.1.",
         ],
         [
@@ -130,7 +141,8 @@ def five_by_two() -> Answer:
     by_all = five_by_two_cv_f_test(differences, 0 * differences)
     return Answer(
         [
-            f"No significant difference: the 5x2cv t-test has p = {test.pvalue:.3f}.",
+            f"No significant difference between the error rates: {test.effect:.3f} ({_interval(test)}; 5x2cv t-test, "
+            f"p = {test.pvalue:.3f}).",
             "The numerator of Dietterich's t-test is the first of ten differences, so the result depends on which fold "
             "came first. The F-test uses all ten. The chapter's numerator, the mean of the first two, varies less than "
             "the test assumes: at level 5 % it rejects only about 1.5 % of true hypotheses.",
@@ -169,7 +181,7 @@ def mcnemar() -> Answer:
         method: mcnemar_test_of_table(table_of_both, method=method, names=("B", "A"))
         for method in ("exact", "mid-p", "corrected", "uncorrected")
     }
-    corrected, plain = tests["corrected"], tests["uncorrected"]
+    exact, corrected, plain = tests["exact"], tests["corrected"], tests["uncorrected"]
     b, c = 35, 21
     as_printed = (abs(b - c) ** 2 - 1) / (b + c)
     no_variant = "no version of the test gives 10.73: these counts give 3.0 to 3.5, and nothing is rejected"
@@ -178,8 +190,9 @@ def mcnemar() -> Answer:
     )
     return Answer(
         [
-            f"No significant difference: B is right on 91 of 140 rows (65 %) and A on 77 (55 %), and they split the "
-            f"{b + c} rows on which they differ 35 to 21 (exact test, p = {tests['exact'].pvalue:.4f}).",
+            f"No significant difference: B is right on 91 of 140 rows (65 %) and A on 77 (55 %). On {b + c} rows only "
+            f"one is right, on 35 of them B (odds ratio {exact.effect:.2f}, {_interval(exact)}; McNemar's exact test, "
+            f"p = {exact.pvalue:.4f}).",
             "Rows on which both are right, or both wrong, do not enter the test.",
             "The course finds a difference, with p = 0.0010. Its formula prints |b - c|^2 - 1 instead of "
             f"(|b - c| - 1)^2. That gives {as_printed:.3f}, not 10.73 either. Its text also swaps the algorithms: it "
