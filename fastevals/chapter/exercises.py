@@ -307,9 +307,9 @@ def exercise_2_9() -> Answer:
     by_hand = float(((observed - expected) ** 2 / expected).sum())
     return Answer(
         [
-            "1. State the hypothesis: both algorithms have the same error rate. 2. Derive the expected counts: 28 and "
-            "28. 3. Add up (observed - expected)^2 / expected: 49 / 28 + 49 / 28 = 3.5. 4. Compare with the "
-            "chi-squared distribution with 1 degree of freedom, the number of cells minus 1. 5. Reject if the "
+            "(1) State the hypothesis: both algorithms have the same error rate. (2) Derive the expected counts: 28 "
+            "and 28. (3) Add up (observed - expected)^2 / expected: 49 / 28 + 49 / 28 = 3.5. (4) Compare with the "
+            "chi-squared distribution with 1 degree of freedom, the number of cells minus 1. (5) Reject if the "
             "statistic is above the critical value, 3.841 at level 0.05.",
             f"3.5 is below 3.841 (p = {plain.pvalue:.4f}): the hypothesis is not rejected.",
             "A chi-squared test is two-sided in the counts but rejects only large values of the statistic. The "

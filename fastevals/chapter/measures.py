@@ -173,7 +173,7 @@ def three_models() -> Answer:
             f"{wins}.",
             f"random_forest's AUC is higher than logistic's by {-auc.value:.4f} ({_interval(auc)}; p = "
             f"{auc.pvalue:.3f}), and its AP by {-ap.value:.4f} ({_interval(ap)}; p = {ap.pvalue:.3f}). Intervals and "
-            "p-values are simultaneous over both comparisons.",
+            "p-values are simultaneous over both comparisons (max-T).",
             "P-R curves separate models whose ROC curves look alike: only a tenth of the rows are positive, and "
             "precision counts the negatives among the rows predicted positive.",
         ],

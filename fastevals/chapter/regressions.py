@@ -101,7 +101,7 @@ def isl_6() -> Answer:
     ]  # fmt: skip
     return Answer(
         [
-            f"For the logistic regression the two agree: {by_formula[1]:.3f} by formula and "
+            f"For the logistic regression the two are close: {by_formula[1]:.3f} by formula and "
             f"{coefficients.standard_error[1]:.3f} by bootstrap for the slope of horsepower.",
             f"For the line the bootstrap gives larger errors: {line.standard_error[0]:.2f} against {of_line[0]:.2f} "
             "for the intercept. The formula assumes that the line is the true relation and that the noise is the same "
