@@ -1,4 +1,4 @@
-"""Named columns in memory: all pieces of a source, joined; what messages call them; rows that share a value of one."""
+"""Named columns in memory: all pieces of a source joined; columns' names in messages; rows that share a value."""
 
 from __future__ import annotations
 
@@ -50,18 +50,18 @@ from fastevals.reading.values import (
     values_or_missing,
 )
 
-Names = Mapping[str, str]  # of columns, with what messages call each
+Names = Mapping[str, str]  # from columns to their names in messages
 
 BYTES_UNWATCHED = 1 << 16  # of a CSV file, whose columns are not much larger
-COLUMNS_SHARE = 1 / 3  # of the free memory, that columns may take: arrays and what is sorted take as much
-MOST_UNPACKED, MOST_TIMES = 1 << 30, 100  # bytes of columns of a .gz file, and how much more than its own: 20 is a lot
+COLUMNS_SHARE = 1 / 3  # of free memory that columns may take: arrays, and what is sorted, take as much
+MOST_UNPACKED, MOST_TIMES = 1 << 30, 100  # bytes of columns of a .gz file, or times its own size: 20 is a lot
 
 
 class NamedColumns(dict[str, NDArray[Any]]):
-    """Columns by name, and what messages call a row: a file's line, where it has lines.
+    """Columns by name, and the name of a row in messages: the line of a file, if it has lines.
 
-    Those `as_written` are text of a CSV file, which may stand for numbers. Rows that are `left_out` lack a value.
-    `data` is what texts call the source.
+    Columns in `as_written` are text of a CSV file, which may stand for numbers. Rows in `left_out` lack a value. `data`
+    is the source's name in texts.
     """
 
     def __init__(
@@ -78,11 +78,11 @@ class NamedColumns(dict[str, NDArray[Any]]):
         self.left_out, self.data = left_out, data
 
     def encode_values(self, shown: str, name: str) -> tuple[list[Any], NDArray[np.intp]]:
-        """Return a column's values, ascending, and the place of each row's among them."""
+        """Return a column's values, ascending, and each row's place among them."""
         return encode_values(shown, self[name], as_written=name in self.as_written)
 
     def encode_groups(self, shown: str, name: str) -> NDArray[np.intp]:
-        """Return the groups of rows as numbers; there must be several."""
+        """Return the group of each row as a number; there must be several groups."""
         return encode_groups(shown, self[name], as_written=name in self.as_written)
 
 
@@ -103,22 +103,22 @@ def read_columns(
     Parameters
     ----------
     data : path, frame, mapping, ...
-        What `open_source` opens.
+        Anything that `open_source` opens.
     wanted : mapping of str to str, or None
-        Names of the columns, and what messages call each (``--label 'y'``); None for all.
+        Names of the columns, with their names in messages (``--label 'y'``); None for all.
     numeric : collection of str
-        Those of `wanted` that must hold numbers.
+        Columns of `wanted` that must hold numbers.
     names : collection of str, or None
-        Those that name groups or classes: of a CSV file they are text as it is written. None for all but `numeric`.
+        Columns that name groups or classes: in a CSV file they are text as written. None for all except `numeric`.
     beside : mapping of str to str
-        Of all columns, those that messages call otherwise.
+        Columns that have other names in messages, if all are wanted.
     form : CsvForm
-        What is known of a CSV file.
+        The known form of a CSV file.
     truth, by : str, optional
-        Columns whose missing values are missing labels, and are a part of their own.
+        Columns whose missing values are missing labels, and a block of their own.
     rules : RowRules, optional
-        Whether a row without a label, or without another value, is an error, or left out and counted; by default an
-        error, which names no option.
+        Whether a row without a label, or without another value, is an error or is left out and counted; by default an
+        error that names no option.
 
     Returns
     -------
@@ -129,8 +129,8 @@ def read_columns(
     Raises
     ------
     ValueError
-        As `open_source` does; if data take too much memory or have no rows, or a column is not there, not unique, of
-        another type or of another length, or has missing values.
+        As `open_source` does; if data take too much memory or have no rows; or if a column is missing, not unique, of
+        another type or length, or has missing values.
     """
     columns = None if wanted is None and not beside else {**(wanted or {}), **beside}
     source = open_source(data, Request(columns, names, numeric, "drop" in (rules or ()), form))
@@ -150,7 +150,7 @@ def join_columns(
     by: str | None = None,
     rules: RowRules | None = None,
 ) -> NamedColumns:
-    """Read some columns of all pieces of a source; arguments and errors as `read_columns`."""
+    """Read some columns of all pieces of a source; arguments and errors as for `read_columns`."""
     loaded = _Loaded(source, wanted, numeric, truth, by, rules)
     arrays: dict[str, Any] = {name: loaded.take(name) for name in wanted}
     check_same_length(**{wanted[name]: array for name, array in arrays.items()})
@@ -161,7 +161,7 @@ def join_columns(
 
 
 def _named_values(column: Any, left_out: LeftOut) -> tuple[PartlyMissing, LeftOut]:
-    """Return what values that part rows stand for, which are text as it is written: of kept rows, and of others."""
+    """Return the values that text as written stands for, in the column that divides rows and in rows left out."""
     column = PartlyMissing.joined([column])
     written = list({**dict.fromkeys(column.names.tolist()), **left_out.by_value})
     texts = [name for name in written if name is not None]
@@ -174,7 +174,7 @@ def _named_values(column: Any, left_out: LeftOut) -> tuple[PartlyMissing, LeftOu
 
 
 def read_numbers(path: str, beside: Names, form: CsvForm) -> tuple[NamedColumns, list[str]]:
-    """Read a file's columns of numbers, and those `beside` whatever they hold; arguments and errors as `read_columns`.
+    """Read a file's columns of numbers, and `beside` of any type; arguments and errors as for `read_columns`.
 
     Return the columns, and the names of those that are left out.
     """
@@ -186,19 +186,19 @@ def read_numbers(path: str, beside: Names, form: CsvForm) -> tuple[NamedColumns,
 
 
 class _Column:
-    """A column while it is read: numbers go into one array where their number is known, other values wait.
+    """A column while it is read: numbers go into one array if their count is known, other values wait.
 
-    Batches that are joined at the end would take the memory of another column, and of all while Arrow has them.
+    Joining batches at the end would take the memory of one more column, and of all columns while Arrow has them.
     """
 
     def __init__(self, source: Source, n_rows: int | None) -> None:
         self.source, self.n_rows, self.n_bytes = source, n_rows, 0
         self.numbers: NDArray[Any] | None = None
-        self.waiting: list[tuple[int, Batch, Any]] = []  # the row of their first, where that is, and what they are
+        self.waiting: list[tuple[int, Batch, Any]] = []  # number of the first row, its batch, and the values
         self._lock = threading.Lock()
 
     def keeps(self, start: int, column: Any) -> bool:
-        """Keep numbers of a batch that has more beside it, from a row on; return whether they are kept."""
+        """Keep the numbers of one of several batches, from a row on; return whether they are kept."""
         if not is_arrow(column):
             return False
         with self._lock:
@@ -209,7 +209,7 @@ class _Column:
         with self._lock:
             if self.numbers is None:
                 self.numbers = self._allocate(values.dtype)
-        if values.dtype != self.numbers.dtype:  # of another file
+        if values.dtype != self.numbers.dtype:  # from another file
             return False
         self.numbers[start : start + values.size] = values
         return True
@@ -219,11 +219,11 @@ class _Column:
             return np.empty(self.n_rows or 0, dtype)
         except (MemoryError, ValueError) as error:
             with explained(self.source.title, self.source.format):
-                raise EOFError(f"it says that it holds {self.n_rows} rows, which no memory does") from error
+                raise EOFError(f"it says that it holds {self.n_rows} rows, which fit in no memory") from error
 
     @property
     def holds_numbers(self) -> bool:
-        """Return whether its type is one of numbers."""
+        """Return whether its type is numeric."""
         return self.numbers is not None or holds_numbers(self.waiting[0][2].type)
 
 
@@ -234,7 +234,7 @@ def _are_numbers(dtype: Any) -> bool:
 
 
 class _Loaded:
-    """All rows of a source: its pieces, read by several threads, and where each row is from."""
+    """All rows of a source: its pieces, read by several threads, and the origin of each row."""
 
     def __init__(
         self,
@@ -249,10 +249,10 @@ class _Loaded:
         numbers = [name for name in wanted if name in numeric]
         self.source, self.names, self.numeric = source, dict(wanted), frozenset(numbers)
         self.truth, self.by, self.has_rules = truth, by, rules is not None
-        self.reader = None  # of rows of which some are left out
+        self.reader = None  # used if some rows may be left out
         if rules is not None and "drop" in rules:
             keys = [name for name in wanted if name not in numeric]
-            checks = "raise" in rules  # where one raises it sees rows that the other would drop
+            checks = "raise" in rules  # a rule that raises sees rows that the other would drop
             self.reader = ColumnReader(
                 source, keys, numbers, truth=truth, by=by, rules=rules, checks=checks, names=wanted
             )
@@ -262,7 +262,7 @@ class _Loaded:
         source.check_unchanged()
         with self._watch() as watch:
             pieces = list(enumerate(source.pieces))
-            each = run if source.is_remote else map  # several threads hold more, and wait for the same disk
+            each = run if source.is_remote else map  # threads would take more memory, and wait for the same disk
             found = list(each(lambda numbered: self._load(numbered[0], numbered[1], watch), pieces))
         source.check_unchanged()
         self._batches: list[tuple[int, Batch]] = []
@@ -279,7 +279,7 @@ class _Loaded:
     def _load(
         self, k: int, piece: Piece, watch: Callable[[int, int], None]
     ) -> tuple[list[Batch], dict[str, list[tuple[int, Batch, Any]]]]:
-        """Read a piece; return where its batches are, and those columns of them that wait."""
+        """Read a piece; return where its batches are, and their waiting columns."""
         batches: list[Batch] = []
         waiting: dict[str, list[tuple[int, Batch, Any]]] = {name: [] for name in self.columns}
         for batch, columns in self._read(piece, lambda position: watch(k, position)):
@@ -291,9 +291,9 @@ class _Loaded:
         return batches, waiting
 
     def _read(self, piece: Piece, watch: Watch) -> Iterator[tuple[Batch, dict[str, Any]]]:
-        """Yield where each batch of a piece is, and its columns as they are."""
+        """Yield where each batch of a piece is, and its columns unchanged."""
         title = self.source.title if self.source.is_one else piece.name
-        if self.reader is not None:  # which takes columns of one length
+        if self.reader is not None:  # it takes columns of one length
             yield from self.reader.checked(piece, name=title, watch=None if self.source.in_memory else watch)
             return
         for start, batch in read_piece(piece, list(self.names), self.source.format, name=title, watch=watch):
@@ -307,10 +307,10 @@ class _Loaded:
 
     @contextmanager
     def _watch(self) -> Iterator[Callable[[int, int], None]]:
-        """Yield a function of a piece and its bytes read so far: it shows a bar, and stops where columns are too large.
+        """Yield a function of a piece and its bytes read so far: it shows a bar, and stops if columns are too large.
 
-        A small file may hold columns that are a thousand times as large. Arrow's count of all memory says how large
-        they are while it holds them; their own size does where memory of other arrays was given back meanwhile.
+        A small file may hold columns a thousand times its size. Arrow's count of allocated memory shows their size
+        while it holds them; the columns' own sizes do if the memory of other arrays was freed in the meantime.
         """
         source, columns, positions = self.source, self.columns, dict[int, int]()
         if source.in_memory or (source.is_csv and 0 < source.n_bytes < BYTES_UNWATCHED and not source.n_packed):
@@ -334,19 +334,19 @@ class _Loaded:
                     part = f"{_megabytes(done)} of its {_megabytes(size)} hold" if size else "it holds"
                     raise ValueError(
                         f"{source.title} is too large: {part} {_megabytes(held)} of columns, and at most "
-                        f"{_megabytes(most)} are read, a third of the memory that is free, or {MOST_TIMES} times the "
-                        "size of a .gz file: unpack it if it is to be so large"
+                        f"{_megabytes(most)} are read (a third of the free memory, or {MOST_TIMES} times the size of a "
+                        ".gz file): unpack the file if it is meant to be so large"
                     )
 
             yield watch
 
     def take(self, name: str) -> Any:
-        """Return a column as an array, and let it go: not all are held twice; raise if a value is missing."""
+        """Return a column as an array and free it, so that not all are in memory twice; raise for a missing value."""
         column, shown = self.columns.pop(name), self.names[name]
         parts = [(batch, each) for _, batch, each in column.waiting]
         if name == self.by and any(have_missing(each) for _, each in parts):
             return self._parted(shown, column)
-        if parts and is_arrow(parts[0][1]):  # Arrow's own
+        if parts and is_arrow(parts[0][1]):
             self._check_missing(name, parts)
             if name in self.numeric:
                 self._check_numbers(shown, parts)
@@ -354,9 +354,9 @@ class _Loaded:
             try:
                 return self._joined(shown, parts, name in self.numeric)
             except ValueError:
-                self._check_missing(name, parts)  # whose message says more
+                self._check_missing(name, parts)  # its message says more
                 raise
-        if parts:  # of files with other types
+        if parts:  # from files with other types
             arrays = [as_column(shown, each, numeric=True) for _, each in parts]
             numbers = _widened(shown, column.numbers, arrays)
             for (start, _, _), array in zip(column.waiting, arrays, strict=True):
@@ -365,7 +365,7 @@ class _Loaded:
         return column.numbers
 
     def _parted(self, shown: str, column: _Column) -> PartlyMissing:
-        """Return a column of which values are missing."""
+        """Return a column with missing values."""
         waiting = [values_or_missing(shown, each) for _, _, each in column.waiting]
         labels = [each.labels if isinstance(each, PartlyMissing) else each for each in waiting]
         known = [(batch, each) for (_, batch, _), each in zip(column.waiting, labels, strict=True) if len(each)]
@@ -393,7 +393,7 @@ class _Loaded:
             )
 
     def _check_numbers(self, shown: str, parts: list[tuple[Batch, Any]]) -> None:
-        """Raise if a column of numbers has another type; name its first value that is none."""
+        """Raise if a column of numbers has another type; name its first value that is not a number."""
         others = [(batch, each) for batch, each in parts if not holds_numbers(each.type)]
         for batch, each in others:
             values = each.to_pylist()
@@ -418,7 +418,7 @@ class _Loaded:
         return joined
 
     def _check_alike(self, shown: str, batches: Sequence[Batch], arrays: Sequence[Any]) -> None:
-        """Raise unless arrays of batches are all of text, or of numbers of which no type rounds another's."""
+        """Raise unless the arrays of batches are all text, or all numbers of types that don't round each other."""
         for batch, array in zip(batches, arrays, strict=True):
             if is_text(array) != is_text(arrays[0]):
                 raise ValueError(
@@ -429,7 +429,7 @@ class _Loaded:
             _widened(shown, arrays[0][:0], arrays)
 
     def _row(self, batch: Batch, row: int) -> str:
-        """Return what messages call a row of a batch: of one file or object without its name."""
+        """Return the name of a row of a batch in messages; a single file or object is not named."""
         if not self.source.is_one:
             return batch.row(row)
         row = row if batch.kept is None else int(batch.kept[row])
@@ -437,13 +437,13 @@ class _Loaded:
         return batch.piece.place(self._starts[start] + batch.start + row)
 
     def line(self, row: int) -> str:
-        """Return what messages call a row of the joined columns."""
+        """Return the name of a row of the joined columns in messages."""
         k = bisect_right(self._ends, row)
         return self._row(self._batches[k][1], row - (self._ends[k - 1] if k else 0))
 
 
 def _widened(shown: str, numbers: NDArray[Any], others: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return numbers in a type that holds others, too; raise if it would round one of them."""
+    """Return numbers in a type that also holds others; raise if it would round any of them."""
     dtype = np.result_type(numbers, *others)
     for array in (numbers, *others) if dtype.kind == "f" else ():
         check_exact_integers(shown, array)
@@ -455,23 +455,23 @@ def _megabytes(size: float) -> str:
 
 
 def are_summaries(data: Any) -> bool:
-    """Return whether data was counted by `fastevals summarize`: one file or several, or what is read from them."""
+    """Return whether data is output of `fastevals summarize`: one or more files, or the object read from them."""
     paths = [data] if is_path(data) else data
     if not isinstance(paths, (list, tuple)):
         return type(data).__name__ == "ScoresSummary"
     return bool(paths) and all(is_path(path) and os.fsdecode(path).endswith(SUMMARY) for path in paths)
 
 
-# What messages call columns -------------------------------------------------------------------------------------------
+# Names of columns in messages -----------------------------------------------------------------------------------------
 
 
 def column_name(role: str, name: Any) -> str | None:
-    """Return the name of a column that an option gives: text, or the number that a frame has for a name; or None."""
+    """Return the name of a column given by an option: text, the number that a frame has for a name, or None."""
     return None if name is None else _named(role, name)
 
 
 def column_names(role: str, names: Any) -> tuple[str, ...]:
-    """Return the names of columns that an option gives: one, a sequence, or None."""
+    """Return the names of columns given by an option: one, a sequence, or None."""
     if names is None:
         return ()
     if isinstance(names, (str, bytes, set, frozenset)) or not isinstance(names, Iterable):
@@ -484,15 +484,15 @@ def _named(role: str, name: Any) -> str:
         return name
     if isinstance(name, (int, np.integer)) and not isinstance(name, bool):
         return str(int(name))
-    if isinstance(name, tuple):  # of a frame with several levels of names
+    if isinstance(name, tuple):  # from a frame with several levels of names
         return str(name)
     raise ValueError(f"{option(role)} must be the name of a column, got {show(name)}")
 
 
 def columns_by_role(roles: Iterable[tuple[str, str | None]]) -> dict[str, str]:
-    """Return what messages call each column: option and name, in the order given; raise if a column has two roles.
+    """Return each column's name in messages, option and name, in the order given; raise if a column has two roles.
 
-    `roles` are pairs of an option, as messages call it, and the name of a column, or None.
+    `roles` are pairs of an option's name in messages and the name of a column, or None.
     """
     called: dict[str, str] = {}
     for role, name in roles:
@@ -508,28 +508,28 @@ ROLES = {"scores": ("label", "score"), "labels": ("label", "pred"), "targets": (
 
 @dataclass(frozen=True, slots=True)
 class ColumnRoles:
-    """Which column is what."""
+    """The roles of columns."""
 
     truth: str  # the true class or number
-    models: tuple[str, ...]  # a column of scores or predictions each
+    models: tuple[str, ...]  # one column of scores or predictions per model
     weight: str | None = None  # of rows, or numbers of their copies
     by: str | None = None  # its values make the blocks
-    groups: str | None = None  # a bootstrap draws rows that share its value together
+    groups: str | None = None  # a bootstrap draws all rows that share its value
     are_copies: bool = False  # whether weights are numbers of copies of rows
-    kind: str = "scores"  # of models: "scores", "labels" or "targets"
+    kind: str = "scores"  # of predictions: "scores", "labels" or "targets"
 
     @classmethod
     def checked(
         cls, truth: str, models: Sequence[str], sample_weight: str | None, frequency_weight: str | None, **others: Any
     ) -> ColumnRoles:
-        """Return the columns; raise where rows have both weights and numbers of copies."""
+        """Return the columns; raise if there are both weights and numbers of copies."""
         check_one_weight(sample_weight, frequency_weight, names=(option("sample_weight"), option("frequency_weight")))
         column = sample_weight if frequency_weight is None else frequency_weight
         return cls(truth, tuple(models), column, are_copies=frequency_weight is not None, **others)
 
     @property
     def weights(self) -> dict[str, str | None]:
-        """The column of weights by its role; None for the other."""
+        """The column of weights in its role; None in the other."""
         name = self.weight
         return {
             "sample_weight": None if self.are_copies else name,
@@ -537,14 +537,14 @@ class ColumnRoles:
         }
 
     def message_names(self) -> dict[str, str]:
-        """Return each column as messages call it, by option and name; raise if one has two roles."""
+        """Return each column's name in messages, option and name; raise if a column has two roles."""
         truth, model = ROLES[self.kind]
         others = [*self.weights.items(), ("by", self.by), ("groups", self.groups)]
         roles = [(truth, self.truth), *((model, name) for name in self.models), *others]
         return columns_by_role((option(role), name) for role, name in roles)
 
     def reason(self, column: str) -> str:
-        """Return why rows that lack a value of a column are left out."""
+        """Return why rows without a value in a column are left out."""
         what = "score" if self.kind == "scores" else "prediction"
         truth = "missing target" if self.kind == "targets" else "missing label"
         others: dict[str | None, str] = {self.groups: "missing group", self.weight: "invalid weight", self.truth: truth}
@@ -552,7 +552,7 @@ class ColumnRoles:
 
     @property
     def lacking(self) -> dict[str, str]:
-        """What rows lack that have no value in a column, in words."""
+        """What rows lack if they have no value in a column, in words."""
         what = "a finite score" if self.kind == "scores" else "a prediction"
         found = {self.truth: "a target" if self.kind == "targets" else "a label"}
         found |= {name: f"{what} of {printable(name)}" for name in self.models}
@@ -571,7 +571,7 @@ class ColumnRoles:
         return numbers if self.weight is None else (*numbers, self.weight)
 
     def request(self, rules: RowRules, form: CsvForm) -> Request:
-        """Return what is asked of a source."""
+        """Return the request to a source."""
         return Request(self.message_names(), self.naming, self.numeric, "drop" in rules, form, self.by)
 
 
@@ -579,10 +579,10 @@ class ColumnRoles:
 
 
 def encode_values(shown: str, column: Any, *, as_written: bool = False) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return a column's values, ascending, and the place of each row's among them.
+    """Return a column's values, ascending, and each row's place among them.
 
-    Text of a CSV file, `as_written`, is numbers where each is written as its number is shown. None, of missing values,
-    is last.
+    Text of a CSV file, `as_written`, becomes numbers if each is written as its number is shown. None, for missing
+    values, is last.
     """
     if isinstance(column, PartlyMissing):
         column = column.compact()
@@ -609,14 +609,14 @@ def encode_values(shown: str, column: Any, *, as_written: bool = False) -> tuple
 
 
 def encode_groups(shown: str, column: NDArray[Any], *, as_written: bool = False) -> NDArray[np.intp]:
-    """Return the groups of rows as numbers; there must be several."""
+    """Return the group of each row as a number; there must be several groups."""
     named = encode_values(shown, column, as_written=True) if as_written else unique_inverse(as_groups(shown, column))
     check_several_groups(shown, np.asarray(named[0]))
     return named[1]
 
 
 def parse_label(text: str | None, labels: Sequence[Any]) -> Any:
-    """Return the label that an option's text means, one of `labels` if it can; otherwise the text as their type."""
+    """Return the label that an option's text means: one of `labels` if possible, otherwise the text as their type."""
     if text is None:
         return None
     parsed = [_as_label(text, label) for label in labels]
@@ -625,7 +625,7 @@ def parse_label(text: str | None, labels: Sequence[Any]) -> Any:
 
 
 def _as_label(text: str, like: Any) -> Any:
-    """Return an option's text as a label of the type of another: numbers by value, booleans also as true and false."""
+    """Return an option's text as a label of another's type: numbers by value, booleans also as true and false."""
     if isinstance(like, str):
         return text
     if isinstance(like, bool) and text.lower() in ("true", "false"):

@@ -1,6 +1,6 @@
-"""CSV files: which separator, encoding and header they have, where that is certain, and their columns as tables.
+"""CSV files: their separator, encoding and header, if they are certain, and their columns as tables.
 
-pyarrow reads them. The standard library's csv looks at the first lines, and counts lines for messages.
+pyarrow reads the files. The standard library's csv module looks at the first lines, and counts lines for messages.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from fastevals.reading.form import encoding_of, separator_of
 from fastevals.reading.sources import Piece, Watch
 from fastevals.reading.values import MISSING_WORDS, NULLS, are_missing
 
-HEAD = 1 << 20  # bytes that are looked at
-BYTES_PER_BLOCK = 1 << 24  # bytes that are read at once, batch by batch
-LINES = 200  # of these that are looked at
+HEAD = 1 << 20  # bytes that are inspected
+BYTES_PER_BLOCK = 1 << 24  # bytes read at a time, batch by batch
+LINES = 200  # lines of the head that are inspected
 SEPARATORS = ",;\t|"
 MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # longest first
-PACKED = {  # what else a file's first bytes may say it is
+PACKED = {  # other types that a file's first bytes may show
     b"\x1f\x8b": ("compressed by gzip", "unpack it, or give a file whose name ends with .csv.gz or .tsv.gz"),
     b"PK\x03\x04": ("a ZIP archive or a workbook, of Excel for instance", "unpack it, or save it as CSV"),
 }
-ONE_BYTE = "latin-1"  # stands for all encodings that have ASCII in one byte: what is ASCII is the same in each
+ONE_BYTE = "latin-1"  # stands for all single-byte encodings that contain ASCII: ASCII text is the same in each
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 
 
 class CsvForm(NamedTuple):
-    """How a CSV file is written; None of what is to be seen from the file."""
+    """How a CSV file is written; None for what the file itself shows."""
 
     separator: str | None = None
     encoding: str | None = None
@@ -51,7 +51,7 @@ class CsvForm(NamedTuple):
         return cls(_checked("separator", separator, separator_of), _checked("encoding", encoding, encoding_of), header)
 
     def options(self) -> list[str]:
-        """Return the options that are given, as messages call them."""
+        """Return the given options by their names in messages."""
         return [
             option(name, value if name == "header" else None)
             for name, value in self._asdict().items()
@@ -60,14 +60,14 @@ class CsvForm(NamedTuple):
 
 
 class Request(NamedTuple):
-    """What is asked of a source, by which CSV files are read."""
+    """A request to a source, which also says how to read CSV files."""
 
-    columns: Collection[str] | None = None  # that are to be read; None for all
-    as_written: Collection[str] | None = ()  # those that are text as it is written; None for all that aren't numeric
+    columns: Collection[str] | None = None  # to read; None for all
+    as_written: Collection[str] | None = ()  # columns that are text as written; None for all that aren't numeric
     numeric: Collection[str] = ()
-    drops: bool = False  # whether rows without a value are left out: then more words are a missing one
+    drops: bool = False  # whether rows without a value are left out: then more words mean a missing value
     form: CsvForm = CsvForm()
-    by: str | None = None  # the column that parts rows: which of its words are missing values, all files tell together
+    by: str | None = None  # the column that divides rows: all files together decide which words are missing values
 
 
 def _checked(name: str, value: Any, check: Callable[[str], str]) -> str | None:
@@ -80,23 +80,23 @@ def _checked(name: str, value: Any, check: Callable[[str], str]) -> str | None:
 
 
 class _Dialect(NamedTuple):
-    """How a file is written, by its first lines and what the call says."""
+    """How a file is written, from its first lines and the call."""
 
     separator: str
     encoding: str
     header: bool
     decimal: str  # point or comma
-    is_guess: bool  # of the encoding: columns are certain, their text is not
+    is_guess: bool  # whether the encoding is guessed: columns are certain, their text is not
     skipped: int  # lines before the header: Excel's sep=;
-    hint: str  # for a message on a column that is not there
+    hint: str  # for a message about a missing column
 
 
 class CsvFile:
-    """An open CSV file, with the `names` of its columns, and a `hint` for a message on one that is not there.
+    """An open CSV file, with the `names` of its columns, and a `hint` for a message about a missing one.
 
-    The end of the path says whether it is compressed, and what separates columns where the first lines don't say it.
-    `nulls` stand for a missing value: among numbers, and if the request drops rows also as text. Where it is not
-    certain what separates columns, or whether the first line names them, the error says which option tells it.
+    The suffix says whether it is compressed, and what separates columns if the first lines don't show it. `nulls` mean
+    a missing value: among numbers, and, if the request drops rows, also in text. If the separator is not certain, or
+    whether the first line is a header, the error names the option to set.
     """
 
     def __init__(self, path: Path, request: Request) -> None:
@@ -121,7 +121,7 @@ class CsvFile:
                 self._stream(),
                 read_options=self._read_options(
                     autogenerate_column_names=not self.dialect.header,
-                    block_size=HEAD // 8,  # so that of a pipe's first bytes, whose last row is cut, a block is whole
+                    block_size=HEAD // 8,  # small enough for one whole block in a pipe's head, whose last row is cut
                 ),
                 parse_options=self.parse,
                 convert_options=self._convert_options(),
@@ -129,7 +129,7 @@ class CsvFile:
             self.names, self._guesses = list(reader.schema.names), list(reader.schema.types)
             reader.close()
         self._types: dict[str, Any] = {}  # of columns that were streamed
-        self._as_text: dict[str, list[Any]] = {}  # those read as text, and the types that their values may have
+        self._as_text: dict[str, list[Any]] = {}  # columns read as text, and the types that their values may have
         if not self.dialect.header:
             self.names = [str(k + 1) for k in range(len(self.names))]
             self.options = self._read_options(column_names=self.names)
@@ -151,7 +151,7 @@ class CsvFile:
         return bytes(self._stream().read(HEAD))
 
     def _stream(self, watch: Watch | None = None) -> Any:
-        """Open the file's content; `watch` is called with the bytes of the file that have been read so far."""
+        """Open the file's content; `watch` is called with the number of bytes of the file read so far."""
         import pyarrow as pa
 
         file = pa.OSFile(str(self.path))
@@ -166,11 +166,11 @@ class CsvFile:
         return pa.TransformInputStream(stream, report_position)
 
     def piece(self, shown: str, n_bytes: int = 0) -> Piece:
-        """Return the file's rows, which messages call so."""
+        """Return the file's rows; `shown` is their name in messages."""
         return Piece(shown, None, n_bytes, self.stream, self.line, self.decimal, load=self.read)
 
     def read(self, columns: list[str], watch: Watch) -> list[Any]:
-        """Read columns at once; numbers are exact, and a string that is missing or empty is null."""
+        """Read columns in one pass; numbers are exact, and missing or empty strings are null."""
         from pyarrow import ArrowInvalid, Table, binary, float64, int64, types, uint64
         from pyarrow import csv as arrow
 
@@ -192,7 +192,7 @@ class CsvFile:
         except ArrowInvalid as error:
             if "conversion error" not in str(error):
                 raise
-            # Types are guessed from the first rows, and a later one does not fit: read text, then try types on all.
+            # Types are guessed from the first rows, and a later one does not fit: read text, then try types for all.
             table = read(columns)
             arrays = {
                 name: self._parse_column(name, table[name], [] if name in as_written else numbers) for name in columns
@@ -214,7 +214,7 @@ class CsvFile:
         return Table.from_arrays(list(arrays.values()), names=columns).to_batches()  # type: ignore[no-any-return]
 
     def stream(self, columns: list[str]) -> Iterator[Any]:
-        """Read columns batch by batch; they have the types and values that `read` gives them."""
+        """Read columns batch by batch, with the types and values that `read` gives them."""
         from pyarrow import RecordBatch, binary, types
 
         self._learn_types(columns)
@@ -244,16 +244,16 @@ class CsvFile:
             )
 
     def _learn_types(self, columns: list[str]) -> None:
-        """Find the narrowest type that fits all values of each column, as `read` does, from those of the first rows.
+        """Find the narrowest type that fits all values of each column, as `read` does, starting from the first rows.
 
-        Rows that come late may widen it: that takes a scan, before what is read first is given a type that won't do.
+        Late rows may need a wider type. That takes a scan beforehand, or the first batches would have the wrong type.
         """
         from pyarrow import ArrowInvalid, float64, uint64
 
         self._as_text.update({name: [] for name in columns if name in self.as_written})
         left = [name for name in columns if name not in self.as_written and name not in self._types]
         found = {name: self._guesses[self.names.index(name)] for name in left}
-        exact: set[str] = set()  # floats of which integers would be rounded: they are read as text
+        exact: set[str] = set()  # read as text, since floats would round integers
         while found:
             large: set[str] = set()
             try:
@@ -277,7 +277,7 @@ class CsvFile:
         self._as_text.update({name: [float64()] for name in exact})
 
     def _parse_column(self, name: str, text: Any, dtypes: list[Any], start: int = 0) -> Any:
-        """Return a column of bytes, the first of row `start`, as the first type that fits all its values, or text."""
+        """Return bytes, the first of row `start`, in the first type that fits all values, or as text."""
         import pyarrow as pa
         from pyarrow import compute
 
@@ -285,7 +285,7 @@ class CsvFile:
         if not dtypes:
             return column
         whole = point = compute.ascii_trim(_without(column, self.nulls), " \t")
-        if self.dialect.decimal != ".":  # then a point is none
+        if self.dialect.decimal != ".":  # then a point is not valid
             point = compute.replace_substring(compute.replace_substring(whole, ".", "?"), self.dialect.decimal, ".")
         for dtype in dtypes:
             with suppress(pa.ArrowInvalid):
@@ -308,12 +308,12 @@ class CsvFile:
         return column
 
     def _text(self, name: str, column: Any, start: int = 0) -> Any:
-        """Return strings, the first of row `start`, checked, those that are missing null."""
+        """Return strings, the first of row `start`, checked, with missing ones as null."""
         self._check_encoding_known(name, column, start)
         return _without(column, self.no_text)
 
     def _check_encoding_known(self, name: str, column: Any, start: int = 0) -> None:
-        """Raise if text would be other text in another encoding that the file may have."""
+        """Raise if text would differ in another encoding that the file may have."""
         from pyarrow import compute
 
         if self.dialect.is_guess and not compute.all(compute.string_is_ascii(column)).as_py():
@@ -323,20 +323,20 @@ class CsvFile:
     def _not_utf8(self, name: str, value: bytes, row: int) -> str:
         return (
             f"{str(self.path)!r} is not UTF-8: column {name!r} has {value!r} at {self.line(row)}; "
-            f"{option('encoding')} says what it is, such as latin-1 or cp1252"
+            f"set {option('encoding')}, such as latin-1 or cp1252"
         )
 
     # Lines --------------------------------------------------------------------------------------------------------
 
     def line(self, row: int) -> str:
-        """Return what messages call a row: the line that it starts in, from 1, where that can be counted."""
+        """Return the name of a row in messages: the line that it starts in, from 1, if lines can be counted."""
         records = itertools.islice(self._records(), row + self.dialect.header, None)
         line, _ = next(records, (None, []))
         return f"row {row}" if line is None else f"line {line}"
 
     @contextmanager
     def _name_lines(self) -> Iterator[None]:
-        """Name in errors which line has another number of columns than the first, where that is what is wrong."""
+        """If a line has another number of columns than the first, name it in the error."""
         from pyarrow import ArrowInvalid
 
         try:
@@ -396,7 +396,7 @@ class CsvStream(CsvFile):
         return bytes(self.first[: max(self.first.rfind(b"\n"), self.first.rfind(b"\r")) + 1])
 
     def _learn_types(self, columns: list[str]) -> None:
-        """Take text as such, and numbers of each batch as what they are in it: what comes late is not known."""
+        """Take text as it is, and numbers with the types that each batch shows: later batches are not known."""
         from pyarrow import bool_, float64, int64, null, uint64
 
         for name in columns:
@@ -409,7 +409,7 @@ class CsvStream(CsvFile):
 
 
 class _Chained(io.RawIOBase):
-    """Bytes, and then those of a stream."""
+    """Bytes, followed by the bytes of a stream."""
 
     def __init__(self, first: bytes, rest: Any) -> None:
         self.first, self.rest = io.BytesIO(first), rest
@@ -422,11 +422,11 @@ class _Chained(io.RawIOBase):
         return found or bytes(self.rest.read(size))
 
 
-# Separator, encoding and header by the first lines ----------------------------------------------------------------
+# Separator, encoding and header from the first lines --------------------------------------------------------------
 
 
 def _detect_dialect(path: Path, head: bytes, form: CsvForm, wanted: set[str] | None) -> _Dialect:
-    """Return how a file is written, from its first bytes; raise where it may be this or that."""
+    """Return how a file is written, from its first bytes; raise if that is ambiguous."""
     text, encoding, is_guess = _decode_head(path, head, form.encoding)
     if "\0" in text and form.encoding is None:
         of_two_bytes = text.count("\0") > len(text) // 4
@@ -452,16 +452,16 @@ def _detect_dialect(path: Path, head: bytes, form: CsvForm, wanted: set[str] | N
         wanted = None  # --truth 1 may be the first column, or one that is named so
     if numbers and form.header is None and wanted is None:
         raise ValueError(
-            f"{str(path)!r} has numbers in its first line, {', '.join(map(repr, numbers[:3]))}, where names of columns "
-            f"are to be: {option('header', False)} if the line is data, {option('header', True)} if these are names"
+            f"{str(path)!r} has numbers in its first line, {', '.join(map(repr, numbers[:3]))}, where column names "
+            f"should be: set {option('header', False)} if it is data, {option('header', True)} if these are names"
         )
     hint = ""
     if header and len(first) < 2:
-        hint = f"; {option('separator')} says what stands between columns"
+        hint = f"; set {option('separator')} if columns are separated otherwise"
     elif header and numbers:
         hint = f"; if its first line is data, {option('header', False)} calls its columns 1, 2, ..."
     elif is_guess and not text.isascii():
-        hint = f"; it is not UTF-8, and {option('encoding')} says what it is, such as latin-1 or cp1252"
+        hint = f"; it is not UTF-8: set {option('encoding')}, such as latin-1 or cp1252"
     decimal = "," if separator != "," and _has_decimal_commas(others if header else records) else "."
     return _Dialect(separator, encoding, header, decimal, is_guess, int(told is not None), hint)
 
@@ -478,15 +478,15 @@ def _decode_head(path: Path, head: bytes, encoding: str | None) -> tuple[str, st
         return head.decode("utf-8-sig", "replace"), "utf8", False
     try:
         return codecs.getincrementaldecoder(encoding)().decode(head, final=len(head) < HEAD), encoding, False
-    except UnicodeError as error:  # of UTF-16 without a mark it names no place
+    except UnicodeError as error:  # without a mark, UTF-16 has no position
         reason = f"{error.reason} at byte {error.start}" if isinstance(error, UnicodeDecodeError) else str(error)
         raise ValueError(
-            f"{str(path)!r} can't be read as CSV: it is not {encoding}: {reason}; {option('encoding')} says what it is"
+            f"{str(path)!r} can't be read as CSV: it is not {encoding}: {reason}; set {option('encoding')}"
         ) from None
 
 
 def _separator(path: Path, text: str, is_whole: bool, usual: str, wanted: set[str] | None) -> str:
-    """Return what separates columns: each of the first lines has as many, or the header has those wanted."""
+    """Return the separator of columns: all first lines have the same number, or the header has the wanted names."""
     parsed = {separator: _first_records(text, separator, is_whole) for separator in SEPARATORS}
     several = {separator: records for separator, records in parsed.items() if records and len(records[0]) > 1}
     fitting = [separator for separator, records in several.items() if len({len(record) for record in records}) == 1]
@@ -496,12 +496,12 @@ def _separator(path: Path, text: str, is_whole: bool, usual: str, wanted: set[st
         return candidates[0]
     if len(fitting) > 1:
         columns = " or ".join(f"{separator!r} ({len(several[separator][0])} columns)" for separator in fitting)
-        raise ValueError(f"{str(path)!r} may have columns separated by {columns}: {option('separator')} says by which")
+        raise ValueError(f"{str(path)!r} may have columns separated by {columns}: set {option('separator')}")
     return usual
 
 
 def _first_records(text: str, separator: str, is_whole: bool) -> list[list[str]]:
-    """Return the fields of the first lines that are whole and not empty; none where they can't be told apart."""
+    """Return the fields of the first lines that are complete and not empty; none if they can't be parsed."""
     try:
         records = list(itertools.islice(csv.reader(io.StringIO(text, newline=""), delimiter=separator), LINES))
     except csv.Error:
@@ -510,14 +510,14 @@ def _first_records(text: str, separator: str, is_whole: bool) -> list[list[str]]
 
 
 def _looks_like_data(names: list[str]) -> list[str]:
-    """Return names of columns that are numbers, other than those that count columns from 0 or 1."""
+    """Return column names that are numbers, unless they count columns from 0 or 1."""
     numbers = [name for name in names if is_number(name) and any(map(str.isdigit, name))]
     counts = ([str(k) for k in range(start, start + len(numbers))] for start in (0, 1))
     return [] if numbers in counts else numbers
 
 
 def _has_decimal_commas(records: list[list[str]]) -> bool:
-    """Return whether numbers have decimal commas: some must, and none a point. 1,234 and 1.234 may be thousands."""
+    """Return whether numbers have decimal commas: some must, none a point. 1,234 and 1.234 may be thousands."""
     commas = False
     for value in itertools.chain.from_iterable(records):
         if "." in value and is_number(value) and not THOUSANDS.fullmatch(value.strip()):
@@ -529,7 +529,7 @@ def _has_decimal_commas(records: list[list[str]]) -> bool:
 
 
 def _without(column: Any, words: Sequence[str]) -> Any:
-    """Return strings, some words null."""
+    """Return strings with some words replaced by null."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -540,7 +540,7 @@ def _without(column: Any, words: Sequence[str]) -> Any:
 
 
 def _wider(dtype: Any) -> Any:
-    """Return the type that pyarrow tries next, of a column that has values which are not of this one."""
+    """Return the type that pyarrow tries next for a column with values that don't fit this one."""
     import pyarrow as pa
 
     order = [
@@ -565,7 +565,7 @@ def _may_be_rounded(column: Any) -> bool:
 
 
 def _check_not_rounded(name: str, text: Any, column: Any) -> None:
-    """Raise if an integer among floats is not the float it has become."""
+    """Raise if an integer among floats differs from the float it became."""
     from pyarrow import types
 
     if types.is_floating(column.type):

@@ -1,4 +1,4 @@
-"""Data as a source: files, one or many, of folders, of patterns or addresses, data sets of these, standard input."""
+"""Data as a source: files, folders, patterns, addresses, data sets of these, and standard input."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from fastevals.reading.sources import (
     state_of,
 )
 
-STDIN = "-"  # stands for standard input
+STDIN = "-"  # means standard input
 SUFFIXES = {
     ".csv": CSV, ".csv.gz": CSV, ".tsv": CSV, ".tsv.gz": CSV, ".parquet": PARQUET, ".pq": PARQUET, ".arrow": ARROW,
     ".arrows": ARROW, ".feather": ARROW, ".ipc": ARROW,
@@ -49,17 +49,17 @@ def open_source(data: Any, request: Request = Request(), *, filesystem: Any = No
         A path may be a file, a folder, a pattern such as ``scores/*.parquet``, an address such as ``s3://...``, or "-"
         for standard input. Columns of hive partitions (``day=1/``) are columns.
     request : Request
-        What is read, and how CSV is written.
+        What to read, and how CSV is written.
     filesystem : pyarrow.fs.FileSystem, optional
-        That paths are of.
+        The file system of the paths.
 
     Raises
     ------
     ValueError
-        If it is none of these; if there is no such file, one is of no known format or damaged, files have different
-        columns, or it is not certain how a CSV file is to be read.
+        If it is none of these; if a file does not exist, has an unknown format or is damaged; if files have different
+        columns; or if it is not certain how to read a CSV file.
     ImportError
-        For files and streams without pyarrow.
+        If pyarrow is missing, for files and streams.
     """
     if isinstance(data, str) and data == STDIN:
         return _open_stdin(request)
@@ -111,7 +111,7 @@ def _is_pattern(path: str) -> bool:
 
 
 def format_of(path: str) -> str:
-    """Return the format that the end of a name stands for."""
+    """Return the format for a file name's suffix."""
     found = known_format(path)
     if found is None:
         raise ValueError(
@@ -122,12 +122,12 @@ def format_of(path: str) -> str:
 
 
 def known_format(path: str) -> str | None:
-    """Return the format that the end of a name stands for, or None."""
+    """Return the format for a file name's suffix, or None."""
     return next((each for suffix, each in SUFFIXES.items() if path.lower().endswith(suffix)), None)
 
 
 def check_file(path: str) -> None:
-    """Raise unless a path is that of a regular file that is not empty."""
+    """Raise unless a path is a regular file that is not empty."""
     if not os.path.exists(path):
         raise ValueError(f"{path!r}: no such file")
     if not os.path.isfile(path):
@@ -142,7 +142,7 @@ def _check_form(request: Request, form: str, path: str) -> None:
 
 
 def _open_file(path: str, request: Request) -> Source:
-    """Open one file of this machine; without a data set, whose import takes longer than a small file."""
+    """Open one file on this machine; without a data set, whose import takes longer than a small file."""
     form = format_of(path)
     _check_form(request, form, path)
     pa = import_optional("pyarrow", MISSING)
@@ -168,7 +168,7 @@ def _open_file(path: str, request: Request) -> Source:
 
 
 def _open_csv_files(title: str, states: dict[str, Any], filesystem: Any, request: Request) -> Source:
-    """Open CSV files: a piece each."""
+    """Open CSV files, one piece each."""
     from pyarrow import fs
 
     first = next(iter(states))
@@ -188,7 +188,7 @@ def _open_csv_files(title: str, states: dict[str, Any], filesystem: Any, request
 
 
 def _as_dataset(paths: list[str], form: str, filesystem: Any) -> tuple[Any, list[str]]:
-    """Return files as a data set, and names that several columns of the first have: these it does without."""
+    """Return files as a data set without repeated columns, and the names that the first file has several times."""
     from pyarrow import dataset as datasets
     from pyarrow import schema, unify_schemas
 
@@ -209,7 +209,7 @@ def _as_dataset(paths: list[str], form: str, filesystem: Any) -> tuple[Any, list
 
 
 def _expand(paths: list[str], filesystem: Any) -> tuple[list[str], Any]:
-    """Return the files that paths, patterns and folders mean, in order, and the file system that they are of."""
+    """Return the files for paths, patterns and folders, in order, and their file system."""
     from pyarrow import fs
 
     if filesystem is None and any("://" in path for path in paths):
@@ -241,7 +241,7 @@ def _expand(paths: list[str], filesystem: Any) -> tuple[list[str], Any]:
 
 
 def _files_in(path: str, filesystem: Any) -> list[str]:
-    """Return a file, or the files of a folder and those in it; none that is hidden, as Spark's own are."""
+    """Return a file, or the files in a folder and its subfolders; hidden ones, such as Spark's, are left out."""
     from pyarrow import fs
 
     info = filesystem.get_file_info(path)
@@ -265,7 +265,7 @@ def _files_in(path: str, filesystem: Any) -> list[str]:
 
 
 def _open_stdin(request: Request) -> Source:
-    """Open standard input: CSV, or a stream of Arrow."""
+    """Open standard input: CSV, or an Arrow stream."""
     title = "standard input"
     pa = import_optional("pyarrow", MISSING)
     if sys.stdin is None:
@@ -293,7 +293,7 @@ def _open_stdin(request: Request) -> Source:
 
 
 def open_dataset(title: str, dataset: Any, filesystem: Any = None) -> Source:
-    """Open a pyarrow data set: a piece for each row group, or fragment of another kind."""
+    """Open a pyarrow data set, with one piece per row group, or per fragment of another kind."""
     from pyarrow import dataset as datasets
 
     source = Source(title, list(dataset.schema.names), [], _filesystem=filesystem)
@@ -306,7 +306,7 @@ def open_dataset(title: str, dataset: Any, filesystem: Any = None) -> Source:
             if has_groups or is_arrow:
                 partition = datasets.get_partition_keys(fragment.partition_expression)
                 stored = _Stored(name, list(fragment.physical_schema.names), partition)
-            if has_groups:  # of a data set that was filtered, or cut to pieces, some alone
+            if has_groups:  # a data set that was filtered or split may have only some of them
                 groups = [group.id for group in fragment.row_groups]
                 source.pieces += _row_groups(str(path), fragment.metadata, stored, groups, fragment.filesystem)
             elif is_arrow:
@@ -320,14 +320,14 @@ def open_dataset(title: str, dataset: Any, filesystem: Any = None) -> Source:
 
 
 class _Stored(NamedTuple):
-    """Which columns a file has, and the values of those that are in its path."""
+    """The columns in a file, and the values of those in its path."""
 
     name: str
     names: list[str]
     partition: Mapping[str, Any] = MappingProxyType({})
 
     def among(self, columns: list[str]) -> list[str]:
-        """Return those columns that are in the file; raise unless each other one is in its path."""
+        """Return the columns that are in the file; raise unless all others are in its path."""
         stored = [name for name in columns if name in self.names or name not in self.partition]
         for name in stored:
             count = self.names.count(name)
@@ -337,7 +337,7 @@ class _Stored(NamedTuple):
         return stored
 
     def with_path(self, batch: Any, columns: list[str]) -> Any:
-        """Return a batch with the columns that are in the file's path."""
+        """Return a batch with the columns that the file's path gives."""
         import pyarrow as pa
 
         arrays = [
@@ -362,7 +362,7 @@ def _fragment_piece(name: str, fragment: Any, schema: Any) -> Piece:
 
 
 def _arrow_piece(stored: _Stored, opened: Callable[[], Any], n_bytes: int) -> Piece:
-    """Return the piece of an Arrow file: batch by batch, since pyarrow's scanner ends the process at a damaged one."""
+    """Return the piece of an Arrow file, read batch by batch: on damage, pyarrow's scanner would end the process."""
 
     def read(columns: list[str]) -> Iterator[Any]:
         with opened() as file:
@@ -376,7 +376,7 @@ def _arrow_piece(stored: _Stored, opened: Callable[[], Any], n_bytes: int) -> Pi
 
 
 def _arrow_reader(file: Any, fields: list[int] | None = None) -> Any:
-    """Open an Arrow file, or a stream of batches in one."""
+    """Open an Arrow file, or a file with a stream of batches."""
     from pyarrow import ipc
 
     is_file = file.read(6) == b"ARROW1"
@@ -385,7 +385,7 @@ def _arrow_reader(file: Any, fields: list[int] | None = None) -> Any:
 
 
 def open_parquet(source: Any, **options: Any) -> Any:
-    """Open a Parquet file; where its pages have checksums, reading compares them."""
+    """Open a Parquet file; if its pages have checksums, reading verifies them."""
     from pyarrow import parquet
 
     return parquet.ParquetFile(source, pre_buffer=False, page_checksum_verification=True, **options)
@@ -393,7 +393,7 @@ def open_parquet(source: Any, **options: Any) -> Any:
 
 @contextmanager
 def column_named(file: Any, columns: list[str], row_groups: Sequence[int]) -> Iterator[None]:
-    """Name the column in errors about what can't be read of a Parquet file's row groups."""
+    """Name the column in errors about reading a Parquet file's row groups."""
     from pyarrow import ArrowException
 
     try:
@@ -411,7 +411,7 @@ def column_named(file: Any, columns: list[str], row_groups: Sequence[int]) -> It
 
 
 def _size(fragment: Any) -> int:
-    """Return the bytes of a fragment's file; 0 where it has none."""
+    """Return the size of a fragment's file in bytes; 0 if it has none."""
     if getattr(fragment, "filesystem", None) is None:
         return 0
     return fragment.filesystem.get_file_info(fragment.path).size or 0
@@ -420,7 +420,7 @@ def _size(fragment: Any) -> int:
 def _row_groups(
     path: str, metadata: Any, stored: _Stored, groups: Sequence[int] | None = None, filesystem: Any = None
 ) -> Iterator[Piece]:
-    """Yield a piece for each row group of a Parquet file, or of some."""
+    """Yield a piece for each row group of a Parquet file, or for some."""
     from pyarrow import ArrowException
 
     places = {metadata.schema.column(k).path: k for k in range(metadata.num_columns)}

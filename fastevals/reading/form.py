@@ -1,15 +1,15 @@
-"""What options say of files: how CSV is written, and what the end of a name means."""
+"""Options about files: how CSV is written, and the meaning of a name's suffix."""
 
 from __future__ import annotations
 
 import argparse
 import codecs
 
-SUMMARY = ".fe"  # end of the names of files that `fastevals summarize` writes
+SUMMARY = ".fe"  # suffix of the files that `fastevals summarize` writes
 
 
 def separator_of(text: str) -> str:
-    """Return the character that an option means."""
+    """Return the character that an option's text means."""
     character = {"tab": "\t", "\\t": "\t"}.get(text, text)
     if len(character) != 1 or not character.isascii() or character in "\"'\r\n\0" or character.isalnum():
         raise argparse.ArgumentTypeError(f"must be one character, such as ; or |, or tab, got {text!r}")
@@ -17,9 +17,9 @@ def separator_of(text: str) -> str:
 
 
 def encoding_of(text: str) -> str:
-    """Return the encoding that an option means."""
+    """Return the encoding that an option's text means."""
     try:
-        "a".encode(text)  # which refuses codecs that are not of text
+        "a".encode(text)  # refuses codecs that are not for text
         return codecs.lookup(text).name
     except (LookupError, ValueError):
         raise argparse.ArgumentTypeError(

@@ -1,4 +1,4 @@
-"""Rows of binary labels and scores, batch by batch: checked as arrays are, with the place of what is wrong."""
+"""Rows of binary labels and scores, batch by batch: checked as arrays are, with the place of each problem."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ from fastevals.reading.values import (
 
 
 class Rows(NamedTuple):
-    """Rows of one batch, those without a label, a weight or finite scores left out."""
+    """Rows of one batch, without those that lack a label, a weight or finite scores."""
 
-    flags: NDArray[np.uint8]  # 1 of positive ones
+    flags: NDArray[np.uint8]  # 1 for positive rows
     scores: tuple[NDArray[Any], ...]  # of each model
     weights: NDArray[np.float64] | None
-    values: NDArray[Any] | None  # by which they are parted
-    groups: NDArray[Any] | None  # of which rows belong together
+    values: NDArray[Any] | None  # divide the rows
+    groups: NDArray[Any] | None  # of clustered rows
 
     def take(self, rows: Any) -> Rows:
         """Return some rows, by index or mask."""
@@ -55,13 +55,13 @@ class Rows(NamedTuple):
         return Rows(self.flags[rows], tuple(column[rows] for column in self.scores), *others)
 
     def counted(self, are_copies: bool) -> tuple[int, int]:
-        """Return the number of rows and of positive rows; copies count if the weights are numbers of copies."""
+        """Return the number of rows and of positive rows; copies count if weights are numbers of copies."""
         if self.weights is None or not are_copies:
             return self.flags.size, int(np.count_nonzero(self.flags))
         return int(self.weights.sum()), int(self.weights[self.flags > 0].sum())
 
     def by_value(self) -> Iterator[tuple[Any, Rows]]:
-        """Yield each value, and its rows, None where it is missing; None and all rows where they aren't parted."""
+        """Yield each value with its rows, and None with rows without one; if rows aren't divided, None with all."""
         if self.values is None:
             yield None, self
             return
@@ -70,7 +70,7 @@ class Rows(NamedTuple):
             yield value, self if len(values) == 1 else self.take(part)
 
     def checksums(self) -> list[int]:
-        """Return a checksum for each model: almost surely different for different rows, in any order."""
+        """Return a checksum per model: almost certainly different for different rows, but the same in any order."""
         hashes: NDArray[Any] = self.flags
         others = [column for column in self[2:] if column is not None]
         if others:
@@ -81,7 +81,7 @@ class Rows(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[Rows]) -> Rows:
-        """Return the rows of parts, one after another."""
+        """Return the rows of all parts, concatenated."""
         flags = np.concatenate([part.flags for part in parts])
         scores = tuple(np.concatenate(columns) for columns in zip(*(part.scores for part in parts), strict=True))
         others = (joined_columns([getattr(part, name) for part in parts]) for name in ("weights", "values", "groups"))
@@ -89,10 +89,10 @@ class Rows(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """Rows that are left out because they can't be counted: in total, and by the column that lacks a value.
+    """Rows left out because they can't be counted: in total, and by the column that lacks a value.
 
-    A row may lack several: `alone` are those that lack the one. `by_value` has those of each block, where rows are
-    parted.
+    A row may lack several values: `alone` counts rows that lack only one. `by_value` has the rows left out of each
+    block, if rows are divided.
     """
 
     n_rows: int = 0
@@ -102,7 +102,7 @@ class LeftOut(NamedTuple):
 
     @classmethod
     def of(cls, wrong: Mapping[str, NDArray[np.bool_]], parted: Any = None) -> LeftOut:
-        """Return the rows of a batch that are wrong in some column; `parted` are the values that part all its rows."""
+        """Return the rows of a batch that are invalid in some column; `parted` are the values that divide its rows."""
         times = np.sum(list(wrong.values()), axis=0)
         by_column = {name: int(np.count_nonzero(each)) for name, each in wrong.items()}
         alone = {name: int(np.count_nonzero(each & (times == 1))) for name, each in wrong.items()}
@@ -117,7 +117,7 @@ class LeftOut(NamedTuple):
 
     @classmethod
     def total(cls, parts: Iterable[LeftOut]) -> LeftOut:
-        """Return the rows of parts together."""
+        """Return the total over parts."""
         n_rows, by_column, alone = 0, Counter[str](), Counter[str]()
         by_value = defaultdict[Any, list[LeftOut]](list)
         for part in parts:
@@ -129,13 +129,13 @@ class LeftOut(NamedTuple):
         return cls(n_rows, dict(by_column), dict(alone), {value: cls.total(its) for value, its in by_value.items()})
 
     def named(self, names: Mapping[Any, Any]) -> LeftOut:
-        """Return the same by what values stand for; those that stand for the same are put together."""
+        """Return the same by the meanings of values; values with the same meaning are joined."""
         parts = [LeftOut(by_value={names[value]: its}) for value, its in self.by_value.items()]
         return self._replace(by_value=LeftOut.total(parts).by_value)
 
 
 class ColumnReader:
-    """Reads columns of pieces of files, batch by batch, by any number of threads.
+    """Reads columns of pieces of files, batch by batch, in any number of threads.
 
     Parameters
     ----------
@@ -143,13 +143,13 @@ class ColumnReader:
     keys, numbers : sequence of str
         Columns of labels, classes or groups, and of finite numbers.
     truth, by : str, optional
-        Those of `keys` or `numbers` whose missing values are missing labels, and are a part of their own.
+        Columns of `keys` or `numbers` whose missing values are missing labels, and a block of their own.
     rules : RowRules
-        Whether a row without a label, or without another value, is an error, or left out and counted.
+        Whether a row without a label, or without another value, is an error or is left out and counted.
     checks : bool
-        Whether what is an error is raised; if not, whoever takes the columns does it.
+        Whether errors are raised here; if not, the caller raises them.
     names : mapping of str to str, optional
-        What messages call each column.
+        Names of the columns in messages.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class ColumnReader:
         files.check_columns(self.names)
         self._numbers = frozenset(numbers)
         self._lock = threading.Lock()
-        self._dropped: dict[str, LeftOut] = {}  # of each piece
+        self._dropped: dict[str, LeftOut] = {}  # by piece
 
     @property
     def n_dropped(self) -> int:
@@ -184,11 +184,11 @@ class ColumnReader:
         return LeftOut.total(self._dropped.values())
 
     def dropped(self, pieces: Iterable[Piece]) -> LeftOut:
-        """Return the rows of pieces that are left out since they can't be counted."""
+        """Return the rows of pieces that are left out because they can't be counted."""
         return LeftOut.total(self._dropped[piece.name] for piece in pieces if piece.name in self._dropped)
 
     def batches(self, piece: Piece) -> Iterator[tuple[Batch, dict[str, NDArray[Any]]]]:
-        """Yield where each batch is, and its columns: numbers, booleans or text."""
+        """Yield where each batch is, and its columns as numbers, booleans or text."""
         for place, columns in self.checked(piece):
             yield place, {name: self._values(name, column) for name, column in columns.items()}
 
@@ -203,7 +203,7 @@ class ColumnReader:
     def checked(
         self, piece: Piece, *, name: str = "", watch: Watch | None = None
     ) -> Iterator[tuple[Batch, dict[str, Any]]]:
-        """Yield where each batch is, and its columns as they are, of rows that can be counted; as `read_piece`."""
+        """Yield where each batch is, and the columns of its valid rows unchanged; arguments as for `read_piece`."""
         dropped: list[LeftOut] = []
         for start, batch in read_piece(piece, self.columns, self.files.format, name=name, watch=watch):
             if not batch.num_rows:
@@ -221,11 +221,11 @@ class ColumnReader:
             if self._checks:
                 self._check_numbers(batch, place)
             yield place, columns
-        with self._lock:  # only of what was read to its end
+        with self._lock:  # only if the piece was read to its end
             self._dropped[piece.name] = LeftOut.total(dropped)
 
     def _check_numbers(self, batch: Any, place: Batch) -> None:
-        """Raise if a column of numbers has another type; name its first value that is none, which may come later."""
+        """Raise if a column of numbers has another type; name its first value, maybe a later one, that is no number."""
         for name in self._numbers:
             column = batch.column(self.columns.index(name))
             if not is_arrow(column) or holds_numbers(column.type):
@@ -243,7 +243,7 @@ class ColumnReader:
             refuse_text(self.names[name], dtype, value, place._replace(start=0, kept=None).row(row))
 
     def _wrong(self, arrays: Mapping[str, Any], place: Batch) -> dict[str, NDArray[np.bool_]]:
-        """Return which rows can't be counted, by column, of those that have some; raise where these are an error."""
+        """Return which rows can't be counted, for each column with such rows; raise if they are an error."""
         found: dict[str, NDArray[np.bool_]] = {}
         for name, array in arrays.items():
             rule = self.rules.of(is_truth=name == self.truth)
@@ -267,7 +267,7 @@ class ColumnReader:
 
 
 class RowReader(ColumnReader):
-    """Reads pieces of files as rows of binary labels and scores, by any number of threads.
+    """Reads pieces of files as rows of binary labels and scores, in any number of threads.
 
     Parameters
     ----------
@@ -275,21 +275,21 @@ class RowReader(ColumnReader):
     label : str
         Column of the true class.
     scores : sequence of str
-        Columns of scores, a model each.
+        Columns of scores, one per model.
     weight, by, groups : str, optional
-        Columns of row weights, of values that part rows, and of groups of rows.
+        Columns of row weights, of values that divide the rows, and of groups of rows.
     are_copies : bool
-        Whether the weights say how many copies of each row there are.
+        Whether weights are numbers of copies of rows.
     are_groups : bool
-        Whether values of `by` are groups, each of which has one: else rows without one are a part of their own.
+        Whether values of `by` are groups, which all rows must have; otherwise rows without one are a block.
     pos_label : label, optional
-        The positive class; 1 among 0/1, -1/1 and booleans.
+        The positive class: by default 1 for labels 0/1, -1/1 and booleans.
     rules : RowRules
-        Whether a row without a label, and one without a weight or a finite score, is an error, or left out and counted.
+        Whether rows without a label, and rows without a weight or a finite score, are an error or left out and counted.
     names : mapping of str to str
-        What messages call each column.
+        Names of the columns in messages.
     parse : callable, optional
-        Of `pos_label` and the first labels, gives that which is meant.
+        Takes `pos_label` and the first labels, and returns the label that is meant.
     labels : tuple, optional
         The positive and the negative label, as far as they are known beforehand.
     """
@@ -319,35 +319,35 @@ class RowReader(ColumnReader):
         self.are_copies = are_copies
         self._wanted, self._parse = pos_label, parse
         self._labels = labels  # positive and negative, as far as they are known
-        self._like: Any = None  # a label, as the file has it
+        self._like: Any = None  # a label with the file's type
         self._has_positives = False
         self._weightless: dict[str, int] = {}
-        self._parts: dict[Any, None] = {}  # values that part rows, as they are read
-        self.n_rows: dict[str, int] = {}  # that are kept, of each piece
+        self._parts: dict[Any, None] = {}  # values that divide rows, as read
+        self.n_rows: dict[str, int] = {}  # rows kept, by piece
         self._checksums: dict[str, list[int]] = {}
 
     @property
     def weighs_rows(self) -> bool:
-        """Whether rows have weights other than numbers of copies."""
+        """Whether rows have weights that are not numbers of copies."""
         return self.weight is not None and not self.are_copies
 
     @property
     def identity(self) -> list[Any]:
-        """What is read, of which files: the same where the same rows are."""
+        """What is read from which files: the same if the rows are the same."""
         columns = [self.label, *self.scores, self.weight, self.by, self.groups, *["copies"] * self.are_copies]
         return [columns, self.files.identity]
 
     def weightless(self, pieces: Iterable[Piece]) -> int:
-        """Return those that are left out since their weight is zero."""
+        """Return the number of rows left out because their weight is zero."""
         return sum(self._weightless.get(piece.name, 0) for piece in pieces)
 
     @property
     def n_weightless(self) -> int:
-        """Rows left out since their weight is zero."""
+        """Rows left out because their weight is zero."""
         return sum(self._weightless.values())
 
     def no_rows(self) -> ValueError:
-        """Return the error that no row is left: why."""
+        """Return the error that no row is left, with the reason."""
         if self.weight is not None and self.n_weightless:
             shown = self.names[self.weight]
             return ValueError(f"{shown} must have a value above zero, but all {self.n_weightless} are zero")
@@ -355,17 +355,17 @@ class RowReader(ColumnReader):
 
     @property
     def checksums(self) -> list[int]:
-        """A checksum for each model of all pieces that were read to their end."""
+        """A checksum per model over all pieces that were read to their end."""
         return joined_checksums([[0] * len(self.scores), *self._checksums.values()])
 
     @property
     def labels(self) -> tuple[Any, Any]:
-        """The positive and the negative label, None where they aren't known."""
+        """The positive and the negative label; None if unknown."""
         return self._labels
 
     @property
     def positive(self) -> Any:
-        """The positive label, of the type that the file has."""
+        """The positive label in the file's type."""
         positive = self._labels[0]
         return positive if self._like is None or positive is None else type(self._like)(positive)
 
@@ -375,9 +375,9 @@ class RowReader(ColumnReader):
         return named_classes(self._labels)
 
     def value_names(self, values: Iterable[Any]) -> dict[Any, Any]:
-        """Return what values that part rows stand for, ascending, by how they are read: as text of CSV files.
+        """Return the meanings of values that divide rows, ascending, from the values as read: text in CSV files.
 
-        Those that were asked for before are among them, and those of rows that are left out.
+        Values of earlier calls are included, and so are those of rows that are left out.
         """
         self._parts |= {**dict.fromkeys(values), **dict.fromkeys(self.left_out.by_value)}
         found = list(self._parts)
@@ -392,14 +392,14 @@ class RowReader(ColumnReader):
         return {written[value]: value for value in ascending(written, self.names[self.by])}
 
     def learn(self) -> None:
-        """Read the labels of the first rows: what is wrong with others doesn't depend on which come first."""
+        """Read the labels of the first rows, so that errors about others don't depend on which come first."""
         if self.files.can_repeat and self._labels[0] is None:
             for piece in self.files.pieces:
                 if any(True for _ in self.rows(piece)):
                     break
 
     def rows(self, piece: Piece) -> Iterator[Rows]:
-        """Yield the rows of a piece; raise at its end if it had others when it was read before."""
+        """Yield the rows of a piece; raise at its end if they differ from an earlier reading."""
         n_kept = n_weightless = 0
         checksums = [[0] * len(self.scores)]
         for place, arrays in self.checked(piece):
@@ -418,7 +418,7 @@ class RowReader(ColumnReader):
                 checksums.append(rows.checksums())
                 yield rows
         found = joined_checksums(checksums)
-        with self._lock:  # only of what was read to its end
+        with self._lock:  # only if the piece was read to its end
             if self.n_rows.setdefault(piece.name, n_kept) != n_kept:
                 raise ValueError(f"{piece.name} has changed: it had {self.n_rows[piece.name]} rows, and now {n_kept}")
             if self._checksums.setdefault(piece.name, found) != found:
@@ -446,13 +446,13 @@ class RowReader(ColumnReader):
         if self.are_copies and (weights != np.trunc(weights)).any():
             row = int(np.argmax(weights != np.trunc(weights)))
             raise ValueError(
-                f"{self.names[self.weight]} must hold whole numbers, how many copies of each row there are, got "
+                f"{self.names[self.weight]} must hold integers, the number of copies of each row, got "
                 f"{show(weights[row])} at {place.row(row)}"
             )
         return weights
 
     def _flags(self, values: NDArray[Any], place: Batch) -> NDArray[np.uint8]:
-        """Return 1 for each positive row, and 0 for others."""
+        """Return 1 for positive rows and 0 for others."""
         labels = self._known(values, place)
         flags = np.empty(values.size, np.uint8)
         n_known = labels.mark(slice(0, flags.size), flags)
@@ -474,7 +474,7 @@ class RowReader(ColumnReader):
         return flags
 
     def _known(self, values: NDArray[Any], place: Batch) -> BinaryLabels:
-        """Return labels, and which two they are: those of rows before, or the first two of these."""
+        """Return labels along with the two that they must be: those of earlier rows, or the first two here."""
         positive, negative = self._labels
         if positive is None or negative is None:
             with self._lock:
@@ -489,7 +489,7 @@ class RowReader(ColumnReader):
         return BinaryLabels(values, positive, negative)
 
     def _learn(self, values: NDArray[Any]) -> None:
-        """Find out which labels are the two."""
+        """Find out which two labels there are."""
         positive, negative = self._labels
         distinct = distinct_pair(values)
         if positive is None:
@@ -500,7 +500,7 @@ class RowReader(ColumnReader):
         elif isinstance(positive, str) == is_text(values):
             others = [label for label in distinct if label != positive]
             if others and negative is None:
-                if self._wanted is None:  # the positive one was 1 by default, which depends on the other
+                if self._wanted is None:  # whether the positive one is 1 by default depends on the other
                     binary_labels(
                         self.names[self.label], np.array([positive, others[0]]), None, option=option("pos_label")
                     )
@@ -509,12 +509,12 @@ class RowReader(ColumnReader):
 
 
 def joined_checksums(parts: Iterable[Sequence[int]]) -> list[int]:
-    """Return the checksums of all rows, of those of parts."""
+    """Return the checksums of all rows from the checksums of parts."""
     return [sum(each) % 2**64 for each in zip(*parts, strict=True)]
 
 
 def _bits(column: Any) -> NDArray[np.uint64]:
-    """Return 64 bits for each row of a column, the same for equal values."""
+    """Return 64 bits for each row of a column, equal for equal values."""
     if isinstance(column, PartlyMissing):
         return np.append(_bits(column.labels), np.uint64(0))[column.codes]
     if isinstance(column, TextLabels):
@@ -525,7 +525,7 @@ def _bits(column: Any) -> NDArray[np.uint64]:
 
 
 def joined_columns(columns: Sequence[Any]) -> Any:
-    """Return columns of rows one after another; None where there are none."""
+    """Return columns of rows concatenated; None without columns."""
     if columns[0] is None:
         return None
     if any(isinstance(column, PartlyMissing) for column in columns):
@@ -543,15 +543,15 @@ def named_classes(labels: tuple[Any, Any]) -> Classes:
 
 
 class Batch(NamedTuple):
-    """Where a batch is."""
+    """The place of a batch."""
 
     piece: Piece
     start: int
     n_rows: int
-    kept: NDArray[np.intp] | None = None  # rows that are left of it; None for all
+    kept: NDArray[np.intp] | None = None  # its rows that are not left out; None for all
 
     def row(self, row: int) -> str:
-        """Return what messages call a row of the batch."""
+        """Return the name of a row of the batch in messages."""
         row = row if self.kept is None else int(self.kept[row])
         return f"{self.piece.place(self.start + row)} of {self.piece.name}"
 
@@ -570,19 +570,19 @@ def score_names(score: Any) -> tuple[str, ...]:
 
 
 def check_names(**columns: Any) -> None:
-    """Raise unless all are names of columns."""
+    """Raise unless all are column names."""
     for name, column in columns.items():
         if not isinstance(column, str):
             raise ValueError(f"{name} must be the name of a column, got {show(column)}")
 
 
 def given_columns(**columns: str | None) -> dict[str, str]:
-    """Return the columns that are given."""
+    """Return the columns that are not None."""
     return {name: column for name, column in columns.items() if column is not None}
 
 
 class CountOptions(TypedDict, total=False):
-    """Which rows are counted, with what weight."""
+    """Options on the rows to count, and their weight."""
 
     sample_weight: str | None
     frequency_weight: str | None
@@ -591,36 +591,36 @@ class CountOptions(TypedDict, total=False):
 
 
 class LabelOptions(CountOptions, total=False):
-    """Where true classes are, too."""
+    """Options on true classes too."""
 
     label: Required[str]
     pos_label: Any
 
 
 class RankingOptions(LabelOptions, total=False):
-    """How finely scores are counted, too."""
+    """Options on how finely to count scores too."""
 
     cells: int
     at: ArrayLike
 
 
 class Weights(NamedTuple):
-    """The column of row weights, or that of how many copies of each row there are."""
+    """The column of row weights, or of numbers of copies."""
 
     sample_weight: str | None = None
     frequency_weight: str | None = None
 
     def given(self) -> dict[str, str]:
-        """Return the column by its argument; raise where both are given."""
+        """Return the column by its argument; raise if both are given."""
         check_one_weight(self.sample_weight, self.frequency_weight, ("sample_weight", "frequency_weight"))
         return given_columns(**self._asdict())
 
     @property
     def are_copies(self) -> bool:
-        """Whether it is of copies."""
+        """Whether the column has numbers of copies."""
         return self.frequency_weight is not None
 
     @property
     def column(self) -> str | None:
-        """The one that is given."""
+        """The column that is given."""
         return self.frequency_weight if self.are_copies else self.sample_weight

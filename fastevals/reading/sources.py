@@ -1,7 +1,7 @@
-"""Sources: rows in pieces that are read one by one, as often as asked; frames, columns by name, tables and streams.
+"""Sources: rows in pieces that are read one by one, as often as asked; frames, named columns, tables and streams.
 
-A piece is what is read at once by one thread: a row group of a Parquet file, an Arrow or a CSV file in batches, the
-rows of a frame. What can be read once alone, such as a stream of batches, has one piece. `files.py` opens files.
+A piece is what one thread reads: a row group of a Parquet file, an Arrow or CSV file in batches, the rows of a frame.
+Data that can be read only once, such as a stream of batches, have one piece. `files.py` opens files.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ from fastevals._naming import option
 from fastevals._options import as_bytes, as_flag, check_choice, did_you_mean, import_optional, listed, show
 from fastevals._validation.arrays import as_vector, named_columns, refuse_engines
 
-OWN_FRAMES = ("pandas", "polars")  # modules whose frames are read without pyarrow, though they are streams, too
+OWN_FRAMES = ("pandas", "polars")  # modules whose frames are read without pyarrow, although they are streams too
 MISSING = "reading files needs pyarrow: pip install pyarrow"
-ROWS_PER_BATCH = 1 << 18  # that are read at once of what has more
+ROWS_PER_BATCH = 1 << 18  # rows that are read at a time, if there are more
 
-CSV, PARQUET, ARROW = "CSV", "Parquet", "Arrow"  # formats, as messages call them
-LONGEST_REASON = 200  # characters of what others say is wrong with a file
-NAMES_SHOWN = 20  # of columns, where one is not there
+CSV, PARQUET, ARROW = "CSV", "Parquet", "Arrow"  # formats, by their names in messages
+LONGEST_REASON = 200  # characters of another library's message about a file
+NAMES_SHOWN = 20  # columns that are listed if one is missing
 
-Watch = Callable[[int], None]  # is told how many bytes of a piece have been read so far
+Watch = Callable[[int], None]  # called with the number of bytes of a piece read so far
 
 
 class Piece(NamedTuple):
     """Rows that one thread reads."""
 
-    name: str  # as messages call it
-    n_rows: int | None  # where it is known beforehand
+    name: str  # in messages
+    n_rows: int | None  # if known beforehand
     n_bytes: int
-    read: Callable[[list[str]], Iterator[Any]]  # of columns, their record batches, or those of arrays
-    place: Callable[[int], str] = "row {}".format  # what messages call a row
+    read: Callable[[list[str]], Iterator[Any]]  # takes columns, returns batches of records or arrays
+    place: Callable[[int], str] = "row {}".format  # the name of a row in messages
     decimal: str = "."  # of numbers in text
-    span: Callable[[str], tuple[float, float] | None] = lambda name: None  # the least and greatest value of a column
-    load: Callable[[list[str], Watch], Iterable[Any]] | None = None  # the same, faster, where memory holds all rows
+    span: Callable[[str], tuple[float, float] | None] = lambda name: None  # lowest and highest value of a column
+    load: Callable[[list[str], Watch], Iterable[Any]] | None = None  # as `read`, but faster if all rows fit in memory
 
 
 class ArrayBatch(NamedTuple):
-    """Some rows of columns that are not Arrow's: arrays, lists, columns of frames."""
+    """Some rows of columns that are not in Arrow's format: arrays, lists, columns of frames."""
 
     columns: dict[str, Any]
     num_rows: int
@@ -61,69 +61,69 @@ class Source:
     Attributes
     ----------
     title : str
-        As messages call the data.
+        Name of the data in messages.
     names : list of str
-        Columns.
+        Names of the columns.
     pieces : list of Piece
     can_repeat : bool
-        Whether they can be read again.
+        Whether the pieces can be read again.
     """
 
     title: str
     names: list[str]
     pieces: list[Piece]
     can_repeat: bool = True
-    hint: str = ""  # the end of a message on a column that is not there
+    hint: str = ""  # the end of a message about a missing column
     format: str = ""  # of files
-    as_written: frozenset[str] = frozenset()  # columns that are text of CSV files as it is written
+    as_written: frozenset[str] = frozenset()  # columns that are text of CSV files as written
     in_memory: bool = False
-    is_one: bool = False  # one file, or one object: its rows are counted from its first
-    called: str = ""  # as texts call the data, where it is not the title
-    _states: dict[str, Any] = field(default_factory=dict)  # size and time of change of each file
+    is_one: bool = False  # one file or object: its rows are counted from its first
+    called: str = ""  # name of the data in texts, if it is not the title
+    _states: dict[str, Any] = field(default_factory=dict)  # size and modification time of each file
     _filesystem: Any = None
 
     @property
     def name(self) -> str:
-        """What texts call the data: as messages, but without quotes."""
+        """Name of the data in texts: as in messages, but without quotes."""
         return self.called or (self.title.replace("'", "") if self.title[:1] == "'" else self.title)
 
     @property
     def is_csv(self) -> bool:
-        """Whether it is CSV, whose columns have no type."""
+        """Whether it is CSV, whose columns have no types."""
         return self.format == CSV
 
     @property
     def is_remote(self) -> bool:
-        """Whether it is files of another machine."""
+        """Whether its files are on another machine."""
         return type(self._filesystem).__name__ not in ("NoneType", "LocalFileSystem")
 
     @property
     def n_rows(self) -> int | None:
-        """Rows in all, where they are known."""
+        """Total number of rows, if known."""
         rows = [piece.n_rows for piece in self.pieces]
         return None if None in rows else sum(map(int, rows))  # type: ignore[arg-type]
 
     @property
     def n_bytes(self) -> int:
-        """Bytes in all, as they are stored; 0 of a stream."""
+        """Total size in bytes, as stored; 0 for a stream."""
         return sum(piece.n_bytes for piece in self.pieces)
 
     @property
     def n_packed(self) -> int:
-        """Bytes of files that are compressed as a whole."""
+        """Size in bytes of files that are compressed as a whole."""
         return sum(piece.n_bytes for piece in self.pieces if ".gz" in piece.name.lower())
 
     @property
     def identity(self) -> list[Any]:
-        """The files, with their sizes and when they were changed last."""
+        """The files, with their sizes and modification times."""
         return [[path, *(state or ())] for path, state in sorted(self._states.items())]
 
     def check_columns(self, wanted: Mapping[str, str]) -> None:
-        """Raise unless each column is there, once; `wanted` says what messages call it."""
+        """Raise unless each column exists exactly once; `wanted` has their names in messages."""
         check_columns(self.title, self.names, wanted, self.hint)
 
     def check_unchanged(self) -> None:
-        """Raise if a file is another than when it was opened."""
+        """Raise if a file has changed since it was opened."""
         for path, state in self._states.items():
             now = state_of(self._filesystem, path)
             if now != state:
@@ -132,7 +132,7 @@ class Source:
 
 
 def state_of(filesystem: Any, path: str) -> Any:
-    """Return the size and the time of the last change of a file, without a file system of this machine; or None."""
+    """Return the size and modification time of a file (of this machine without a file system); None if it is gone."""
     if filesystem is None:
         if not os.path.isfile(path):
             return None
@@ -148,7 +148,7 @@ def is_path(data: Any) -> bool:
 
 
 def data_name(data: Any) -> str:
-    """Return what texts call data that is not opened: a path, or what kind of object."""
+    """Return the name in texts of data that is not opened: a path, or the type of an object."""
     return os.fsdecode(data) if is_path(data) else type(data).__name__
 
 
@@ -158,9 +158,9 @@ def data_name(data: Any) -> str:
 def read_piece(
     piece: Piece, columns: list[str], form: str = "", *, name: str = "", watch: Watch | None = None
 ) -> Iterator[tuple[int, Any]]:
-    """Yield a piece's batches, each with the number of its first row; name the piece where it can't be read.
+    """Yield a piece's batches, each with the number of its first row; name the piece in errors.
 
-    With `watch`, which is told of the bytes that were read, memory holds all its rows. Messages call it by a `name`.
+    With `watch`, which is called with the bytes read so far, all rows may be in memory. `name` is used in messages.
     """
     start, n_bytes, shown = 0, 0, name or piece.name
     with explained(shown, form):
@@ -186,14 +186,14 @@ def read_piece(
 
 @contextmanager
 def explained(shown: str, form: str = "") -> Iterator[None]:
-    """Name the file, as messages do, and its format in errors about what can't be read of it."""
+    """Add the file's name in messages, and its format, to errors about reading it."""
     try:
         yield
     except Exception as error:
         is_damage = isinstance(error, (OSError, EOFError, UnicodeDecodeError))
         if not (is_damage or type(error).__module__.startswith("pyarrow")):
             raise
-        if isinstance(error, MemoryError):  # Arrow's
+        if isinstance(error, MemoryError):  # from Arrow
             raise MemoryError(f"{shown} takes more memory than there is, or is damaged: {error}") from error
         if isinstance(error, PermissionError):
             raise PermissionError(error.errno, "no permission to read it", shown.strip("'")) from error
@@ -204,7 +204,7 @@ def explained(shown: str, form: str = "") -> Iterator[None]:
 
 
 def check_columns(title: str, names: list[str], wanted: Mapping[str, str], hint: str = "") -> None:
-    """Raise unless each wanted column is among names, once; `hint` is the end of the message."""
+    """Raise unless each wanted column is among the names exactly once; `hint` ends the message."""
     for name, shown in wanted.items():
         count = names.count(name)
         if not count:
@@ -218,7 +218,7 @@ def check_columns(title: str, names: list[str], wanted: Mapping[str, str], hint:
 
 
 def open_object(data: Any) -> Source:
-    """Open columns that have names: a frame, a mapping, a table of pyarrow or a stream of Arrow; raise of others."""
+    """Open named columns: a frame, a mapping, a pyarrow table or an Arrow stream; raise for anything else."""
     refuse_engines("data", data)
     kind, module = type(data).__name__, type(data).__module__.partition(".")[0]
     if module == "pyarrow" and hasattr(data, "num_rows"):
@@ -239,7 +239,7 @@ def open_object(data: Any) -> Source:
 
 
 def _open_columns(columns: dict[str, Any], kind: str) -> Source:
-    """Open columns that are in memory: arrays, lists, or those of a frame."""
+    """Open columns in memory: arrays, lists, or columns of a frame."""
     n_rows = next((length for values in columns.values() if (length := _length(values)) is not None), 1)
 
     def load(names: list[str], _: Any) -> Iterator[ArrayBatch]:
@@ -249,7 +249,7 @@ def _open_columns(columns: dict[str, Any], kind: str) -> Source:
         for name in names:
             length = _length(columns[name])
             if length is None:
-                as_vector(f"column {name!r}", columns[name])  # which raises
+                as_vector(f"column {name!r}", columns[name])  # raises
             if length != n_rows:
                 raise ValueError(f"column {name!r} has {length} rows, but the first has {n_rows}")
         for start in range(0, n_rows, ROWS_PER_BATCH):
@@ -262,7 +262,7 @@ def _open_columns(columns: dict[str, Any], kind: str) -> Source:
 
 
 def _length(values: Any) -> int | None:
-    """Return the rows of a column; None of what has none, which is refused where it is read."""
+    """Return the rows of a column; None if it has none, which raises when it is read."""
     shape = getattr(values, "shape", None)
     if shape is not None:
         return int(shape[0]) if shape else None
@@ -282,7 +282,7 @@ def _batch_piece(k: int, batch: Any) -> Piece:
 
 
 class _Streamed(NamedTuple):
-    """What gives a stream, in the type that it is: before 1.2 DuckDB's relations take no other that is asked for."""
+    """An object's stream in its own type: before 1.2, DuckDB's relations refuse requests for another type."""
 
     data: Any
 
@@ -291,7 +291,7 @@ class _Streamed(NamedTuple):
 
 
 def open_stream(data: Any, title: str = "the stream") -> Source:
-    """Open a stream of record batches: a reader is read once, what gives a stream as often as asked."""
+    """Open a stream of record batches: a reader is read once, an object with a stream as often as asked."""
     pa = import_optional("pyarrow", MISSING)
     can_repeat = not isinstance(data, pa.RecordBatchReader)
     with explained(title):
@@ -312,7 +312,7 @@ def open_stream(data: Any, title: str = "the stream") -> Source:
 
 
 def finite_span(low: Any, high: Any) -> tuple[float, float] | None:
-    """Return the least and the greatest of some values as floats, if they are finite numbers."""
+    """Return the lowest and the highest value as floats, if both are finite numbers."""
     are_numbers = all(isinstance(each, (int, float)) and math.isfinite(each) for each in (low, high))
     return (float(low), float(high)) if are_numbers else None
 
@@ -321,25 +321,25 @@ def finite_span(low: Any, high: Any) -> tuple[float, float] | None:
 
 
 class RowRules(NamedTuple):
-    """What becomes of rows that can't be counted: those without a label, and those with an invalid number."""
+    """What to do with rows that can't be counted: those without a label, and those with an invalid number."""
 
     on_missing_label: OnInvalid = "raise"
     on_invalid: OnInvalid = "raise"
 
     def check(self) -> None:
-        """Raise unless each is one of those that there are."""
+        """Raise unless both rules are valid."""
         for name, rule in self._asdict().items():
             check_choice(option(name), rule, OnInvalid)
 
     def of(self, *, is_truth: bool) -> OnInvalid:
-        """Return that of a missing value in the column of the truth, or in another."""
+        """Return the rule for missing values in the column of the truth, or in another column."""
         return self.on_missing_label if is_truth else self.on_invalid
 
 
 class Reading(NamedTuple):
-    """How rows are read: options, checked."""
+    """Checked options on reading rows."""
 
-    limit: int | None  # bytes that rows may take, where the call says it
+    limit: int | None  # bytes that rows may take, if the call says it
     approximate: bool
 
     @classmethod
@@ -350,18 +350,18 @@ class Reading(NamedTuple):
 
     @property
     def memory(self) -> int | None:
-        """Bytes that rows may take; None where nobody knows what is free."""
+        """Bytes that rows may take; None if the free memory is unknown."""
         return free_bytes(MEMORY_SHARE) if self.limit is None else self.limit
 
     def fits(self, source: Source, n_models: int) -> bool:
-        """Return whether all rows are to be read into memory, with the scores of so many models."""
+        """Return whether to read all rows into memory, with the scores of `n_models` models."""
         if self.approximate or not source.can_repeat:
             return False
         n_rows = source.n_rows
         needed = TEXT_SHARE * (source.n_bytes + PACKED_SHARE * source.n_packed)
         if n_rows is not None:
             needed = n_rows * (BYTES_PER_ROW + BYTES_PER_SCORE * n_models)
-        elif not needed:  # of a stream nobody knows
+        elif not needed:  # the size of a stream is unknown
             return self.limit is None
         if self.limit is None and needed < ALWAYS_FREE_BYTES:
             return True
@@ -369,7 +369,7 @@ class Reading(NamedTuple):
         return memory is None or needed <= memory
 
 
-MEMORY_SHARE = 1 / 2  # of what is free
+MEMORY_SHARE = 1 / 2  # of free memory
 ALWAYS_FREE_BYTES = 1 << 20
-BYTES_PER_ROW, BYTES_PER_SCORE = 32, 20  # that a report in memory takes
-TEXT_SHARE, PACKED_SHARE = 2, 10  # bytes of rows for each byte of a CSV file, and of that for each of a .gz file
+BYTES_PER_ROW, BYTES_PER_SCORE = 32, 20  # memory of a report
+TEXT_SHARE, PACKED_SHARE = 2, 10  # bytes of rows per byte of a CSV file, and of CSV per byte of a .gz file

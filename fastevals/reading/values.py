@@ -1,7 +1,7 @@
-"""Which rows of a column can be counted; what a CSV file writes for names of groups and classes.
+"""Which rows of a column can be counted; the values that names of groups and classes in a CSV file stand for.
 
-Columns of names are read as text. They become numbers only where nothing is lost by it: groups where each value is
-written as its number is shown, classes where each is written as a plain number.
+Columns of names are read as text. They become numbers only if nothing is lost: groups if each value is written as its
+number is shown, classes if each is written as a plain number.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from fastevals._validation.arrays import is_arrow, missing_rows, numbers_of, pla
 from fastevals._validation.labels import as_column
 from fastevals._validation.text import TextLabels, is_text, unique_inverse
 
-# Text for a missing value: what pyarrow accepts among numbers, and more words where such rows are left out.
+# Words for a missing value: those that pyarrow accepts among numbers, and more if such rows are left out.
 NULLS = (
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "N/A", "NA", "NULL",
     "NaN", "n/a", "nan", "null",
 )  # fmt: skip
 MISSING_WORDS = (*NULLS, "None", "none", "NONE", "?", "-", "--", ".", "<NA>", "NaT")
-PLAIN = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d+)?")  # a number without zeros before it, and without an exponent
+PLAIN = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d+)?")  # a number without leading zeros or an exponent
 BOOLEANS = {"true": True, "false": False}
 
 
 def finite_rows(column: Any, *, infinite: bool) -> NDArray[np.bool_] | None:
-    """Return which floats are finite, or with `infinite` not NaN; None where all are, or it holds no floats."""
+    """Return which floats are finite, or with `infinite` not NaN; None if all are, or there are no floats."""
     if is_arrow(column):
         from pyarrow import types
 
@@ -54,7 +54,7 @@ def kept_rows(column: Any, kept: NDArray[np.bool_]) -> Any:
         import pyarrow as pa
 
         return column.filter(pa.array(kept))
-    if hasattr(column, "filter") and not hasattr(column, "iloc"):  # of polars
+    if hasattr(column, "filter") and not hasattr(column, "iloc"):  # polars
         return column[np.flatnonzero(kept)]
     if isinstance(column, (list, tuple)):
         return [value for value, keep in zip(column, kept, strict=True) if keep]
@@ -62,7 +62,7 @@ def kept_rows(column: Any, kept: NDArray[np.bool_]) -> Any:
 
 
 def refuse_text(shown: str, dtype: Any, value: Any, where: str) -> NoReturn:
-    """Raise an error: a column of numbers has a value that is none."""
+    """Raise an error: a column of numbers has a value that is not a number."""
     raise ValueError(
         f"{shown} must hold numbers, but has type {dtype} (with the value {show(value)} at {where})"
         f"{_hint_on_number(value)}"
@@ -73,7 +73,7 @@ def refuse_text(shown: str, dtype: Any, value: Any, where: str) -> NoReturn:
 
 
 class PartlyMissing:
-    """A column of which some values are missing: the code of each row, -1 of those, and the value of each code."""
+    """A column with missing values: the code of each row, -1 if missing, and the value of each code."""
 
     __slots__ = ("codes", "names")
 
@@ -88,24 +88,24 @@ class PartlyMissing:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """That of the codes."""
+        """Shape of the codes."""
         return self.codes.shape
 
     def compact(self) -> PartlyMissing:
-        """Return the same with those values alone that occur."""
+        """Return the same column with only the values that occur."""
         seen = np.flatnonzero(np.bincount(self.codes + 1, minlength=self.names.size + 1)[1:])
-        places = np.full(self.names.size + 1, -1, np.intp)  # the last is that of missing ones
+        places = np.full(self.names.size + 1, -1, np.intp)  # the last is for missing values
         places[seen] = np.arange(seen.size)
         return PartlyMissing(self.names[seen], places[self.codes])
 
     @property
     def labels(self) -> Any:
-        """The values of the codes, as other columns hold them."""
+        """The values of the codes, in the form of other columns."""
         return TextLabels(self.names, np.arange(self.names.size)) if is_text(self.names) else self.names
 
     @classmethod
     def joined(cls, columns: Sequence[Any]) -> PartlyMissing:
-        """Return columns one after another, in some of which values are missing."""
+        """Return columns concatenated; some have missing values."""
         parts = [each if isinstance(each, cls) else cls(*unique_inverse(each)) for each in columns]
         known = [part.names for part in parts if part.names.size]
         names = sorted_unique(np.concatenate(known)) if known else parts[0].names
@@ -115,12 +115,12 @@ class PartlyMissing:
 
 
 def have_missing(column: Any) -> bool:
-    """Return whether values of a column are missing, or NaN."""
+    """Return whether a column has missing values or NaN."""
     return missing_rows(column) is not None or finite_rows(column, infinite=True) is not None
 
 
 def values_or_missing(shown: str, column: Any) -> Any:
-    """Return a column as `as_column` does, or as `PartlyMissing` where values are missing or NaN."""
+    """Return a column as `as_column` does, or as `PartlyMissing` if values are missing or NaN."""
     missing, known = missing_rows(column), finite_rows(column, infinite=True)
     if missing is None and known is None:
         return as_column(shown, column)
@@ -136,7 +136,7 @@ def values_or_missing(shown: str, column: Any) -> Any:
 
 
 def split_values(column: Any) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return the distinct values of a column, ascending, None last where some are missing, and each row's place."""
+    """Return a column's distinct values, ascending with None last if some are missing, and each row's place."""
     if not isinstance(column, PartlyMissing):
         names, codes = unique_inverse(column)
         return names.tolist(), codes
@@ -146,7 +146,7 @@ def split_values(column: Any) -> tuple[list[Any], NDArray[np.intp]]:
 
 
 def ascending(values: Iterable[Any], shown: str = "values") -> list[Any]:
-    """Return different values in order, None, which stands for missing ones, last; raise if some are text alone."""
+    """Return distinct values in order, None for missing ones last; raise if only some are text."""
     values = list(values)
     texts = [value for value in values if isinstance(value, str)]
     others = [value for value in values if value is not None and not isinstance(value, str)]
@@ -159,10 +159,10 @@ def ascending(values: Iterable[Any], shown: str = "values") -> list[Any]:
 
 
 def name_values(names: Sequence[str]) -> list[Any]:
-    """Return the values that names in a file stand for, of one type: no two are the same, none changes.
+    """Return the values that names in a file stand for, all of one type, so that none are merged or changed.
 
-    They are whole numbers, decimals or booleans if every name is written as its value is shown, and text otherwise: 7
-    and 007, 100000 and 1E5 are four groups. Text for a missing value is None among numbers, and a name among text.
+    They are integers, decimals or booleans if every name is written as its value is shown, and text otherwise: 7 and
+    007, 100000 and 1E5 are four groups. A word for a missing value is None among numbers, and a name among text.
     """
     given = [name for name in names if name not in NULLS]
     for parse in (int, float, BOOLEANS.__getitem__):
@@ -174,7 +174,7 @@ def name_values(names: Sequence[str]) -> list[Any]:
 
 
 def are_missing(names: Sequence[str]) -> list[str]:
-    """Return the distinct names of a column that stand for a missing value: some do so only among numbers."""
+    """Return the distinct names in a column that mean a missing value: some do so only among numbers."""
     missing = [name for name in names if name in NULLS]
     return missing if missing and plain_values([name for name in names if name not in NULLS]) is not None else []
 
@@ -182,12 +182,12 @@ def are_missing(names: Sequence[str]) -> list[str]:
 def class_columns(columns: Mapping[str, TextLabels]) -> dict[str, Any]:
     """Return columns of classes as numbers or booleans if all are; otherwise as text if they share classes.
 
-    Numbers are plain ones: codes with a zero before them, or an exponent, are text.
+    Only plain numbers count: codes with leading zeros or an exponent are text.
 
     Parameters
     ----------
     columns : mapping of str to TextLabels
-        As they are written, by what messages call them.
+        Columns as written, by their names in messages.
     """
     names = {shown: np.asarray(column.names).tolist() for shown, column in columns.items()}
     values = {shown: plain_values(each) for shown, each in names.items()}
@@ -202,7 +202,7 @@ def class_columns(columns: Mapping[str, TextLabels]) -> dict[str, Any]:
 
 
 def plain_values(names: Sequence[str]) -> list[Any] | None:
-    """Return names as numbers or booleans if all are plain ones, otherwise None."""
+    """Return names as numbers or booleans if all are plain, otherwise None."""
     values = _parsed(lambda name: BOOLEANS[name.lower()], names)
     if values is None and all(PLAIN.fullmatch(name) for name in names):
         values = _parsed(int, names) or _parsed(float, names)
@@ -210,7 +210,7 @@ def plain_values(names: Sequence[str]) -> list[Any] | None:
 
 
 def _parsed(parse: Callable[[str], Any], names: Sequence[str]) -> list[Any] | None:
-    """Return parsed names; None if there are none, or one can't be parsed or is no number of 64 bits."""
+    """Return parsed names; None if there are none, or if one can't be parsed or doesn't fit 64 bits."""
     try:
         values = [parse(name) for name in names]
     except (ValueError, KeyError):
@@ -220,7 +220,7 @@ def _parsed(parse: Callable[[str], Any], names: Sequence[str]) -> list[Any] | No
 
 
 def _check_written_alike(names: Mapping[str, Sequence[str]]) -> None:
-    """Raise if columns of text write the same number in two ways: they would be two classes."""
+    """Raise if columns of text write the same number in two ways, which would be two classes."""
     written: dict[float, tuple[str, str]] = {}
     for shown, each in names.items():
         for name in filter(PLAIN.fullmatch, each):
@@ -235,7 +235,7 @@ def _check_written_alike(names: Mapping[str, Sequence[str]]) -> None:
 
 
 def _hint_on_number(text: Any) -> str:
-    """Return the end of a message on text that should be a number: what to do, if its form is known."""
+    """Return the end of a message about text that should be a number: what to do, if its form is known."""
     given = text.strip() if isinstance(text, str) else ""
     if re.fullmatch(r"[+-]?\d{1,3}(?:([.,' \u2019\u00a0\u202f])\d{3})(?:\1\d{3})*(?:[.,]\d+)?", given):
         return "; remove the separators of thousands"

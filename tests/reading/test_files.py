@@ -230,14 +230,22 @@ LATIN = "y,a,stadt\n0,0.25,Bonn\n1,0.5,Köln\n".encode("latin-1")
 @pytest.mark.parametrize(
     ("content", "wanted", "said"),
     [
-        (LATIN, "stadt", "is not UTF-8: column 'stadt' has b'K\\xf6ln' at line 3; --encoding says what it is, such as"),
-        (LATIN.replace(b"a,", b"\xe4,"), "stadt", "column 'stadt' has b'K\\xf6ln' at line 3; --encoding says"),
-        (b"y,a\n" + b"0,Bonn\n" * 200_000 + b"0,K\xf6ln\n", "a", "column 'a' has b'K\\xf6ln' at line 200002; --enc"),
-        (b"a;b,c\n1;2,3\n", "y", "may have columns separated by ',' (2 columns) or ';' (2 columns): --separator says"),
-        (b"y a\n0 1\n", "y", "its columns are 'y a'; --separator says what stands between columns"),
+        (LATIN, "stadt", "is not UTF-8: column 'stadt' has b'K\\xf6ln' at line 3; set --encoding, such as"),
+        (LATIN.replace(b"a,", b"\xe4,"), "stadt", "column 'stadt' has b'K\\xf6ln' at line 3; set --encoding"),
+        (
+            b"y,a\n" + b"0,Bonn\n" * 200_000 + b"0,K\xf6ln\n",
+            "a",
+            "column 'a' has b'K\\xf6ln' at line 200002; set --enc",
+        ),
+        (b"a;b,c\n1;2,3\n", "y", "may have columns separated by ',' (2 columns) or ';' (2 columns): set --separator"),
+        (b"y a\n0 1\n", "y", "its columns are 'y a'; set --separator if columns are separated otherwise"),
         (b"0,0.25\n1,0.5\n", "y", "if its first line is data, --no-header calls its columns 1, 2, ..."),
-        (b"1,0.25,0.5\n0,0.5,1\n", "1", "has numbers in its first line, '1', '0.25', '0.5', where names of columns"),
-        (b"y,a\xe4\n0,1\n", "b", "it is not UTF-8, and --encoding says what it is, such as latin-1 or cp1252"),
+        (
+            b"1,0.25,0.5\n0,0.5,1\n",
+            "1",
+            "has numbers in its first line, '1', '0.25', '0.5', where column names should be: set --",
+        ),
+        (b"y,a\xe4\n0,1\n", "b", "it is not UTF-8: set --encoding, such as latin-1 or cp1252"),
         (
             gzip.compress(b"y,a\n0,1\n", mtime=0),
             "y",
@@ -245,7 +253,7 @@ LATIN = "y,a,stadt\n0,0.25,Bonn\n1,0.5,Köln\n".encode("latin-1")
         ),
         (b"PK\x03\x04\0\0", "y", "it is a ZIP archive or a workbook, of Excel for instance; unpack it, or save it"),
         (b"y\n10000000000000000000000001\n", "y", "which a float rounds, and not all of it are integers of 64 bits"),
-        (b"u,0.25,0.5\nv,0.5,1\n", None, "has numbers in its first line, '0.25', '0.5', where names of columns are to"),
+        (b"u,0.25,0.5\nv,0.5,1\n", None, "has numbers in its first line, '0.25', '0.5', where column names should"),
         ("y,a\n0,1\n".encode("utf-16-le"), "y", "it has zero bytes, as text in --encoding utf-16-le has"),
         (b"y,a\n\n0,1\n\n0,1,2\n", "y", "line 5 has 3 columns, but line 1 has 2"),
         (b'y,a\n"0\n0",1\n0,\n', "a", "1 missing value, the first at line 4"),
@@ -263,7 +271,7 @@ def test_csv_that_is_not_certain(tmp_path, content, wanted, said):
 def test_utf16_without_a_mark_names_the_file_and_the_option(tmp_path):
     path = tmp_path / "unmarked.csv"
     path.write_text("y,a\n0,1\n")
-    with pytest.raises(ValueError, match=r"unmarked.csv' can't be read as CSV: it is not utf-16: .*; --encoding says"):
+    with pytest.raises(ValueError, match=r"unmarked.csv' can't be read as CSV: it is not utf-16: .*; set --encoding"):
         read_columns(path, {"y": "x"}, **form(encoding="utf-16"))
 
 
@@ -389,7 +397,9 @@ def test_columns_larger_than_memory_are_refused(tmp_path, monkeypatch, suffix):
     monkeypatch.setattr(columns, "available_memory", lambda: None)
     monkeypatch.setattr(columns, "MOST_UNPACKED", 10_000)
     if suffix == ".csv.gz":
-        with pytest.raises(ValueError, match=r"100 times the size of a .gz file: unpack it if it is to be so large"):
+        with pytest.raises(
+            ValueError, match=r"100 times the size of a .gz file\): unpack the file if it is meant to be so large"
+        ):
             read(path, a=True)
     else:
         assert read(path, a=True)["a"].size == n
