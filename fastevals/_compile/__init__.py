@@ -1,1 +1,1 @@
-"""The machinery of compilation: when a kernel is compiled and how, where it is kept, and what runs in its place."""
+"""Compilation: when and how a kernel is compiled, where it is cached, and what runs instead without a compiler."""

@@ -2,4 +2,4 @@
 
 import numpy as np
 
-UNIT_64 = np.uint64(1)  # a plain 1 and 64 bits without a sign make a float
+UNIT_64 = np.uint64(1)  # a uint64 combined with a plain 1 would become a float

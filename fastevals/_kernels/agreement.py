@@ -1,11 +1,11 @@
-"""Rows that two models both get right, from a bit a row."""
+"""Rows that two models both predict right, from one bit per row."""
 
 import numpy as np
 
 from fastevals._compile.jit import kernel
 from fastevals._kernels import UNIT_64
 
-# In this form LLVM knows the number of set bits, and has vector instructions for it.
+# LLVM recognizes this form as the number of set bits, for which it has vector instructions.
 PAIRS, FOURS, EIGHTS = (np.uint64(0x5555555555555555), np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F))
 BYTES = np.uint64(0x0101010101010101)
 TWO, FOUR, TOP = np.uint64(2), np.uint64(4), np.uint64(56)
@@ -13,7 +13,7 @@ TWO, FOUR, TOP = np.uint64(2), np.uint64(4), np.uint64(56)
 
 @kernel
 def count_set(x):
-    """The number of set bits of a word."""
+    """Return the number of set bits of a word."""
     x = x - ((x >> UNIT_64) & PAIRS)
     x = (x & FOURS) + ((x >> TWO) & FOURS)
     x = (x + (x >> FOUR)) & EIGHTS

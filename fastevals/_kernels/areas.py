@@ -1,4 +1,4 @@
-"""Areas over threshold counts (descending thresholds, first row zero), each the sum over one block of steps."""
+"""Areas over threshold counts (thresholds descending, first row zero), each a sum over one block of steps."""
 
 import numpy as np
 
@@ -24,10 +24,10 @@ def roc_area(fps, tps, fp_scale, tp_scale):
 
 @kernel
 def average_precision(fps, tps, tp_scale):
-    """Sum of gained true positives, scaled by a power of two, times precision, as a pair.
+    """Return the sum of gained true positives, scaled by a power of two, times precision, as a pair.
 
-    No branch on the gain, which no processor can predict; what rounding loses is added up apart (Ogita, Rump and Oishi
-    2005, doi:10.1137/030601818), so that one addition doesn't wait for the correction of the last: half the time.
+    There is no branch on the gain, which no processor can predict. Rounding errors are added up separately (Ogita, Rump
+    and Oishi 2005, doi:10.1137/030601818), so that an addition does not wait for the last correction: half the time.
     """
     high, low = 0.0, 0.0
     for i in range(1, fps.size):
@@ -110,10 +110,10 @@ def davis_goadrich_area(fps, tps, tp_scale):
 
 @kernel
 def lift_area(fps, tps, tp_scale):
-    """Area under precision over the rows predicted positive, in scaled true positives, as a pair; counts are linear.
+    """Area under precision over the rows predicted positive, with linear counts, in scaled true positives, as a pair.
 
-    From (tp, fp), with m the share of positives among the next n rows, the area of a step is the integral of
-    (tp + m t) / (tp + fp + t) over t in [0, n], in closed form and free of cancellation.
+    For a step from (tp, fp) to the next n rows, with a share m of positives, the area is the integral of
+    (tp + m t) / (tp + fp + t) over t in [0, n], in closed form without cancellation.
     """
     high, low = 0.0, 0.0
     for i in range(1, fps.size):
@@ -131,9 +131,9 @@ def lift_area(fps, tps, tp_scale):
 
 @kernel
 def upper_hull(x, y, hull):
-    """Write the indices of the vertices of the upper hull of points with ascending y; give their number.
+    """Write the indices of the vertices of the upper hull of points with ascending y; return their number.
 
-    The first has the least x; after it x may fall, as in an average of P-R curves.
+    The first point has the lowest x; later x may decrease, as in an average of P-R curves.
     """
     size = 0
     for i in range(x.size):

@@ -1,13 +1,13 @@
-"""Means and squared deviations over models, and how often each class is predicted, sample by sample."""
+"""Means and squared deviations over models, and votes for each class, sample by sample."""
 
 import numpy as np
 
 from fastevals._compile.jit import kernel, sum_kernel
 from fastevals._kernels.compensated import accumulate, add, two_sum
 
-SAMPLES_PER_STRIP = 2048  # samples: three sums of theirs stay in cache while the models' rows pass by
-SAMPLES_PER_SUM = 2048  # samples summed without compensation
-ROWS_PER_BYTE = 252  # rows counted in a byte
+SAMPLES_PER_STRIP = 2048  # samples whose three sums stay in cache while the models' rows are read
+SAMPLES_PER_SUM = 2048  # samples that are summed without compensation
+ROWS_PER_BYTE = 252  # rows that are counted in one byte
 
 
 # Squared loss -----------------------------------------------------------------------------------------------------
@@ -15,7 +15,7 @@ ROWS_PER_BYTE = 252  # rows counted in a byte
 
 @kernel
 def add_one(row, shift, first, second):
-    """Add the distances of a row from the shift, and their squares."""
+    """Add the differences of a row from the shift, and their squares."""
     for j in range(row.size):
         d = row[j] - shift[j]
         first[j] += d
@@ -24,7 +24,7 @@ def add_one(row, shift, first, second):
 
 @kernel
 def add_eight(table, i, start, shift, first, second):
-    """Add those of the eight rows from i on: four at a time took 1.4 x as long, one at a time 3 x."""
+    """Add eight rows from row i on; four at a time took 1.4 x as long, one at a time 3 x."""
     a, b, c, d = table[i], table[i + 1], table[i + 2], table[i + 3]
     e, f, g, h = table[i + 4], table[i + 5], table[i + 6], table[i + 7]
     for k in range(shift.size):
@@ -37,7 +37,7 @@ def add_eight(table, i, start, shift, first, second):
 
 @kernel
 def merge_one(n, m, high, low, squares, delta, within):
-    """Merge m models, whose mean is `delta` above that of n and whose squared deviations are `within`, with those.
+    """Merge m models with n; the mean of the m is `delta` higher and their squared deviations are `within`.
 
     Chan, Golub and LeVeque (1983), The American Statistician 37, 242-247, doi:10.1080/00031305.1983.10483115.
     """
@@ -48,11 +48,11 @@ def merge_one(n, m, high, low, squares, delta, within):
 
 @kernel
 def merge_sums(n, m, shift, first, second, high, low, squares):
-    """Merge m models, whose distances from a shift were added up, with n."""
+    """Merge m models, given sums of their differences from a shift, with n."""
     for j in range(shift.size):
         distance = first[j] / m
         within = second[j] - first[j] * distance
-        within = 0.0 if within < 0.0 else within  # NaN stays
+        within = 0.0 if within < 0.0 else within  # keeps NaN
         if n == 0:
             high[j], low[j] = two_sum(shift[j], distance)
             squares[j] = within
@@ -73,9 +73,9 @@ def merge_moments(n, high, low, squares, m, other_high, other_low, other_squares
 def add_models(p, start, n, high, low, squares, scratch):
     """Merge the rows of p[m, start : start + high.size] with n models: means (high, low) and squared deviations.
 
-    Distances are taken from the first row, so that their sums lose at most log2(m) bits of the variance, however far
-    from zero the predictions are: m is to be some tens. Deviations from the mean in a second loop over rows in cache
-    took 1.5 x as long in all. `scratch` is [3, SAMPLES_PER_STRIP].
+    Differences are taken from the first row, so that their sums lose at most log2(m) bits of the variance, however far
+    from zero the predictions are; m should be below a hundred. Deviations from the mean, in a second loop over cached
+    rows, took 1.5 x as long in total. `scratch` has shape (3, SAMPLES_PER_STRIP).
     """
     m = p.shape[0]
     for a in range(0, high.size, SAMPLES_PER_STRIP):
@@ -96,7 +96,7 @@ def add_models(p, start, n, high, low, squares, scratch):
 
 @kernel
 def add_pairs(p, o, y, noise, loss, cross):
-    """Add over the rows of predictions and observed targets: (o - y)**2, (p - o)**2 and (p - y) * (y - o)."""
+    """Add over the rows of predictions p and observed targets o: (o - y)**2, (p - o)**2 and (p - y) * (y - o)."""
     for i in range(p.shape[0]):
         predicted, observed = p[i], o[i]
         for j in range(y.size):
@@ -111,14 +111,14 @@ def add_pairs(p, o, y, noise, loss, cross):
 
 @kernel
 def match_one(row, byte, small):
-    """Count where a row has a byte."""
+    """Count the places where a row equals a byte."""
     for j in range(row.size):
         small[j] += np.uint8(row[j] == byte)
 
 
 @kernel
 def match_four(table, i, start, byte, small):
-    """Count where each of the four rows from i on has a byte."""
+    """Count the places where each of four rows from row i on equals a byte."""
     a, b, c, d = table[i], table[i + 1], table[i + 2], table[i + 3]
     for k in range(small.size):
         j = np.uint64(start + k)
@@ -127,7 +127,7 @@ def match_four(table, i, start, byte, small):
 
 @kernel
 def match_rows(p, start, byte, small):
-    """Count in how many rows, at most 255, a byte is: from column `start` on."""
+    """Count in how many rows (at most 255) each place from column `start` on equals a byte."""
     for j in range(small.size):
         small[j] = 0
     done = p.shape[0] - p.shape[0] % 4
@@ -139,10 +139,10 @@ def match_rows(p, start, byte, small):
 
 @kernel
 def count_bytes(values, start, bytes_, codes, counts, small):
-    """As `count_classes`, of classes with numbers codes[k] where a value is bytes_[k]; `small` is [SAMPLES_PER_STRIP].
+    """Count as `count_classes` does, for 8-bit values: bytes_[k] stands for class codes[k].
 
-    Each byte in turn is looked for in whole rows, in vector registers: for 10 classes less than a third of the time of
-    looking each value up; for 50 about as long.
+    Each byte is searched for in whole rows, in vector registers: for 10 classes this takes less than a third of the
+    time of looking up each value, for 50 about as long. `small` has SAMPLES_PER_STRIP elements.
     """
     found = 0
     for first in range(0, counts.shape[0], SAMPLES_PER_STRIP):
@@ -162,9 +162,9 @@ def count_bytes(values, start, bytes_, codes, counts, small):
 
 @kernel
 def count_classes(values, start, low, table, counts):
-    """Add one to counts[j, class of values[i, start + j]] for each row i; give how many have no class.
+    """Add one to counts[j, class of values[i, start + j]] for each row i; return the number of values without a class.
 
-    Values are numbered by table[value - low]; without a class are those outside the table, and those it has -1 for.
+    The class of a value is table[value - low]; values outside the table or with -1 in it have no class.
     """
     unknown, n_classes = 0, np.uint64(counts.shape[1])
     flat = counts.reshape(-1)
@@ -182,7 +182,7 @@ def count_classes(values, start, low, table, counts):
 
 @kernel
 def count_unknown(values, low, table):
-    """Return how many values have no class."""
+    """Return the number of values without a class."""
     unknown = 0
     for i in range(values.shape[0]):
         row = values[i]
@@ -194,7 +194,7 @@ def count_unknown(values, low, table):
 
 @kernel
 def most_frequent(counts, y, main, of_main, of_true, squared):
-    """Write a sample's most frequent class (the first of several), its count, that of class y, the sum of squares."""
+    """Write each sample's most frequent class (the first of several), its count, class y's, and the sum of squares."""
     for j in range(y.size):
         row = counts[j]
         best, total = 0, 0
@@ -213,7 +213,7 @@ def most_frequent(counts, y, main, of_main, of_true, squared):
 
 @sum_kernel
 def sum_stretch(values, w):
-    """Sum of values, each times its weight; what has none counts nothing, infinite or not."""
+    """Return the sum of values times weights; values without weight are ignored, even if infinite."""
     total = 0.0
     for i in range(values.size):
         if w is None:

@@ -1,10 +1,10 @@
-"""Cells of scores: rows known to lie between two keys, counted by class; and the grids that make disjoint ones.
+"""Cells of scores: rows between two keys, counted by class; and the grids that make disjoint cells.
 
-A grid is its ascending cuts: cell i holds the keys from cuts[i - 1] up to, but not at, cuts[i]. A key finds its cell
-through its upper 16 bits: a row of the index for each of these prefixes, of a sixteenth of an octave where keys are
-those of floats. Where the cuts of a prefix are evenly spaced by a power of two, but for two at most (those of a score
-that many rows share, or thresholds asked for), the cell is computed, without a branch; else a table of slots tells the
-first cell that may hold the key.
+A grid is its ascending cuts: cell i holds the keys from cuts[i - 1] up to, but not including, cuts[i]. The upper 16
+bits of a key (its prefix) select a row of the index; for keys of floats a prefix covers a sixteenth of an octave. If
+all but at most two cuts of a prefix are evenly spaced by a power of two, the cell is computed without a branch. (The
+two may be those of a score shared by many rows, or requested thresholds.) Otherwise a table of slots gives the first
+cell that may hold the key.
 """
 
 import numpy as np
@@ -13,22 +13,22 @@ from fastevals._compile.jit import kernel
 from fastevals._kernels import UNIT_64
 from fastevals._kernels.partition import key_of
 
-PREFIX = 48  # lower bits, which a prefix leaves out
+PREFIX = 48  # lower bits that are not part of a prefix
 PREFIXES = 1 << 16
-ROW = 6  # numbers of a prefix
-SLOTS = 8  # for each cut of a prefix that needs a table
-WALKED_CUTS = 8  # cuts in a slot, beyond which they are halved instead of walked along
-ATOM = 3  # sampled rows of one key that are no accident
-TIED_SHARE = 0.25  # of the pairs in a cell, beyond which keys with many rows have cells to themselves
-UNEVEN = 1.7  # times the sum of squares that even cells would have, above which they follow the sample instead
+ROW = 6  # numbers per prefix
+SLOTS = 8  # slots per cut of a prefix that needs a table
+WALKED_CUTS = 8  # cuts in a slot, above which bisection replaces a linear search
+ATOM = 3  # sampled rows of one key that are taken for a tie
+TIED_SHARE = 0.25  # share of the pairs in cells, above which keys with many rows get their own cells
+UNEVEN = 1.7  # ratio to the sum of squares of even cells, above which cuts follow the sample
 EXPONENT = np.int64(0x7FF0000000000000)
-END = np.uint64(2**64 - 1)  # above the key of every score
+END = np.uint64(2**64 - 1)  # greater than the key of any score
 TABLE = np.uint64(1 << 63)  # marks a prefix that has a table
 
 
 @kernel
 def count_infinite(bits):
-    """Count the float64 that are infinite or NaN, by their bits: one pass, where a minimum and a maximum are two."""
+    """Count the float64 that are infinite or NaN, from their bits; one pass, unlike a minimum and a maximum."""
     n = 0
     for i in range(bits.size):
         n += (bits[i] & EXPONENT) == EXPONENT
@@ -37,10 +37,10 @@ def count_infinite(bits):
 
 @kernel
 def lattice_of(cuts, first, stop):
-    """Find cuts that are spaced by a power of two, all but two at most.
+    """Find cuts that are spaced by a power of two, except for at most two.
 
-    Gives the first of them, the bits of the spacing, how many they are (0 where there is none), and the other two. Up
-    to three cuts are one and two others. Of more the widest gap is the spacing: some gap holds no other cut.
+    Returns the first of them, the spacing in bits, their number (0 if there are none), and the other two. Up to three
+    cuts count as one and two others. For more, the widest gap is the spacing, since some gap contains no other cut.
     """
     n = stop - first
     start, shift, on = cuts[first], np.uint64(0), 1
@@ -75,7 +75,7 @@ def lattice_of(cuts, first, stop):
 
 @kernel
 def index_cuts(cuts, rows, slots):
-    """Fill the index of a grid: six numbers a prefix, see `cell_of`. `cuts` ends with the largest of all keys."""
+    """Fill the index of a grid with six numbers per prefix, see `cell_of`; `cuts` must end with the largest key."""
     used = 0
     at = 0
     n_cuts = cuts.size - 1
@@ -116,7 +116,7 @@ def index_cuts(cuts, rows, slots):
 
 @kernel
 def search(key, low, slot, cuts, slots):
-    """Return the cell of a key among those that its slot lists."""
+    """Return the cell of a key by searching the cells that its slot lists."""
     cell, stop = np.uintp(slots[slot]), np.uintp(slots[slot + np.uintp(1)])
     if key < low:
         return cell - np.uintp(1)
@@ -133,16 +133,16 @@ def search(key, low, slot, cuts, slots):
 
 @kernel
 def cell_of(key, cuts, rows, slots):
-    """Return the cell of a key: that of its prefix's first step, and as many more as it is steps above `low`.
+    """Return the cell of a key: the first cell of its prefix plus the number of steps from `low` to the key.
 
-    A prefix has the key at which its steps begin, the bits of a step, the last step, the cell of the first, and two
-    cuts that are between steps; or, with the upper bit of the cell, where in `slots` the first cell that each step may
-    be of is listed.
+    The row of a prefix holds the key at which its steps begin, the size of a step in bits, the last step, the first
+    cell, and two cuts between steps. If the cell's upper bit is set, it is instead the place in `slots` of the first
+    possible cell of each step.
     """
     row = np.uintp(key >> np.uint64(PREFIX)) * np.uintp(ROW)
     low, base = rows[row], rows[row + np.uintp(3)]
     step = min((max(key, low) - low) >> rows[row + np.uintp(1)], rows[row + np.uintp(2)])
-    # Before the branch: behind it, it took four times as long.
+    # Computed before the branch; after it, it took four times as long.
     others = np.uint64(key >= rows[row + np.uintp(4)]) + np.uint64(key >= rows[row + np.uintp(5)])
     if base < TABLE:
         return np.uintp(base + step + others)
@@ -151,9 +151,9 @@ def cell_of(key, cuts, rows, slots):
 
 @kernel
 def count_in_cells(bits, flags, flip_below, flip, cuts, rows, slots, counts, beyond):
-    """Add each row to the counts of its cell: counts[2 * cell] of negatives, the next of positives.
+    """Add each row to the counts of its cell: negatives at counts[2 * cell], positives at the next.
 
-    Counts have 16 bits, so that more of them stay in a near cache; `beyond` is what they lose.
+    Counts have 16 bits so that more of them stay in a near cache; `beyond` collects their overflow.
     """
     for i in range(bits.size):
         cell = cell_of(key_of(bits[i], flip_below, flip), cuts, rows, slots)
@@ -166,7 +166,7 @@ def count_in_cells(bits, flags, flip_below, flip, cuts, rows, slots, counts, bey
 
 @kernel
 def sum_in_cells(bits, flags, weights, flip_below, flip, cuts, rows, slots, counts):
-    """Add each row's whole weight to the counts of its cell, as `count_in_cells` does 1."""
+    """Add each row's integer weight to the counts of its cell, where `count_in_cells` adds 1."""
     for i in range(bits.size):
         cell = cell_of(key_of(bits[i], flip_below, flip), cuts, rows, slots)
         counts[(cell << np.uintp(1)) + np.uintp(flags[i])] += weights[i]
@@ -181,7 +181,7 @@ def find_cells(bits, flip_below, flip, cuts, rows, slots, cells):
 
 @kernel
 def held_cells(cuts, lowest, highest, counts, low, high, held):
-    """Write the cells that hold rows: their least and greatest keys, and their counts."""
+    """Write the non-empty cells: their lowest and highest keys, and their counts."""
     n = 0
     for cell in range(cuts.size + 1):
         if counts[0, 2 * cell] != 0 or counts[0, 2 * cell + 1] != 0:
@@ -194,7 +194,7 @@ def held_cells(cuts, lowest, highest, counts, low, high, held):
 
 @kernel
 def doubt_of(counts, is_wide):
-    """Return the rows of each class, and pairs of rows of two classes, and of any, that are in one wide cell."""
+    """Return the rows of each class, and over wide cells the pairs of rows of two classes and of any classes."""
     negatives, positives, pairs, squares = 0.0, 0.0, 0.0, 0.0
     for cell in range(is_wide.size):
         n, p = float(counts[2 * cell]), float(counts[2 * cell + 1])
@@ -207,7 +207,7 @@ def doubt_of(counts, is_wide):
 
 @kernel
 def simplest_between(low, high):
-    """Return the key above `low`, up to `high`, with most zeros at its end: cuts of other data are likely the same."""
+    """Return the key above `low`, up to `high`, with the most trailing zeros: other data likely get the same."""
     bit = np.uint64(0)
     while bit < np.uint64(63) and (high >> (bit + UNIT_64)) << (bit + UNIT_64) > low:
         bit += UNIT_64
@@ -216,11 +216,11 @@ def simplest_between(low, high):
 
 @kernel
 def keys_by_class(bits, flags, start, step, flip_below, flip, negatives, positives):
-    """Write the keys of every `step`-th row, by class; return how many are negative."""
+    """Write the keys of every `step`-th row by class; return the number of negatives."""
     n, p = 0, 0
     for i in range(start, bits.size, step):
         key, flag = key_of(bits[i], flip_below, flip), np.int64(flags[i])
-        negatives[n] = key  # of a positive row it is written over
+        negatives[n] = key  # overwritten later if the row is positive
         positives[p] = key
         n += 1 - flag
         p += flag
@@ -229,7 +229,7 @@ def keys_by_class(bits, flags, start, step, flip_below, flip, negatives, positiv
 
 @kernel
 def merge_classes(negatives, positives, keys, counts):
-    """From the ascending keys of each class write the distinct ones, and the rows of each; give how many there are."""
+    """Write the distinct keys and the rows of each class, from ascending keys of each class; return their number."""
     i, j, n = 0, 0, 0
     while i < negatives.size or j < positives.size:
         key = END if i == negatives.size else negatives[i]
@@ -248,11 +248,11 @@ def merge_classes(negatives, positives, keys, counts):
 
 @kernel
 def fit_cuts(keys, counts, negative, positive, n_cells, cuts):
-    """Write ascending cuts that leave about equal weight of distinct sampled keys between them; give their number.
+    """Write ascending cuts with about equal weight of distinct sampled keys between them; return their number.
 
-    A negative and a positive row have a weight each; that of all rows is 1. A prefix whose keys are spread evenly, but
-    for the heaviest, has cells of 2^s keys. Others follow the sample, and so do those where ties make much of what
-    cells leave in doubt: a key heavier than half a cell has one to itself.
+    A negative and a positive row each have a weight, and the weights of all rows add up to 1. A prefix whose keys are
+    spread evenly, except for the heaviest, gets cells of 2^s keys. Other prefixes follow the sample, and so do those
+    where ties cause much of the doubt within cells: a key heavier than half a cell then gets its own cell.
     """
     n = 0
     pending = 0.0
@@ -261,7 +261,7 @@ def fit_cuts(keys, counts, negative, positive, n_cells, cuts):
     while i < keys.size:
         prefix = keys[i] >> np.uint64(PREFIX)
         stop, mass, heaviest, atom = i, 0.0, 0.0, -1
-        own, tied = 0.0, 0.0  # pairs of sampled rows: each with itself, and all of one key
+        own, tied = 0.0, 0.0  # pairs of sampled rows: of each row with itself, and of all rows with one key
         while stop < keys.size and keys[stop] >> np.uint64(PREFIX) == prefix:
             weight = counts[stop, 0] * negative + counts[stop, 1] * positive
             mass += weight
@@ -293,7 +293,7 @@ def fit_cuts(keys, counts, negative, positive, n_cells, cuts):
             shift += UNIT_64
         first = low >> shift
         n_even = np.int64((high >> shift) - first) + 1
-        together, here = 0.0, 0.0  # pairs of rows of one cell
+        together, here = 0.0, 0.0  # pairs of rows in one cell
         for k in range(i, stop):
             if k != atom:
                 here += counts[k, 0] * negative + counts[k, 1] * positive
@@ -317,7 +317,7 @@ def fit_cuts(keys, counts, negative, positive, n_cells, cuts):
 
 @kernel
 def add_cut(cuts, n, cut):
-    """Append a cut unless it is there already; give the number of cuts."""
+    """Append a cut unless it is already there; return the number of cuts."""
     if cut == np.uint64(0) or (n > 0 and cut <= cuts[n - 1]):
         return n
     cuts[n] = cut
@@ -326,7 +326,7 @@ def add_cut(cuts, n, cut):
 
 @kernel
 def follow_sample(keys, counts, negative, positive, share, cuts, n):
-    """Append cuts between sampled keys, a share of weight apart, and both cuts of each key heavier than half of it."""
+    """Append cuts between sampled keys, a share of weight apart, and two around each key heavier than half a share."""
     here = 0.0
     for i in range(keys.size):
         weight = counts[i, 0] * negative + counts[i, 1] * positive
@@ -344,10 +344,10 @@ def follow_sample(keys, counts, negative, positive, share, cuts, n):
 
 @kernel
 def read_cells(deltas, widths, negatives, positives, lowest, highest, most, low, high, counts):
-    """Fill cells given by how far each is above the last, and how wide.
+    """Fill in cells given by the distance of each from the last and by their widths.
 
-    Gives how many rows they have, -1 where they are not in the order of (low, high) between two keys, with rows each.
-    Ends where there are more than so many.
+    Returns their number of rows, or -1 unless they are in the order of (low, high) between two keys and all have rows.
+    Stops once there are more than `most` rows.
     """
     bound, last, last_end, rows = np.uint64(most), np.uint64(0), np.uint64(0), 0
     for i in range(deltas.size):
@@ -368,7 +368,7 @@ def read_cells(deltas, widths, negatives, positives, lowest, highest, most, low,
 
 @kernel
 def join_cells(low, high, counts, other_low, other_high, other_counts, joined_low, joined_high, joined):
-    """Merge cells in the order of (low, high), adding the counts of equal ones; give how many there are."""
+    """Merge cells in the order of (low, high), adding the counts of equal cells; return their number."""
     i, j, n = 0, 0, 0
     while i < low.size or j < other_low.size:
         mine = j == other_low.size or (
@@ -395,12 +395,12 @@ def join_cells(low, high, counts, other_low, other_high, other_counts, joined_lo
 
 @kernel
 def join_neighbours(low, high, counts, part, last_part, most, joined_low, joined_high, joined):
-    """Join cells that follow each other, in the order of (low, high), to hulls of at most so many rows of each class.
+    """Join adjacent cells, in the order of (low, high), into hulls of at most `most` rows of each class.
 
-    An atom of more than half as many stays by itself, and so do cells that are of two parts. Gives how many are left.
+    An atom with more than half as many rows stays alone, and so do cells of two parts. Returns the number of cells.
     """
     n = 0
-    alone = True  # whether the last cell must stay as it is
+    alone = True  # whether the last cell must not be extended
     for i in range(low.size):
         heavy = part[i] != last_part[i]
         fits = not alone and part[i] == part[i - 1]
@@ -422,10 +422,10 @@ def join_neighbours(low, high, counts, part, last_part, most, joined_low, joined
 
 @kernel
 def count_around(keys, weights, atoms, at, between, least):
-    """Count ascending keys by the ascending atoms they lie at, or between: before the first, ..., after the last.
+    """Count ascending keys at and between ascending atoms: before the first, ..., after the last.
 
-    The least key between two atoms is kept. Without weights each counts 1. From one key to the next the atom is looked
-    for in steps that double.
+    Also keeps the lowest key between two atoms. Without weights each key counts 1. Each search for an atom starts at
+    the last one, with steps that double.
     """
     i = 0
     n = atoms.size
@@ -450,7 +450,7 @@ def count_around(keys, weights, atoms, at, between, least):
 
 @kernel
 def join_equal(keys, counts):
-    """Move the distinct of ascending keys to the front, and write how often each occurs; give their number."""
+    """Move the distinct values of ascending keys to the front, and write how often each occurs; return their number."""
     n = 0
     for i in range(keys.size):
         key = keys[i]

@@ -1,4 +1,4 @@
-"""Checksums of rows that don't depend on their order: the sum of a hash of each row."""
+"""Checksums of rows, independent of their order: the sum of a hash of each row."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def mix_column(hashes, column):
 
 @kernel
 def sum_hashes(hashes, column):
-    """Sum the hashes of rows, a column's bits mixed in, modulo 2^64."""
+    """Sum the hashes of rows, after mixing in a column's bits, modulo 2^64."""
     total = np.uint64(0)
     for i in range(hashes.size):
         total += mix(np.uint64(hashes[i]) * GOLDEN_STEP ^ column[i])

@@ -1,4 +1,4 @@
-"""Rows by their class, and matrices of a column for each class."""
+"""Rows by class, and matrices with one column per class."""
 
 import numpy as np
 
@@ -6,14 +6,14 @@ from fastevals._compile.jit import kernel
 from fastevals._kernels.compensated import add, product, two_sum
 from fastevals._kernels.partition import key_of
 
-ROWS_PER_TILE = 64  # rows whose values of one column are written together: whole lines of memory
+ROWS_PER_TILE = 64  # rows whose values of one column are written in one go, as whole cache lines
 
 
 @kernel
 def copy_columns(matrix, first, columns):
-    """Write row i of the matrix to columns[:, first + i]; give the lowest and the highest sum of a row.
+    """Write row i of the matrix to columns[:, first + i]; return the lowest and the highest sum of a row.
 
-    They are NaN or infinite if a value is.
+    These are NaN or infinite if any value is.
     """
     lowest, highest = np.inf, -np.inf
     odd = 0.0
@@ -29,7 +29,7 @@ def copy_columns(matrix, first, columns):
                 columns[j, first + i] = value
         for i in range(stop - start):
             lowest, highest = min(lowest, sums[i]), max(highest, sums[i])
-            odd += sums[i] * 0.0  # NaN of all that isn't finite
+            odd += sums[i] * 0.0  # NaN if any sum is not finite
     return lowest + odd, highest + odd
 
 
@@ -44,7 +44,7 @@ def keys_of_class(bits, codes, k, flip_below, flip, keys):
 
 @kernel
 def add_by_class(values, codes, sums):
-    """Add values[i] to sums[codes[i], i % 2]: with two sums for each class neighbours alike don't wait as long."""
+    """Add values[i] to sums[codes[i], i % 2]; with two sums per class, equal neighbours wait less for each other."""
     even = codes.size & ~1
     for i in range(0, even, 2):
         sums[codes[i], 0] += values[i]
@@ -55,10 +55,10 @@ def add_by_class(values, codes, sums):
 
 @kernel
 def sum_above(keys, weights, above):
-    """Write above[p], for p rows of ascending keys below another row plus up to it, the weight above plus from it on.
+    """Write above[p]: the weight above a row plus that from it on, where p is the keys below it plus those up to it.
 
-    The two differ where the row is tied with keys; each p is of one place alone, and those of none are left as they
-    are. Sums are pairs.
+    The two numbers differ where the row is tied with keys. Each p has one position only; entries without a position are
+    not changed. Sums are pairs.
     """
     high, low = 0.0, 0.0
     end = keys.size
@@ -87,9 +87,9 @@ def add_weighted_by_class(placements, codes, weights, above, sums):
 
 @kernel
 def divide_by_pairs(sums, totals, j, areas):
-    """Write areas[k], the sum of class k over all parts of sums[n_parts, K] by twice the product of two totals.
+    """Write areas[k]: the sum of class k over all parts of sums[n_parts, K], divided by twice two totals' product.
 
-    These are of class j and of class k. All are pairs, and the ratio is rounded once; 0 / 0 is NaN.
+    The totals are those of classes j and k. All are pairs, and the ratio is rounded once; 0 / 0 is NaN.
     """
     for k in range(areas.size):
         high, low = 0.0, 0.0

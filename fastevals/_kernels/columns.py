@@ -1,7 +1,7 @@
-"""One column of scores ranked in few calls: Python is seldom entered, so that many columns share threads well.
+"""Rank one column of scores in few calls: Python is entered rarely, so that many columns can share threads.
 
-A row is one number: its key, moved to start from zero, and below it a bit that is set where the row is positive. So a
-tie group has its negatives first.
+A row is one number: its key, shifted to start at zero, and as the lowest bit whether the row is positive. Hence the
+negatives of a group of ties come first.
 """
 
 import numpy as np
@@ -15,10 +15,10 @@ MIDDLE = np.uint64(2**63)  # key of zero
 
 @kernel
 def pack_rows(bits, flags, flip_below, flip, rows):
-    """Write each row's number; give the lowest and the highest key, and whether the numbers hold all keys.
+    """Write each row's number; return the lowest and the highest key, and whether the numbers can hold all keys.
 
-    Keys of floats fall into two far ranges, of which the gap but for zero is left out: only scores that span more than
-    half of all floats don't fit.
+    Keys of floats fall into two distant ranges, and the gap between them is left out, except for zero. Only scores that
+    span more than half of all floats don't fit.
     """
     low = ~np.uint64(0)
     high = np.uint64(0)
@@ -45,10 +45,10 @@ def pack_rows(bits, flags, flip_below, flip, rows):
 
 @kernel
 def sort_rows(packed, slots, low, shift, table, cut, lows, shifts, starts, fine, ends, space, cells, rows):
-    """Move packed rows to their buckets in `rows`, by `partition.fit_buckets`, and sort these.
+    """Move packed rows to their buckets in `rows`, by `partition.fit_buckets`, and sort each bucket.
 
-    The room of the packed rows is working memory, and so are `slots`, as long, `space` (see `find_slots`) and `cells`;
-    `ends`, of one more than there are buckets, is zero.
+    The packed rows are then working memory, like `slots` of the same length, `space` (see `find_slots`) and `cells`;
+    `ends`, one longer than the number of buckets, must be zero.
     """
     none = np.int64(0)
     for start in range(0, packed.size, ROWS_PER_STRIP):
@@ -73,7 +73,7 @@ def sort_rows(packed, slots, low, shift, table, cut, lows, shifts, starts, fine,
 
 @kernel
 def square_placements(rows):
-    """Sum the squares of doubled placements of ascending rows: of the negatives, and of the positives."""
+    """Return the sums of squared doubled placements of ascending rows, of the negatives and of the positives."""
     of_negatives = 0
     of_positives = 0
     negatives = 0

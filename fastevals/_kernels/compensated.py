@@ -1,7 +1,7 @@
 """Sums with twice the precision of a float: an unevaluated pair (high, low).
 
-Dekker, T. J. (1971), Numerische Mathematik 18, 224-242, doi:10.1007/BF01397083. With it the sums over a perfect
-ranking cancel exactly and integer weights give what repeated rows give.
+Dekker, T. J. (1971), Numerische Mathematik 18, 224-242, doi:10.1007/BF01397083. This makes the sums over a perfect
+ranking cancel exactly, and integer weights give the same result as repeated rows.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from fastevals._compile.jit import kernel
 
 @kernel
 def two_sum(a, b):
-    """Sum of two floats and its rounding error, exactly."""
+    """Return the sum of two floats and its rounding error, exactly."""
     total = a + b
     shadow = total - a
     return total, (a - (total - shadow)) + (b - shadow)
@@ -26,7 +26,7 @@ def add(high, low, x):
 
 @kernel
 def accumulate(pair, x):
-    """Add x to pair[2] in place; past the largest float the pair is (inf, 0)."""
+    """Add x to pair[2] in place; beyond the largest float the pair is (inf, 0)."""
     high, low = add(pair[0], pair[1], x)
     if low == low:
         pair[0], pair[1] = high, low
@@ -36,13 +36,13 @@ def accumulate(pair, x):
 
 @kernel
 def difference(a, b):
-    """Difference of two floats and its rounding error, exactly."""
+    """Return the difference of two floats and its rounding error, exactly."""
     return two_sum(a, -b)
 
 
 @kernel
 def product(a, b):
-    """Product of two floats and its rounding error, exactly (both below 2**500)."""
+    """Return the product of two floats and its rounding error, exactly (both below 2**500)."""
     split_a = 134217729.0 * a
     a_high = split_a - (split_a - a)
     a_low = a - a_high
@@ -53,8 +53,8 @@ def product(a, b):
     return total, ((a_high * b_high - total) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
-# As integers: exact, whatever the order of what is added. A float from 0 up is cut into limbs: its whole part and six
-# pieces of 26 bits of the fraction. What is below 2^-156 is cut off.
+# Sums as integers, exact in any order. A non-negative float is cut into limbs: its integer part and six pieces of 26
+# bits of its fraction. Bits below 2^-156 are truncated.
 
 LIMBS = 7
 BITS = 26
@@ -63,7 +63,7 @@ BASE = 2.0**26
 
 @kernel
 def sum_limbs(values, times, limbs):
-    """Add each value, as often as it counts, to the limbs of a sum; values are finite."""
+    """Add each value times its count to the limbs of a sum; values must be finite."""
     a, b, c, d, e, f, g = limbs[0], limbs[1], limbs[2], limbs[3], limbs[4], limbs[5], limbs[6]
     for i in range(values.size):
         n = np.int64(times[i])

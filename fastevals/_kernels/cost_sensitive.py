@@ -1,4 +1,4 @@
-"""Kernel that picks the cheapest action of each row."""
+"""Kernel that chooses the cheapest action for each row."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ ROWS_PER_STEP = 256  # rows whose totals stay in the nearest cache
 
 @kernel
 def cheapest_actions(probabilities, costs, chosen):
-    """Write each row's action of least total cost, the first of equals; (classes, rows), (actions, classes), (rows,).
+    """Write each row's cheapest action, the first of equals; shapes are (classes, rows), (actions, classes), (rows,).
 
-    A total adds up in the order of the classes, whatever rows stand beside it. A matrix product's last bits depend on
-    a row's place in its block; per row, product and argmin take 5 x as long at 2 classes, as long at 30, and a third
-    at 1000. Four classes a loop, not one: 3 to 5 x faster from 10 classes on.
+    A total is summed in the order of the classes, independently of other rows; the last bits of a matrix product depend
+    on a row's place in its block. Compared with this, product and argmin take 5 x as long at 2 classes, as long at 30,
+    and a third at 1000. Four classes per loop are 3 to 5 x faster than one, from 10 classes on.
     """
     n_actions, n_classes = costs.shape
     total, least = np.empty(ROWS_PER_STEP), np.empty(ROWS_PER_STEP)

@@ -1,4 +1,4 @@
-"""Bootstrap draws: how often each row, or cell of rows, is drawn when n rows are drawn from n, with replacement."""
+"""Bootstrap draws: how often each row, or cell of rows, is drawn when n of n rows are drawn with replacement."""
 
 import math
 
@@ -8,24 +8,24 @@ from fastevals._compile.jit import kernel
 from fastevals._kernels import UNIT_64
 from fastevals._kernels.random import bits, fill_bits, stream_key, uniform_below
 
-LARGEST_PIECE = 32  # rows of a cell whose count is drawn at once
-ROW_BLOCK = 1024  # rows whose random bits, and counts, stay in the nearest cache
-ROW_LIMITS = 8  # limits of 16 bits between a row's counts: 8 and more have less than 2**-16, and stand for all the rest
-ROW_TABLE = 32  # the same, and the cumulative probabilities of all the rest
+LARGEST_PIECE = 32  # rows of a cell whose count is drawn in one go
+ROW_BLOCK = 1024  # rows whose random bits and counts stay in the nearest cache
+ROW_LIMITS = 8  # 16-bit limits between a row's counts; counts of 8 or more have probability below 2**-16 in total
+ROW_TABLE = 32  # these limits, followed by the cumulative probabilities of larger counts
 WORD_BLOCK = 512  # words of 8 rows; their running totals stay in the nearest cache
 EACH_BYTE, LAST_BYTE = np.uint64(0x0101010101010101), np.uint64(56)
 BYTE, THIRD = np.uint64(8), np.uint32(3)
-FRACTION, BELOW = 2.0**-53, np.uint64(11)  # a float has 53 of 64 bits
-FEW_EXPECTED = 10.0  # successes, below which a binomial is found by adding up chances
-GUIDE_SHIFT = np.uint64(56)  # the first 8 bits of a random number choose where the search of a table starts
+FRACTION, BELOW = 2.0**-53, np.uint64(11)  # a float holds 53 of 64 bits
+FEW_EXPECTED = 10.0  # expected successes, below which a binomial is drawn by adding up probabilities
+GUIDE_SHIFT = np.uint64(56)  # the first 8 bits of a random number choose where the search in a table starts
 
 
 @kernel
 def poisson(random, size, tables, guides):
-    """Count of a cell with so many rows, the least j with random <= tables[size, j]; always 0 for one without.
+    """Return the count of a cell with `size` rows: the lowest j with random <= tables[size, j]; 0 for no rows.
 
-    Each table ascends to the largest integer; guides[size, b] is where to start for the first 8 bits b. Places are
-    unsigned: for others a compiled loop asks whether they are negative.
+    Each table ascends to the largest integer; guides[size, b] is where the search starts for the first 8 bits b.
+    Indices are unsigned, because a compiled loop checks others for negative values.
     """
     table = np.uint64(size)
     j = np.uint64(guides[table, random >> GUIDE_SHIFT])
@@ -36,7 +36,7 @@ def poisson(random, size, tables, guides):
 
 @kernel
 def draw_poisson(sizes, tables, guides, key, counts):
-    """Draw each cell's Poisson count, of a mean proportional to its size; give their sum and the counters used up."""
+    """Draw each cell's Poisson count, with a mean proportional to its size; return their sum and the next counter."""
     counter = np.uint64(0)
     total = 0
     for cell in range(sizes.size):
@@ -55,12 +55,12 @@ def draw_poisson(sizes, tables, guides, key, counts):
 
 @kernel
 def draw_cells(sizes, n, cell_of_block, start_of_block, shift, tables, guides, key, counts):
-    """Draw n rows out of the n of all cells: write how many are of each cell, exactly multinomial.
+    """Draw n rows out of the n of all cells: write the number drawn from each cell, which is exactly multinomial.
 
-    Independent Poisson counts are multinomial given their sum, and stay so when the rows that are missing are drawn
-    one by one. Where the sum is above n they are drawn anew: that depends on the sum alone. Row `row` is in the cell
-    `cell_of_block[row >> shift]`, whose rows start at `start_of_block[...]`, or in one of the next. Without tables all
-    rows are drawn one by one.
+    Independent Poisson counts are multinomial given their sum, and stay so when the missing rows are drawn one by one.
+    If the sum exceeds n, all counts are drawn again, which depends on the sum alone. Row `row` is in the cell
+    `cell_of_block[row >> shift]`, whose rows start at `start_of_block[...]`, or in one of the next cells. Without
+    tables all rows are drawn one by one.
     """
     total = n + 1
     attempt = np.uint64(0)
@@ -85,13 +85,13 @@ def draw_cells(sizes, n, cell_of_block, start_of_block, shift, tables, guides, k
 
 @kernel
 def uniform(key, counter):
-    """Number between 0 and 1, neither of them."""
+    """Return a number strictly between 0 and 1."""
     return (float(bits(key, counter) >> BELOW) + 0.5) * FRACTION
 
 
 @kernel
 def stirling(k):
-    """What Stirling's formula of log k! lacks."""
+    """Return the error of Stirling's formula for log k!."""
     if k < 10:
         return math.lgamma(k + 1.0) - (0.9189385332046728 + (k + 0.5) * math.log(k + 1.0) - (k + 1.0))
     square = (k + 1.0) * (k + 1.0)
@@ -100,9 +100,9 @@ def stirling(k):
 
 @kernel
 def binomial(n, chance, key, counter):
-    """Number of successes in n tries, each with a chance up to a half; and the counter after those used up.
+    """Return the number of successes in n trials with a chance of at most a half, and the next counter.
 
-    Transformed rejection, of 1.2 pairs of random numbers: Hoermann (1993), "The Generation of Binomial Random
+    Transformed rejection, which takes 1.2 pairs of random numbers: Hoermann (1993), "The Generation of Binomial Random
     Variates", Journal of Statistical Computation and Simulation 46, 101-110, doi:10.1080/00949659308811496.
     """
     if n * chance < FEW_EXPECTED:
@@ -137,7 +137,7 @@ def binomial(n, chance, key, counter):
 
 @kernel
 def draw_binomials(sizes, n, key, counts):
-    """`draw_cells`, a binomial a cell: of the rows that are left to be drawn, those that fall on it."""
+    """Draw as `draw_cells` does, by one binomial per cell: its share of the rows still to be drawn."""
     missing, left = n, n
     counter = np.uint64(0)
     for cell in range(sizes.size):
@@ -157,9 +157,10 @@ def draw_binomials(sizes, n, key, counts):
 
 @kernel
 def tally(random, limits, counts):
-    """Write how many of the limits each 16-bit random number is above; give the largest of these.
+    """Write how many of the limits each 16-bit random number exceeds; return the largest of the numbers.
 
-    Eight comparisons in vectors. Of 32 bits there were twelve, of half as many numbers: it took six times as long.
+    The eight comparisons are done in vectors. With twelve 32-bit limits, for half as many numbers per vector, it took
+    six times as long.
     """
     l0, l1, l2, l3 = np.uint16(limits[0]), np.uint16(limits[1]), np.uint16(limits[2]), np.uint16(limits[3])
     l4, l5, l6, l7 = np.uint16(limits[4]), np.uint16(limits[5]), np.uint16(limits[6]), np.uint16(limits[7])
@@ -175,7 +176,7 @@ def tally(random, limits, counts):
 
 @kernel
 def draw_row_poisson(limits, key, words, parts, counts):
-    """Draw each row's Poisson count; give their sum. One of ROW_LIMITS stands for what 16 bits can't tell."""
+    """Draw each row's Poisson count; return their sum. Counts of ROW_LIMITS or more need further random bits."""
     n, total = counts.size, 0
     for start in range(0, n, ROW_BLOCK):
         fill_bits(key, start // 4, words)
@@ -194,10 +195,10 @@ def draw_row_poisson(limits, key, words, parts, counts):
 
 @kernel
 def draw_rows(limits, key, words, parts, counts):
-    """`draw_cells` for single rows, 20 x as fast.
+    """Draw as `draw_cells` does for single rows, 20 x as fast.
 
-    `words` is scratch for ROW_BLOCK / 4 random numbers, `parts` are its 16-bit parts (a view made in here takes 0.1 s
-    to compile). Without limits all rows are drawn one by one.
+    `words` is scratch for ROW_BLOCK / 4 random numbers, and `parts` is its view as 16-bit numbers (a view made in here
+    takes 0.1 s to compile). Without limits all rows are drawn one by one.
     """
     n = counts.size
     total = n + 1
@@ -218,20 +219,20 @@ def draw_rows(limits, key, words, parts, counts):
 
 @kernel
 def take_drawn(times, units, drawn):
-    """Write how often the unit of each row was drawn."""
+    """Write how often each row's unit was drawn."""
     for row in range(units.size):
         drawn[row] = times[units[row]]
 
 
 @kernel
 def count_drawn(drawn, ends, cells_before, within, sums, before, counts):
-    """Write how many rows of each cell were drawn: cell k is of the rows from ends[k - 1] up to ends[k].
+    """Write how many rows of each cell were drawn; cell k has the rows from ends[k - 1] up to ends[k].
 
-    Running totals are read off at the ends: a loop over the rows of each cell would make for one wrong guess a cell.
-    `drawn` holds 8 rows a word (padded with zeros), a byte each; cells_before[b] is the number of cells that end within
-    the first b blocks of words. Times 0x0101010101010101 a word's bytes are the sums of those before, itself included:
-    8 rows are drawn fewer than 256 times, for fewer rows than that add up to less, and with more the chance of it is
-    below 1e-200. `within` and `before` are scratch for a block of words and one, `sums` are the bytes of `within`.
+    Running totals are read at the ends, as a loop over the rows of each cell would mispredict one branch per cell.
+    `drawn` holds 8 rows per word, one byte each, padded with zeros; cells_before[b] is the number of cells that end
+    within the first b blocks of words. Multiplying a word by 0x0101010101010101 turns each byte into the sum of the
+    bytes up to it. This needs 8 rows to be drawn fewer than 256 times: the probability of more is below 1e-200.
+    `within` and `before` are scratch for a block of words and one more; `sums` is `within` as bytes.
     """
     total, last = np.int32(0), np.int32(0)
     for block in range(cells_before.size - 1):
@@ -257,7 +258,7 @@ def count_drawn(drawn, ends, cells_before, within, sums, before, counts):
 
 @kernel
 def sum_drawn(drawn, weights, ends, counts):
-    """`count_drawn` of rows that have weights, a byte of `drawn` each: a cell's sum is rounded by no other's."""
+    """Sum as `count_drawn` counts, for weighted rows with one byte of `drawn` each; cells are rounded independently."""
     row = np.uint64(0)
     for cell in range(ends.size):
         total = 0.0

@@ -1,6 +1,6 @@
-"""Counts and sums of the rows of each test set, from the fold that each row is tested in.
+"""Counts and sums of the rows of each test set, from the fold in which each row is tested.
 
-`folds[n_repeats, n_samples]` are unsigned: those from `n_folds` on, however large, are no test set's.
+`folds[n_repeats, n_samples]` are unsigned; numbers from `n_folds` on belong to no test set.
 """
 
 from fastevals._compile.jit import kernel
@@ -34,9 +34,9 @@ def add_terms(folds, terms, totals):
 
 @kernel
 def add_deviations(folds, values, sizes, totals):
-    """Write the mean of the values, and the sum of the squares of what they deviate from it, to the last two totals.
+    """Write the mean of the values and the sum of squared deviations from it to the last two totals.
 
-    Welford's way, by which equal values deviate by exactly 0. `sizes` is scratch of n_folds.
+    Uses Welford's algorithm, in which equal values deviate by exactly 0. `sizes` is scratch of n_folds.
     """
     n_folds, mean, scatter = totals.shape[1], totals.shape[2] - 2, totals.shape[2] - 1
     for repeat in range(folds.shape[0]):

@@ -1,4 +1,4 @@
-"""Bootstrap of the AUC within groups, and of means over groups; see `groups_metrics` for how rows lie."""
+"""Bootstrap of the AUC within groups, and of means over groups; rows are stored as in `groups_metrics`."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from fastevals._kernels.sorting import sort_keys
 
 @kernel
 def draw_rows(n, key, times):
-    """Draw n of n rows, n below 2**31, with replacement: write how often each was, two rows from each 64 bits."""
+    """Draw n of n rows with replacement, n below 2**31: write how often each is drawn, using 64 bits for two rows."""
     times[:n] = 0
     rows = np.uint64(n)
     for i in range(n // 2):
@@ -23,9 +23,9 @@ def draw_rows(n, key, times):
 
 @kernel
 def draw_aucs(keys, weights, starts, g, key, first, last, times, totals, belows, ties, out):
-    """Write the AUC of replicates from `first` up to `last` of a group, NaN where a class was not drawn.
+    """Write the AUC of a group in the replicates from `first` up to `last`, NaN if a class was not drawn.
 
-    Replicate r has the stream (key, g, r). `times`, `totals` (one more), `belows` and `ties` have room for the rows.
+    Replicate r uses the stream (key, g, r). `times`, `totals` (one longer), `belows` and `ties` have room for the rows.
     """
     start, middle, stop = starts[2 * g], starts[2 * g + 1], starts[2 * g + 2]
     n_neg, n_pos = middle - start, stop - middle
@@ -61,7 +61,7 @@ def draw_aucs(keys, weights, starts, g, key, first, last, times, totals, belows,
 
 @kernel
 def quantile(ascending, share):
-    """Quantile, linear between two values."""
+    """Return the quantile, interpolated linearly."""
     at = share * (ascending.size - 1)
     i = min(np.int64(at), ascending.size - 1)
     if i + 1 >= ascending.size:
@@ -71,9 +71,9 @@ def quantile(ascending, share):
 
 @kernel
 def summarise_draws(values, tail, scratch, cells, out):
-    """Write low and high end, standard error and the number of undefined ones of replicates, not negative; sort them.
+    """Write the interval, standard error and number of undefined replicates; values are not negative. Sorts them.
 
-    The bits of floats that are not negative have their order.
+    The bits of non-negative floats have the same order as the floats.
     """
     n, mean = 0, 0.0
     for i in range(values.size):
@@ -101,7 +101,7 @@ def summarise_draws(values, tail, scratch, cells, out):
 def draw_spans(keys, weights, starts, first, last, key, number, stop, tail, spaces, values, scratch, cells, out):
     """Draw replicates from `number` up to `stop` of each of the groups from `first` up to `last` into `values`.
 
-    With a tail above zero `values` are then all there are, and are summarised in out[g]; NaN for a group without a
+    If `tail` is above zero, `values` then holds all replicates and is summarised in out[g]; NaN for a group without a
     class. `spaces` are those of `draw_aucs`.
     """
     times, totals, belows, ties = spaces
@@ -117,7 +117,7 @@ def draw_spans(keys, weights, starts, first, last, key, number, stop, tail, spac
 
 @kernel
 def weighted_mean(times, values, weights):
-    """Mean of values by how often each was drawn times its weight; NaN where none with a weight was."""
+    """Return the mean of values weighted by draws times weights; NaN if none with a weight was drawn."""
     total, base = 0.0, 0.0
     for i in range(values.size):
         weight = times[i] * weights[i]

@@ -1,4 +1,4 @@
-"""Errors of predicted numbers in each group: sums in the rows' own order, medians of errors sorted by group."""
+"""Errors of predicted numbers in each group: sums in the order of the rows, medians from errors sorted by group."""
 
 from fastevals._compile.jit import kernel
 from fastevals._kernels.compensated import accumulate
@@ -11,8 +11,9 @@ from fastevals._kernels.regression import EPSILON
 def add_errors(groups, targets, predictions, weights, sums, targets_so_far):
     """Add each row to the pairs sums[group, 5, 2]: weight, squared error, error above and below, relative error.
 
-    targets_so_far[group] are their mean, the sum of squared deviations from it (Welford's way, by which equal targets
-    deviate by exactly 0; West 1979, doi:10.1145/359146.359153), the first, and how many differ from that.
+    targets_so_far[group] are the targets' mean, the sum of squared deviations from it, the first target, and the number
+    of targets that differ from the first. Welford's algorithm makes equal targets deviate by exactly 0 (West 1979,
+    doi:10.1145/359146.359153).
     """
     for i in range(groups.size):
         g, y = groups[i], targets[i]
@@ -36,7 +37,7 @@ def add_errors(groups, targets, predictions, weights, sums, targets_so_far):
 
 @kernel
 def middle_rows(weights, errors, starts, first, last, rows):
-    """Write the two rows (or one twice) whose errors make the weighted median of each group; errors ascend in each."""
+    """Write the two rows (or one twice) whose errors give each group's weighted median; errors ascend in groups."""
     for g in range(first, last):
         start, stop = starts[g], starts[g + 1]
         low, high = find_half(errors[start:stop], weights[start:stop], *sum_of(weights[start:stop]))

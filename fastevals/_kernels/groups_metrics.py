@@ -1,7 +1,7 @@
-"""Metrics of each group: its negatives and its positives lie one after the other, each ascending.
+"""Metrics of each group, whose negatives and positives are stored one after the other, each ascending.
 
 Group g has its negatives at keys[starts[2 g] : starts[2 g + 1]] and its positives from there up to starts[2 g + 2].
-Where rows have no weights their AUCs are of integers; other kernels take ones, of which sums are exact.
+Unweighted AUCs are computed from integers; other kernels take weights of one, whose sums are exact.
 """
 
 import math
@@ -33,7 +33,7 @@ def doubled_wins(keys, starts, first, last, doubled):
 
 @kernel
 def sum_of(values):
-    """Sum as a pair."""
+    """Return the sum as a pair."""
     high, low = 0.0, 0.0
     for i in range(values.size):
         high, low = add(high, low, values[i])
@@ -42,7 +42,7 @@ def sum_of(values):
 
 @kernel
 def unit_of(total):
-    """The power of two that brings a total near 1."""
+    """Return the power of two that brings a total near 1."""
     return math.ldexp(1.0, -max(math.frexp(total)[1], -1000))
 
 
@@ -81,11 +81,11 @@ def weighted_aucs(keys, weights, starts, first, last, aucs):
 
 @kernel
 def placement_squares(keys, weights, starts, n_pos, n_neg, aucs, first, last, variances):
-    """Write DeLong's variances of the AUCs of groups; NaN with fewer than two rows of a class.
+    """Write DeLong's variances of the groups' AUCs; NaN with fewer than two rows of a class.
 
-    Doubled placements are integers; they are taken from the integer nearest to their mean, so that squares don't
-    cancel. A weight is how often a row counts. A negative is placed by the positives below it, where DeLong takes those
-    above: the variance is the same.
+    Doubled placements are integers; subtracting the integer nearest to their mean avoids cancellation of squares. A
+    weight is the number of times a row counts. A negative is placed by the positives below it, not above it as in
+    DeLong; the variance is the same.
     """
     for g in range(first, last):
         if n_pos[g] < 2 or n_neg[g] < 2:
@@ -99,7 +99,7 @@ def placement_squares(keys, weights, starts, n_pos, n_neg, aucs, first, last, va
 
 @kernel
 def spread(keys, weights, start, stop, other, other_stop, share, n, n_other):
-    """Variance of the mean placement of the rows from `start` up to `stop` among those of the other class."""
+    """Return the variance of the mean placement of rows from `start` up to `stop` among those of the other class."""
     center = np.rint(2.0 * share * n_other)
     off, squares = 0.0, 0.0
     below, tied, at, deviation = 0.0, 0.0, other, 0.0
@@ -121,7 +121,7 @@ def spread(keys, weights, start, stop, other, other_stop, share, n, n_other):
 
 @kernel
 def share(high, low, total):
-    """Divide a pair by a float that is no less, above zero, as if the pair were rounded once."""
+    """Divide a pair by a positive float at least as large, as if the pair were rounded once."""
     unit = unit_of(total)
     high, low, total = high * unit, low * unit, total * unit
     first = high / total
@@ -137,7 +137,7 @@ def average_precisions(keys, weights, starts, first, last, values):
         tp, tp_low, fp, fp_low = 0.0, 0.0, 0.0, 0.0
         high, low = 0.0, 0.0
         at, i = middle - 1, stop - 1
-        up = unit_of(sum_of(weights[middle:stop])[0])  # else products with precision may vanish
+        up = unit_of(sum_of(weights[middle:stop])[0])  # otherwise products with precision may underflow
         while i >= middle:
             key = keys[i]
             gain, gain_low = 0.0, 0.0
@@ -157,9 +157,9 @@ def average_precisions(keys, weights, starts, first, last, values):
 
 @kernel
 def count_at_least(keys, weights, starts, key, above, first, last, cells):
-    """Write the weight of each slot's rows whose key is at least `key` (`above` it), and of the others.
+    """Write the weight of each slot's rows with a key of at least `key` (or `above` it), and of the others.
 
-    They go to cells[slot, 0] and cells[slot, 1].
+    These are cells[slot, 0] and cells[slot, 1].
     """
     for slot in range(first, last):
         start, stop = starts[slot], starts[slot + 1]

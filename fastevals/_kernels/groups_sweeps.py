@@ -1,6 +1,6 @@
-"""Metrics of each group by the kernels of bootstrap replicates, which take the steps of a ranking (see `steps`).
+"""Metrics of each group, by the kernels of bootstrap replicates, which take the steps of a ranking (see `steps`).
 
-A group is to them a replicate in which each row was drawn as often as its weight says. How rows lie: `groups_metrics`.
+To them a group is a replicate that drew each row as often as its weight says. Rows are stored as in `groups_metrics`.
 """
 
 import numpy as np
@@ -11,14 +11,14 @@ from fastevals._kernels.compensated import add
 
 @kernel
 def fill_group_steps(keys, weights, starts, first, last, positives, negatives, step_keys, ends, totals):
-    """Write the steps of the groups from `first` up to `last`, a step a distinct key, where each group's end, and sums.
+    """Write the steps of the groups from `first` up to `last`, one per distinct key, each group's end, and its totals.
 
-    What a step has of a class is the difference of two sums, each rounded once: roundings don't add up.
+    A step's weight of a class is the difference of two sums, each rounded once, so that rounding errors don't add up.
     """
     step = 0
     for g in range(first, last):
         start, middle = starts[2 * g], starts[2 * g + 1]
-        negative, positive = middle - 1, starts[2 * g + 2] - 1  # the highest that are not yet counted
+        negative, positive = middle - 1, starts[2 * g + 2] - 1  # the highest not yet counted
         tp, tp_low, fp, fp_low = 0.0, 0.0, 0.0, 0.0
         while negative >= start or positive >= middle:
             if positive < middle or (negative >= start and keys[negative] > keys[positive]):
@@ -40,9 +40,9 @@ def fill_group_steps(keys, weights, starts, first, last, positives, negatives, s
 
 @kernel
 def sum_over_rows(positives, negatives, of_positive, of_negative, bins, ends, totals, out):
-    """Write a mean over each group's rows: of what a positive and a negative of each step count for.
+    """Write a mean over each group's rows of the terms of a positive and of a negative of each step.
 
-    In each of several bins of steps sums are taken by themselves, without their signs. NaN without steps.
+    Absolute sums over each of several bins of steps are added up. NaN without steps.
     """
     start = 0
     for g in range(ends.size):
@@ -71,12 +71,12 @@ def write_counts(out, g, counts):
 
 @kernel_maker
 def sweep_of_groups(metric, gives_counts):
-    """Make the kernel that sweeps a metric of groups."""
+    """Make the kernel that sweeps a metric over groups."""
     write = write_counts if gives_counts else write_value
 
     @kernel
     def sweep(positives, negatives, tied, ends, totals, parameters, scratch, out):
-        """Write what the metric gives for each group to out[g], NaN where it has no steps; they end at ends[g]."""
+        """Write the metric of each group to out[g], NaN if it has no steps; its steps end at ends[g]."""
         start = 0
         for g in range(ends.size):
             rows = slice(start, ends[g])

@@ -1,6 +1,6 @@
-"""A metric without one row, for a row of each cell of a ranking's steps (see `steps`), in one pass down and up.
+"""Leave-one-out values of a metric, one per cell of a ranking's steps (see `steps`), in one pass down and one up.
 
-Also the groups that rows are left out by, where a metric has no such pass.
+Also the groups of rows to leave out, for metrics without such a pass.
 """
 
 import numpy as np
@@ -14,14 +14,14 @@ from fastevals._kernels.steps import wide
 
 @kernel
 def draw_groups(key, n_groups, groups):
-    """Write the random group, of up to 256, that each row is in."""
+    """Write the random group, one of up to 256, of each row."""
     for row in range(groups.size):
         groups[row] = uniform_below(n_groups, bits(key, np.uint64(row)))
 
 
 @kernel
 def leave_group_out(sizes, key, n_groups, group, counts):
-    """Write the rows of each cell that are not of a group: which of the groups a row is in is random."""
+    """Write the rows of each cell outside one group; rows are in random groups."""
     counter = np.uint64(0)
     for cell in range(sizes.size):
         kept = 0
@@ -33,12 +33,12 @@ def leave_group_out(sizes, key, n_groups, group, counts):
 
 # Areas that are sums over steps -----------------------------------------------------------------------------------
 
-STEPWISE, DAVIS_GOADRICH, LINEAR, PARTIAL = range(4)  # average precision, two areas of P-R, that of ROC within limits
+STEPWISE, DAVIS_GOADRICH, LINEAR, PARTIAL = range(4)  # average precision, two P-R areas, partial ROC area
 
 
 @kernel
 def step_area(form, tp, fp, up, down, tied, n_pos, n_neg, max_fpr, min_tpr):
-    """Area, in counts, that a step after tp and fp adds: as `replicate_metrics` has it."""
+    """Return the area, in counts, that a step after tp and fp adds; the same as in `replicate_metrics`."""
     if form == PARTIAL:
         start, stop, floor = float(fp), min(fp + down, max_fpr * n_neg), min_tpr * n_pos
         if stop <= start:
@@ -66,7 +66,7 @@ def step_area(form, tp, fp, up, down, tied, n_pos, n_neg, max_fpr, min_tpr):
 
 @kernel
 def area(positives, negatives, tied, n_pos, n_neg, form, max_fpr, min_tpr, values):
-    """Area without a row of each cell: it moves the counts of its step and of those below."""
+    """Write the area without a row of each cell; removing it changes the counts of its step and of those below."""
     for of in range(2):  # the class of the row
         lost = 1 - of, of
         left = n_pos - lost[0], n_neg - lost[1]
@@ -98,9 +98,9 @@ BEST_F, BEST_DIFFERENCE, WITH_RECALL, WITH_PRECISION, WITHIN_FPR, WITH_TPR, WITH
 
 @kernel
 def worth(rule, tp, fp, n_pos, n_neg, first, second, of_rates):
-    """Worth of a threshold by a rule of `replicate_thresholds`, -inf where not allowed; and the unit of its rounding.
+    """Return the value of a threshold by a rule of `replicate_thresholds`, -inf if not allowed, and its rounding unit.
 
-    `first` is the rule's limit, or beta, or the gain and `second` the loss.
+    `first` is the rule's limit, or beta, or the gain; `second` is the loss.
     """
     if rule == BEST_F:
         allowed, value = tp + fp > 0, tp / (first * first * n_pos + tp + fp)
@@ -124,19 +124,19 @@ def worth(rule, tp, fp, n_pos, n_neg, first, second, of_rates):
 
 @kernel
 def chosen_thresholds(positives, negatives, tied, n_pos, n_neg, of, rule, first, second, of_rates, out):
-    """Positives and negatives above the threshold that is chosen without a row of a class (0: positives) of a step.
+    """Find the threshold chosen without one row of a class (of = 0: positives) of each step; write the counts above it.
 
-    Thresholds above the row are best as if only the class had a row less; those below it, and its own, have it no
-    longer above them. Neighbouring steps for which the same counts are found are one column of out[3], where the third
-    entry is the rows that may be left out; gives the number of columns. Counts are -1 where no threshold is allowed.
-    Of those as good, but for rounding, the highest is taken.
+    Thresholds above the row are ranked as if only the total of the class were one less; thresholds below it, and its
+    own, lose it from the counts above them. Adjacent steps with the same counts become one column of `out`, whose third
+    entry is the number of rows that may be left out; returns the number of columns. Counts are -1 if no threshold is
+    allowed. Among thresholds that are equal up to rounding, the highest is taken.
     """
     lost_tp, lost_fp = 1 - of, of
     pos, neg = n_pos - lost_tp, n_neg - lost_fp
     nowhere = np.int64(-1)
     tp, fp, best, unit = np.int64(n_pos), np.int64(n_neg), -np.inf, 0.0
     at_tp, at_fp = nowhere, nowhere
-    for step in range(tied.size - 1, -1, -1):  # the best of those from the row's own down
+    for step in range(tied.size - 1, -1, -1):  # the best of those at the row's own threshold and below
         fp -= np.int64(negatives[step])
         ahead = fp + np.int64(negatives[step]) * tied[step]
         own = lost_tp > 0 or tied[step]  # whether a row of the step is above the step's threshold
@@ -152,7 +152,7 @@ def chosen_thresholds(positives, negatives, tied, n_pos, n_neg, of, rule, first,
     best, _ = worth(rule, tp, fp, pos, neg, first, second, of_rates)
     at_tp, at_fp = (tp, fp) if best > -np.inf else (nowhere, nowhere)
     columns = 0
-    for step in range(tied.size):  # the best of those above the row, and of all
+    for step in range(tied.size):  # the best of those above the row, and then of all
         rows = np.int64(negatives[step] if of else positives[step])
         tp += np.int64(positives[step])
         ahead = fp + np.int64(negatives[step]) * tied[step]

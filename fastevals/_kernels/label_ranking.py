@@ -1,4 +1,4 @@
-"""Rows of finite scores, one of each label (C-contiguous float64[n_rows, n_labels]): how the true ones stand."""
+"""Rows of finite scores, one per label (C-contiguous float64[n_rows, n_labels]): how the true labels rank."""
 
 import numpy as np
 
@@ -6,18 +6,18 @@ from fastevals._compile.jit import kernel
 from fastevals._kernels.partition import key_of
 from fastevals._kernels.sorting import sort_keys
 
-DIRECT = 128  # true labels of a row up to which comparing each with all labels is faster than sorting both kinds
-CELLS = 1 << 12  # that keys are sorted in
+DIRECT = 128  # true labels of a row, up to which comparing each with all labels is faster than sorting
+CELLS = 1 << 12  # cells for sorting keys
 MAGNITUDE, SIGN = np.int64(2**63 - 1), np.int64(-(2**63))  # bits of a float
 
 
 @kernel
 def cover_true(scores, true, out):
-    """Write how many labels score at least as high as the lowest true one: 0 of a row without."""
+    """Write how many labels score at least as high as the lowest true label; 0 for rows without a true label."""
     for i in range(scores.shape[0]):
         lowest, covered = np.inf, 0
         for j in range(scores.shape[1]):
-            score = scores[i, j]  # read in any case: no branch to mispredict
+            score = scores[i, j]  # always read, so that there is no branch to mispredict
             lowest = min(lowest, score if true[i, j] else np.inf)
         for j in range(scores.shape[1]):
             covered += scores[i, j] >= lowest
@@ -26,7 +26,7 @@ def cover_true(scores, true, out):
 
 @kernel
 def mean_precision(scores, true, out):
-    """Write the mean, over true labels, of the share of true ones among those as high: 1 where all are alike."""
+    """Write the mean over true labels of the share of true ones among labels at least as high; 1 if all are alike."""
     space, passed, cells = working_memory(scores.shape[1])
     for i in range(scores.shape[0]):
         n_true = count_as_high(scores[i], true[i], space, passed, cells)
@@ -38,7 +38,7 @@ def mean_precision(scores, true, out):
 
 @kernel
 def share_misordered(scores, true, out):
-    """Write the share of pairs of a true label and another that this is as high in: 0 where all are alike."""
+    """Write the share of pairs of a true and another label where the other is at least as high; 0 if all are alike."""
     space, passed, cells = working_memory(scores.shape[1])
     for i in range(scores.shape[0]):
         n_true = count_as_high(scores[i], true[i], space, passed, cells)
@@ -51,19 +51,19 @@ def share_misordered(scores, true, out):
 
 @kernel
 def working_memory(n_labels):
-    """Room for `count_as_high`."""
+    """Allocate working memory for `count_as_high`."""
     return np.empty((3, n_labels)), np.empty((2, n_labels), dtype=np.int64), np.empty(CELLS, dtype=np.int32)
 
 
 @kernel
 def count_as_high(row, true, space, passed, cells):
-    """Write how many true labels (passed[0]) and others (passed[1]) score at least as high as each true one.
+    """Write how many true labels (passed[0]) and others (passed[1]) score at least as high as each true label.
 
-    Gives the number of true labels, which come in any order.
+    Returns the number of true labels; they are in no particular order.
     """
     yes, no = space[0], space[1]
     n_true, n_other = 0, 0
-    for j in range(row.size):  # always written: no branch to mispredict
+    for j in range(row.size):  # always written, so that there is no branch to mispredict
         yes[n_true] = no[n_other] = row[j]
         n_true += true[j]
         n_other += not true[j]
@@ -85,7 +85,7 @@ def count_as_high(row, true, space, passed, cells):
 
 @kernel
 def as_keys(values):
-    """Make unsigned integers of the same order of floats, in place."""
+    """Turn floats into unsigned integers of the same order, in place."""
     bits, keys = values.view(np.int64), values.view(np.uint64)
     for i in range(values.size):
         keys[i] = key_of(bits[i], MAGNITUDE, SIGN)
@@ -94,7 +94,7 @@ def as_keys(values):
 
 @kernel
 def count_above_sorted(yes, no, passed):
-    """Do what `count_as_high` does of the keys of both, each ascending."""
+    """Write the same as `count_as_high` from the ascending keys of both kinds."""
     below = 0
     for a in range(yes.size):
         while below < no.size and no[below] < yes[a]:
@@ -105,19 +105,19 @@ def count_above_sorted(yes, no, passed):
 
 @kernel
 def count_ahead(scores, codes, out):
-    """Write how many labels rank ahead of a row's own, its number in `codes`: of equal scores the later label does."""
+    """Write how many labels rank ahead of the row's own (its number is in `codes`); later labels win ties."""
     for i in range(scores.shape[0]):
         row, code = scores[i], codes[i]
         own = row[code]
         ahead = 0
-        for j in range(row.size):  # without a branch it is three times as fast as in two loops
+        for j in range(row.size):  # one loop without a branch is three times as fast as two loops
             ahead += (row[j] > own) | ((row[j] == own) & (j > code))
         out[i] = ahead
 
 
 @kernel
 def hinge_losses(scores, codes, out):
-    """Write by how much the score of a row's own label, its number in `codes`, is less than the highest other and 1."""
+    """Write the hinge losses max(1 - own + highest other, 0) of each row; `codes` has the numbers of the own labels."""
     others = np.empty(scores.shape[1])
     for i in range(scores.shape[0]):
         for j in range(others.size):
@@ -131,7 +131,7 @@ def hinge_losses(scores, codes, out):
 
 @kernel
 def squared_errors(scores, codes, out):
-    """Write the squared differences of a row's probabilities from 1 of its own label, its number in `codes`, and 0."""
+    """Write each row's squared distance of its probabilities from 1 for its own label (in `codes`) and 0 for others."""
     for i in range(scores.shape[0]):
         own = np.int64(codes[i])
         total = 0.0
@@ -143,7 +143,7 @@ def squared_errors(scores, codes, out):
 
 @kernel
 def farthest_from_one(scores):
-    """Return how far from 1 the sum of a row is at most."""
+    """Return the largest distance of a row's sum from 1."""
     farthest = 0.0
     for i in range(scores.shape[0]):
         total = 0.0

@@ -1,4 +1,4 @@
-"""Numbers for labels that are rows of 32-bit words (fixed-width text, integers), and for 64-bit keys."""
+"""Number labels that are rows of 32-bit words (fixed-width text, integers), and 64-bit keys."""
 
 import numpy as np
 
@@ -10,10 +10,10 @@ SEED, MIX, HASH_SHIFT = (np.uint64(0x243F6A8885A308D3), np.uint64(0x9E3779B97F4A
 
 @kernel
 def number_words(words, slots, first, codes):
-    """Number the rows of words[n, w] in the order they are first seen, into `codes`; give how many are distinct.
+    """Number the rows of words[n, w] in the order of first occurrence, into `codes`; return how many are distinct.
 
-    `slots` is a hash table with linear probing: all -1, its length a power of two and more than that of `first`, which
-    gets each number's first row. Where `first` is too short the result is -1.
+    `slots` is a hash table with linear probing: initially all -1, with a power-of-two length above that of `first`,
+    which receives each number's first row. Returns -1 if `first` is too short.
     """
     mask = np.uint64(slots.size) - UNIT_64
     n = 0
@@ -49,7 +49,7 @@ def number_words(words, slots, first, codes):
 
 @kernel
 def slot_of(key, slots, keys, first):
-    """Slot of a hash table that holds a key, or that is free for it; keys[first[code]] is the key of a code."""
+    """Return the slot of a hash table that holds a key or is free for it; keys[first[code]] is the key of a code."""
     mask = np.uint64(slots.size) - UNIT_64
     hashed = np.uint64(key) * MIX
     at = (hashed ^ (hashed >> HASH_SHIFT)) & mask
@@ -60,9 +60,9 @@ def slot_of(key, slots, keys, first):
 
 @kernel
 def number_keys(keys, start, stop, slots, first, n, codes):
-    """Number keys[start : stop] in the order they are first seen, after n others; give where that ended, and the new n.
+    """Number keys[start : stop] in the order of first occurrence, after n others; return where it ended, and the new n.
 
-    It stops where `first`, which gets each number's first row, is full; `slots` is longer, a power of two.
+    It stops when `first`, which receives each number's first row, is full; `slots` is longer, a power of two.
     """
     for i in range(start, stop):
         if i > 0 and keys[i] == keys[i - 1]:
@@ -87,7 +87,7 @@ def enter_keys(keys, first, n, slots):
 
 @kernel
 def note_first(codes, start, first):
-    """Write the first row of each code to `first`, where it is -1; rows are counted from `start`."""
+    """Write each code's first row to `first`, where that is -1; rows are counted from `start`."""
     for i in range(codes.size):
         if first[codes[i]] < 0:
             first[codes[i]] = start + i

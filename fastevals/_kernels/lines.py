@@ -1,4 +1,4 @@
-"""Two polylines laid over each other, in one walk along both."""
+"""Lay two polylines over each other, in one walk along both."""
 
 import numpy as np
 
@@ -7,9 +7,9 @@ from fastevals._compile.jit import kernel
 
 @kernel
 def align(x, other_x, rounding, aligned, other_aligned):
-    """Write the places of both lines, ascending, with those that follow each other within rounding made the first.
+    """Write the ascending x of both lines; x that follow each other within rounding become equal to the first of them.
 
-    Gives the number of different places.
+    Returns the number of distinct x.
     """
     i, j, n = 0, 0, 0
     last, place = -np.inf, -np.inf
@@ -31,7 +31,7 @@ def align(x, other_x, rounding, aligned, other_aligned):
 
 @kernel
 def values_at(place, x, y, start):
-    """Return the values left and right of a place, and the first point beyond it, from the first not before it on."""
+    """Return the values left and right of a place, and the first point beyond it; searches from point `start` on."""
     if start == x.size:  # beyond the last point
         return y[start - 1], y[start - 1], start
     if x[start] == place:
@@ -49,7 +49,7 @@ def values_at(place, x, y, start):
 
 @kernel
 def overlay(x, y, other_x, other_y, places, mine, other):
-    """Write each place of two aligned lines twice, and their values left and right of it; `places` has room for all."""
+    """Write each x of two aligned lines twice, with both lines' values left and right of it, to arrays of that size."""
     i, j = 0, 0
     for k in range(0, places.size, 2):
         place = other_x[j] if i == x.size else x[i] if j == other_x.size else min(x[i], other_x[j])

@@ -1,31 +1,31 @@
-"""Logarithms of ratios, and exponentials, of several rows at once: without branches, so that loops run in vectors.
+"""Logarithms of ratios and exponentials without branches, so that loops over rows are vectorised.
 
-The compiler has none such: each call of `math.log` is of one row, 4 ns, and of `math.log1p` 13; a ratio here takes 2.
-Series are those of atanh and exp, up to where terms are below half an ulp. Results are within 4 ulps.
-Pairs of terms are added, then pairs of these (Estrin): none waits for all others, a sixth faster.
+The compiler has no vectorised ones: `math.log` takes 4 ns per row and `math.log1p` 13 ns; a ratio here takes 2 ns.
+The series of atanh and exp end where terms are below half an ulp. Results are within 4 ulps. Terms are added in pairs,
+then pairs of pairs (Estrin), so that no addition waits for all others: a sixth faster.
 """
 
 import numpy as np
 
 from fastevals._compile.jit import fused_kernel
 
-LN2, LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # log(2): 33 bits, times whole numbers exact, and the rest
+LN2, LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # log(2): 33 bits, exact times integers, and the rest
 LOG2_E = 1.4426950408889634
-ROUND = 1.5 * 2.0**52  # added to a small number leaves its nearest whole one in the last bits
+ROUND = 1.5 * 2.0**52  # added to a small number, leaves the nearest integer in the last bits
 FRACTION = np.uint64(2**52 - 1)  # the bits of a float below its exponent
 ROOT_HALF = np.uint64(0x3FE6A09E667F3BCD)  # the bits of sqrt(1/2)
-ABOVE = np.uint64(0x3FF0000000000000 - 0x3FE6A09E667F3BCD)  # from them to those of 1
-WHOLE_BITS = np.uint64(0x4330000000000000)  # the bits of 2**52, whose last count in ones
+ABOVE = np.uint64(0x3FF0000000000000 - 0x3FE6A09E667F3BCD)  # from these bits to those of 1
+WHOLE_BITS = np.uint64(0x4330000000000000)  # the bits of 2**52, whose last bit counts ones
 SHIFT = np.uint64(52)
 BIAS = 1023
 
 
 @fused_kernel
 def log_terms(a, b, difference):
-    """Terms of the logarithm of a / b, positive and between 2**-1022 and 2**1023; a - b may be known better.
+    """Return terms of log(a / b), for a / b positive and between 2**-1022 and 2**1023; `difference` is a - b.
 
-    It is power * LN2 + (2 * s + rest). Within sqrt(2) of 1 the power is 0, and 2 * s, with s = (a - b) / (a + b), is
-    the logarithm but for terms in the third power of s.
+    The logarithm is power * LN2 + (2 * s + rest). If the ratio is within sqrt(2) of 1, the power is 0, and 2 * s, with
+    s = (a - b) / (a + b), is the logarithm up to terms of third order in s.
     """
     bits = np.float64(a / b).view(np.uint64) + ABOVE
     power = np.uint64((bits >> SHIFT) | WHOLE_BITS).view(np.float64) - (2.0**52 + BIAS)
@@ -42,14 +42,14 @@ def log_terms(a, b, difference):
 
 @fused_kernel
 def log_ratio(a, b, difference):
-    """Logarithm of a / b, as `log_terms` takes it."""
+    """Return log(a / b); the arguments are those of `log_terms`."""
     power, s, rest = log_terms(a, b, difference)
     return power * LN2 + ((s + s) + rest)
 
 
 @fused_kernel
 def exponential(x):
-    """Exponential of x, within 700 of zero; less 1; and less 1 + x: each has digits of its own near zero."""
+    """Return exp(x), exp(x) - 1 and exp(x) - 1 - x, each to full precision near zero; x is within 700 of zero."""
     shifted = x * LOG2_E + ROUND
     power = shifted - ROUND
     r = (x - power * LN2) - power * LN2_LOW

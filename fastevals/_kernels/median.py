@@ -1,16 +1,16 @@
-"""The values within a bracket around a median or quantile, counts of the others, and where half the weight is."""
+"""Values within a bracket around a median or quantile, counts of the others, and where half the weight is."""
 
 import numpy as np
 
 from fastevals._compile.jit import kernel
 from fastevals._kernels.compensated import accumulate, add
 
-MAGNITUDE = np.uint64(2**63 - 1)  # the bits of a float without its sign
+MAGNITUDE = np.uint64(2**63 - 1)  # the bits of a float except its sign
 
 
 @kernel
 def count_outside(keys, first, low, high, counts):
-    """Add to counts[3] the keys before `first`, those at `low` among them, and those at `high`."""
+    """Add to counts[3] the keys before `first`, those of them equal to `low`, and those equal to `high`."""
     before, at_low, at_high = 0, 0, 0
     for i in range(keys.size):
         key = keys[i] & MAGNITUDE
@@ -24,22 +24,22 @@ def count_outside(keys, first, low, high, counts):
 
 @kernel
 def keep_between(keys, first, span, kept, found):
-    """Append the keys in [first, first + span) to kept[found:]; give the new end."""
+    """Append the keys in [first, first + span) to kept[found:]; return the new end."""
     place = np.uint64(found)
     for i in range(keys.size):
         key = keys[i] & MAGNITUDE
-        kept[place] = key  # always written, seldom kept: no branch to mispredict
+        kept[place] = key  # always written, seldom kept, so that there is no branch to mispredict
         place += np.uint64((key - first) < span)
     return np.int64(place)
 
 
 @kernel
 def collect(errors, low, high, counts, inside, found):
-    """Append the absolute errors between `low` and `high`, ends excluded, to inside[found:]; give the new end.
+    """Append the absolute errors strictly between `low` and `high` to inside[found:]; return the new end.
 
-    Adds to counts[3] those up to `low`, at it and at `high`. A `low` below zero excludes nothing. `inside` has room
-    for all rows. The bits of floats that are not negative are in their order: compared as integers, one comparison
-    does for both ends, 2x faster.
+    Adds to counts[3] the errors up to `low`, those equal to it, and those equal to `high`. A `low` below zero excludes
+    nothing. `inside` has room for all rows. Bits of non-negative floats are ordered like the floats: compared as
+    integers, one comparison checks both ends, 2x faster.
     """
     low_key, high_key = np.float64(low).view(np.uint64), np.float64(high).view(np.uint64)
     first = low_key + np.uint64(1) if low >= 0.0 else np.uint64(0)
@@ -51,9 +51,9 @@ def collect(errors, low, high, counts, inside, found):
 
 @kernel
 def collect_weighted(errors, w, low, high, sums, inside, weights, found):
-    """`collect` with the weight beside each error; give the new end.
+    """Collect weighted errors as `collect` does; return the new end.
 
-    sums[5, 2] are pairs: the weights below `low`, at it, at `high`, above `high` and between.
+    sums[5, 2] are pairs: the weights below `low`, at it, at `high`, above `high`, and between.
     """
     for i in range(errors.size):
         error = abs(errors[i])
@@ -69,10 +69,10 @@ def collect_weighted(errors, w, low, high, sums, inside, weights, found):
 
 @kernel
 def keep_bracketed(values, w, low, high, sums, kept, weights):
-    """Write the values from `low` to `high` that have weight, and their weights; give how many they are.
+    """Write the values from `low` to `high` with positive weight, and their weights; return their number.
 
-    Adds to the pairs sums[3, 2] the weights below `low` and above `high`, and to the first of the last pair the values.
-    What is written has room for all rows.
+    Adds to the pairs sums[3, 2] the weights below `low` and above `high`, and to the last entry's first number the sum
+    of all values. The outputs have room for all rows.
     """
     below, above, below_low, above_low, total, place = 0.0, 0.0, 0.0, 0.0, 0.0, np.uint64(0)
     for i in range(values.size):
@@ -85,7 +85,7 @@ def keep_bracketed(values, w, low, high, sums, kept, weights):
             below, below_low = add(below, below_low, weight if is_below else 0.0)
             above, above_low = add(above, above_low, weight if is_above else 0.0)
         total += value
-        kept[place], weights[place] = value, weight  # always written, seldom kept: no branch to mispredict
+        kept[place], weights[place] = value, weight  # always written, so that there is no branch to mispredict
         place += np.uint64((not is_below) & (not is_above) & (weight > 0.0))
     accumulate(sums[0], below)
     accumulate(sums[0], below_low)
@@ -97,7 +97,7 @@ def keep_bracketed(values, w, low, high, sums, kept, weights):
 
 @kernel
 def add_up(weights, pair, sums, rests):
-    """Add weights to pair[2], one after another, and write it after each."""
+    """Add weights to pair[2] one by one, and write the pair after each."""
     for i in range(weights.size):
         accumulate(pair, weights[i])
         sums[i], rests[i] = pair[0], pair[1]
@@ -105,10 +105,10 @@ def add_up(weights, pair, sums, rests):
 
 @kernel
 def find_half(errors, weights, whole, whole_low):
-    """First and last of the ascending `errors` that share the weighted median: two where half is hit exactly.
+    """Return the first and last of the ascending `errors` that form the weighted median: two if half is hit exactly.
 
-    The pair (whole, whole_low) is the weight of all. A weight may be spread over several rows of equal error, of which
-    the first is not zero unless all are.
+    The pair (whole, whole_low) is the total weight. A weight may be spread over several rows of equal error, the first
+    of which is zero only if all are.
     """
     total, total_low = 0.0, 0.0
     i = 0

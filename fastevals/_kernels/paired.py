@@ -1,4 +1,4 @@
-"""Rows of two models in cells, and draws of cells that have many rows."""
+"""Rows of two models in cells, and draws of cells with many rows."""
 
 import math
 
@@ -9,14 +9,14 @@ from fastevals._kernels.draws import LARGEST_PIECE, poisson
 from fastevals._kernels.random import bits, stream_key
 
 UNIT = 2.0**-53
-VARIANCE_ROUNDING = 2.0**-40  # of the largest variance: what is less is rounding
-LEAST_PROBABILITY = 2.0**-1000  # probabilities below it are of one cell
-CENTRAL = 0.02425  # share of each tail, in which the quantile is of another form
+VARIANCE_ROUNDING = 2.0**-40  # relative to the largest variance; less is rounding
+LEAST_PROBABILITY = 2.0**-1000  # smaller probabilities share a cell
+CENTRAL = 0.02425  # share of each tail, where the quantile has another formula
 
 
 @kernel
 def normal_quantile(share):
-    """Quantile of the normal distribution, to a relative 1e-9 (Acklam's rational approximation)."""
+    """Return the quantile of the normal distribution to a relative 1e-9 (Acklam's rational approximation)."""
     if share < CENTRAL or share > 1 - CENTRAL:
         q = math.sqrt(-2 * math.log(min(share, 1 - share)))
         top = ((((-7.784894002430293e-03 * q - 3.223964580411365e-01) * q - 2.400758277161838) * q
@@ -35,10 +35,10 @@ def normal_quantile(share):
 
 @kernel
 def draw_counts(sizes, roots, tables, guides, key, first, counts):
-    """Write how often replicates, numbered from the first, take the rows of each cell, each a Poisson number of times.
+    """Write how often numbered replicates draw the rows of each cell, where each row has a Poisson number of draws.
 
-    Its mean is 1. Of more than LARGEST_PIECE rows the count is the Poisson quantile's expansion (Giles 2016,
-    doi:10.1145/2699466): its mean and variance are the rows. `roots` are the square roots of the sizes.
+    Its mean is 1. For more than LARGEST_PIECE rows, the count is an expansion of the Poisson quantile (Giles 2016,
+    doi:10.1145/2699466) whose mean and variance equal the number of rows. `roots` are the square roots of the sizes.
     """
     for replicate in range(counts.shape[0]):
         stream = stream_key(key, np.uint64(first + replicate))
@@ -50,7 +50,7 @@ def draw_counts(sizes, roots, tables, guides, key, first, counts):
             else:
                 w = normal_quantile((np.int64(random >> np.uint64(11)) + 0.5) * UNIT)
                 square = w * w + 2
-                # The last term is that of order 1 / root.
+                # The last term is of order 1 / root.
                 counts[replicate, cell] = np.int64(
                     size + roots[cell] * w + square / 6 - w * square / (72 * roots[cell])
                 )
@@ -58,9 +58,9 @@ def draw_counts(sizes, roots, tables, guides, key, first, counts):
 
 @kernel
 def add_products(cells, other_cells, flags, weights, gains, other_gains, sums):
-    """Add up what rows add to sums of one model times what they add to sums of another.
+    """Add up products, over rows, of what a row adds to sums of one model and to sums of another.
 
-    `gains` are whole numbers of shape (n_classes, n_cells, n_sums); weights are whole, or none.
+    `gains` are integers of shape (n_classes, n_cells, n_sums); weights are integers, or empty.
     """
     for row in range(flags.size):
         mine, other = gains[flags[row], cells[row]], other_gains[flags[row], other_cells[row]]
@@ -71,7 +71,7 @@ def add_products(cells, other_cells, flags, weights, gains, other_gains, sums):
 
 @kernel
 def add_by_group(cells, other_cells, flags, weights, groups, other_groups, counts):
-    """Count rows, or their weights, by the class and the groups of the cells that they are in by two models."""
+    """Count rows, or their weights, by class and by the groups of their cells in two models."""
     for row in range(flags.size):
         weight = weights[row] if weights.size else np.int64(1)
         counts[flags[row], groups[cells[row]], other_groups[other_cells[row]]] += weight
@@ -79,7 +79,7 @@ def add_by_group(cells, other_cells, flags, weights, groups, other_groups, count
 
 @kernel
 def add_products_by_group(cells, other_cells, flags, weights, gains, other_gains, groups, other_groups, sums):
-    """As `add_products` of one sum, by the groups of the cells."""
+    """Add up the products of one sum as `add_products` does, by the groups of the cells."""
     for row in range(flags.size):
         weight = weights[row] if weights.size else np.int64(1)
         mine, other = gains[flags[row], cells[row]], other_gains[flags[row], other_cells[row]]
@@ -88,7 +88,7 @@ def add_products_by_group(cells, other_cells, flags, weights, gains, other_gains
 
 @kernel
 def cell_of(p):
-    """The cell of a probability: 64 an octave, of p or of what it is below 1."""
+    """Return the cell of a probability: 64 cells per octave, of p, or of 1 - p above 1/2."""
     if p > 0.5:
         return np.int64(2048) * 64 - cell_of_half(1 - p)
     return cell_of_half(p)
@@ -96,7 +96,7 @@ def cell_of(p):
 
 @kernel
 def cell_of_half(p):
-    """The cell of a number up to 1/2."""
+    """Return the cell of a number up to 1/2."""
     if p < LEAST_PROBABILITY:
         return np.int64(0)
     fraction, exponent = math.frexp(p)
@@ -105,10 +105,10 @@ def cell_of_half(p):
 
 @kernel
 def factorize(covariance, factor, order):
-    """Write the pivoted Cholesky factor of a covariance, transposed, and the order of its columns; give its rank.
+    """Write the pivoted Cholesky factor of a covariance, transposed, and the order of its columns; return its rank.
 
-    By hand, since a library's is spread over threads: it would wait for them longer than this takes, and the last bits
-    would depend on how many they are.
+    A library's factorization is multi-threaded: waiting for threads would take longer than this, and the last bits
+    would depend on their number.
     """
     n = covariance.shape[0]
     left = np.empty(n)
@@ -148,7 +148,7 @@ def factorize(covariance, factor, order):
 
 @kernel
 def draw_with_factor(normal, factor, order, draws):
-    """Write draws: of independent normal numbers, of shape (n_draws, rank), those that a factor makes."""
+    """Write draws with the factor's covariance from independent normal numbers of shape (n_draws, rank)."""
     sums = np.empty(order.size)
     for d in range(normal.shape[0]):
         sums[:] = 0.0

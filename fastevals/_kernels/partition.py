@@ -1,8 +1,8 @@
-"""From scores in any order to buckets in order of score.
+"""Partition scores in any order into buckets in order of score.
 
-Scores become order-preserving unsigned keys; a table fitted to a sample of the keys sends each key to one of at
-most 64 buckets of about equal size, so that a bucket fits the cache when it is sorted. NumPy's vectorised sort
-takes 6 to 66 ns a value at 10M rows depending on the processor; partition and bucket sort together take about 10.
+Scores become order-preserving unsigned keys. A table fitted to a sample of the keys sends each key to one of at most 64
+buckets of about equal size, so that a bucket fits into the cache when it is sorted. NumPy's vectorised sort takes 6 to
+66 ns per value at 10M rows, depending on the processor; partition and bucket sort take about 10 ns.
 """
 
 import numpy as np
@@ -10,12 +10,12 @@ import numpy as np
 from fastevals._compile.jit import kernel
 
 ROWS_PER_STRIP = 1 << 10  # rows whose keys and cells stay in a core's innermost cache
-FINE_CELLS = 1 << 10  # cells that a cell of several buckets is cut into
+FINE_CELLS = 1 << 10  # cells into which a cell with several buckets is cut
 
 
 @kernel
 def mark_positive(labels, positive, negative, mask):
-    """Write mask = (labels == positive); give how many labels are one of the two."""
+    """Write mask = (labels == positive); return how many labels are one of the two."""
     known = 0
     for i in range(labels.size):
         mask[i] = labels[i] == positive
@@ -25,7 +25,7 @@ def mark_positive(labels, positive, negative, mask):
 
 @kernel
 def key_of(bits, flip_below, flip):
-    """Order-preserving unsigned key of a score's 64 bits; -0.0 (only floats have flip_below) is +0.0."""
+    """Return a score's 64 bits as an order-preserving unsigned key; -0.0 (only floats have flip_below) becomes +0.0."""
     if bits == np.int64(-(2**63)) and flip_below != 0:
         bits = np.int64(0)
     return np.uint64((bits ^ ((bits >> np.int64(63)) & flip_below)) ^ flip)
@@ -33,10 +33,10 @@ def key_of(bits, flip_below, flip):
 
 @kernel
 def fit_cells(sample, first, n_buckets, cells):
-    """Fill `cells` (a power of two) with buckets from `first` on, of equal count in the ascending `sample`.
+    """Fill `cells` (a power of two) with buckets from `first` on, of equal counts in the ascending `sample`.
 
-    Returns low and shift: a key k is in cell (k - low) >> shift. The outermost 0.2 % do not stretch the range: one
-    outlier must not squeeze all others into one cell.
+    Returns low and shift: key k is in cell (k - low) >> shift. The outermost 0.2 % do not widen the range, so that one
+    outlier does not squeeze all other keys into one cell.
     """
     m = sample.size
     low = sample[m // 500]
@@ -56,11 +56,11 @@ def fit_cells(sample, first, n_buckets, cells):
 
 @kernel
 def fit_buckets(sample, n_buckets, table, lows, shifts, starts, fine):
-    """Fit the map from keys to buckets to an ascending sample; give low and shift, and how many cells are cut finer.
+    """Fit the map from keys to buckets to an ascending sample; return low, shift, and the number of cells cut finer.
 
-    `table[cell]` is an entry: of a bucket, its number; of a cell that holds two buckets or more, one of the numbers
-    above. Each entry has cells of its own in `fine`: FINE_CELLS from `starts[entry]` on, fitted to the sample in the
-    cell, or but one, of the bucket.
+    `table[cell]` is an entry: the bucket's number, or a higher number for a cell that holds several buckets. Each entry
+    has its own cells in `fine`: one for a bucket, or FINE_CELLS from `starts[entry]` on, fitted to the sample in the
+    cell.
     """
     low, shift = fit_cells(sample, 0, n_buckets, table)
     for bucket in range(n_buckets):
@@ -84,14 +84,14 @@ def fit_buckets(sample, n_buckets, table, lows, shifts, starts, fine):
 
 @kernel
 def find_slots(bits, flip_below, flip, low, shift, table, cut, lows, shifts, starts, fine, space):
-    """Find the slot of each row, 2 * bucket + the upper bit of the key, for a strip of them; return the slots.
+    """Return the slots of a strip of rows: 2 * bucket + the upper bit of the key.
 
-    Keys off the range of cells go to its ends. Each loop does one thing: those without look-ups take several rows at
-    once. `space` is working memory of shape (4, ROWS_PER_STRIP), where the slots are too.
+    Keys outside the range of cells go to its ends. Each loop does one thing, and those without look-ups are vectorised.
+    `space` is working memory of shape (4, ROWS_PER_STRIP), which also holds the slots.
     """
     n = bits.size
     one, last = np.uint64(1), np.uint64(table.size - 1)
-    cells = space[0, :n]  # and below each cell the upper bit of the key
+    cells = space[0, :n]  # shifted by one, with the upper bit of the key as the lowest bit
     for i in range(n):
         key = key_of(bits[i], flip_below, flip)
         cells[i] = (min((max(key, low) - low) >> shift, last) << one) | (key >> np.uint64(63))
@@ -115,7 +115,7 @@ def find_slots(bits, flip_below, flip, low, shift, table, cut, lows, shifts, sta
 
 @kernel
 def count_slots(bits, places, flip_below, flip, low, shift, table, cut, lows, shifts, starts, fine, counts, space):
-    """Make each row's class (0 or 1) in `places` 2 * bucket + class, and add the row to its slot in `counts`."""
+    """Turn each row's class (0 or 1) in `places` into 2 * bucket + class, and count the row in its slot."""
     for start in range(0, bits.size, ROWS_PER_STRIP):
         here = places[start : start + ROWS_PER_STRIP]
         strip = bits[start : start + ROWS_PER_STRIP]
@@ -127,7 +127,7 @@ def count_slots(bits, places, flip_below, flip, low, shift, table, cut, lows, sh
 
 @kernel
 def place_slots(counts, starts):
-    """Make counts[chunk, slot] the row to which the first of the chunk goes, and fill where the slots start."""
+    """Replace counts[chunk, slot] by the place of the chunk's first row, and write where the slots start."""
     row = 0
     for slot in range(counts.shape[1]):
         starts[slot] = row
@@ -140,9 +140,9 @@ def place_slots(counts, starts):
 
 @kernel
 def scatter_keys(bits, places, flip_below, flip, ends, marked):
-    """Write a block's keys to their slots, the class in the place of the upper bit: ends[slot] is where the next goes.
+    """Write a block's keys to their slots; ends[slot] is where the next key of a slot goes.
 
-    The class goes below the other bits, so that keys in order of score have their classes with them.
+    The class replaces the upper bit and becomes the lowest bit, so that keys in order of score carry their classes.
     """
     one = np.uint64(1)
     for i in range(bits.size):
@@ -155,7 +155,7 @@ def scatter_keys(bits, places, flip_below, flip, ends, marked):
 
 @kernel
 def scatter_pairs(bits, places, weights, flip_below, flip, ends, keys, signed):
-    """Write a block's keys to their buckets, with the weight beside each key, negated for a negative row."""
+    """Write a block's keys to their buckets, with each row's weight, negated for negatives."""
     for i in range(bits.size):
         bucket = np.uintp(places[i]) >> np.uintp(1)
         place = ends[bucket]

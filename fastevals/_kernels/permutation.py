@@ -1,12 +1,12 @@
-"""Permutations of two models' outputs on the same rows: which rows are swapped, and what comes of it."""
+"""Permutations of two models' outputs on the same rows: which rows are swapped, and the resulting statistics."""
 
 import numpy as np
 
 from fastevals._compile.jit import kernel
 from fastevals._kernels.random import bits, fill_bits, stream_key
 
-GROUP = 8  # differences that a byte of random bits gives signs to
-WORD = 8  # such groups in a word of random bits
+GROUP = 8  # differences whose signs come from one byte of random bits
+WORD = 8  # groups per word of random bits
 LOW_BYTE = np.uint64(255)
 SIXTH, LAST_PLACE, ONE_BIT = np.uint32(6), np.uint32(63), np.uint32(1)
 
@@ -23,10 +23,10 @@ def fill_keys(key, first, out):
 
 @kernel
 def draw_fair_binomials(tables, lows, limits, guides, shifts, limit_starts, guide_starts, keys, drawn):
-    """Write drawn[cell, i], a binomial count of chance 1/2 from stream i, by inversion.
+    """Write drawn[cell, i], a binomial count with chance 1/2 from stream i, by inversion.
 
-    A cell's count is its lowest plus the least j with a random number up to limits[start + j]; the number's first bits
-    say in `guides` where to start looking.
+    A cell's count is its lowest count plus the smallest j with a random number up to limits[start + j]; `guides` holds
+    where the search starts for the number's first bits.
     """
     for cell in range(drawn.shape[0]):
         table = tables[cell]
@@ -61,7 +61,7 @@ def fill_words(key, number, words):
 
 @kernel
 def mark_first(words, places, marks):
-    """Write which of the pooled outputs are the first model's: the bit of a row, for its second output the other.
+    """Mark which of the pooled outputs belong to the first model: the row's bit, inverted for its second output.
 
     places[i] is twice the place of the row's bit in `words`, plus one for a second output.
     """
@@ -76,7 +76,7 @@ def mark_first(words, places, marks):
 
 @kernel
 def fill_sums(differences, sums):
-    """Write the sum of each group under each byte of signs: plus where a bit is set. Those of opposite signs mirror."""
+    """Write the sum of each group for each byte of signs: plus where a bit is set. Opposite signs mirror each other."""
     for group in range(sums.shape[0]):
         table = sums[group]
         table[0] = 0.0
@@ -89,11 +89,11 @@ def fill_sums(differences, sums):
 
 @kernel
 def flip_signs(differences, keys, words, sums, totals):
-    """Write the sum of all differences under the signs that each stream gives: a look at a table for 8 of them.
+    """Write the sum of all differences with the signs from each stream, looking up 8 of them at a time.
 
-    Differences are a whole number of times 64. `words` is scratch for each stream's random word, `sums` for the tables
-    of a word, which stay in the nearest cache while all streams go through them: 2.5 x as fast as all words of a stream
-    at a time.
+    The number of differences is a multiple of 64. `words` is scratch for each stream's random word, `sums` for the
+    tables of a word. All streams go through a word's tables while these are in the nearest cache: 2.5 x as fast as
+    taking all words of one stream at a time.
     """
     totals[:] = 0.0
     flat = sums.reshape(sums.size)

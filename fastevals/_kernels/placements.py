@@ -1,8 +1,8 @@
-"""Placements: how many rows of the other class lie below a row, a tie counting half. All counts are doubled.
+"""Placements: the number of rows of the other class below a row, a tie counting half. All counts are doubled.
 
-They are looked up row by row, so that models can be compared on a row without an order of the rows. The sorted keys of
-a class have an index of two levels: equal cells over the range of the keys, and in each cell about as many equal steps
-as it has keys. Two levels suit keys made of floats, of which the binades near zero fill most of the range and hold few.
+They are looked up row by row, so that models can be compared on a row without sorting the rows. The sorted keys of a
+class have an index of two levels: equal cells over the range of the keys, and in each cell about as many equal steps as
+it has keys. This suits keys of floats, whose binades near zero fill most of the range but hold few keys.
 """
 
 import numpy as np
@@ -10,21 +10,21 @@ import numpy as np
 from fastevals._compile.jit import kernel
 from fastevals._kernels.partition import key_of
 
-TRIM = 500  # the outermost 0.2 % of the keys may be left out of the range
-NARROW = 256  # of the cells: where fewer than one of so many would hold all other keys, those are left out
-SCANNED_KEYS = 6  # keys compared one by one; a step of more is halved
+TRIM = 500  # 1 / TRIM of the keys at each end may be left out of the range
+NARROW = 256  # they are left out if the other keys would fill less than 1 / NARROW of the cells
+SCANNED_KEYS = 6  # keys compared one by one; larger steps are bisected
 LOW_BITS = np.int64(2**32 - 1)
 
 
 @kernel
 def offset_of(key, low, high):
-    """Distance of a key from `low`; keys off the range go to its ends."""
+    """Return the distance of a key from `low`; keys outside the range go to its ends."""
     return min(max(key, low), high) - low
 
 
 @kernel
 def shift_to(span, n_cells):
-    """Shift that takes a span to less than `n_cells`."""
+    """Return the shift that reduces a span to less than `n_cells`."""
     shift = np.uint64(0)
     while (span >> shift) >= n_cells:
         shift += np.uint64(1)
@@ -33,17 +33,17 @@ def shift_to(span, n_cells):
 
 @kernel
 def index_keys(keys, bases, shifts, starts):
-    """Index ascending keys; give the range of the cells and the shift that takes an offset to its cell.
+    """Index ascending keys; return the range of the cells and the shift from an offset to its cell.
 
     Cell c has the steps from bases[c] on, and ``(offset in the cell) >> shifts[c]`` is the step; step j holds
-    keys[starts[j] : starts[j + 1]]. `starts` has room for the keys, the cells and one more.
+    keys[starts[j] : starts[j + 1]]. `starts` has room for all keys and cells, and one more.
     """
     m = keys.size
     n_cells = np.uint64(bases.size)
     low = keys[0]
     high = keys[m - 1]
     shift = shift_to(high - low, n_cells)
-    # Rows of the other class may well lie among the outermost keys: those share one step only where they must.
+    # Rows of the other class may lie among the outermost keys, so these share one step only if necessary.
     if ((keys[m - 1 - m // TRIM] - keys[m // TRIM]) >> shift) < n_cells // np.uint64(NARROW):
         low = keys[m // TRIM]
         high = keys[m - 1 - m // TRIM]
@@ -76,14 +76,14 @@ def index_keys(keys, bases, shifts, starts):
 
 @kernel
 def step_of(offset, shift, within, bases, shifts):
-    """Step in which a key of this offset is found; `within` masks the bits of a cell."""
+    """Return the step of keys with this offset; `within` masks the bits within a cell."""
     cell = np.uintp(offset >> shift)
     return np.uintp(bases[cell]) + np.uintp((offset & within) >> np.uint64(shifts[cell]))
 
 
 @kernel
 def count_below(keys, start, stop, key, or_equal):
-    """Place of the first key in [start, stop) that is not below `key` (above it, with `or_equal`), or `stop`."""
+    """Return the place in [start, stop) of the first key not below `key` (above it, with `or_equal`), or `stop`."""
     while start < stop:
         middle = (start + stop) >> 1
         if keys[middle] < key or (or_equal and keys[middle] == key):
@@ -95,7 +95,7 @@ def count_below(keys, start, stop, key, or_equal):
 
 @kernel
 def place_rows(bits, flip_below, flip, keys, low, high, shift, bases, shifts, starts, placements):
-    """Write for each score, given as its bits, how many of the indexed keys are below it plus how many up to it."""
+    """Write for each score, given by its bits, the number of indexed keys below it plus the number up to it."""
     within = (np.uint64(1) << shift) - np.uint64(1)
     scanned = min(keys.size, SCANNED_KEYS)
     last = keys.size - scanned
@@ -105,9 +105,9 @@ def place_rows(bits, flip_below, flip, keys, low, high, shift, bases, shifts, st
         start = min(np.int64(starts[j]), last)
         stop = np.int64(starts[j + np.uintp(1)])
         if stop - start <= scanned:
-            # Keys before the step are below, keys after it above: a fixed number has no branch to mispredict.
+            # Keys before the step are below, keys after it above; a fixed number of keys has no mispredicted branch.
             doubled = 2 * start
-            for k in range(scanned):  # this loop unrolled takes a third longer
+            for k in range(scanned):  # unrolled, this loop takes a third longer
                 doubled += np.int64(keys[np.uintp(start + k)] < key) + np.int64(keys[np.uintp(start + k)] <= key)
             placements[i] = doubled
         else:
@@ -117,10 +117,10 @@ def place_rows(bits, flip_below, flip, keys, low, high, shift, bases, shifts, st
 
 @kernel
 def add_products(placements, n_rows, weights, sums):
-    """Add the products of the first `n_rows` placements of each two models, times the weight, to sums[a, b], b <= a.
+    """Add the products of two models' first `n_rows` placements, times the weight, to sums[a, b] for each b <= a.
 
-    A sum is exact: the upper and the lower 32 bits of the products (below 2**62) are added up apart. It holds as long
-    as the weights of all rows add up to less than 2**30.
+    A sum is exact, because the upper and lower 32 bits of the products (below 2**62) are added up separately. This
+    holds while the weights of all rows add up to less than 2**30.
     """
     for a in range(placements.shape[0]):
         first = placements[a]

@@ -1,4 +1,4 @@
-"""Whole numbers stored byte by byte: all first bytes, then all second ones, since bytes of one place are alike."""
+"""Integers stored byte by byte: all first bytes, then all second bytes, as bytes in the same place are similar."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from fastevals._compile.jit import kernel
 
 @kernel
 def join_planes(planes, values):
-    """Put the bytes of each number together again."""
+    """Reassemble the bytes of each number."""
     n = values.size
     for i in range(n):
         low = np.uint32(planes[i]) | np.uint32(planes[n + i]) << np.uint32(8)

@@ -1,12 +1,12 @@
-"""Probabilities by bin and by cell, their sums as integers: see `compensated.sum_limbs`."""
+"""Probabilities counted by bin and by cell, with integer sums (see `compensated.sum_limbs`)."""
 
 import numpy as np
 
 from fastevals._compile.jit import kernel
 from fastevals._kernels.compensated import BASE, LIMBS
 
-FINE_EXPONENT = 1003  # of a float, from which on cells are a 64th of its octave; below it they are whole octaves
-FINE_CELLS = (1022 - FINE_EXPONENT) * 64 + 1  # up to 1/2
+FINE_EXPONENT = 1003  # biased exponent of a float, from which on cells are 1 / 64 octave; below they are whole octaves
+FINE_CELLS = (1022 - FINE_EXPONENT) * 64 + 1  # cells up to 1/2
 CELLS = FINE_EXPONENT + FINE_CELLS
 
 
@@ -14,10 +14,10 @@ CELLS = FINE_EXPONENT + FINE_CELLS
 def count_probabilities(p, tail, flags, times, edges, bins, ends, sums, cells, offsets):
     """Count probabilities by bin and by cell.
 
-    `tail` are the bits of p, or of what it is below 1 where it is above 1/2. Of each bin: rows by class (`bins`), the
-    lowest and the highest (`ends`), the limbs of their sum (`sums`). Of each cell: rows by class, and how far into it
-    they are, in 2^26ths of its width. The cells of p above 1/2 are apart, and so are those in bins of odd numbers: none
-    reaches over an edge.
+    `tail` holds the bits of p, or of 1 - p above 1/2. Per bin: rows by class (`bins`), the lowest and highest
+    probability (`ends`), and the limbs of the sum (`sums`). Per cell: rows by class (`cells`), and their distance from
+    the cell's start in 2^-26 of its width (`offsets`). Probabilities above 1/2 have their own cells, and so have bins
+    of odd number, so that no cell crosses an edge.
     """
     n_bins = edges.size - 1
     zero = np.int64(0)

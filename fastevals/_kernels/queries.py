@@ -1,8 +1,8 @@
-"""Sums over the ranked documents of queries: each the mean over all orders of documents whose scores tie.
+"""Sums over the ranked documents of queries, each a mean over all orders of documents with tied scores.
 
 McSherry and Najork (2008), "Computing Information Retrieval Performance Measures Efficiently in the Presence of Tied
-Scores", doi:10.1007/978-3-540-78646-7_38. A tie is described at the first rank it takes: how many documents have the
-score, how many of them are relevant, and the sum of their gains.
+Scores", doi:10.1007/978-3-540-78646-7_38. A tie is stored at its first rank: the number of documents with this score,
+how many of them are relevant, and the sum of their gains.
 """
 
 import numpy as np
@@ -12,12 +12,12 @@ from fastevals._kernels import UNIT_64
 from fastevals._kernels.partition import key_of
 from fastevals._kernels.sorting import sort_keys, sort_pairs
 
-COUNTED = 192  # relevant documents up to which it is faster to count who is above each than to sort all
-GRADES = 64  # whole gains below it are counted, not sorted
+COUNTED = 192  # relevant documents up to which counting the documents above each is faster than sorting
+GRADES = 64  # integer gains below this are counted instead of sorted
 DCG, IDEAL, HITS, RECIPROCAL, FOUND, PRECISIONS = range(6)
 SUMS = 6
 SHIFT = np.uint64(6)
-DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)  # its 64 windows of 6 bits all differ: shifted by a bit's place, they tell it
+DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)  # its 64 windows of 6 bits differ, so that a shift by a bit's place shows it
 BIT = np.zeros(64, dtype=np.int64)
 for _place in range(64):
     BIT[(0x03F79D71B4CB0A89 << _place & (1 << 64) - 1) >> 58] = _place
@@ -25,7 +25,7 @@ for _place in range(64):
 
 @kernel
 def scatter_rows(codes, scores, gains, places, scores_out, gains_out):
-    """Write rows to their queries; places[code] is where the next one of a query goes."""
+    """Write rows to their queries; places[code] is where the next row of a query goes."""
     for i in range(codes.size):
         code = np.uintp(codes[i])
         place = np.uintp(places[code])
@@ -36,8 +36,8 @@ def scatter_rows(codes, scores, gains, places, scores_out, gains_out):
 
 @inline_kernel
 def find_relevant(gains, relevant, own_gains):
-    """Write the documents whose gain is not 0, and their gains; return how many they are."""
-    n = np.uintp(0)  # unsigned, nothing asks whether to count from the end
+    """Write the documents whose gain is not 0, and their gains; return their number."""
+    n = np.uintp(0)  # unsigned, as negative indices need checks
     for i in range(gains.size):
         relevant[n] = i
         n += np.uintp(gains[i] != 0.0)
@@ -60,7 +60,7 @@ def note_rank(rank, size, gain, marks, sizes, counts, totals):
 
 @inline_kernel
 def count_above(n, relevant, gains, scores, split, marks, sizes, counts, totals):
-    """Describe the ties of n relevant documents; `split` ranks the later of two documents first instead."""
+    """Store the ties of n relevant documents; with `split`, the later of two tied documents ranks first instead."""
     for k in range(n):
         score, above, level = scores[relevant[k]], 0, 0
         for j in range(scores.size):
@@ -75,7 +75,7 @@ def count_above(n, relevant, gains, scores, split, marks, sizes, counts, totals)
 
 @kernel
 def sort_ranks(gains, scores, split, keys, rows, scratch, row_scratch, cells, marks, sizes, counts, totals):
-    """`count_above` of all documents by sorting; from `keys` to `cells` it is working memory."""
+    """Store the ties as `count_above` does, by sorting all documents; `keys` to `cells` are working memory."""
     n = scores.size
     bits = scores.view(np.int64)
     for i in range(n):
@@ -100,10 +100,10 @@ def sort_ranks(gains, scores, split, keys, rows, scratch, row_scratch, cells, ma
 
 @inline_kernel
 def sum_ranked(n, cuts, discounts, marks, sizes, counts, totals, out):
-    """Write the sums over the first cuts[c] ranks to out[c], cuts ascending.
+    """Write the sums over the first cuts[c] ranks to out[c]; cuts ascend.
 
-    With r of the m documents of a tie relevant, that at a rank of it is so with chance r / m; if it is, (r - 1) /
-    (m - 1) of the others of the tie above it are too.
+    If r of the m documents of a tie are relevant, the document at one of its ranks is relevant with probability r / m;
+    then each other document of the tie above it is relevant with probability (r - 1) / (m - 1).
     """
     c = 0
     dcg, precisions, reciprocal, missed, seen = 0.0, 0.0, 0.0, 1.0, 0
@@ -117,7 +117,7 @@ def sum_ranked(n, cuts, discounts, marks, sizes, counts, totals, out):
                 write_sums(out, c, dcg, np.float64(seen), reciprocal, missed, precisions)
                 c += 1
             r, m = counts[rank], sizes[rank]
-            if m == 1:  # as below, where nothing is divided by 1
+            if m == 1:  # same as below, without divisions by 1
                 dcg += totals[rank] * discounts[rank]
                 precisions += (seen + 1) / (rank + 1)
                 if seen == 0:
@@ -143,7 +143,7 @@ def sum_ranked(n, cuts, discounts, marks, sizes, counts, totals, out):
 
 @inline_kernel
 def write_sums(out, c, dcg, hits, reciprocal, missed, precisions):
-    """Write all sums of a cut but the ideal DCG."""
+    """Write all sums of a cut except the ideal DCG."""
     out[c, DCG] = dcg
     out[c, HITS] = hits
     out[c, RECIPROCAL] = reciprocal
@@ -153,7 +153,7 @@ def write_sums(out, c, dcg, hits, reciprocal, missed, precisions):
 
 @inline_kernel
 def sort_grades(n, gains, grades):
-    """Sort n gains above 0, ascending, and return True, if they are equal, or whole and below GRADES."""
+    """Sort n positive gains, ascending, and return True, if they are equal or integers below GRADES."""
     low, high, whole = np.inf, 0.0, True
     for i in range(n):
         low, high = min(low, gains[i]), max(high, gains[i])
@@ -189,10 +189,10 @@ def sum_queries(
     gains, scores, starts, split, ranks_ideal, cuts, discounts, keys, own_gains, scratch, cells, floats, integers,
     marks, n_relevant, out,
 ):  # fmt: skip
-    """Write how many documents of each query are relevant, and sums at each cut, of shape (n_cuts, SUMS, n_queries).
+    """Write each query's number of relevant documents, and sums at each cut, of shape (n_cuts, SUMS, n_queries).
 
-    Query q has the documents from starts[q] up to starts[q + 1]. From `keys` to `marks` it is working memory, as long
-    as the longest query, and GRADES; `own_gains` is a view of `keys`.
+    Query q has the documents from starts[q] up to starts[q + 1]. `keys` to `marks` are working memory, as long as the
+    longest query and GRADES; `own_gains` is a view of `keys`.
     """
     rows, row_scratch, totals = floats
     relevant, sizes, counts = integers
@@ -208,9 +208,9 @@ def sum_queries(
             sort_ranks(query_gains, query_scores, split, keys, rows, scratch, row_scratch, cells, marks, sizes, counts,
                        totals)  # fmt: skip
             if ranks_ideal:
-                find_relevant(query_gains, relevant, own_gains)  # where keys were sorted
+                find_relevant(query_gains, relevant, own_gains)  # overwritten by the sort of keys
         sum_ranked(size, cuts, discounts, marks, sizes, counts, totals, out[:, :, q])
         if ranks_ideal:
             if not sort_grades(n, own_gains, counts):
-                sort_keys(keys[:n], scratch, cells)  # the bits of numbers above 0 are ordered as they are
+                sort_keys(keys[:n], scratch, cells)  # positive floats are ordered like their bits
             sum_ideal(n, own_gains, cuts, discounts, totals, out[:, :, q])

@@ -1,6 +1,6 @@
-"""Random bits by counter: the bits at any place of a stream, without those before it.
+"""Counter-based random bits: the bits at any place of a stream, without computing those before it.
 
-SplitMix64: Steele, Lea and Flood (2014), doi:10.1145/2660193.2660195. A stream is named by its key; the bits of a
+SplitMix64: Steele, Lea and Flood (2014), doi:10.1145/2660193.2660195. A stream is identified by its key; the bits at a
 counter are a hash of the key plus the counter times an odd constant.
 """
 
@@ -16,7 +16,7 @@ HALF_WORD = np.uint64(32)
 
 @kernel
 def mix(x):
-    """Hash 64 bits, one to one."""
+    """Hash 64 bits bijectively."""
     x = (x ^ (x >> np.uint64(30))) * FIRST
     x = (x ^ (x >> np.uint64(27))) * SECOND
     return x ^ (x >> np.uint64(31))
@@ -24,19 +24,19 @@ def mix(x):
 
 @kernel
 def bits(key, counter):
-    """The 64 bits at a counter."""
+    """Return the 64 bits at a counter."""
     return mix(key + (counter + np.uint64(1)) * GOLDEN_STEP)
 
 
 @kernel
 def stream_key(key, number):
-    """Key of a numbered stream within another: of a replicate, or of another try at it."""
+    """Return the key of a numbered stream within another: of a replicate, or of another attempt at it."""
     return mix(mix(key ^ SECOND) + mix(number * FIRST + GOLDEN_STEP))
 
 
 @kernel
 def uniform_below(n, random):
-    """Integer in [0, n) from 64 random bits, n up to 2**32: the high word of their product, off by n / 2**64."""
+    """Return an integer in [0, n) from 64 random bits, n <= 2**32: their product's high word, biased by n / 2**64."""
     n = np.uint64(n)
     return ((random >> HALF_WORD) * n + ((random & LOW_HALF) * n >> HALF_WORD)) >> HALF_WORD
 

@@ -1,21 +1,21 @@
-"""Ranks: of the columns within each row of a table, and of the sizes of differences. All are doubled: integers."""
+"""Ranks of the columns in each row of a table, and of the sizes of differences. All are doubled, hence integers."""
 
 import numpy as np
 
 from fastevals._compile.jit import kernel
 from fastevals._kernels import UNIT_64
 
-FLOATS_PER_VECTOR = 8  # float64 in the widest vector
+FLOATS_PER_VECTOR = 8  # float64 in the widest vector register
 
 
 @kernel
 def add_ranks(table, sums):
-    """Add to each column's sum twice its midranks within rows, from 2 for the smallest; give the sum of t**3 - t.
+    """Add to each column's sum twice its midranks within rows, from 2 for the smallest; return the sum of t**3 - t.
 
-    That is over groups of t tied values: without ties the squares of a row's doubled ranks add up to
-    2 k (k + 1)(2 k + 1) / 3, and each group takes (t**3 - t) / 3 away. Ranks are counted, k comparisons for each of k
-    values in vectors: at k = 50 four times as fast as argsort. Smaller values are counted first: only if they are
-    fewer than they would be without ties, equal ones too. Rows are padded to whole vectors.
+    The sum is over groups of t tied values: without ties the squares of a row's doubled ranks add up to
+    2 k (k + 1)(2 k + 1) / 3, and each group reduces this by (t**3 - t) / 3. Ranks are counted by k comparisons for each
+    of k values, in vectors; at k = 50 this is four times as fast as argsort. Smaller values are counted first, and
+    equal ones only if there are fewer smaller ones than without ties. Rows are padded to whole vectors.
     """
     n, k = table.shape
     padded = -(-k // FLOATS_PER_VECTOR) * FLOATS_PER_VECTOR
@@ -28,7 +28,7 @@ def add_ranks(table, sums):
             doubled[j] = 0
         for i in range(k):
             other = values[i]
-            for j in range(padded):  # inside, so that no sum over lanes is needed
+            for j in range(padded):  # the inner loop, so that no sum over lanes is needed
                 doubled[j] += np.int64(other < values[j])
         smaller = 0
         for j in range(k):
@@ -49,10 +49,10 @@ def add_ranks(table, sums):
 
 @kernel
 def rank_sizes(ascending, keep_zeros, ranks):
-    """Write twice the midranks of the sizes of ascending differences other than 0; give their number and twice W+.
+    """Write twice the midranks of the sizes of ascending non-zero differences; return their number and twice W+.
 
-    W+ is the sum of the ranks of positive differences. With `keep_zeros` the zeros take the first ranks. The sizes come
-    in order from the sign's change outwards, so that nothing is sorted again.
+    W+ is the sum of the ranks of positive differences. With `keep_zeros`, zeros take the first ranks. Sizes are read in
+    order from the change of sign outwards, so that nothing is sorted again.
     """
     after = 0
     while after < ascending.size and ascending[after] < 0:
@@ -87,7 +87,7 @@ def rank_sizes(ascending, keep_zeros, ranks):
 
 @kernel
 def spread_signs(ranks, scratch):
-    """Chance of each sum, from 0 on, of the positive ones among these ranks if each sign is as likely as the other.
+    """Return the probability of each sum, from 0 up, of the positive ranks, if both signs are equally likely.
 
     Exact for up to 53 ranks. `scratch` has two rows, longer than the sum of the ranks; the result is in one of them.
     """
@@ -111,17 +111,17 @@ def spread_signs(ranks, scratch):
 
 # The sums of two values in order -----------------------------------------------------------------------------------
 # Johnson, D. B. and Mizoguchi, T. (1978), "Selecting the Kth Element in X + Y and X1 + X2 + ... + Xm", SIAM Journal on
-# Computing 7, 147-153, doi:10.1137/0207013: n steps tell how many sums of n sorted values are up to a limit. The limits
-# are first of a sample of the values, then by interpolation: three passes over a million values, and not 15.
-# Equal values are one: ends[k] rows are below the value k, ends[k + 1] up to it.
+# Computing 7, 147-153, doi:10.1137/0207013: n steps count the sums of n sorted values up to a limit. The first limits
+# come from a sample of the values, later ones from interpolation: a million values need three passes instead of 15.
+# Equal values are stored once: ends[k] rows are below the value k, ends[k + 1] are up to it.
 
-FEW_SUMS = 64  # sums that are listed at once, whatever the number of values
-SAMPLED_VALUES = 4096  # of the values, from 16 times as many on
+FEW_SUMS = 64  # sums listed in one go, for any number of values
+SAMPLED_VALUES = 4096  # size of the sample, which is taken from 16 times as many values on
 
 
 @kernel
 def distinct_values(ascending, values, ends):
-    """Write the distinct values, and the rows up to each after 0; give their number."""
+    """Write the distinct values, and after a 0 the rows up to each; return their number."""
     n = 0
     ends[0] = 0
     for row in range(ascending.size):
@@ -132,11 +132,11 @@ def distinct_values(ascending, values, ends):
 
 @kernel
 def count_sums(values, ends, first, second):
-    """Count sums of two rows' values, each row with itself among them, up to each of two limits.
+    """Count the sums of two rows' values up to each of two limits; a row is also paired with itself.
 
-    Gives for both the number, the largest of these sums and the smallest beyond, infinite where there is none. From
-    the smallest and the largest value each step leaves one behind: without a branch, which no processor could guess,
-    and two limits together, as each step waits for the last: half the time a limit.
+    Returns for each limit the count, the largest of these sums and the smallest beyond, infinite if there is none. Each
+    step drops either the smallest or the largest value left. There is no branch, as none could be predicted, and both
+    limits share a loop, as each step waits for the last: this halves the time per limit.
     """
     inf, zero, last = np.inf, UNIT_64 - UNIT_64, np.uint64(values.size - 1)
     count, below, above, i, j = 0, -inf, inf, zero, last
@@ -161,7 +161,7 @@ def count_sums(values, ends, first, second):
 
 @kernel
 def list_sums(values, ends, low, high, sums):
-    """Write the sums of two rows' values from `low` to `high`, of which there are as many as `sums` has room."""
+    """Write the sums of two rows' values from `low` to `high`; `sums` has exactly this size."""
     found = 0
     i, j = 0, values.size - 1
     for _ in range(values.size):
@@ -181,7 +181,7 @@ def list_sums(values, ends, low, high, sums):
 
 @kernel
 def select(values, place):
-    """Value at a place (from 0) in order; moves the values (Hoare 1961, doi:10.1145/366622.366647)."""
+    """Return the value at a place (from 0) in order; reorders the values (Hoare 1961, doi:10.1145/366622.366647)."""
     first, last = 0, values.size - 1
     while first < last:
         pivot = values[(first + last) // 2]
@@ -206,7 +206,7 @@ def select(values, place):
 
 @kernel
 def narrow(place, bracket, counted):
-    """Bracket of the sum at a place after a count: its ends, and how many sums are before it and up to its end."""
+    """Narrow a bracket of the sum at a place after a count: its ends, and the sums before it and up to its end."""
     low, high, before, up_to = bracket
     count, below, above = counted
     if count > place:
@@ -216,9 +216,9 @@ def narrow(place, bracket, counted):
 
 @kernel
 def sum_within(values, ends, place, bracket):
-    """Sum at a place of which a bracket is known: limits by the share of the places left, then all that is left.
+    """Return the sum at a place within a bracket: limits interpolate the place until few sums are left to list.
 
-    Where that takes little away, as outliers would have it, the next limits are thirds.
+    If limits exclude little, as with outliers, the next limits are thirds.
     """
     few = max(values.size // 8, FEW_SUMS)
     thirds = False
@@ -243,16 +243,16 @@ def sum_within(values, ends, place, bracket):
 
 @kernel
 def sum_at(values, ends, place):
-    """Sum of two rows' values at a place (from 0) among all n (n + 1) / 2, each row with itself among them, in order.
+    """Return the sum of two rows' values at a place (from 0) in order among all n (n + 1) / 2 pairs of rows.
 
-    The first limits are sums of a sample, each value of which stands for its neighbours' rows too.
+    A row is also paired with itself. The first limits are sums of a sample, whose values stand for their neighbours.
     """
     n, rows = values.size, ends[-1]
     bracket = 2 * values[0], 2 * values[n - 1], 0, rows * (rows + 1) // 2
     if n >= 16 * SAMPLED_VALUES:
         stride = n // SAMPLED_VALUES
         sample, up_to = np.empty(n // stride), np.empty(n // stride + 1, dtype=np.int64)
-        for k in range(sample.size):  # a copy of a slice took 4 s to compile
+        for k in range(sample.size):  # copying a slice took 4 s to compile
             sample[k], up_to[k] = values[k * stride + stride // 2], ends[k * stride]
         up_to[sample.size] = rows
         whole = 2 * sample[0], 2 * sample[-1], 0, bracket[3]
@@ -266,7 +266,7 @@ def sum_at(values, ends, place):
 
 @kernel
 def pseudomedian(values, ends):
-    """Twice the median of the means of two rows' values, each row with itself among them; 0 without rows."""
+    """Return twice the median of the means of two rows' values, a row also paired with itself; 0 without rows."""
     if ends[-1] == 0:
         return 0.0
     sums = ends[-1] * (ends[-1] + 1) // 2
@@ -281,16 +281,16 @@ def pseudomedian(values, ends):
 
 @kernel
 def signed_rank_tests(differences, keep_zeros, most_exact, largest_sum, out):
-    """Write for each row of ascending differences what Wilcoxon's test is made of.
+    """Write the parts of Wilcoxon's test for each row of ascending differences.
 
-    That is: twice W+ and twice its largest value, the variance of W+, the chances of one so small and of one so large,
-    and twice the pseudomedian. The chances are exact for up to `most_exact` differences other than 0 whose doubled
-    ranks add up to at most `largest_sum`, else NaN.
+    These are twice W+ and twice its largest value, the variance of W+, the probabilities of a W+ at most and at least
+    as large, and twice the pseudomedian. The probabilities are exact for up to `most_exact` non-zero differences whose
+    doubled ranks add up to at most `largest_sum`, else NaN.
     """
     n = differences.shape[1]
     ranks, spread = np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     others, values, ends = np.empty(n), np.empty(n), np.empty(n + 1, dtype=np.int64)
-    n_zeros = max(n - most_exact, 0)  # at least, of a row that is exact
+    n_zeros = max(n - most_exact, 0)  # at least this many in a row that is exact
     largest = n * (n + 1) - n_zeros * (n_zeros + 1) if keep_zeros else (n - n_zeros) * (n - n_zeros + 1)
     scratch = np.empty((2, min(largest, largest_sum) + 1))
     chances = spread_signs(spread[:0], scratch)
@@ -306,7 +306,7 @@ def signed_rank_tests(differences, keep_zeros, most_exact, largest_sum, out):
             same = same and ranks[k] == spread[k]
         lower = upper = np.nan
         if count <= most_exact and total <= largest_sum:
-            if not same:  # without ties and zeros all rows have the same ranks
+            if not same:  # rows without ties and zeros all have the same ranks
                 for k in range(count):
                     spread[k] = ranks[k]
                 n_spread = count

@@ -5,28 +5,28 @@ from fastevals._compile.jit import kernel
 
 @kernel
 def divide(counts, total, out):
-    """Each count over the total."""
+    """Write each count divided by the total."""
     for i in range(counts.size):
         out[i] = counts[i] / total
 
 
 @kernel
 def divide_rest(counts, total, out):
-    """What each count leaves of the total, over the total."""
+    """Write the total minus each count, divided by the total."""
     for i in range(counts.size):
         out[i] = (total - counts[i]) / total
 
 
 @kernel
 def divide_sum(tps, fps, total, out):
-    """Each sum of two counts over the total."""
+    """Write each sum of two counts divided by the total."""
     for i in range(tps.size):
         out[i] = (tps[i] + fps[i]) / total
 
 
 @kernel
 def precision(tps, fps, of_none, out):
-    """Each first count over the sum of both; `of_none` where that is zero."""
+    """Write each first count divided by the sum of both; `of_none` where the sum is zero."""
     for i in range(tps.size):
         predicted = tps[i] + fps[i]
         out[i] = tps[i] / predicted if predicted != 0 else of_none

@@ -1,7 +1,7 @@
 """One pass over targets and predictions: sums of errors and targets, and the errors around the median.
 
-The pass reads a stretch of rows at a time, so that all but the first of its loops find them in the cache. The sums of
-a stretch are added with compensation: their relative error is a few 1e-16, whatever the number of rows.
+The pass reads a stretch of rows at a time, so that all loops except the first find them in the cache. The sums of
+stretches are added with compensation, so that their relative error is a few 1e-16 for any number of rows.
 """
 
 import numpy as np
@@ -11,8 +11,8 @@ from fastevals._kernels.compensated import accumulate
 from fastevals._kernels.median import collect, collect_weighted
 
 STRETCH_ROWS = 2048  # rows: their errors, targets and predictions fill a cache of 48 KiB
-SUMS = 7
-EPSILON = 2.0**-52  # of the denominator of a relative error, as in scikit-learn
+SUMS = 7  # sums of a model
+EPSILON = 2.0**-52  # smallest denominator of a relative error, as in scikit-learn
 
 
 @kernel
@@ -31,7 +31,7 @@ def deviate(y, origin, deviations):
 
 @sum_kernel
 def sum_errors(errors, y, w):
-    """Sums of squared error, of prediction above and below the target, of relative error."""
+    """Return sums of the squared error, of prediction above and below the target, and of the relative error."""
     square, over, under, relative = 0.0, 0.0, 0.0, 0.0
     for i in range(errors.size):
         error = errors[i]
@@ -45,7 +45,7 @@ def sum_errors(errors, y, w):
 
 @sum_kernel
 def sum_deviations(deviations, w):
-    """Sums of weight, of deviation and of its square."""
+    """Return sums of the weight, of the deviation and of its square."""
     total, first, second = 0.0, 0.0, 0.0
     for i in range(deviations.size):
         deviation = deviations[i]
@@ -69,12 +69,12 @@ def merge_sums(parts, sums):
 def read_rows(y, p, w, origin, first, sums, errors, low, high, outside, inside, weights, found):
     """Add to the pairs sums[SUMS, 2]; append the absolute errors between `low` and `high` to inside[found:].
 
-    The sums are those of `sum_errors` (not finite where a target or a prediction is not) and, for the first model,
-    `sum_deviations` from `origin`. The errors outside the bracket are counted as `collect` says, or weighed as
-    `collect_weighted` does; with `low` above `high` they are left alone. `errors` is scratch of STRETCH_ROWS. Gives the
-    new end of what was found.
+    The sums are those of `sum_errors` (not finite if a target or prediction is not) and, for the first model, those of
+    `sum_deviations` from `origin`. Errors outside the bracket are counted as in `collect`, or weighed as in
+    `collect_weighted`; they are ignored if `low` is above `high`. `errors` is scratch of STRETCH_ROWS. Returns the new
+    end of `inside`.
     """
-    for start in range(0, y.size, STRETCH_ROWS):  # slices, not offsets: 4x faster, as no index is checked for its sign
+    for start in range(0, y.size, STRETCH_ROWS):  # slices instead of offsets: 4x faster, without checks of signs
         y_part, p_part = y[start : start + STRETCH_ROWS], p[start : start + STRETCH_ROWS]
         w_part = None if w is None else w[start : start + STRETCH_ROWS]
         part = errors[: y_part.size]
@@ -100,10 +100,10 @@ def read_rows(y, p, w, origin, first, sums, errors, low, high, outside, inside, 
 
 @kernel
 def sum_terms(y, p, weights, origin, pairs, products):
-    """Add rows to the pairs of sums pairs[7, 2] of their terms, and to the products[7, 7] of these.
+    """Add rows to the pairs pairs[7, 2], which are sums of seven terms, and to their products[7, 7].
 
-    The terms are 1, the squared error, prediction above the target and below it, the relative error, the target less
-    an origin and the square of that.
+    The terms are 1, the squared error, prediction above the target and below it, the relative error, the target minus
+    an origin, and the square of that difference.
     """
     terms = np.ones(7)
     for i in range(y.size):

@@ -1,4 +1,4 @@
-"""Ordinates of a bootstrap replicate's curve over a whole grid, in one sweep of its steps (see `steps`)."""
+"""Values of a bootstrap replicate's curve on a whole grid, in one sweep of its steps (see `steps`)."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from fastevals._kernels.steps import wide
 
 @kernel
 def least_count(share, total, above):
-    """Return the least count whose share of a total is not below one, or above it: rates are compared as divided."""
+    """Return the lowest count whose share of a total is at least `share`, or above it; compared after the division."""
     count = max(int(share * total) - 1, 0)
     while count / total < share or (above and count / total == share):
         count += 1
@@ -17,7 +17,7 @@ def least_count(share, total, above):
 
 @kernel
 def roc_at(positives, negatives, tied, n_pos, n_neg, grid, out):
-    """TPR at each FPR of an ascending grid, the highest where the polyline is vertical; NaN without a class."""
+    """Write the TPR at each FPR of an ascending grid, the highest if the line is vertical; NaN without a class."""
     if n_pos == 0 or n_neg == 0 or grid.size == 0:
         out[:] = np.nan
         return
@@ -40,9 +40,9 @@ def roc_at(positives, negatives, tied, n_pos, n_neg, grid, out):
 
 @kernel
 def precision_at(positives, negatives, tied, n_pos, n_neg, grid, out):
-    """Precision at each recall of an ascending grid, straight in counts, 1 at recall 0; NaN without a class.
+    """Write the precision at each recall of an ascending grid, linear in counts, 1 at recall 0; NaN without a class.
 
-    Where several thresholds have that recall it is the highest, ahead of further negatives.
+    If several thresholds have a recall, it is the highest precision, before further negatives.
     """
     if n_pos == 0 or n_neg == 0 or grid.size == 0:
         out[:] = np.nan
@@ -59,7 +59,7 @@ def precision_at(positives, negatives, tied, n_pos, n_neg, grid, out):
         while tp + up >= stop:
             found = grid[at] * n_pos
             ahead = fp + down * tied[step] * (max(found - tp, 0.0) / up)
-            if tp + fp == 0:  # constant; a tiny recall has no digits to find it by
+            if tp + fp == 0:  # precision is constant there, and tiny recalls lack digits
                 found, ahead = float(up), float(down * tied[step])
             out[at] = found / (found + ahead)
             at += 1

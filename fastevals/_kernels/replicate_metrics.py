@@ -1,6 +1,6 @@
 """Metrics of one bootstrap replicate, from how often each step of the ranking was drawn (see `steps`).
 
-Those of probabilities are sums over rows, from how often each was drawn: no order is needed.
+Metrics of probabilities are sums over rows, from how often each row was drawn, and need no order.
 """
 
 import numpy as np
@@ -10,12 +10,12 @@ from fastevals._kernels.areas import excess_share
 from fastevals._kernels.steps import STEPS_PER_STRETCH, largest_step, sum_of, wide
 
 STEPS_PER_BLOCK = 256  # steps whose running counts stay in the nearest cache
-ROW_BLOCK = 2048  # rows whose terms do
+ROW_BLOCK = 2048  # rows whose terms stay in the nearest cache
 
 
 @kernel
 def roc_auc(positives, negatives, tied, n_pos, n_neg):
-    """AUC: one less the share of pairs whose negative is not below the positive, ties half."""
+    """AUC: 1 minus the share of pairs whose negative is not below the positive, a tie counting half."""
     if n_pos == 0 or n_neg == 0:
         return np.nan
     fp, lost = n_neg * 0, n_neg * 0
@@ -23,13 +23,13 @@ def roc_auc(positives, negatives, tied, n_pos, n_neg):
         down = wide(negatives[step])
         lost += positives[step] * (2 * fp + down * tied[step])
         fp += down
-    # Of whole counts it is exact; of weights a rounding may lead out of [0, 1].
+    # Exact for integer counts; with weights, rounding may lead outside [0, 1].
     return min(max((2.0 * n_pos * n_neg - lost) / (2.0 * n_pos * n_neg), 0.0), 1.0)
 
 
 @kernel
 def partial_roc_auc(positives, negatives, tied, n_pos, n_neg, max_fpr, min_tpr, standardize):
-    """Area under the ROC polyline left of a rate and above another, McClish's standard form on request."""
+    """Area under the ROC polyline up to a FPR and above a TPR, in McClish's standard form if requested."""
     if n_pos == 0 or n_neg == 0:
         return np.nan
     area, fpr, tpr = 0.0, 0.0, 0.0
@@ -58,7 +58,7 @@ def partial_roc_auc(positives, negatives, tied, n_pos, n_neg, max_fpr, min_tpr, 
 
 @kernel
 def average_precision(positives, negatives, tied, n_pos, n_neg):
-    """Step-wise sum of precision over recall."""
+    """Sum over steps of the gain in recall times precision."""
     if n_pos == 0:
         return np.nan
     tp, fp, total = n_pos * 0, n_pos * 0, 0.0
@@ -66,7 +66,7 @@ def average_precision(positives, negatives, tied, n_pos, n_neg):
         up, down = wide(positives[step]), wide(negatives[step])
         tp += up
         predicted = tp + fp + down * tied[step]
-        total += up * (tp / (predicted + (predicted == 0)))  # no branch: which steps were drawn can't be guessed
+        total += up * (tp / (predicted + (predicted == 0)))  # no branch, as draws can't be predicted
         fp += down
     return total / n_pos
 
@@ -118,7 +118,7 @@ def equal_error_rate(positives, negatives, tied, n_pos, n_neg):
                 up *= 0
             rise = up * n_neg + down * n_pos
             if here + rise >= whole and rise > 0:
-                # One division, so that of few rows it is rounded once; products of three counts are past integers.
+                # One division, so that few rows round once; products of three counts exceed integers.
                 return (float(fp) * rise + float(down) * (whole - here)) / (float(rise) * n_neg)
             fp, here = fp + down, here + rise
     return np.nan
@@ -126,7 +126,7 @@ def equal_error_rate(positives, negatives, tied, n_pos, n_neg):
 
 @kernel
 def break_even_point(positives, negatives, tied, n_pos, n_neg):
-    """Precision = recall: where as many rows are predicted positive as are positive; NaN if none of them is."""
+    """Precision = recall: as many rows are predicted positive as are positive; NaN if no positive is among them."""
     if n_pos == 0:
         return np.nan
     tp, predicted = n_pos * 0, n_pos * 0
@@ -148,7 +148,7 @@ def break_even_point(positives, negatives, tied, n_pos, n_neg):
 
 @kernel
 def counts_before(positives, negatives, tp, fp, tps, fps):
-    """Write the positives and negatives before each step, of tp and fp before the first; give those after the last."""
+    """Write the positives and negatives before each step, starting at tp and fp; return those after the last."""
     for step in range(positives.size):
         tps[step], fps[step] = tp, fp
         tp += positives[step]
@@ -158,13 +158,13 @@ def counts_before(positives, negatives, tp, fp, tps, fps):
 
 @sum_kernel
 def davis_goadrich_tail(positives, negatives, tied, tps, fps):
-    """Area of steps whose rows are at most a 64th of those before: logarithms are then eight terms of a series."""
+    """Area of steps with at most a 64th of the rows before them: eight terms of a series replace the logarithm."""
     area = 0.0
     for step in range(tied.size):
         up, tp = float(positives[step]), float(tps[step])
         share = 1.0 / (tp + fps[step])
         u = (up + negatives[step] * tied[step]) * share
-        # u less log(1 + u), over the square of u
+        # (u - log(1 + u)) / u**2
         excess = 1 / 2 - u * (1 / 3 - u * (1 / 4 - u * (1 / 5 - u * (1 / 6 - u * (1 / 7 - u * (1 / 8 - u / 9))))))
         area += up * share * (tp + excess * (up - tp * u))
     return area
@@ -174,7 +174,7 @@ def davis_goadrich_tail(positives, negatives, tied, tps, fps):
 def pr_auc(positives, negatives, tied, n_pos, n_neg, tps, fps):
     """Area under the P-R curve with counts linear between points (see `areas.davis_goadrich_area`).
 
-    `tps` and `fps` are scratch, an entry a step of a block.
+    `tps` and `fps` are scratch, with one entry per step of a block.
     """
     if n_pos == 0:
         return np.nan
@@ -204,7 +204,7 @@ def pr_auc(positives, negatives, tied, n_pos, n_neg, tps, fps):
 
 @kernel
 def pr_auc_linear(positives, negatives, tied, n_pos, n_neg):
-    """Area under the P-R curve with straight lines between its points, the first as precise as the next."""
+    """Area under the P-R curve with straight lines between points; the first point has the precision of the next."""
     if n_pos == 0:
         return np.nan
     tp, fp, area, before = n_pos * 0, n_pos * 0, 0.0, 1.0
@@ -223,7 +223,7 @@ def pr_auc_linear(positives, negatives, tied, n_pos, n_neg):
 
 @sum_kernel
 def total_of(times, terms):
-    """Sum of terms of rows, or of cells of rows, each as often as drawn; one that is not drawn may be infinite."""
+    """Sum of the terms of rows, or cells of rows, times their draws; terms of undrawn rows may be infinite."""
     total = 0.0
     for i in range(terms.size):
         total += times[i] * terms[i] if times[i] > 0 else 0.0
@@ -232,9 +232,10 @@ def total_of(times, terms):
 
 @kernel
 def sum_by_bin(times, terms, starts, sums):
-    """Write for each of several draws the sum over rows of their terms, of each bin without its sign.
+    """Write for each of several replicates the sum over bins of the absolute sum of their rows' terms.
 
-    times[r] says how often draw r has each row. Of class c, rows of bin k are from starts[c, k] up to starts[c, k + 1].
+    times[r] says how often replicate r drew each row. Rows of class c in bin k are those from starts[c, k] up to
+    starts[c, k + 1].
     """
     off = np.empty_like(sums)
     sums[:] = 0.0
@@ -251,7 +252,7 @@ def sum_by_bin(times, terms, starts, sums):
 
 @kernel
 def push(x, y, size, new_x, new_y):
-    """Add a point to the upper hull of those before it, taking away what is then below; give the number of vertices."""
+    """Add a point to the upper hull of the points before it, removing points below; return the number of vertices."""
     if size > 0 and x[size - 1] == new_x and y[size - 1] == new_y:
         return size
     while size >= 2:
@@ -265,12 +266,13 @@ def push(x, y, size, new_x, new_y):
 
 @kernel
 def upper_hull(positives, negatives, tied, rough_x, rough_y, x, y):
-    """Write the counts at the vertices of the ROC polyline's upper hull; give their number.
+    """Write the counts at the vertices of the ROC polyline's upper hull; return their number.
 
-    The last four are scratch, an entry a step and two more: the vertices are in `x` (negatives) and `y` (positives).
+    The last four arguments are scratch, with two entries more than steps: vertices are written to `x` (negatives) and
+    `y` (positives).
     """
     zero = wide(positives[0]) * 0
-    # The hull of the ends of stretches: points below it are no vertices.
+    # First the hull of the ends of stretches: points below it can't be vertices.
     size = push(rough_x, rough_y, 0, zero, zero)
     tp, fp = zero, zero
     for start in range(0, tied.size, STEPS_PER_STRETCH):
@@ -285,7 +287,7 @@ def upper_hull(positives, negatives, tied, rough_x, rough_y, x, y):
             edge += 1
             size = push(x, y, size, wide(rough_x[edge]), wide(rough_y[edge]))
         right, up = wide(rough_x[edge + 1]) - rough_x[edge], wide(rough_y[edge + 1]) - rough_y[edge]
-        line = right * rough_y[edge] - up * rough_x[edge]  # of a point: right y - up x
+        line = right * rough_y[edge] - up * rough_x[edge]  # the value of right y - up x on the edge
         stop = min(start + STEPS_PER_STRETCH, tied.size)
         gained, lost = sum_of(positives, start, stop), sum_of(negatives, start, stop)
         if right * (tp + gained) - up * fp > line:
@@ -302,10 +304,10 @@ def upper_hull(positives, negatives, tied, rough_x, rough_y, x, y):
 
 @kernel
 def cost_area(positives, negatives, tied, n_pos, n_neg, rough_x, rough_y, x, y):
-    """Area under the lower envelope of the cost lines; the last four are the scratch of `upper_hull`.
+    """Area under the lower envelope of the cost lines; the last four arguments are the scratch of `upper_hull`.
 
-    A vertex of the upper hull is the cheapest threshold between the slopes of its two edges. Over such a stretch of
-    PC(+), from a to b, its line has the mean (1 - (a + b) / 2) fpr + (a + b) / 2 fnr.
+    A vertex of the upper hull is the cheapest threshold between the slopes of its two edges. Between the PC(+) a and b
+    of these slopes, its line has the mean (1 - (a + b) / 2) fpr + (a + b) / 2 fnr.
     """
     if n_pos == 0 or n_neg == 0:
         return np.nan
@@ -324,7 +326,7 @@ def cost_area(positives, negatives, tied, n_pos, n_neg, rough_x, rough_y, x, y):
 
 @kernel
 def equal_error_rate_on_hull(positives, negatives, tied, n_pos, n_neg, rough_x, rough_y, x, y):
-    """FPR where the upper hull crosses FPR = 1 - TPR; the last four are the scratch of `upper_hull`."""
+    """FPR where the upper hull crosses FPR = 1 - TPR; the last four arguments are the scratch of `upper_hull`."""
     if n_pos == 0 or n_neg == 0:
         return np.nan
     size = upper_hull(positives, negatives, tied, rough_x, rough_y, x, y)

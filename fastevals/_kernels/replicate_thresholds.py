@@ -1,8 +1,8 @@
-"""A threshold chosen in a bootstrap replicate, from how often each step was drawn (see `steps`).
+"""The threshold chosen in a bootstrap replicate, from how often each step was drawn (see `steps`).
 
-Each gives the positives and negatives above the threshold, or -1 twice where there is none. Rates are best before the
-negatives of a step that is not tied, or after a step that is; of thresholds as good, but for rounding, the highest is
-taken.
+Each kernel returns the positives and negatives above the threshold, or -1 for both if there is none. A rate is best
+before the negatives of an untied step, or after a tied step. Among thresholds that are equal up to rounding, the
+highest is taken.
 """
 
 from fastevals._compile.jit import kernel
@@ -13,19 +13,19 @@ VALUE_ROUNDING = 2.0**-49  # relative
 
 @kernel
 def exceeds(value, best):
-    """Return whether a value is larger, by more than a few roundings."""
+    """Return whether a value is larger by more than a few rounding errors."""
     return value > best + VALUE_ROUNDING * abs(best)
 
 
 @kernel
 def best_f(positives, negatives, tied, n_pos, n_neg, beta):
-    """Where the F score is largest; without positives it is 0 everywhere, and the highest score is best."""
+    """Maximize the F score; without positives it is 0 everywhere, and the highest score is best."""
     if n_pos == 0:
         for step in range(tied.size):
             if negatives[step] > 0:
                 return n_pos, wide(negatives[step])
     tp, fp, square = n_pos * 0, n_pos * 0, beta * beta
-    least = 0.0  # the largest at the ends of stretches
+    least = 0.0  # the largest value at the ends of stretches
     for start in range(0, tied.size, STEPS_PER_STRETCH):
         stop = min(start + STEPS_PER_STRETCH, tied.size)
         tp, fp = tp + sum_of(positives, start, stop), fp + sum_of(negatives, start, stop)
@@ -51,13 +51,13 @@ def best_f(positives, negatives, tied, n_pos, n_neg, beta):
 
 @kernel
 def best_difference(positives, negatives, tied, n_pos, n_neg, gain, loss, of_rates):
-    """Where gain * tp - loss * fp is largest, of counts or of rates.
+    """Maximize gain * tp - loss * fp, for counts or rates.
 
-    What is equal but for the rounding of both terms is equal: their difference may be much smaller than they are.
+    Values that are equal up to the rounding of both terms count as equal, since the difference may be much smaller.
     """
     if of_rates and (n_pos == 0 or n_neg == 0):
         return n_pos * 0 - 1, n_pos * 0 - 1
-    if of_rates:  # of rates times both numbers
+    if of_rates:  # rates multiplied by both totals
         gain, loss = gain * n_neg, loss * n_pos
     tp, fp, best = n_pos * 0, n_pos * 0, 0.0
     best_tp, best_fp = n_pos * 0, n_pos * 0
@@ -73,7 +73,7 @@ def best_difference(positives, negatives, tied, n_pos, n_neg, gain, loss, of_rat
 
 @kernel
 def with_recall(positives, negatives, tied, n_pos, n_neg, limit):
-    """Where precision is largest and recall at least a limit: steps are to tell positives apart."""
+    """Maximize precision with a recall of at least `limit`; steps must distinguish positives."""
     tp, fp, best = n_pos * 0, n_pos * 0, -1.0
     best_tp, best_fp = n_pos * 0 - 1, n_pos * 0 - 1
     if n_pos == 0:
@@ -91,7 +91,7 @@ def with_recall(positives, negatives, tied, n_pos, n_neg, limit):
 
 @kernel
 def with_precision(positives, negatives, tied, n_pos, n_neg, limit):
-    """Where recall is largest and precision at least a limit."""
+    """Maximize recall with a precision of at least `limit`."""
     tp, fp = n_pos * 0, n_pos * 0
     best_tp, best_fp = n_pos * 0 - 1, n_pos * 0 - 1
     if n_pos == 0:
@@ -107,7 +107,7 @@ def with_precision(positives, negatives, tied, n_pos, n_neg, limit):
 
 @kernel
 def within_fpr(positives, negatives, tied, n_pos, n_neg, limit):
-    """Where recall is largest and the false positive rate at most a limit."""
+    """Maximize recall with a false positive rate of at most `limit`."""
     tp, fp = n_pos * 0, n_pos * 0
     if n_pos == 0 or n_neg == 0:
         return tp - 1, fp - 1
@@ -125,7 +125,7 @@ def within_fpr(positives, negatives, tied, n_pos, n_neg, limit):
 
 @kernel
 def with_tpr(positives, negatives, tied, n_pos, n_neg, limit):
-    """Where the false positive rate is least and recall at least a limit: steps are to tell positives apart."""
+    """Minimize the false positive rate with a recall of at least `limit`; steps must distinguish positives."""
     tp, fp = n_pos * 0, n_pos * 0
     if n_pos == 0 or n_neg == 0:
         return tp - 1, fp - 1
@@ -142,7 +142,7 @@ def with_tpr(positives, negatives, tied, n_pos, n_neg, limit):
 
 @kernel
 def within_n_predicted(positives, negatives, tied, n_pos, n_neg, limit):
-    """Where as many rows are predicted positive as a limit allows: steps are to tell thresholds apart."""
+    """Predict as many rows positive as `limit` allows; steps must distinguish thresholds."""
     tp, fp = n_pos * 0, n_pos * 0
     for step in range(tied.size):
         if tp + positives[step] + fp + negatives[step] > limit:

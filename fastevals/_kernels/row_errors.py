@@ -1,12 +1,12 @@
-"""Sums over rows of the losses that metrics of targets are means of.
+"""Sums over rows of losses, whose means are metrics of targets.
 
-Each kernel adds to lanes, in turn: a sum for each of some hundred places. A loop over them is one over registers of
-any width, it adds in the same order on every machine (what is added may be rounded once more where a machine has no
-fused product and sum), and roundings add up over the rows of a lane, not all. Rows of several outputs lie one after
-another; lanes are then a multiple of outputs.
+Each kernel adds rows to lanes in turn: a hundred or so sums, one per lane. A loop over lanes runs in registers of any
+width and adds in the same order on every machine (terms may round once more on machines without fused multiply-add).
+Rounding errors add up only over the rows of a lane. With several outputs, each row has one value per output, and the
+number of lanes is a multiple of the outputs.
 
-Rows that logarithms here are too short for (numbers that a metric is not for, numbers and ratios near the ends of the
-floats) count for NaN.
+Rows whose logarithm this module can't compute count as NaN: numbers that a metric does not allow, and numbers and
+ratios near the ends of a float's range.
 """
 
 import math
@@ -40,7 +40,7 @@ def adder_of(loss):
 
 @kernel
 def add_deviations(y, p, w, sums, error_origins, target_origins):
-    """Add errors less their lane's origin, the squares of these, and the same of targets to sums[4, lanes]."""
+    """Add errors minus their lane's origin, their squares, and the same for targets, to sums[4, lanes]."""
     errors, squared_errors, targets, squared_targets = sums[0], sums[1], sums[2], sums[3]
     for start in range(0, y.size, errors.size):
         y_part, p_part = y[start : start + errors.size], p[start : start + errors.size]
@@ -56,7 +56,7 @@ def add_deviations(y, p, w, sums, error_origins, target_origins):
 
 @kernel
 def largest_error(y, p):
-    """Largest |y - p|, NaN if one is: the bits of a float that is not negative are in its order, NaN's beyond."""
+    """Return the largest |y - p|, NaN if any is; bits of non-negative floats are ordered like them, NaN beyond."""
     largest = np.int64(0)
     for i in range(y.size):
         largest = max(largest, np.float64(abs(y[i] - p[i])).view(np.int64))
@@ -83,7 +83,7 @@ def relative_error(y, p):
 
 @fused_kernel
 def pinball_loss(y, p, quantile):
-    """(y - p) times the quantile where that is positive, else times quantile - 1."""
+    """(y - p) times `quantile` if it is positive, else times `quantile` - 1."""
     error = y - p
     return error * (quantile if error >= 0.0 else quantile - 1.0)
 
@@ -100,13 +100,13 @@ def squared_log_error(y, p):
 
 @fused_kernel
 def log_beyond(y, less, power, s, rest):
-    """Return y log(y / p) - (y - p) of the terms of the logarithm: near y = p it is in the second power of s."""
+    """Return y log(y / p) - (y - p) from the logarithm's terms; near y = p it is of second order in s."""
     return (s * less if power == 0.0 else y * (power * LN2 + (s + s)) - less) + y * rest
 
 
 @fused_kernel
 def beyond_log(relative, power, s, rest):
-    """Return (y - p) / p - log(y / p) of the terms of the logarithm: near y = p it is in the second power of s."""
+    """Return (y - p) / p - log(y / p) from the logarithm's terms; near y = p it is of second order in s."""
     return (s * relative if power == 0.0 else relative - (power * LN2 + (s + s))) - rest
 
 
@@ -145,10 +145,10 @@ def root_deviance(y, p):
 
 @fused_kernel
 def low_tweedie_deviance(y, p, power, least):
-    """Half the deviance with a power up to 1.5: p^b (y (exp(b l) - 1 - b l) + b times that with power 1) / (b + b b).
+    """Half the deviance for a power up to 1.5: p^b (y (exp(b l) - 1 - b l) + b times that for power 1) / (b + b b).
 
-    Here b = 1 - power and l = log(y / p). Targets are `least` or more; the (2 - power)-th power of those below zero is
-    taken to be zero.
+    Here b = 1 - power and l = log(y / p). Targets must be at least `least`; for negative targets the (2 - power)-th
+    power is taken as zero.
     """
     b = 1.0 - power
     factor = 1.0 / (b * (1.0 + b))  # few divisions, which take most of the time
@@ -166,9 +166,9 @@ def low_tweedie_deviance(y, p, power, least):
 
 @fused_kernel
 def high_tweedie_deviance(y, p, power, least):
-    """Half the deviance with a power above 1.5: p^a ((exp(a l) - 1 - a l) - a times that with power 2) / (a a - a).
+    """Half the deviance for a power above 1.5: p^a ((exp(a l) - 1 - a l) - a times that for power 2) / (a a - a).
 
-    Here a = 2 - power and l = log(y / p). Targets are `least` or more. No term is much larger than what is left.
+    Here a = 2 - power and l = log(y / p). Targets must be at least `least`. No term is much larger than the result.
     """
     a = 2.0 - power
     factor = 1.0 / (a * (a - 1.0))

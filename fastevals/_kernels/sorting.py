@@ -1,21 +1,21 @@
-"""Sorting of one bucket of keys, alone or with a weight beside each key."""
+"""Sort one bucket of keys, alone or with one weight per key."""
 
 import numpy as np
 
 from fastevals._compile.jit import kernel
 
 INSERTED_ROWS = 24  # below it insertion is fastest
-DEEP = 32  # a cell above it is sorted on its own instead of by insertion
-FEW_CELLS = 64  # cells that are filled without leaving the pages whose addresses a core knows
-MUCH = 8  # a cell with more than one key of so many holds much
-MANY = 1 << 15  # keys, of which those of a frequent score are put aside first
-PROBES = 1 << 6  # keys that show whether there is one
-FREQUENT = 1 << 4  # of them
+DEEP = 32  # cells with more keys are sorted on their own instead of by insertion
+FEW_CELLS = 64  # cells that can be filled within the memory pages that a core has cached addresses of
+MUCH = 8  # a cell with more than 1 / MUCH of the keys is large
+MANY = 1 << 15  # keys, above which those of a frequent score are set aside first
+PROBES = 1 << 6  # keys that are probed for a frequent score
+FREQUENT = 1 << 4  # probes with the same key that make it frequent
 
 
 @kernel
 def range_of(keys):
-    """Lowest and highest key."""
+    """Return the lowest and the highest key."""
     low = keys[0]
     high = keys[0]
     for i in range(keys.size):
@@ -26,7 +26,7 @@ def range_of(keys):
 
 @kernel
 def shift_to_cells(span, wanted, cells):
-    """Shift that takes offsets up to `span` to about as many cells as wanted, of those that there are."""
+    """Return the shift from offsets up to `span` to about `wanted` cells, at most as many as there are."""
     n_cells = np.uint64(1)
     while n_cells < np.uint64(wanted):
         n_cells <<= np.uint64(1)
@@ -39,7 +39,7 @@ def shift_to_cells(span, wanted, cells):
 
 @kernel
 def count_cells(keys, low, high, shift, cells):
-    """Make cells[c] the place of the first key of cell c; give the size of the largest cell."""
+    """Set cells[c] to the place of the first key of cell c; return the size of the largest cell."""
     n_cells = np.int64((high - low) >> shift) + 1
     for c in range(n_cells):
         cells[c] = 0
@@ -57,10 +57,10 @@ def count_cells(keys, low, high, shift, cells):
 
 @kernel
 def place_cells(keys, low, high, cells):
-    """`count_cells` with one to three keys for each cell; give the shift and the size of the largest.
+    """Run `count_cells` with one to three keys per cell; return the shift and the size of the largest cell.
 
-    More keys than cells go to few: most of these are then sorted on their own, in pages that are near each other. But
-    where one of them holds much, a mass of ties perhaps, all cells are used: it would be moved again at each level.
+    If there are more keys than cells, a few cells are used, most of which are then sorted on their own in nearby pages.
+    If one of them is large, perhaps because of ties, all cells are used, since it would be moved again at each level.
     """
     if keys.size <= cells.size:
         shift = shift_to_cells(high - low, keys.size * 2 // 3, cells)
@@ -75,7 +75,7 @@ def place_cells(keys, low, high, cells):
 
 @kernel
 def fill_two(keys, low, high):
-    """Sort keys of two values, or one."""
+    """Sort keys that have at most two values."""
     middle = 0
     for i in range(keys.size):
         middle += keys[i] == low
@@ -85,7 +85,7 @@ def fill_two(keys, low, high):
 
 @kernel
 def frequent_pair(keys):
-    """Return whether one key of three is frequent, with the one that differs in the lowest bit, and that key."""
+    """Return whether one of three keys is frequent, counting the key that differs in the lowest bit; and the key."""
     one = np.uint64(1)
     for quarter in range(1, 4):
         key = keys[quarter * keys.size // 4] | one
@@ -99,9 +99,9 @@ def frequent_pair(keys):
 
 @kernel
 def part_at_pair(keys, high, scratch):
-    """Move the keys below a pair, `high` and the one that differs in the lowest bit, to the front, others to the end.
+    """Move keys below a pair to the front and others to the end; the pair is `high` and the key with lowest bit 0.
 
-    The pair comes between. Returns where it starts, and where it ends.
+    The pair comes in between. Returns where it starts and where it ends.
     """
     low = high - np.uint64(1)
     below = 0
@@ -123,7 +123,7 @@ def part_at_pair(keys, high, scratch):
 
 @kernel
 def scratch_rows(keys):
-    """How long the scratch must be in which `sort_keys` sorts keys: of a frequent score it needs none."""
+    """Return the length of scratch for `sort_keys`; keys of a frequent score need none."""
     if keys.size <= MANY:
         return keys.size
     frequent, high = frequent_pair(keys)
@@ -138,15 +138,15 @@ def scratch_rows(keys):
 
 @kernel
 def swap_neighbours(keys, out):
-    """Copy keys, of which four passes over neighbours on the way put two at a time in order.
+    """Copy keys, putting neighbours in order in four passes, two keys at a time.
 
-    The passes follow each other two keys behind, so that keys stay in registers, and there is no branch to mispredict:
-    where cells hold a key on average, one key in a hundred is left out of order.
+    The passes follow each other two keys apart, so that keys stay in registers, and there is no branch to mispredict.
+    With one key per cell on average, one key in a hundred stays out of order.
     """
     m = keys.size
-    third, second, first = keys[0], keys[1], keys[2]  # what waits for each pass but the first
+    third, second, first = keys[0], keys[1], keys[2]  # the keys waiting for each pass except the first
     for pair in range((m - 3) // 2):
-        i = np.uintp(2 * pair)  # unsigned, it takes half the time: nothing asks whether to count from the end
+        i = np.uintp(2 * pair)  # unsigned, as negative indices need checks, which double the time
         left, right = keys[i + np.uintp(3)], keys[i + np.uintp(4)]
         lower, upper = min(left, right), max(left, right)
         lower, first_upper = min(first, lower), max(first, lower)
@@ -163,9 +163,9 @@ def swap_neighbours(keys, out):
 def sort_keys(keys, scratch, cells):
     """Sort `keys` in place: one counting pass over the bits that differ, then insertion.
 
-    Keys of a score that many rows share, in two classes, are put aside before.
-    `scratch` is as long as `scratch_rows` says, or as `keys`; `cells` is working memory, two or more of them. A cell of
-    many keys is sorted by itself on its own range, so every level settles further bits: never quadratic.
+    Keys of a score shared by many rows, in two classes, are set aside first. `scratch` has the length that
+    `scratch_rows` returns, or that of `keys`; `cells` is working memory of at least two elements. A cell of many keys
+    is sorted on its own range, so that every level uses further bits: the time is never quadratic.
     """
     m = keys.size
     if m > INSERTED_ROWS:
@@ -209,7 +209,7 @@ def sort_keys(keys, scratch, cells):
 
 @kernel
 def sort_pairs(keys, weights, scratch, weight_scratch, cells):
-    """`sort_keys` that carries a weight with each key."""
+    """Sort as `sort_keys` does, moving a weight with each key."""
     m = keys.size
     if m > INSERTED_ROWS:
         low, high = range_of(keys)

@@ -1,21 +1,21 @@
-"""Steps of a ranking, from the highest threshold down: what bootstrap draws are counted by.
+"""Steps of a ranking, from the highest threshold down, which bootstrap draws are counted by.
 
-Step s has positives[s] and negatives[s], numbers of rows or sums of weights: at one threshold where they are tied, else
-the positives first and the negatives, of whatever thresholds, after them.
+Step s has positives[s] and negatives[s], as numbers of rows or sums of weights. If tied[s] is set, all share one
+threshold; otherwise the positives come first, then the negatives, whatever their thresholds are.
 """
 
 from fastevals._compile.jit import kernel
 
-STEPS_PER_STRETCH = 64  # steps whose sums bound what can be among them, so that most need no look
+STEPS_PER_STRETCH = 64  # steps whose sums bound what can be inside, so that most stretches are skipped
 
 
 @kernel
 def fill_steps(tps, fps, merge_negatives, merge_positives, cuts, cut_steps, step_of_row, sizes, tied):
-    """Write the steps of cumulative counts, merging what no metric tells apart; give their number and largest cell.
+    """Write the steps of cumulative counts, merging rows that no metric distinguishes; return their number and maximum.
 
-    Negatives between two thresholds with positives may be one, and positives between two with negatives, but nothing
-    across a cut: cuts[k] is the last row of the counts above it, cut_steps[k] then the number of steps above it.
-    Nothing is written to arrays without room.
+    Negatives between two thresholds with positives may be merged, and positives between two thresholds with negatives,
+    but nothing across a cut: cuts[k] is the last row of the counts above it, and cut_steps[k] becomes the number of
+    steps above it. Nothing is written to empty arrays.
     """
     steps, cut = 0, 0
     largest, up, down, open_ = tps[0] * 0, tps[0] * 0, tps[0] * 0, False  # of the step so far
@@ -41,13 +41,13 @@ def fill_steps(tps, fps, merge_negatives, merge_positives, cuts, cut_steps, step
 
 @kernel
 def wide(count):
-    """Return a count as 64 bits: products of two of them then fit; a float stays one."""
+    """Return a count as 64 bits, so that products of two fit; floats are unchanged."""
     return count + 0
 
 
 @kernel
 def totals(positives, negatives):
-    """Positives and negatives in all."""
+    """Return the total positives and negatives."""
     n_pos, n_neg = wide(positives[0]) * 0, wide(negatives[0]) * 0
     for step in range(positives.size):
         n_pos += positives[step]
@@ -57,7 +57,7 @@ def totals(positives, negatives):
 
 @kernel
 def sum_of(counts, start, stop):
-    """Sum of some counts: integers in vector registers."""
+    """Return the sum of some counts, with integers in vector registers."""
     total = wide(counts[0]) * 0
     part = counts[start:stop]
     for i in range(part.size):
@@ -67,7 +67,7 @@ def sum_of(counts, start, stop):
 
 @kernel
 def largest_step(positives, negatives):
-    """Rows of the largest of some steps."""
+    """Return the number of rows of the largest step."""
     largest = wide(positives[0]) * 0
     for step in range(positives.size):
         largest = max(largest, wide(positives[step]) + negatives[step])
@@ -76,7 +76,7 @@ def largest_step(positives, negatives):
 
 @kernel
 def above_cut(positives, negatives, cut):
-    """Positives and negatives of the steps above a cut."""
+    """Return the positives and negatives of the steps above a cut."""
     tp, fp = wide(positives[0]) * 0, wide(negatives[0]) * 0
     for step in range(cut):
         tp += positives[step]
@@ -86,7 +86,7 @@ def above_cut(positives, negatives, cut):
 
 @kernel
 def add_counts(thresholds, tps, fps, other_thresholds, other_tps, other_fps, joint, joint_tps, joint_fps):
-    """Add cumulative counts of two parts at each threshold of either, descending from inf; give the number of them."""
+    """Add cumulative counts of two parts at each threshold of either, descending from inf; return their number."""
     i, j, n = 0, 0, 0
     last, other_last = thresholds.size - 1, other_thresholds.size - 1
     while True:
@@ -95,7 +95,7 @@ def add_counts(thresholds, tps, fps, other_thresholds, other_tps, other_fps, joi
         n += 1
         if i == last or j == other_last:
             break
-        # Whichever has the higher threshold next goes on, or both: no branch, for which it is can't be guessed.
+        # Advance the part with the higher next threshold, or both; there is no branch, as none could be predicted.
         mine, other = thresholds[i + 1], other_thresholds[j + 1]
         i += mine >= other
         j += other >= mine
@@ -112,7 +112,7 @@ def add_counts(thresholds, tps, fps, other_thresholds, other_tps, other_fps, joi
 
 @kernel
 def rows_at(thresholds, places, rows):
-    """Write the row of counts at each of some descending thresholds: the last one that is not below it."""
+    """Write the row of the counts at each of descending thresholds: the last row whose threshold is not below it."""
     row = 0
     for k in range(places.size):
         while row + 1 < thresholds.size and thresholds[row + 1] >= places[k]:

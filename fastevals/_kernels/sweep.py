@@ -1,6 +1,7 @@
-"""Sweeps over sorted slots and buckets: pair counts, and the counts at or above each threshold.
+"""Sweeps over sorted slots and buckets: counts of pairs, and counts at or above each threshold.
 
-Slots hold marked keys: all bits of the key but the upper one, which is that of the slot's number, and the class below.
+Slots hold marked keys: all bits of the key except the upper one, which is that of the slot's number, and the class as
+the lowest bit.
 """
 
 import numpy as np
@@ -10,14 +11,14 @@ from fastevals._kernels.compensated import add, two_sum
 from fastevals._kernels.partition import key_of
 from fastevals._kernels.sorting import scratch_rows, sort_keys, sort_pairs
 
-FIRST = 1 << 10  # keys that show whether there are many ties
+FIRST = 1 << 10  # keys that are checked for ties first
 HASH = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
-ROWS_PER_STRIP = 1 << 12  # rows whose positives are listed at a time
+ROWS_PER_STRIP = 1 << 12  # rows whose positives are listed in one go
 
 
 @kernel
 def bits_of(key, flip_below, flip):
-    """64 bits of the score that has a key: the inverse of `key_of`."""
+    """Return the 64 bits of the score with a key: the inverse of `key_of`."""
     bits = np.int64(key) ^ flip
     return bits ^ ((bits >> np.int64(63)) & flip_below)
 
@@ -33,7 +34,7 @@ def distinct(keys):
 
 @kernel
 def rank_distinct(marked):
-    """Return the same as `rank_marked`, in half the time; the U is right only if all keys are distinct."""
+    """Return the same as `rank_marked` in half the time; U is right only if all keys are distinct."""
     positives = 0
     places = 0
     groups = min(marked.size, 1)
@@ -50,9 +51,9 @@ def rank_distinct(marked):
 def rank_marked(marked):
     """Return twice the Mann-Whitney U of ascending marked keys, their distinct keys and their positives.
 
-    A positive goes behind the negatives of the same key, so it counts those before its key and those up to itself. No
-    branch depends on the order of the classes, which no processor can predict. If the first keys are distinct, perhaps
-    all are: it is tried.
+    Positives come after the negatives with the same key, so each adds the negatives before its key and those before
+    itself. No branch depends on the order of the classes, which no processor can predict. If the first keys are
+    distinct, the faster `rank_distinct` is tried.
     """
     doubled_u, groups, positives = rank_distinct(marked[:FIRST])
     if groups == FIRST:
@@ -77,7 +78,7 @@ def rank_marked(marked):
 
 @kernel
 def largest_scratch(marked, starts):
-    """How long the scratch must be in which `rank_slots` sorts any of the slots."""
+    """Return the length of scratch with which `rank_slots` can sort any of the slots."""
     rows = 0
     for slot in range(starts.size - 1):
         rows = max(rows, scratch_rows(marked[starts[slot] : starts[slot + 1]]))
@@ -86,7 +87,7 @@ def largest_scratch(marked, starts):
 
 @kernel
 def rank_slots(marked, starts, first, last, scratch, cells, doubled_u, groups, positives):
-    """Sort and `rank_marked` the slots from `first` up to `last`, into arrays: Python is entered seldom."""
+    """Sort and `rank_marked` the slots from `first` up to `last`, in one call from Python."""
     for slot in range(first, last):
         here = marked[starts[slot] : starts[slot + 1]]
         sort_keys(here, scratch, cells)
@@ -95,9 +96,9 @@ def rank_slots(marked, starts, first, last, scratch, cells, doubled_u, groups, p
 
 @kernel
 def sweep_slots(marked, starts, first, last, tp, fp, flip_below, flip, step, bits, tps, fps):
-    """From the highest key of sorted slots down, write each distinct score and the counts at or above it.
+    """Write each distinct score and the counts at or above it, from the highest key of sorted slots down.
 
-    With step 1 the highest score comes first, with step -1 last. A row of a tie overwrites the one before.
+    With step 1 the highest score comes first, with step -1 last. Rows of a tie overwrite each other.
     """
     one = np.uint64(1)
     g = np.int64(-1) if step > 0 else np.int64(bits.size)
@@ -108,7 +109,7 @@ def sweep_slots(marked, starts, first, last, tp, fp, flip_below, flip, step, bit
         for i in range(start, stop):
             mark = marked[np.uintp(start + stop - 1 - i)]
             g += step * np.int64((mark ^ above) > one)
-            row = np.uintp(g)  # unsigned, it takes half the time: nothing asks whether to count from the end
+            row = np.uintp(g)  # unsigned, as negative indices need checks, which double the time
             tp += np.int64(mark & one)
             fp += np.int64(~mark & one)
             bits[row] = bits_of((mark >> one) | upper, flip_below, flip)
@@ -119,11 +120,12 @@ def sweep_slots(marked, starts, first, last, tp, fp, flip_below, flip, step, bit
 
 @kernel
 def sum_precision(marked, starts, first, last, tp, fp):
-    """Sum of gained true positives times precision over the distinct keys of sorted slots, as a pair.
+    """Return the sum of gained true positives times precision over the distinct keys of sorted slots, as a pair.
 
-    `areas.average_precision` without counts in between, which takes three times as long or more. The positives of a
-    strip are listed first, without a branch on the class, which no processor can predict: only they take more than a
-    step. What rounding loses is added up apart (Ogita, Rump and Oishi 2005, doi:10.1137/030601818).
+    Computes `areas.average_precision` without intermediate counts, which would take at least three times as long. The
+    positives of a strip are listed first, without a branch on the class, which no processor can predict: only positives
+    take more than one step. Rounding errors are added up separately (Ogita, Rump and Oishi 2005,
+    doi:10.1137/030601818).
     """
     high, low = 0.0, 0.0
     one = np.uint64(1)
@@ -143,7 +145,7 @@ def sum_precision(marked, starts, first, last, tp, fp):
                 row = listed[k]
                 end = row
                 gain = 1
-                while end > 0 and here[end - 1] | one == here[row] | one:  # a tie, which may go on below the strip
+                while end > 0 and here[end - 1] | one == here[row] | one:  # a tie may continue below the strip
                     end -= 1
                     gain += np.int64(here[end] & one)
                 k += gain
@@ -158,10 +160,10 @@ def sum_precision(marked, starts, first, last, tp, fp):
 
 @kernel
 def keep_bends(marked, starts, first, top, bits, tps, fps):
-    """Move the rows where the ROC polyline changes its step to the front; give their number.
+    """Move the rows where the ROC polyline changes its step to the front; return their number.
 
-    Row 0 is the one before those of a `sweep_slots` down to `first`, and the last is room for the one after them. The
-    first of all thresholds (in the sweep that has `top`) and the last of all are kept.
+    Row 0 precedes those of a `sweep_slots` down to `first`; the last row is room for the one that follows them. The
+    first threshold of all (in the sweep with `top` set) and the last of all are kept.
     """
     slot = first - 1
     while slot >= 0 and starts[slot + 1] == starts[slot]:
@@ -204,7 +206,7 @@ def unmark_slots(marked, starts, negative, positive):
 
 @kernel
 def shift_to_slots(slots):
-    """Shift that takes 64 bits to a slot of a table, of a power of two."""
+    """Return the shift from 64 bits to a slot of a table whose size is a power of two."""
     shift = np.uint64(64)
     while slots >> np.int64(np.uint64(64) - shift) > 1:
         shift -= np.uint64(1)
@@ -213,9 +215,9 @@ def shift_to_slots(slots):
 
 @kernel
 def find_slot(key, shift, keys, rows):
-    """Return the slot of a key in a hash table, or the empty one for it: slot h has rows[2 h] and rows[2 h + 1].
+    """Return the slot of a key in a hash table, or an empty one for it: slot h has rows[2 h] and rows[2 h + 1].
 
-    The hash is the upper bits of a product: decimals have lower bits that come again and again.
+    The hash is the upper bits of a product, since the lower bits of decimals often repeat.
     """
     one, mask = np.uintp(1), np.uintp(keys.size - 1)
     h = np.uintp((key * HASH) >> shift)
@@ -226,9 +228,9 @@ def find_slot(key, shift, keys, rows):
 
 @kernel
 def count_by_key(bits, flags, flip_below, flip, room, keys, rows):
-    """Add each row to rows[2 h + class] of the slot h of its key; give how many empty slots keys took.
+    """Add each row to rows[2 h + class] of the slot h of its key; return the number of new keys.
 
-    If they want more than `room` of these, give up and return -1.
+    If there are more than `room` new keys, stop and return -1.
     """
     one = np.uintp(1)
     shift = shift_to_slots(keys.size)
@@ -247,10 +249,10 @@ def count_by_key(bits, flags, flip_below, flip, room, keys, rows):
 
 @kernel
 def sum_by_key(bits, flags, weights, flip_below, flip, keys, rows, sums):
-    """Add each row's weight to the sums of its key and class, in a hash table; tell whether that has room.
+    """Add each row's weight to the sums of its key and class in a hash table; return whether there was room.
 
-    Slot h of the table, of a power of two, has keys[h], and for each class rows[2 h + class] and two numbers of `sums`:
-    a float, and what rounding lost of it. Keys take empty slots until a quarter of them is left.
+    Slot h of the table, whose size is a power of two, has keys[h], and for each class rows[2 h + class] and two numbers
+    of `sums`: a float and its rounding error. Keys take empty slots until a quarter of them is left.
     """
     one = np.uintp(1)
     shift = shift_to_slots(keys.size)
@@ -276,7 +278,7 @@ def sum_by_key(bits, flags, weights, flip_below, flip, keys, rows, sums):
 
 @kernel
 def sweep_sums(keys, sums, flip_below, flip, bits, tps, fps):
-    """From the last of ascending keys down write each distinct score and the sums at or above; give their number."""
+    """Write each distinct score and the sums at or above it, from the last of ascending keys; return their number."""
     tp, tp_low, fp, fp_low = 0.0, 0.0, 0.0, 0.0
     g = -1
     for i in range(keys.size - 1, -1, -1):
@@ -292,7 +294,7 @@ def sweep_sums(keys, sums, flip_below, flip, bits, tps, fps):
 
 @kernel
 def rank_pairs(keys, weights, scratch, weight_scratch, cells):
-    """Sort a bucket of signed weights; give its number of distinct keys and its class totals as pairs."""
+    """Sort a bucket of signed weights; return its number of distinct keys and its class totals as pairs."""
     sort_pairs(keys, weights, scratch, weight_scratch, cells)
     tp, tp_low, fp, fp_low = 0.0, 0.0, 0.0, 0.0
     for i in range(keys.size):
@@ -305,7 +307,7 @@ def rank_pairs(keys, weights, scratch, weight_scratch, cells):
 
 @kernel
 def sweep_pairs(keys, weights, tp, tp_low, fp, fp_low, flip_below, flip, bits, tps, fps):
-    """From the highest key down, write each distinct score and the weights at or above it, carried as pairs."""
+    """Write each distinct score and the weights at or above it, from the highest key down, with sums as pairs."""
     g = -1
     for i in range(keys.size - 1, -1, -1):
         if i == keys.size - 1 or keys[i] != keys[i + 1]:

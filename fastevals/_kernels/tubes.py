@@ -1,4 +1,4 @@
-"""ROC polylines in coordinates in which the standard error of each rate is 1, and how far they are from each other."""
+"""ROC polylines in coordinates in which each rate has standard error 1, and distances between such polylines."""
 
 import math
 
@@ -10,21 +10,21 @@ from fastevals._kernels.steps import wide
 
 @kernel
 def coordinate(count, n):
-    """Where a count of n rows is: Anscombe's arcsine, 2 sqrt(n + 1/2) asin sqrt((count + 3/8) / (n + 3/4))."""
+    """Return the coordinate of a count of n rows: Anscombe's 2 sqrt(n + 1/2) asin sqrt((count + 3/8) / (n + 3/4))."""
     return 2 * math.sqrt(n + 0.5) * math.asin(math.sqrt((count + 0.375) / (n + 0.75)))
 
 
 @kernel
 def looked_up(table, count, n):
-    """The coordinate of a count, from a table of those of the least counts: 5 x as fast as an arcsine."""
+    """Return the coordinate of a count, from a table for small counts: 5 x as fast as an arcsine."""
     return table[count] if count < table.size else coordinate(count, n)
 
 
 @kernel
 def trace(positives, negatives, tied, pieces, n_pos, n_neg, ups, rights, x, y):
-    """Write the corners of the polyline of a draw's steps (see `steps`), a slanted one in pieces; return their number.
+    """Write the vertices of the polyline of a draw's steps (see `steps`), slanted ones in pieces; return their number.
 
-    `ups` and `rights` are the coordinates of the least counts of positives and negatives, as far as they go.
+    `ups` and `rights` are tables of the coordinates of small counts of positives and negatives.
     """
     tp, fp, at = 0, 0, 0
     x[0], y[0] = coordinate(0, n_neg), coordinate(0, n_pos)
@@ -48,7 +48,7 @@ def trace(positives, negatives, tied, pieces, n_pos, n_neg, ups, rights, x, y):
 
 @kernel
 def squared_distance(px, py, ax, ay, bx, by):
-    """From a point to a straight piece, squared."""
+    """Return the squared distance from a point to a line segment."""
     dx, dy = bx - ax, by - ay
     length = dx * dx + dy * dy
     along = 0.0
@@ -60,10 +60,10 @@ def squared_distance(px, py, ax, ay, bx, by):
 
 @kernel
 def farthest(px, py, qx, qy, n):
-    """Distance of the point that is farthest from the polyline of the first n corners q; both never fall.
+    """Return the largest distance of points from the polyline of the first n vertices q; both never decrease.
 
-    The search for the nearest piece starts where x + y is the same and goes outwards, until what is left is too far
-    away, or the point is known to be no farther than another: most are after one piece.
+    The search for the nearest segment starts where x + y is equal and goes outwards, until the rest is too far away or
+    the point can't be farther than an earlier one; most points need one segment.
     """
     most, at = 0.0, 1
     for i in range(px.size):
@@ -90,7 +90,7 @@ def farthest(px, py, qx, qy, n):
 
 @kernel
 def upper_edge(places, x, y, radius, out):
-    """Largest y within a radius of points that never fall, at each of ascending places."""
+    """Write the largest y within a radius of non-decreasing points, at each of ascending places."""
     first = 0
     for k in range(places.size):
         while first < x.size - 1 and x[first] < places[k] - radius:

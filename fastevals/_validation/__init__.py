@@ -1,5 +1,5 @@
-"""Array-likes into clean arrays; the only place that raises about input.
+"""Turn array-likes into clean arrays; the only place that raises errors about input.
 
-What would cost a pass over the data (a NaN, a third label) is found by the pass that needs the data anyway; the
-finder then calls `raise_not_finite` or `raise_not_binary`, which look again to say what is wrong and where.
+Problems that would need a pass over the data (a NaN, a third label) are found by the pass that reads the data anyway.
+It then calls `raise_not_finite` or `raise_not_binary`, which search again to say what is wrong and where.
 """

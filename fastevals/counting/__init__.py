@@ -1,1 +1,1 @@
-"""From arrays to counts: keys, sorting, labels and pairs of them, groups, columns of scores, placements."""
+"""From arrays to counts: keys, sorting, labels and their pairs, groups, columns of scores, placements."""

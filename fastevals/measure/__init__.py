@@ -1,1 +1,1 @@
-"""Counts, the metrics and curves that are functions of them, and what makes counts from data."""
+"""Metrics and curves as functions of counts, and the rankings and matrices that make counts from data."""

@@ -130,7 +130,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "merging some observed": (
         lambda: BiasVarianceSummary(Y).update(Y).merge(BiasVarianceSummary(Y).update(Y, y_observed=Y)),
-        "those before had not it, this has",
+        "those before had not it, this one has",
     ),
     "merging another truth": (
         lambda: BiasVarianceSummary(Y).merge(BiasVarianceSummary([0, 1, 2])),

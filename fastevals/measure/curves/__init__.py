@@ -1,1 +1,1 @@
-"""Curves over thresholds: points with their thresholds, and the geometry of each."""
+"""Curves over thresholds: their points with thresholds, and their geometry."""

@@ -1,1 +1,1 @@
-"""Rankings: `base.py` has what can be asked of counts of two classes, `ranking.py` the class made of rows."""
+"""Rankings: `base.py` has the methods, functions of the counts of two classes; `ranking.py` makes rankings from rows."""
