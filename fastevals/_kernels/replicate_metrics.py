@@ -164,7 +164,7 @@ def davis_goadrich_tail(positives, negatives, tied, tps, fps):
         up, tp = float(positives[step]), float(tps[step])
         share = 1.0 / (tp + fps[step])
         u = (up + negatives[step] * tied[step]) * share
-        # (u - log(1 + u)) / u**2
+        # This is (u - log(1 + u)) over the square of u.
         excess = 1 / 2 - u * (1 / 3 - u * (1 / 4 - u * (1 / 5 - u * (1 / 6 - u * (1 / 7 - u * (1 / 8 - u / 9))))))
         area += up * share * (tp + excess * (up - tp * u))
     return area
