@@ -1,4 +1,4 @@
-"""Array-likes, and columns that have names, into clean arrays of numbers."""
+"""Turn array-likes, and columns with names, into clean arrays of numbers."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from fastevals._options import hint_on_rows, listed, row_at, show
 
 FLOAT64, INT64 = np.dtype(np.float64), np.dtype(np.int64)
 EXACT_INTEGER = 2**53  # up to here every integer is a float64
-SHORT_CHARACTERS = 1 << 6  # characters of text that is always kept at a fixed width
-WIDE_CHARACTERS = 1 << 22  # characters of an array of longer text that is
-USUAL_WEIGHT = 2.0**64  # weights as large, or as small, are taken in another unit
+SHORT_CHARACTERS = 1 << 6  # characters, up to which text always has a fixed width
+WIDE_CHARACTERS = 1 << 22  # characters in an array, up to which longer text has one, too
+USUAL_WEIGHT = 2.0**64  # weights at least this large, or as small as its inverse, are rescaled
 
 
 def is_masked(values: Any) -> bool:
-    """Return whether it is an array with a mask; `numpy.ma`, imported when first named, is not where nobody has one."""
+    """Return whether it is a masked array; `numpy.ma` is imported on first use, so without it there are none."""
     return "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray)
 
 
 def as_array(name: str, values: Any) -> NDArray[Any]:
-    """Return an array-like as an array, without a copy where that can be."""
+    """Return an array-like as an array, without a copy if possible."""
     if is_masked(values):
         masked = np.flatnonzero(np.ma.getmaskarray(values).ravel())
         if masked.size:
@@ -37,13 +37,13 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
         hint = f": pass list({name})" if isinstance(values, (Iterator, MappingView)) and name.isidentifier() else ""
         raise ValueError(f"{name} must be an array or sequence, got a {type(values).__name__}{hint}")
     if hasattr(values, "toarray") and hasattr(values, "nnz"):
-        refuse_engines(name, values)  # a column of Spark's has whatever attribute is asked for
+        refuse_engines(name, values)  # Spark's columns have every attribute
         raise ValueError(
             f"{name} must be a dense array, got a sparse one ({type(values).__name__}): pass its .toarray()"
         )
-    try:  # as objects first: to a fixed width all texts are as long as the longest
+    try:  # as objects first: at a fixed width all texts would be as long as the longest
         array = np.array(values, dtype=object) if begins_with_text(values) else np.asarray(values)
-    except Exception as error:  # array-likes of other packages raise what they like (a tensor on a GPU, a ragged list)
+    except Exception as error:  # other packages' array-likes raise anything (a tensor on a GPU, a ragged list)
         hint = ": pass its .float()" if "bfloat16" in str(getattr(values, "dtype", "")) else ""
         raise ValueError(f"{name} can't be read as an array: {error}{hint}") from error
     array = plain_numbers(array)
@@ -61,7 +61,7 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
 
 
 def plain_numbers(array: NDArray[Any]) -> NDArray[Any]:
-    """Return Python's decimals as the nearest floats, floats of 16 bits and fewer of other packages as longer ones."""
+    """Return Python's decimals as the nearest floats, and other packages' floats of up to 16 bits as float32."""
     kind = array.dtype.type
     if array.dtype.kind == "O" and array.size:
         kind = type(array.flat[0])
@@ -71,7 +71,7 @@ def plain_numbers(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def begins_with_text(values: Any) -> bool:
-    """Return whether the first item of a list, or of lists within it, is text."""
+    """Return whether the first item of a list, or of nested lists, is text."""
     first = values
     while isinstance(first, (list, tuple)) and len(first):
         first = first[0]
@@ -79,15 +79,15 @@ def begins_with_text(values: Any) -> bool:
 
 
 def plain_text(value: Any) -> Any:
-    """Return text of a type of its own (a member of an Enum, say) as a str, any other value as it is.
+    """Return text of a subclass (a member of an Enum, say) as a plain str, any other value unchanged.
 
-    NumPy takes what `str` makes of a member, "Mood.NEG", cut to the length of its text.
+    NumPy would take `str` of a member, "Mood.NEG", cut to the length of its text.
     """
     return str.__str__(value) if isinstance(value, str) and type(value) is not str else value
 
 
 def text_array(texts: Iterable[Any]) -> NDArray[Any]:
-    """Return texts as an array: of fixed width, unless a long one makes that far larger than they are."""
+    """Return texts as an array of fixed width, unless a long text would make it far larger than the texts."""
     plain = [plain_text(each) for each in texts]
     width = max(map(len, plain), default=0)
     wide = width > SHORT_CHARACTERS and width * len(plain) > WIDE_CHARACTERS
@@ -95,30 +95,30 @@ def text_array(texts: Iterable[Any]) -> NDArray[Any]:
 
 
 def is_summary(value: Any) -> bool:
-    """Return whether it counts rows part by part, and knows none of them any more."""
+    """Return whether it is a summary, which counts rows part by part and no longer has the rows."""
     return all(hasattr(type(value), name) for name in ("update", "merge", "from_bytes"))
 
 
 def counts_rows(value: Any) -> bool:
-    """Return whether it is a summary, a ranking or threshold counts: all that say how many rows, and not which."""
+    """Return whether it is a summary, a ranking or threshold counts, which have counts but not the rows."""
     return is_summary(value) or any(hasattr(type(value), name) for name in ("_counts_and_doubts", "rows_at_least"))
 
 
 def refuse_summaries(name: str, values: Any) -> None:
-    """Raise if something that was counted, or a list or mapping of such, is in the place of rows."""
+    """Raise if a counted object, or a list or mapping of them, is given instead of rows."""
     found = values
     if isinstance(values, (list, tuple, Mapping)) and len(values):
         found = next(iter(values.values() if isinstance(values, Mapping) else values))
     if counts_rows(found):
         raise ValueError(
-            f"{name} must have a value for each row, got a {type(found).__name__}: it doesn't tell which rows of two "
-            "models are the same. Of different rows (yesterday's and today's) take delong_test_unpaired or "
-            "bootstrap_unpaired; to compare models on the same rows, their scores, or fastevals.report of their files"
+            f"{name} must have a value for each row, got a {type(found).__name__}, which does not say which rows two "
+            "models have in common. For different rows (yesterday's and today's) use delong_test_unpaired or "
+            "bootstrap_unpaired; for models on the same rows pass their scores, or their files to fastevals.report"
         )
 
 
 def check_all_strings(name: str, values: Collection[Any]) -> None:
-    """Raise unless each value is a string; tell missing values from mixed types."""
+    """Raise unless each value is a string; distinguish missing values from mixed types."""
     odd = [(row, value) for row, value in enumerate(values) if not isinstance(value, (str, bytes))]
     if not odd:
         return
@@ -128,7 +128,7 @@ def check_all_strings(name: str, values: Collection[Any]) -> None:
         raise ValueError(f"{name} has {count}, the first at {row_at(missing[0])}")
     row, value = odd[0]
     raise ValueError(
-        f"{name} must have a dtype of numbers or booleans, or hold strings alone, not Python objects or a mixture: "
+        f"{name} must have a dtype of numbers or booleans, or hold only strings, not Python objects or a mixture: "
         f"got {show(value)} ({type(value).__name__}) at {row_at(row)}"
     )
 
@@ -140,7 +140,7 @@ def is_missing(value: Any) -> bool:
 
 
 def as_vector(name: str, values: Any) -> NDArray[Any]:
-    """Return an array-like as a non-empty 1-D array, without a copy where that can be."""
+    """Return an array-like as a non-empty 1-D array, without a copy if possible."""
     array = as_array(name, values)
     if array.ndim == 0 and array.dtype.kind in "OSU":
         raise ValueError(f"{name} must be 1-D, an array or sequence, got a {type(values).__name__}")
@@ -152,7 +152,7 @@ def as_vector(name: str, values: Any) -> NDArray[Any]:
 
 
 def _column_hint(name: str, values: Any, array: NDArray[Any]) -> str:
-    """Return how to take one column of a table: the second of two and more, the scores of the class 1."""
+    """Return a hint to take one column of a table: the second if there is one, which has the scores of class 1."""
     if array.ndim != 2 or not array.shape[1]:
         return ""
     place = min(1, array.shape[1] - 1)
@@ -162,7 +162,7 @@ def _column_hint(name: str, values: Any, array: NDArray[Any]) -> str:
 
 
 def read_only(name: str, values: Any) -> NDArray[Any]:
-    """Return an array as a read-only view; the caller's own stays as it is."""
+    """Return an array as a read-only view; the caller's array stays writable."""
     view = as_vector(name, values).view()
     view.flags.writeable = False
     return view
@@ -178,7 +178,7 @@ def check_same_length(**arrays: NDArray[Any]) -> None:
 
 
 def transposed_hint(name: str, shape: tuple[int, ...], n_rows: int) -> str:
-    """Return what to pass for a table whose rows should be models (the first is `name`), but are those of the data."""
+    """Return a hint for a table whose rows should be models (`name` is the first) but are those of the data."""
     table, is_row, _ = name.partition("[0]")
     if not is_row or shape[0] != n_rows:
         return ""
@@ -186,7 +186,7 @@ def transposed_hint(name: str, shape: tuple[int, ...], n_rows: int) -> str:
 
 
 def as_scores(name: str, values: Any) -> NDArray[Any]:
-    """Return scores as a 1-D array of some real dtype; their values are not looked at."""
+    """Return scores as a 1-D array of some real dtype; their values are not checked."""
     array = as_vector(name, values)
     if array.dtype.kind not in "fiub":
         seen = f"first value {show(array[0])}"
@@ -198,7 +198,7 @@ def as_scores(name: str, values: Any) -> NDArray[Any]:
 
 
 def as_thresholds(name: str, values: Any, *, scalar: bool = False) -> NDArray[Any]:
-    """Return thresholds as an array of any shape: real numbers, infinities among them, but no NaN."""
+    """Return thresholds as an array of any shape: real numbers, infinities included, but no NaN."""
     array = as_array(name, values)
     if scalar and array.ndim:
         raise ValueError(f"{name} must be one number, got shape {array.shape}")
@@ -216,7 +216,7 @@ def as_weights(name: str, values: Any) -> NDArray[np.float64]:
     array = as_scores(name, values)
     if array.dtype.kind in "iu" and int(array.max()) > EXACT_INTEGER:
         raise ValueError(f"{name} must be at most 2**53 where integer, got {array.max()}")
-    with np.errstate(over="ignore"):  # a longer float's
+    with np.errstate(over="ignore"):  # longer floats may overflow
         weights = np.ascontiguousarray(array, dtype=np.float64)
     smallest, largest = weights.min(), weights.max()
     if not (math.isfinite(smallest) and math.isfinite(largest)):
@@ -233,20 +233,20 @@ def as_weights(name: str, values: Any) -> NDArray[np.float64]:
 
 
 def power_of_two(total: float) -> float:
-    """Return the scale that brings a total near 1, so that products of weights neither overflow nor vanish."""
+    """Return the power of two that scales a total to about 1, so that products of weights don't over- or underflow."""
     return math.ldexp(1.0, -max(math.frexp(total)[1], -1000))
 
 
 def in_usual_unit(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return weights times `usual_unit`: what is made of them must be a ratio of sums, which that leaves as it is."""
+    """Return weights times `usual_unit`, which leaves ratios of their sums unchanged."""
     unit = usual_unit(weights)
     return weights if unit == 1 else weights * unit
 
 
 def usual_unit(weights: NDArray[np.float64], positive: NDArray[np.bool_] | None = None) -> float:
-    """Return the power of two to scale weights by where products of their sums might overflow or vanish, else 1.
+    """Return the power of two to scale weights by if products of their sums might over- or underflow, else 1.
 
-    With `positive` products are of sums of the two classes: one may be as small as the other is large.
+    With `positive` the products are those of the two classes' sums, of which one may be small and the other large.
     """
     largest = float(weights.max())
     if 1 / USUAL_WEIGHT < largest < USUAL_WEIGHT:
@@ -258,7 +258,7 @@ def usual_unit(weights: NDArray[np.float64], positive: NDArray[np.bool_] | None 
 
 
 def as_frequencies(name: str, values: Any) -> NDArray[np.int64]:
-    """Return the number of copies of each row: whole numbers with a sum of at most 2**53."""
+    """Return the number of copies of each row: integers with a sum of at most 2**53."""
     weights = as_weights(name, values)
     odd = weights != np.trunc(weights)
     if odd.any():
@@ -283,7 +283,7 @@ def check_one_weight(
 
 
 def refuse_weighted(name: str, value: Any) -> NoReturn:
-    """Raise an error: counts made with weights lack what intervals and tests need. It names what to use."""
+    """Raise an error, since weighted counts lack what intervals and tests need; it says what to use."""
     raise ValueError(
         f"{name} must count rows, but has weights: {show(value)}. Intervals and tests need the sums of squared "
         "weights, which counts and summaries made before 0.5 don't hold: pass the rows with sample_weight= to "
@@ -293,14 +293,14 @@ def refuse_weighted(name: str, value: Any) -> NoReturn:
 
 
 def exceeds_floats(array: NDArray[Any]) -> bool:
-    """Return whether there are integers beyond 2**53, some of which a float64 may round."""
+    """Return whether there are integers beyond 2**53, which a float64 may round."""
     if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or not array.size:
         return False
     return max(int(array.max()), -int(array.min())) > EXACT_INTEGER
 
 
 def exact_floats(name: str, scores: NDArray[Any]) -> NDArray[Any]:
-    """Return scores as they are, or as float64 where that has the same values; raise where it has not."""
+    """Return scores unchanged or as equal float64; raise if float64 would round one."""
     if exceeds_floats(scores):
         largest = max(abs(int(scores.min())), abs(int(scores.max())))
         raise ValueError(f"{name} must be scores that float64 holds exactly, got {largest}")
@@ -320,7 +320,7 @@ def check_exact_integers(name: str, array: NDArray[Any]) -> None:
         if rounded is not None:
             raise ValueError(
                 f"{name} must hold integers that a float64 represents exactly, got {array[rounded]} at "
-                f"{row_at(rounded)}: beyond 2**53 subtract what all have in common"
+                f"{row_at(rounded)}: beyond 2**53 subtract a common offset"
             )
 
 
@@ -331,7 +331,7 @@ def check_finite(name: str, array: NDArray[Any]) -> None:
 
 
 def raise_not_finite(name: str, array: NDArray[Any]) -> NoReturn:
-    """Raise an error that says how many values are NaN or infinite, and where the first is."""
+    """Raise an error with the number of NaN or infinite values and the row of the first."""
     nan, infinite = np.isnan(array), np.isinf(array)
     kind, mask = ("NaN", nan) if nan.any() else ("infinite", infinite)
     count = int(np.count_nonzero(mask))
@@ -363,17 +363,17 @@ class SupportsColumns(Protocol):
     def columns(self) -> Any: ...
 
 
-OneModel = Sequence[float] | SupportsArray  # an array of two dimensions, too: its type does not tell
+OneModel = Sequence[float] | SupportsArray  # also 2-D arrays, whose type does not differ
 Floats = NDArray[np.float64]
 Places = Sequence[Any] | SupportsArray
 Models = Mapping[Any, Any] | Sequence[Sequence[float] | SupportsArray] | SupportsColumns
 
 
 def as_predictions(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...] | None, bool]:
-    """Return the predictions of one or many models: for each what errors call it and a 1-D array of some real dtype.
+    """Return the predictions of one or many models: each model's name in errors, and a 1-D array of some real dtype.
 
-    Models are the rows of a 2-D array, the entries of a mapping or the columns of a frame. Gives their names too, of
-    a mapping or frame, and whether there may be many.
+    Models are the rows of a 2-D array, the entries of a mapping or the columns of a frame. Also returns their own names
+    (for a mapping or frame), and whether there may be many.
     """
     columns = named_columns(name, values)
     if columns is not None:
@@ -391,11 +391,11 @@ def as_predictions(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tup
     return {name: as_scores(name, array)}, None, False
 
 
-ENGINES = {"pyspark": "spark", "dask": "dask", "dask_expr": "dask"}  # by module, whose frames are on many machines
+ENGINES = {"pyspark": "spark", "dask": "dask", "dask_expr": "dask"}  # by module; their frames are distributed
 
 
 def refuse_engines(name: str, values: Any) -> None:
-    """Raise if it is a frame of Spark or Dask, or a column of Spark's: reading it brings all rows to this process."""
+    """Raise if it is a frame of Spark or Dask, or a Spark column: reading it would bring all rows to this process."""
     engine = ENGINES.get(type(values).__module__.partition(".")[0])
     if engine is not None and is_frame(values):
         raise ValueError(
@@ -406,9 +406,9 @@ def refuse_engines(name: str, values: Any) -> None:
 
 
 def named_columns(name: str, values: Any) -> dict[Any, Any] | None:
-    """Return the columns of a frame or the entries of a mapping by name, or None of anything else."""
+    """Return the columns of a frame or the entries of a mapping by name, or None for anything else."""
     refuse_engines(name, values)
-    if hasattr(values, "collect") and not hasattr(values, "__len__"):  # a query of polars, not yet run
+    if hasattr(values, "collect") and not hasattr(values, "__len__"):  # a lazy polars query
         raise ValueError(f"{name} must hold rows, got a {type(values).__name__}: pass {name}.collect()")
     if is_frame(values):
         names = frame_names(values)
@@ -417,8 +417,8 @@ def named_columns(name: str, values: Any) -> dict[Any, Any] | None:
         return {plain_text(each): values[each] for each in names}
     if not isinstance(values, Mapping):
         return None
-    if len({repr(plain_text(each)) for each in values}) < len(values):  # what messages call them
-        raise ValueError(f"{name} must have names that can be told apart, got {show(list(values))}")
+    if len({repr(plain_text(each)) for each in values}) < len(values):  # their names in messages
+        raise ValueError(f"{name} must have distinguishable names, got {show(list(values))}")
     return {plain_text(each): value for each, value in values.items()}
 
 
@@ -429,11 +429,11 @@ def is_frame(values: Any) -> bool:
 
 def frame_names(frame: Any) -> list[Any]:
     """Return the names of a frame's columns."""
-    return list(getattr(frame, "column_names", frame.columns))  # Arrow's columns are not their names
+    return list(getattr(frame, "column_names", frame.columns))  # Arrow's `columns` are not names
 
 
 def row_labels(frame: Any) -> tuple[Any, ...] | None:
-    """Return the index of a frame of pandas, unless it is 0, 1, 2, ...; None of others, which have none."""
+    """Return the index of a pandas frame unless it is 0, 1, 2, ...; None for other frames, which have none."""
     kind = type(getattr(frame, "index", None)).__name__
     return (
         None
@@ -446,19 +446,19 @@ def row_labels(frame: Any) -> tuple[Any, ...] | None:
 
 
 def is_arrow(column: Any) -> bool:
-    """Return whether a column is one of Arrow's."""
+    """Return whether a column is an Arrow array."""
     return type(column).__module__.partition(".")[0] == "pyarrow"
 
 
 def missing_rows(column: Any) -> NDArray[np.bool_] | None:
-    """Return which values of a column are missing, None where none is; one of a dictionary may be missing there."""
+    """Return which values of a column are missing, also in its dictionary; None if none is."""
     if is_arrow(column):
         from pyarrow import types
 
         if types.is_dictionary(column.type) and column.dictionary.null_count:
             column = column.dictionary_decode()
         return column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
-    if isinstance(getattr(column, "dtype", None), np.dtype) and column.dtype.kind == "f":  # whose NaN is a number
+    if isinstance(getattr(column, "dtype", None), np.dtype) and column.dtype.kind == "f":  # NaN is a number there
         return None
     if isinstance(column, (list, tuple)):
         column = np.fromiter(column, object, len(column))
@@ -473,7 +473,7 @@ def missing_rows(column: Any) -> NDArray[np.bool_] | None:
 
 
 def numbers_of(column: Any) -> NDArray[Any]:
-    """Return an Arrow array without missing values as NumPy's: Arrow's `to_numpy` takes 0.3 s to import pandas."""
+    """Return an Arrow array without missing values as a NumPy array; Arrow's `to_numpy` imports pandas, 0.3 s."""
     from pyarrow import types, uint8
 
     is_boolean = types.is_boolean(column.type)
@@ -482,14 +482,14 @@ def numbers_of(column: Any) -> NDArray[Any]:
 
 
 def nearest_floats(decimals: Any) -> Any:
-    """Return Arrow's decimals as the nearest floats: Arrow's own cast is a digit or two off."""
+    """Return Arrow's decimals as the nearest floats; Arrow's own cast is off by a digit or two."""
     import pyarrow as pa
 
     return decimals.cast(pa.string()).cast(pa.float64())
 
 
 def holds_numbers(dtype: Any) -> bool:
-    """Return whether a column of this type of pyarrow holds numbers or booleans."""
+    """Return whether columns of a pyarrow type hold numbers or booleans."""
     from pyarrow import types
 
     dtype = dtype.value_type if types.is_dictionary(dtype) else dtype
@@ -498,18 +498,18 @@ def holds_numbers(dtype: Any) -> bool:
 
 
 def is_number(text: Any) -> bool:
-    """Return whether a value is a number, or text that is one."""
+    """Return whether a value is a number, or the text of one."""
     try:
         float(text)
     except (TypeError, ValueError):
         return False
-    except OverflowError:  # an integer that no float is near
+    except OverflowError:  # an integer beyond the largest float
         return True
     return True
 
 
 def first_text(values: Iterable[Any], decimal: str = ".") -> int | None:
-    """Return the row of the first value that is there and no number; None where each could be one."""
+    """Return the row of the first value that is neither missing nor a number; None if there is none."""
     sign = str.maketrans(f".{decimal}", "?.")
     if decimal != ".":
         values = (value.translate(sign) if isinstance(value, str) else value for value in values)

@@ -1,4 +1,4 @@
-"""Costs and shares of the classes, curves, and the places asked for on them."""
+"""Costs and shares of classes, curves, and the places at which they are read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fastevals._validation.arrays import as_array, check_finite
 
 
 def sum_tolerance(dtype: np.dtype[Any]) -> float:
-    """Return how far from 1 a sum of shares of this type may be: 1e-6; 3.5e-4 for float32, 0.03 for float16."""
+    """Return how far from 1 a sum of shares of a dtype may be: 1e-6; 3.5e-4 for float32, 0.03 for float16."""
     return max(1e-6, float(np.sqrt(np.finfo(dtype).eps))) if dtype.kind == "f" else 1e-6
 
 
@@ -31,7 +31,7 @@ def as_cost_matrix(name: str, values: Any, n_classes: int) -> NDArray[np.float64
 
 
 def _as_finite(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
-    with np.errstate(over="ignore"):  # a longer float's
+    with np.errstate(over="ignore"):  # longer floats may overflow
         costs = array.astype(np.float64)
     if not np.isfinite(costs).all():
         raise ValueError(f"{name} must be finite, but has a NaN or infinite value")
@@ -42,7 +42,7 @@ def _as_finite(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def as_class_shares(name: str, values: Any, n_classes: int) -> NDArray[np.float64]:
-    """Return shares of K classes as float64: finite, none negative, of sum 1 but for rounding."""
+    """Return shares of K classes as float64: finite, not negative, with sum 1 up to rounding."""
     array = as_array(name, values)
     if array.dtype.kind not in "fiub" or array.shape != (n_classes,):
         raise ValueError(f"{name} must hold numbers of shape ({n_classes},), got {array.dtype} of shape {array.shape}")
@@ -66,7 +66,7 @@ def as_shares(name: str, values: Any) -> NDArray[np.float64]:
     if array.dtype.kind not in "fiu":
         raise ValueError(f"{name} must hold numbers, got {show(values)}")
     array = array.astype(np.float64)
-    outside = ~((array >= 0) & (array <= 1))  # NaN too
+    outside = ~((array >= 0) & (array <= 1))  # includes NaN
     if outside.any():
         raise ValueError(f"{name} must be in [0, 1], got {show(array[outside][0])}")
     return array
@@ -79,13 +79,13 @@ def check_kind(name: str, value: Any, kind: type) -> None:
 
 
 def check_has_thresholds(thresholds: NDArray[Any]) -> None:
-    """Raise if a curve's points belong to no threshold."""
+    """Raise if a curve's points have no thresholds."""
     if np.isnan(thresholds[-1]):
-        raise ValueError("threshold can't be asked of a vertical average: its points have no thresholds")
+        raise ValueError("a vertical average can't be read at a threshold: its points have no thresholds")
 
 
 def as_named(name: str, value: Any, kind: type, *others: str) -> list[tuple[str | None, Any]]:
-    """Return results of one kind by name; one not in a mapping has none. Messages name what others are taken."""
+    """Return results of one kind by name, None for a single one; `others` are further kinds for the message."""
     first, *more = (f"a {each}" for each in (kind.__name__, *others))
     if not isinstance(value, Mapping):
         if not isinstance(value, kind):

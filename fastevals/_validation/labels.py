@@ -1,4 +1,4 @@
-"""Class labels, true and predicted, and keys of groups."""
+"""True and predicted class labels, and keys of groups."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from fastevals._validation.text import (
     share_names,
 )
 
-NAMED_EXTENSIONS = ("arrow.uuid", "pandas.interval", "pandas.period")  # types of Arrow whose text is a name
-ROWS_PER_SCAN = 1 << 16  # rows looked at together
-MOST_CLASSES = 10_000  # a matrix of so many squared fits memory
+NAMED_EXTENSIONS = ("arrow.uuid", "pandas.interval", "pandas.period")  # Arrow types whose text is a name
+ROWS_PER_SCAN = 1 << 16  # rows compared in one step
+MOST_CLASSES = 10_000  # a matrix of this size fits into memory
 MOST_CELLS = 2**31
 
 
 def as_labels(name: str, values: Any) -> NDArray[Any]:
-    """Return class labels as a 1-D array of numbers or booleans, or as `TextLabels`, which act as one."""
+    """Return class labels as a 1-D array of numbers or booleans, or as `TextLabels`, which behave like one."""
     coded = None if isinstance(values, np.ndarray) else encode_column(name, values)
     if coded is not None:
         return coded  # type: ignore[return-value]
@@ -57,7 +57,7 @@ def as_labels(name: str, values: Any) -> NDArray[Any]:
 
 
 def as_column(shown: str, column: Any, *, numeric: bool = False) -> NDArray[Any]:
-    """Return a column without missing values as numbers, booleans or text; times are text, as those of files."""
+    """Return a column without missing values as numbers, booleans or text; times become text, as in files."""
     if is_arrow(column):
         return _arrow_values(shown, column, numeric)
     if numeric:
@@ -106,10 +106,10 @@ def _arrow_values(shown: str, column: Any, numeric: bool) -> NDArray[Any]:
 def binary_labels(
     name: str, values: Any, pos_label: Any, *, option: str = "pos_label"
 ) -> tuple[NDArray[Any], Any, Any]:
-    """Return labels as an array, the positive and the negative label; a third label is not looked for.
+    """Return labels as an array, and the positive and the negative label; a third label is not searched for.
 
-    The negative label is None where all rows have the positive one. Without `pos_label`, 1 is positive among
-    {0, 1}, {-1, 1} and {False, True}; other labels have no natural order.
+    The negative label is None if all rows have the positive one. Without `pos_label`, 1 is positive among {0, 1},
+    {-1, 1} and {False, True}; other labels have no natural order.
     """
     array = as_labels(name, values)
     distinct = distinct_pair(array)
@@ -137,7 +137,7 @@ def default_pos_label(distinct: list[Any]) -> Any:
 
 
 def matching_label(name: str, array: NDArray[Any], pos_label: Any, option: str = "pos_label") -> Any:
-    """Return the label that `pos_label` means: one of two, or, where there is but one, that or another of its type."""
+    """Return the label that `pos_label` means: one of two; with one label, that one or another of its type."""
     distinct = distinct_pair(array)
     like = (str, bytes) if is_text(array) else (numbers.Real, np.bool_)
     if isinstance(pos_label, like):
@@ -145,14 +145,14 @@ def matching_label(name: str, array: NDArray[Any], pos_label: Any, option: str =
             if label == as_text(pos_label):
                 return label
         if len(distinct) == 1:
-            return as_text(pos_label)  # one class, and not this one
+            return as_text(pos_label)  # all rows have the other class
     if len(distinct) == 2 and distinct_labels(array).size > 2:
         raise_not_binary(name, array)
     raise ValueError(f"{option} must be a label of {name} ({listed(distinct)}), got {show(pos_label)}")
 
 
 def distinct_pair(array: NDArray[Any]) -> list[Any]:
-    """Return the first label and the first that differs from it."""
+    """Return the first label and the first different one."""
     first = plain_text(array[0])
     for start in range(0, array.size, ROWS_PER_SCAN):
         differs = array[start : start + ROWS_PER_SCAN] != first
@@ -167,7 +167,7 @@ def _plain(label: Any) -> Any:
 
 
 def raise_not_binary(name: str, array: NDArray[Any]) -> NoReturn:
-    """Raise an error that says which labels stand in the way of two classes."""
+    """Raise an error with the labels that prevent two classes."""
     if array.dtype.kind == "f" and np.isnan(array).any():
         missing = np.isnan(array)
         count = int(np.count_nonzero(missing))
@@ -184,9 +184,9 @@ class Classes(NamedTuple):
     Attributes
     ----------
     labels : ndarray of shape (n_classes,)
-        Their names, all different.
+        The distinct names.
     pos_label : label or None
-        The positive one of two, the last of `labels`; None where nobody said, or there are not two.
+        The positive class, which is the last of two; None if it is unknown or there are not two classes.
     """
 
     labels: NDArray[Any]
@@ -196,10 +196,10 @@ class Classes(NamedTuple):
 def as_classes(
     name: str, present: NDArray[Any], labels: Any = None, pos_label: Any = None, *, option: str = "pos_label"
 ) -> Classes:
-    """Return the classes of predictions, the positive one of two last: the one rule of which that is.
+    """Return the classes of predictions, the positive class of two last; the rule for the positive class is here only.
 
-    Without `labels` they are those found, in order; the positive one is then what `pos_label` says, or 1 among 0/1,
-    -1/1 and booleans. Of `labels` the last of two is positive, and `pos_label` must agree.
+    Without `labels`, classes are the present labels in order, and the positive one is `pos_label`, or 1 among 0/1, -1/1
+    and booleans. With `labels`, the last of two is positive, and `pos_label` must agree.
     """
     check_class_number(name, present)
     classes = present
@@ -217,17 +217,17 @@ def as_classes(
                 f"{option} must be the last of labels where both are given, got {show(pos_label)} and "
                 f"{listed(list(classes))}"
             )
-        if positive not in classes:  # no row has it
+        if positive not in classes:  # no row has the positive class
             as_class_numbers(option, as_labels(option, [positive]))
         classes = np.append(classes[classes != positive], positive)
-        if classes.size < 2:  # rows of one class, which is the positive one
+        if classes.size < 2:  # all rows have the positive class
             classes = both_classes(positive)
     stated = labels is not None or pos_label is not None or default_pos_label(classes[:2].tolist()) is not None
     return Classes(read_only("labels", classes), _plain(classes[-1]) if classes.size == 2 and stated else None)
 
 
 def both_classes(positive: Any, negative: Any = None) -> NDArray[Any]:
-    """Return the names of two classes, the positive one last; of a negative one that no row has it is made up."""
+    """Return the names of two classes, the positive one last; a missing negative name is made up."""
     if negative is None:
         negative = f"not {positive}" if isinstance(positive, str) else type(positive)(not positive)
     names = text_array([negative, positive]) if isinstance(positive, str) else np.array([negative, positive])
@@ -235,17 +235,17 @@ def both_classes(positive: Any, negative: Any = None) -> NDArray[Any]:
 
 
 def check_positive_known(metric: str, classes: Classes) -> None:
-    """Raise unless it is known which of two classes is positive."""
+    """Raise unless the positive class of two is known."""
     if classes.pos_label is None:
         raise ValueError(
-            f"{metric} needs a positive class, but of {listed(list(classes.labels))} nobody said which it is: give "
-            "pos_label, or labels with the positive one last (it can be left out for 0/1, -1/1 and booleans)"
+            f"{metric} needs a positive class, but it is unknown which of {listed(list(classes.labels))} it is: give "
+            "pos_label, or labels with the positive class last (it can be left out for 0/1, -1/1 and booleans)"
         )
 
 
 # Many classes -----------------------------------------------------------------------------------------------------
 def as_class_names(name: str, values: Any, n_classes: int | None) -> Any:
-    """Return names of classes, all different; by default 0 to K - 1, or None where K is not known."""
+    """Return the names of classes, all different; by default 0 to K - 1, or None if K is unknown."""
     if values is None:
         return None if n_classes is None else np.arange(n_classes)
     names = np.array(as_labels(name, values))
@@ -259,7 +259,7 @@ def as_class_names(name: str, values: Any, n_classes: int | None) -> Any:
 
 
 def check_comparable_labels(**arrays: NDArray[Any]) -> None:
-    """Raise unless the labels of all arrays are numbers, or all strings."""
+    """Raise unless the labels of all arrays are numbers or all are strings."""
     kinds = {name: "numbers" if array.dtype.kind in "fiub" else "strings" for name, array in arrays.items()}
     if len(set(kinds.values())) > 1:
         raise ValueError("labels must be of one type, but " + " and ".join(f"{n} has {k}" for n, k in kinds.items()))
@@ -269,9 +269,9 @@ def check_comparable_labels(**arrays: NDArray[Any]) -> None:
 
 
 def as_class_numbers(name: str, array: NDArray[Any], hint: str = "for scores use Ranking") -> NDArray[Any]:
-    """Return labels that are integers of any dtype but uint64 as they are, others as int64.
+    """Return labels of any integer dtype except uint64 unchanged, others as int64.
 
-    Raise if one has a fraction or takes over 64 bits; `hint` says what scores are for.
+    Raise if one has a fraction or exceeds 64 bits; `hint` says where scores belong.
     """
     if array.dtype.kind == "u" and array.itemsize == 8:
         check_comparable_labels(**{name: array})
@@ -289,14 +289,14 @@ def as_class_numbers(name: str, array: NDArray[Any], hint: str = "for scores use
 
 
 def check_class_number(name: str, distinct: NDArray[Any], names: NDArray[Any] | None = None) -> None:
-    """Raise if there are too many labels for a matrix; `names` are those of labels that are codes."""
+    """Raise if there are too many labels for a matrix; `names` are the labels if they are given as codes."""
     if distinct.size > MOST_CLASSES:
         distinct = distinct if names is None else names[distinct]
         raise ValueError(f"{name} must have at most {MOST_CLASSES} labels, got {listed(list(distinct))}")
 
 
 def check_known_labels(distinct: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.intp]:
-    """Return where each label that occurs is among those given; raise if one is not."""
+    """Return the position of each present label among the given ones; raise if one is missing."""
     if np.array_equal(distinct, labels):
         return np.arange(labels.size)
     places = [np.flatnonzero(labels == label) for label in distinct]
@@ -307,7 +307,7 @@ def check_known_labels(distinct: NDArray[Any], labels: NDArray[Any]) -> NDArray[
 
 
 def check_two_classes(option: str, n_classes: int, choices: Collection[Any] = ()) -> None:
-    """Raise unless there are two classes, and list what else can be chosen."""
+    """Raise unless there are two classes, and list the alternatives."""
     if n_classes != 2:
         alternatives = ", ".join(repr(choice) for choice in choices if choice != "binary")
         suggestion = "give pos_label, or " if n_classes == 1 else ""
@@ -319,7 +319,7 @@ def check_two_classes(option: str, n_classes: int, choices: Collection[Any] = ()
 def check_class_sizes(name: str, limit: int, *sizes: int) -> None:
     """Raise unless each class has fewer rows than `limit`."""
     if max(sizes) >= limit:
-        raise ValueError(f"{name} must have fewer than {limit} rows of a class (weights counted), got {max(sizes)}")
+        raise ValueError(f"{name} must have fewer than {limit} rows per class, counting weights, got {max(sizes)}")
 
 
 def check_resampled_rows(name: str, n_rows: int) -> None:
@@ -329,7 +329,7 @@ def check_resampled_rows(name: str, n_rows: int) -> None:
 
 
 def as_groups(name: str, values: Any) -> NDArray[Any]:
-    """Return the groups of rows as `as_labels` does, none missing."""
+    """Return the groups of rows as `as_labels` does; none may be missing."""
     array = as_labels(name, values)
     if array.dtype.kind == "f" and np.isnan(array).any():
         missing = np.isnan(array)
@@ -340,19 +340,19 @@ def as_groups(name: str, values: Any) -> NDArray[Any]:
 
 
 def check_two_models(name: str, models: Collection[Any]) -> None:
-    """Raise unless there are models to compare."""
+    """Raise unless there are at least two models to compare."""
     if len(models) < 2:
         raise ValueError(f"{name} must have two models or more to compare, got {len(models)}")
 
 
 def check_several_groups(name: str, values: NDArray[Any]) -> None:
-    """Raise if there is but one group."""
+    """Raise if there is only one group."""
     if values.size < 2:
         raise ValueError(f"{name} must have two groups or more to be drawn from, got one: {show(values[0])}")
 
 
 def check_groups_of_one_class(name: str, groups: NDArray[Any], classes: NDArray[Any], expected: NDArray[Any]) -> None:
-    """Raise unless the rows of each group are all of the class expected of it."""
+    """Raise unless all rows of each group have the class expected for it."""
     mixed = classes != expected
     if mixed.any():
         group = show(groups[int(np.argmax(mixed))])
@@ -370,9 +370,9 @@ def as_true_labels(name: str, values: Any) -> NDArray[Any]:
 def as_predicted_labels(
     y_true: NDArray[Any], labelled: Mapping[str, Any], *, true_name: str = "y_true"
 ) -> dict[str, NDArray[Any]]:
-    """Return predicted classes as 1-D arrays that can be compared with the true ones; keys are what errors call them.
+    """Return predicted classes as 1-D arrays comparable with the true ones; keys are their names in errors.
 
-    Of floats it isn't looked at whether they are whole.
+    Floats are not checked for being whole.
     """
     models = {label: as_labels(label, value) for label, value in labelled.items()}
     check_same_length(**{true_name: y_true}, **models)
@@ -381,24 +381,24 @@ def as_predicted_labels(
 
 
 def text_rows(name: str, values: Any) -> dict[str, Any] | None:
-    """Return the models of a list by what errors call them, if each is a column of text, which keeps its codes."""
+    """Return the models of a list by their names in errors, if each is a text column, so that its codes are kept."""
     rows = {f"{name}[{i}]": row for i, row in enumerate(values)} if isinstance(values, (list, tuple)) else {}
     columns = {shown: _text_column(shown, row) for shown, row in rows.items()}
     return None if not columns or any(column is None for column in columns.values()) else columns
 
 
 def _text_column(name: str, values: Any) -> Any:
-    """Return a column of text as `as_labels` takes it, or None of anything else."""
+    """Return a text column as `as_labels` takes it, or None for anything else."""
     coded = None if isinstance(values, np.ndarray) else encode_column(name, values)
     is_text = coded is None and getattr(values, "ndim", 0) == 1 and getattr(values.dtype, "kind", "") in "OTUS"
     return np.asarray(values) if is_text else coded
 
 
 def as_models_labels(name: str, y_true: NDArray[Any], values: Any) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...]]:
-    """Return the classes that two or more models predict, as from `as_predicted_labels`, and the models' names.
+    """Return the predicted classes of two or more models, as `as_predicted_labels` does, and the models' names.
 
-    Models are the entries of a mapping, the columns of a frame, or the rows of a 2-D array, which have numbers for
-    names: the array stays one, of shape (n_models, n_samples).
+    Models are the entries of a mapping, the columns of a frame, or the rows of a 2-D array, whose names are numbers; the array
+    is kept whole, with shape (n_models, n_samples).
     """
     columns = named_columns(name, values)
     if columns is not None:
@@ -417,7 +417,7 @@ def as_models_labels(name: str, y_true: NDArray[Any], values: Any) -> tuple[dict
     if array.shape[1] != y_true.shape[0]:
         hint = transposed_hint(f"{name}[0]", array.shape, y_true.shape[0])
         raise ValueError(f"{name}[0] has {array.shape[1]} rows, but y_true has {y_true.shape[0]}{hint}")
-    first = as_predicted_labels(y_true, {f"{name}[0]": array[0]})  # what is wrong with one row is with all
+    first = as_predicted_labels(y_true, {f"{name}[0]": array[0]})  # errors of the dtype, seen in one row
     if array.dtype.kind in "OTUS":
         names, codes = share_names([as_labels(f"{name}[{i}]", row) for i, row in enumerate(array)])
         array = TextLabels(names, np.stack(codes))  # type: ignore[assignment]
@@ -427,7 +427,7 @@ def as_models_labels(name: str, y_true: NDArray[Any], values: Any) -> tuple[dict
 
 
 def as_group_keys(name: str, values: Any) -> NDArray[Any]:
-    """Return the group of each row as `as_labels` does, or as a 1-D array of dates or times; none is missing."""
+    """Return the group of each row as `as_labels` does, or as a 1-D array of dates or times; none may be missing."""
     coded = None if isinstance(values, np.ndarray) else encode_column(name, values)
     if coded is not None:
         return coded  # type: ignore[return-value]
@@ -444,7 +444,7 @@ def as_group_keys(name: str, values: Any) -> NDArray[Any]:
 
 
 def _as_dates(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """Return Python's dates, or its times without a zone, as NumPy's; times of a zone as text."""
+    """Return Python's dates and times without a time zone as NumPy's; times with a time zone as text."""
     kind, zoned = type(array[0]), getattr(array[0], "tzinfo", None) is not None
     for row, value in enumerate(array):
         if (
@@ -453,7 +453,8 @@ def _as_dates(name: str, array: NDArray[Any]) -> NDArray[Any]:
             or (getattr(value, "tzinfo", None) is not None) != zoned
         ):
             raise ValueError(
-                f"{name} must hold dates or times of one type, all of a zone or none; got {show(value)} at row {row}"
+                f"{name} must hold dates or times of one type, all with a time zone or all without; "
+                f"got {show(value)} at row {row}"
             )
     if zoned:
         return np.array([f"{value:%Y-%m-%d %H:%M:%S.%f%z}" for value in array], dtype=object)
@@ -461,8 +462,8 @@ def _as_dates(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def check_group_cells(name: str, n_groups: int, n_labels: int) -> None:
-    """Raise if the matrices of all groups would not fit memory."""
+    """Raise if the matrices of all groups would not fit into memory."""
     if n_groups * n_labels**2 > MOST_CELLS:
         raise ValueError(
-            f"{name}: {n_groups} matrices of {n_labels} labels would have more than 2**31 cells; take fewer at a time"
+            f"{name}: {n_groups} matrices of {n_labels} labels would have more than 2**31 cells; pass fewer groups"
         )

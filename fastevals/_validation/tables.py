@@ -1,4 +1,4 @@
-"""Tables of results: a row for each data set (or fold), a column for each algorithm; and pairs of measurements."""
+"""Tables of results, with one row per data set (or fold) and one column per algorithm; and pairs of measurements."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ from fastevals._validation.wide_tables import (
 class ResultTable(NamedTuple):
     """Results of algorithms (columns) on data sets (rows), float64 and finite.
 
-    Names are those of a mapping's or frame's columns, else the columns' numbers; of rows, where a frame names them.
-    Where results are estimates, `measured` are the first algorithm's: all are of its metric and its splits.
+    Algorithms are named by a mapping's or frame's columns, else numbered; rows are named where a frame names them. If
+    results are estimates, `measured` are those of the first algorithm; all have its metric and splits.
     """
 
     values: NDArray[np.float64]
@@ -57,7 +57,7 @@ class ResultTable(NamedTuple):
     def higher_is_better(self, given: bool | None) -> bool:
         """Return whether higher results are better: by the metric of estimates, by the argument, or True by default.
 
-        Raise if the two differ, or neither is there of estimates.
+        Raise if metric and argument disagree, or if the direction of estimates is unknown.
         """
         if self.measured is None:
             return given is None or as_flag("higher_is_better", given)
@@ -69,10 +69,10 @@ class ResultTable(NamedTuple):
 
 
 def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTable:
-    """Return a table of results: a 2-D array, a mapping of names to columns or to estimates, or a frame.
+    """Return a table of results from a 2-D array, a mapping of names to columns or estimates, or a frame.
 
     A frame's first column names the rows if it holds strings, and so does a pandas index other than 0, 1, 2, ... An
-    index without a name, which is a column in files, is no algorithm.
+    unnamed index, which files store as a column, is not an algorithm.
     """
     columns, datasets = named_columns(name, values), None
     if columns and is_frame(values):
@@ -115,7 +115,7 @@ def as_result_table(name: str, values: Any, *, least_rows: int = 1) -> ResultTab
 def _without_names(
     name: str, columns: dict[Any, Any], datasets: tuple[Any, ...] | None
 ) -> tuple[dict[Any, Any], tuple[Any, ...] | None]:
-    """Return a frame's columns of results, and the names of its rows: those of a column, or those that are known."""
+    """Return a frame's columns of results, and the names of its rows from a column or its index."""
     if (long := find_long_form(columns)) is not None and len(long.results) == 1:
         raise ValueError(f"{name} has {long.explain()}")
     for key in [each for each in columns if is_unnamed(each) and tells_rows_apart(columns[each])]:
@@ -129,7 +129,7 @@ def _without_names(
 
 
 def as_estimates(name: str, columns: Mapping[Any, Any]) -> dict[Any, Measurements]:
-    """Return the measurements of columns by name where one holds estimates, all of the same splits; else none."""
+    """Return the measurements of columns by name if they are estimates, all of the same splits; else nothing."""
     if not any(map(_holds_estimates, columns.values())):
         return {}
     measured = {key: as_measurements(f"{name}[{key!r}]", each) for key, each in columns.items()}
@@ -140,17 +140,17 @@ def as_estimates(name: str, columns: Mapping[Any, Any]) -> dict[Any, Measurement
 
 
 def _as_floats(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
-    """Return numbers as float64, themselves if they are, none of which is rounded if they are integers."""
+    """Return numbers as float64, without a copy if they are; raise if an integer would be rounded."""
     if array.dtype.kind in "iu" and array.size:
         farthest = max(int(array.max()), int(array.min()), key=abs)
         if abs(farthest) > EXACT_INTEGER:
             raise ValueError(f"{name} must be within 2**53 where integer, got {farthest}")
-    with np.errstate(over="ignore"):  # a longer float's
+    with np.errstate(over="ignore"):  # longer floats may overflow
         return array.astype(np.float64, copy=False)
 
 
 def _first_text_cell(array: NDArray[Any]) -> str:
-    """Return the part of a message on a table with text: its first cell that is not a number, and where it is."""
+    """Return, for a message about a table with text, its first cell that is not a number and its position."""
     if array.ndim != 2 or array.dtype.kind not in "OUT":
         return ""
     place = next((place for place, each in np.ndenumerate(array) if not is_number(each)), (0, 0))
@@ -160,7 +160,7 @@ def _first_text_cell(array: NDArray[Any]) -> str:
 def _check_cells(
     name: str, table: NDArray[np.float64], algorithms: tuple[Any, ...], datasets: tuple[Any, ...] | None
 ) -> None:
-    """Raise if a result is missing or infinite, and say where."""
+    """Raise if a result is missing or infinite, with its position."""
     finite = np.isfinite(table)
     if finite.all():
         return
@@ -176,8 +176,7 @@ def _check_cells(
 class Measurements(NamedTuple):
     """A learner's measurements, 1-D, float64 and finite, and their shape.
 
-    Of estimates, the splits that they are of, unless each is of another data set, and the metric and its direction,
-    None of a function.
+    For estimates, also their splits (unless each is of another data set), metric, and direction (None for a function).
     """
 
     values: NDArray[np.float64]
@@ -188,10 +187,10 @@ class Measurements(NamedTuple):
 
 
 def as_measurements(name: str, values: Any, *, least: int = 1, flat: bool = True) -> Measurements:
-    """Check a learner's measurements, at least so many.
+    """Return a learner's measurements, checked; there must be at least `least`.
 
-    They are an `ErrorEstimate`, a list of such, one for each data set, or an array of shape (n,) or (1, n). Where they
-    need not be `flat`, an array of two axes is taken as it is.
+    They are an `ErrorEstimate`, a list of estimates, one per data set, or an array of shape (n,) or (1, n). Unless
+    `flat`, any array of two axes is accepted.
     """
     splits = per_split = None
     if _holds_estimates(values):
@@ -203,7 +202,7 @@ def as_measurements(name: str, values: Any, *, least: int = 1, flat: bool = True
     shape = array.shape
     if per_split is not None and (undefined := int(np.count_nonzero(np.isnan(array)))):
         raise ValueError(f"{name} must be defined in all splits, but is NaN in {undefined} of {array.size}")
-    if per_split is not None or (array.ndim == 2 and (len(array) == 1 or not flat)):  # folds of one repetition, or more
+    if per_split is not None or (array.ndim == 2 and (len(array) == 1 or not flat)):  # one repetition of folds, or more
         array = array.ravel()
     array = _as_floats(name, as_scores(name, array))
     check_finite(name, array)
@@ -213,7 +212,7 @@ def as_measurements(name: str, values: Any, *, least: int = 1, flat: bool = True
 
 
 def _holds_estimates(values: Any) -> bool:
-    """Return whether values are an `ErrorEstimate`, a mapping of metrics to such, or a list of either."""
+    """Return whether values are an `ErrorEstimate`, a mapping of metrics to estimates, or a list of either."""
     if isinstance(values, Mapping):
         return bool(values) and all(hasattr(each, "per_split") for each in values.values())
     if isinstance(values, (list, tuple)):
@@ -222,12 +221,12 @@ def _holds_estimates(values: Any) -> bool:
 
 
 def _of_one_metric(name: str, values: Any) -> Any:
-    """Return an `ErrorEstimate`, as it is or as the only one of a mapping."""
+    """Return an `ErrorEstimate`, unchanged or as the only entry of a mapping."""
     if not isinstance(values, Mapping):
         return values
     if len(values) > 1:
         first = next(iter(values))
-        raise ValueError(f"{name} must be of one metric, got {listed(values)}: give {name}[{first!r}], say")
+        raise ValueError(f"{name} must be of one metric, got {listed(values)}: pass one, such as {name}[{first!r}]")
     return next(iter(values.values()))
 
 
@@ -235,7 +234,7 @@ def _over_datasets(name: str, values: Sequence[Any], least: int) -> Measurements
     """Return the values of a learner's estimates, each of another data set."""
     odd = next((k for k, each in enumerate(values) if not _holds_estimates(each)), None)
     if odd is not None:
-        raise ValueError(f"{name} must hold estimates alone, one for each data set, got {show(values[odd])} at {odd}")
+        raise ValueError(f"{name} must hold only estimates, one per data set, got {show(values[odd])} at {odd}")
     estimates = [_of_one_metric(f"{name}[{k}]", each) for k, each in enumerate(values)]
     each_of = [(None, None) if each._splits is None else each._splits[-2:] for each in estimates]
     if len(set(each_of)) > 1:
@@ -245,7 +244,7 @@ def _over_datasets(name: str, values: Sequence[Any], least: int) -> Measurements
 
 
 def check_same_splits(a: Measurements, b: Measurements, names: str = "a and b") -> None:
-    """Raise if two learners were measured by different metrics, or on different splits."""
+    """Raise if two learners were measured by different metrics or on different splits."""
     if None not in (a.metric, b.metric) and a.metric != b.metric:
         raise ValueError(f"{names} must be of the same metric, got {a.metric} and {b.metric}")
     if a.splits is None or b.splits is None:
@@ -259,15 +258,15 @@ def check_same_splits(a: Measurements, b: Measurements, names: str = "a and b") 
             seen = " and ".join(str(each.flat[place]) for each in pair)
             raise ValueError(f"{names} must be of the same splits, but {field} of split {place} is {seen}")
     first, second = a.splits.splitter, b.splits.splitter
-    if is_dataclass(first) and is_dataclass(second) and first != second:  # ours, which say by their seed what they draw
-        raise ValueError(f"{names} must be of the same splits, got {show(first)} and {show(second)}, seeds compared")
+    if is_dataclass(first) and is_dataclass(second) and first != second:  # our splitters, whose seeds decide the draws
+        raise ValueError(f"{names} must be of the same splits and seeds, got {show(first)} and {show(second)}")
     rows = [_rows_of_splits(each) for each in (first, second) if isinstance(each, (list, tuple, np.ndarray))]
     if len(rows) == 2 and not all(map(np.array_equal, *rows)):
         raise ValueError(f"{names} must be of the same splits, but their rows are in other folds")
 
 
 def _rows_of_splits(splits: Any) -> list[NDArray[Any]]:
-    """Return the rows of each part of pairs (train, test), ascending; of fold numbers themselves."""
+    """Return the rows of each part of pairs (train, test), ascending; or the fold numbers."""
     return [np.sort(part) for pair in splits for part in pair] if holds_pairs(splits) else [np.asarray(splits)]
 
 
@@ -276,13 +275,13 @@ def _grid(measured: Measurements) -> str:
 
 
 def test_to_train_ratio(n_train: Any, n_test: Any, *measured: Measurements) -> float:
-    """Return the rows of a test set for one of a training set: those given, or of the splits that were measured."""
+    """Return the rows of a test set per row of a training set: as given, or of the measured splits."""
     known = [each.splits for each in measured if each.splits is not None]
     if not known or not (n_train is n_test is None):
         if known:
-            raise ValueError("n_train and n_test go with arrays: estimates know theirs, so leave both out")
+            raise ValueError("n_train and n_test apply only to arrays: estimates know theirs, so leave both out")
         if n_train is n_test is None:
-            raise ValueError("n_train and n_test must be given with arrays: only estimates know theirs")
+            raise ValueError("n_train and n_test must be given for arrays: only estimates know theirs")
         rows = [check_integer(name, n, low=1) for name, n in (("n_train", n_train), ("n_test", n_test))]
         return rows[1] / rows[0]
     train, test = (int(np.sum(each)) for each in (known[0].n_train, known[0].n_test))
@@ -292,7 +291,7 @@ def test_to_train_ratio(n_train: Any, n_test: Any, *measured: Measurements) -> f
 
 
 def as_pair_of_names(names: Any, default: tuple[str, str]) -> tuple[str, str]:
-    """Check what conclusions call two learners; None is the default."""
+    """Return the two learners' names for conclusions, checked; None gives the default."""
     if names is None:
         return default
     given = list(names) if isinstance(names, Sequence) and not isinstance(names, str) else []
@@ -302,9 +301,9 @@ def as_pair_of_names(names: Any, default: tuple[str, str]) -> tuple[str, str]:
 
 
 def find_name(argument: str, value: Any, names: tuple[Any, ...]) -> int:
-    """Return the place of a name among `names`."""
+    """Return the position of a name in `names`."""
     if not isinstance(value, (bool, np.bool_)):
-        with contextlib.suppress(TypeError, ValueError):  # of values that can't be compared, or are arrays
+        with contextlib.suppress(TypeError, ValueError):  # values that can't be compared, or arrays
             for place, name in enumerate(names):
                 if value == name:
                     return place
@@ -312,9 +311,9 @@ def find_name(argument: str, value: Any, names: tuple[Any, ...]) -> int:
 
 
 def as_measurement_pair(a: Any, b: Any, *, least: int = 1, independent: str = "") -> tuple[Measurements, Measurements]:
-    """Check the measurements of two learners, in pairs, at least so many.
+    """Return the paired measurements of two learners, checked; there must be at least `least`.
 
-    `independent` is the name of a test that assumes that they are.
+    `independent` is the name of a test that assumes independent measurements.
     """
     pair = as_measurements("a", a, least=least), as_measurements("b", b, least=least)
     check_same_splits(*pair)
@@ -325,11 +324,11 @@ def as_measurement_pair(a: Any, b: Any, *, least: int = 1, independent: str = ""
 
 
 def warn_if_dependent(test: str, measured: Iterable[Measurements | None], instead: str) -> None:
-    """Warn if measurements that a test takes for independent are of splits of one data set."""
+    """Warn if measurements that a test assumes to be independent are of splits of one data set."""
     for each in measured:
         if each is not None and each.splits is not None and each.values.size > 1:
             return warn_outside(
-                f"{test} assumes independent measurements, but {_grid(each)} of one data set share rows: equally good "
-                f"learners seem to differ too often. Use {instead}",
+                f"{test} assumes independent measurements, but {_grid(each)} of one data set share rows, so equally "
+                f"good learners are found to differ too often. Use {instead}",
                 DependentSplitsWarning,
             )

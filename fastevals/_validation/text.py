@@ -1,4 +1,4 @@
-"""Labels that are text, of whatever storage, as numbers and the names that they stand for."""
+"""Text labels of any storage, as integer codes and the names that the codes stand for."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from fastevals._validation.arrays import INT64, SHORT_CHARACTERS, check_all_stri
 Codes = NDArray[Any]
 Ints = NDArray[np.int64]
 
-SLOTS = 1 << 10  # of the first table: in cache, with room for all labels but of long-tailed targets
-GROWTH = 1 << 4  # of the next ones; a chunk is begun anew, so the last costs most
+SLOTS = 1 << 10  # slots of the first table: it fits into cache and holds all labels except long-tailed ones
+GROWTH = 1 << 4  # growth of the next tables; a chunk starts over each time, so the last table costs most
 NAMED = {("uuid", "UUID"), ("pandas", "Interval"), ("pandas", "Period")}  # modules and types whose text is a name
-MOSTLY = 15 / 16  # of a block's objects: where more are no object that was there before, all are told apart by value
+MOSTLY = 15 / 16  # share of new objects in the rows so far, above which rows are compared by value
 
 
 class TextLabels:
-    """Labels that are text: the code of each row, and the name that each code stands for.
+    """Text labels: the code of each row, and the name of each code.
 
-    To what reads it, it is an array of text: that it becomes (`numpy.asarray`), its items are strings, and
-    slices, masks and comparisons work as an array's do, but on the codes.
+    They behave like an array of text: `numpy.asarray` converts them, items are strings, and slices, masks and
+    comparisons work as for an array, but on the codes.
 
     Attributes
     ----------
     names : ndarray of shape (n_names,)
-        Text, ascending, all different. Not each need occur.
+        Distinct text in ascending order; some may not occur.
     codes : ndarray of integers
-        Their places, of any shape.
+        Positions in `names`, of any shape.
     """
 
     __slots__ = ("codes", "names")
@@ -46,12 +46,12 @@ class TextLabels:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """That of the names."""
+        """Dtype of the names."""
         return self.names.dtype
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """That of the codes."""
+        """Shape of the codes."""
         return self.codes.shape
 
     @property
@@ -89,7 +89,7 @@ class TextLabels:
         return ~(self == other)
 
     def copy(self) -> TextLabels:
-        """Return labels with codes of their own."""
+        """Return labels with their own copy of the codes."""
         return TextLabels(self.names, self.codes.copy())
 
     def tolist(self) -> Any:
@@ -97,23 +97,23 @@ class TextLabels:
         return np.asarray(self).tolist()
 
     def code(self, name: str) -> int:
-        """Return the code of a name, -1 if it is none."""
+        """Return the code of a name, -1 if there is none."""
         place = int(np.searchsorted(self.names, np.str_(plain_text(name))))
         return place if place < self.names.size and self.names[place] == name else -1
 
     def occurring(self) -> tuple[NDArray[Any], Codes]:
-        """Return the names that occur, and the codes among these."""
+        """Return the names that occur, and codes into them."""
         seen, _, codes = _occurring(self.codes, self.names.size)
         return self.names[seen], codes
 
 
 def distinct_labels(labels: Any) -> NDArray[Any]:
-    """Return the distinct values of an array or of text, ascending."""
+    """Return the distinct values of an array or text labels, ascending."""
     return labels.occurring()[0] if isinstance(labels, TextLabels) else sorted_unique(labels)
 
 
 def unique_inverse(labels: Any) -> tuple[NDArray[Any], Codes]:
-    """Return the distinct values of an array or of text, ascending, and each row's place among them."""
+    """Return the distinct values of an array or text labels, ascending, and each row's position in them."""
     if isinstance(labels, TextLabels):
         return labels.occurring()
     values, places = np.unique(labels, return_inverse=True)
@@ -121,7 +121,7 @@ def unique_inverse(labels: Any) -> tuple[NDArray[Any], Codes]:
 
 
 def unique_rows(labels: Any) -> tuple[NDArray[Any], NDArray[np.intp], Codes]:
-    """Return the distinct values of an array or of text, ascending, the first row of each, and each row's place."""
+    """Return the distinct values, ascending, the first row of each, and each row's position in them."""
     if isinstance(labels, TextLabels):
         seen, first, codes = _occurring(labels.codes, labels.names.size)
         return labels.names[seen], first, codes
@@ -130,7 +130,7 @@ def unique_rows(labels: Any) -> tuple[NDArray[Any], NDArray[np.intp], Codes]:
 
 
 def find_sorted(values: NDArray[Any], labels: Any) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Return the place of each label among sorted values, and whether it is one of them; text goes by its names."""
+    """Return the position of each label among sorted values, and whether it is one of them; text is found by name."""
     if isinstance(labels, TextLabels):
         places, found = find_sorted(values, labels.names)
         return places[labels.codes], found[labels.codes]
@@ -139,7 +139,7 @@ def find_sorted(values: NDArray[Any], labels: Any) -> tuple[NDArray[np.intp], ND
 
 
 def share_names(labels: Sequence[Any]) -> tuple[NDArray[Any], list[Codes]]:
-    """Return the names of all labels, ascending, and the codes of each among these."""
+    """Return the names of all labels, ascending, and the codes of each array into them."""
     names = labels[0].names
     if all(each.names is names or np.array_equal(each.names, names) for each in labels[1:]):
         return names, [each.codes for each in labels]
@@ -148,7 +148,7 @@ def share_names(labels: Sequence[Any]) -> tuple[NDArray[Any], list[Codes]]:
 
 
 def _occurring(codes: Codes, n_codes: int) -> tuple[NDArray[np.intp], Ints, Codes]:
-    """Return the codes that occur, ascending, the first row of each, and codes as their places among these."""
+    """Return the codes that occur, ascending, the first row of each, and all codes as positions in them."""
     first, flat = np.full(n_codes, -1, dtype=INT64), codes.ravel()
     for block in blocks(slice(0, flat.size)):
         note_first(np.ascontiguousarray(flat[block], dtype=INT64), block.start, first)
@@ -157,7 +157,7 @@ def _occurring(codes: Codes, n_codes: int) -> tuple[NDArray[np.intp], Ints, Code
 
 
 def is_text(labels: Any) -> bool:
-    """Return whether an array, or labels, hold text: of fixed width, or of any where one is long."""
+    """Return whether an array or labels hold text, of fixed or variable width."""
     return labels.dtype.kind in "UT"
 
 
@@ -167,7 +167,7 @@ def is_text(labels: Any) -> bool:
 def encode_column(name: str, values: Any) -> TextLabels | None:
     """Return the text of a list, or of a dictionary column of pandas, pyarrow or polars; None for others.
 
-    None too where a column has a missing value: what the error says needs the values.
+    Also None if a column has a missing value, since the error needs the values.
     """
     if isinstance(values, TextLabels):
         return values
@@ -236,7 +236,7 @@ def _encode_polars(values: Any) -> tuple[Any, Codes] | None:
 
 
 def _local_times(times: NDArray[Any], offsets: Iterable[str], zone: Any) -> NDArray[Any]:
-    """Return times with a zone as Arrow's text: NumPy's have no zone, and may fall on another day."""
+    """Return times with a time zone as Arrow's text; NumPy has no time zones, and may give another day."""
     texts = np.char.replace(np.datetime_as_string(times), "T", " ")
     ends = ["Z"] * texts.size if str(zone) == "UTC" else list(offsets)
     return np.char.add(texts, np.array(ends, dtype=np.str_))
@@ -253,12 +253,12 @@ _ENCODERS: dict[str, Callable[[Any], tuple[Any, Codes] | None]] = {
 
 
 def encode_text(name: str, array: NDArray[Any]) -> TextLabels:
-    """Return an array of fixed-width text, bytes, strings of any width or Python objects as labels.
+    """Return an array of fixed-width text, bytes, variable-width strings or Python objects as labels.
 
     Raises
     ------
     ValueError
-        If one of its Python objects is no string.
+        If one of its Python objects is not a string.
     """
     if array.dtype.kind == "O":
         return _encode_objects(name, array)
@@ -271,7 +271,7 @@ def encode_text(name: str, array: NDArray[Any]) -> TextLabels:
 
 
 def sort_names(names: Sequence[str] | NDArray[Any], codes: Codes) -> TextLabels:
-    """Return labels of codes into names in any order, of which two may be the same to NumPy."""
+    """Return labels from codes into names in any order; NumPy may consider two of the names equal."""
     text = names if isinstance(names, np.ndarray) else text_array(names)
     distinct, place = text, np.arange(text.size)
     if not (text[1:] > text[:-1]).all():
@@ -285,7 +285,7 @@ def sort_names(names: Sequence[str] | NDArray[Any], codes: Codes) -> TextLabels:
 
 
 def as_text(labels: Any) -> Any:
-    """Return a label of bytes, or an array of them, as text, each byte one character: the two name one class."""
+    """Return bytes, or an array of them, as text with one character per byte, so that both name the same class."""
     if isinstance(labels, bytes):
         return labels.decode("latin-1")
     if not isinstance(labels, np.ndarray) or labels.dtype.kind != "S":
@@ -295,7 +295,7 @@ def as_text(labels: Any) -> Any:
 
 
 def _encode_objects(name: str, array: NDArray[Any]) -> TextLabels:
-    """Number Python strings: the objects, of which there mostly are few, and then these by value."""
+    """Number Python strings: first by object, as there are mostly few, then the objects by value."""
     distinct, codes = _number_objects(array)
     values = array if distinct is None else array[distinct]
     numbered = _number_by_value(values)
@@ -313,13 +313,13 @@ def _encode_objects(name: str, array: NDArray[Any]) -> TextLabels:
 
 
 def _is_named(kind: type[Any]) -> bool:
-    """Return whether Python objects of a type are names, as which their text stands for them."""
+    """Return whether Python objects of a type are names, represented by their text."""
     return (kind.__module__.partition(".")[0], kind.__name__) in NAMED
 
 
 def _number_by_value(values: NDArray[Any]) -> tuple[Collection[Any], Ints] | None:
-    """Return the distinct values of Python objects and the number of each; None if a value can't be hashed."""
-    numbers: defaultdict[Any, int] = defaultdict(count().__next__)  # strings know their hashes
+    """Return the distinct values of Python objects and the number of each row; None if a value isn't hashable."""
+    numbers: defaultdict[Any, int] = defaultdict(count().__next__)  # strings cache their hashes
     listed = chain.from_iterable(values[rows].tolist() for rows in blocks(slice(0, values.size)))
     try:
         return numbers.keys(), np.fromiter(map(numbers.__getitem__, listed), dtype=INT64, count=values.size)
@@ -328,14 +328,14 @@ def _number_by_value(values: NDArray[Any]) -> tuple[Collection[Any], Ints] | Non
 
 
 def _check_ends(name: str, names: Sequence[str]) -> None:
-    """Raise if a name ends with a NUL, which NumPy's text of fixed width doesn't keep."""
+    """Raise if a name ends with a NUL, which NumPy's fixed-width text drops."""
     for each in names:
         if each.endswith("\0"):
             raise ValueError(f"{name} must hold text that does not end with a NUL, which NumPy drops: got {each!r}")
 
 
 def _number_objects(array: NDArray[Any]) -> tuple[Ints | None, Ints]:
-    """Return the first row of each object, and each row's number; None if most rows have an object of their own."""
+    """Return the first row of each object, and each row's number; None if most rows have their own object."""
     addresses, codes = np.asarray(_Addresses(array)), np.empty(array.size, dtype=INT64)
     slots, first, n = np.full(SLOTS, -1, dtype=INT64), np.empty(SLOTS // 2, dtype=INT64), 0
     for block in blocks(slice(0, array.size)):
@@ -352,10 +352,10 @@ def _number_objects(array: NDArray[Any]) -> tuple[Ints | None, Ints]:
 
 
 class _Addresses:
-    """The addresses of an array's objects, as an array: equal ones are of one object."""
+    """The addresses of an array's objects, as an array: equal addresses mean the same object."""
 
     def __init__(self, array: NDArray[Any]) -> None:
-        self.array = array  # which keeps the objects
+        self.array = array  # keeps the objects alive
         self.__array_interface__ = {**array.__array_interface__, "typestr": INT64.str, "descr": [("", INT64.str)]}
 
 
@@ -363,13 +363,13 @@ class _Addresses:
 
 
 def number_values(arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[Ints]]:
-    """Return the distinct values of arrays of integers, or of fixed-width text, in any order, and each row's place.
+    """Return the distinct values of arrays of integers or fixed-width text, in any order, and each row's number.
 
-    Integers, of any type, are compared as int64.
+    Integers of any dtype are compared as int64.
     """
     if (
         sum(array.size for array in arrays) <= ROWS_PER_BLOCK
-    ):  # then threads and a second table take longer than the rest
+    ):  # threads and a second table would take longer than everything else
         both = [_as_hashed(array) for array in arrays]
         values, numbers = _number_by_first(both[0] if len(both) == 1 else np.concatenate(both))
         return values, np.split(numbers, np.cumsum([array.size for array in arrays[:-1]]))
@@ -393,7 +393,7 @@ def number_values(arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[In
 
 
 def _as_hashed(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array as the kernel takes it: rows of whole words."""
+    """Return an array in the form the kernel takes: rows of whole words."""
     if array.dtype.kind == "T":
         array = array.astype(f"U{max(int(np.strings.str_len(array).max()), 1)}")
     array = as_text(array)
@@ -403,7 +403,7 @@ def _as_hashed(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _number_by_first(values: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
-    """Return distinct values in the order they are first seen, and each row's number among them."""
+    """Return distinct values in the order of first occurrence, and each row's number."""
     words = values.view(np.uint32).reshape(values.size, -1)
     codes = np.empty(values.size, dtype=INT64)
     slots = SLOTS

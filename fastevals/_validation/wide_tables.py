@@ -1,8 +1,8 @@
-"""What tables of results hold besides results: names of rows, rows of means, text around numbers, or another shape.
+"""Extras in tables of results: names of rows, rows of means, text around numbers, or another shape.
 
-A table has a row for each data set, a column for each algorithm and a number in each cell. What people keep has more:
-the index that pandas writes without a name, a last row of means, cells such as "0.91±0.02", or a row for each pair of
-data set and algorithm, which is to be pivoted first.
+A table has one row per data set, one column per algorithm and a number in each cell. Real tables have more: the unnamed
+index that pandas writes, a last row of means, cells such as "0.91±0.02", or one row per pair of data set and algorithm,
+which must be pivoted first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fastevals._distinct import sorted_unique
 from fastevals._options import row_at, show
 from fastevals._validation.arrays import as_scores, first_text, is_number
 
-UNNAMED = re.compile(r"|unnamed: \d+|__index_level_\d+__", re.IGNORECASE)  # as in CSV files, in pandas, in Parquet
+UNNAMED = re.compile(r"|unnamed: \d+|__index_level_\d+__", re.IGNORECASE)  # in CSV files, in pandas, in Parquet
 NUMBERED = re.compile(r"(.*[\W_])?(id|ids|idx|index|key|no|nr|num|number|row|fold|repeat|seed|run)", re.IGNORECASE)
 ALGORITHMS = re.compile(r"(algorithm|algo|method|model|classifier|learner|estimator|system|approach)s?", re.IGNORECASE)
 SUMMARY = re.compile(
@@ -28,12 +28,12 @@ SUMMARY = re.compile(
     re.IGNORECASE,
 )
 RESULT = re.compile(r"\W*(\d[\d.,' ]*|[.,]\d+)(e[+-]?\d+)?\W*((±|\+/?-|\().*)?", re.IGNORECASE)  # a number, decorated
-CELLS = 200  # that tell whether text is results
-HINT = "a cell is one number, without %, marks, or a deviation beside it"
+CELLS = 200  # cells that decide whether text is results
+HINT = "a cell is one number, without %, marks or a deviation"
 
 
 def holds_text(column: Any) -> bool:
-    """Return whether a column holds strings alone."""
+    """Return whether a column holds only strings."""
     values = np.asarray(column)
     if values.ndim != 1 or values.dtype.kind not in "OUT":
         return False
@@ -41,18 +41,18 @@ def holds_text(column: Any) -> bool:
 
 
 def is_unnamed(name: Any) -> bool:
-    """Return whether a column has the name that an index without one is given."""
+    """Return whether a column's name is one given to an unnamed index."""
     return UNNAMED.fullmatch(str(name)) is not None
 
 
 def tells_rows_apart(column: Any) -> bool:
-    """Return whether a column holds whole numbers, all different, as an index does."""
+    """Return whether a column holds distinct integers, as an index does."""
     values = np.asarray(column)
     return values.dtype.kind in "iu" and sorted_unique(values).size == values.size
 
 
 def as_results(name: str, column: Any, hint: str = HINT) -> NDArray[Any]:
-    """Return a column of numbers; of text name the first cell that is none."""
+    """Return a column of numbers; for text, raise with the first cell that is not a number."""
     if holds_text(column) and len(column):
         cells = np.asarray(column, dtype=object)
         row = first_text(cells)
@@ -64,9 +64,9 @@ def as_results(name: str, column: Any, hint: str = HINT) -> NDArray[Any]:
 
 
 def holds_results(column: NDArray[Any], is_first: bool) -> bool:
-    """Return whether a column of text is one of results: numbers, with more than that in some cells.
+    """Return whether a text column holds results: numbers, some of them with additions.
 
-    What comes first in a table may be names that look so (1, 2, or 10 %, 20 %), unless only some are plain numbers.
+    The first column may hold names that look similar (1, 2, or 10 %, 20 %), unless only some are plain numbers.
     """
     cells = [str(each).strip() for each in column[:CELLS]]
     if 2 * sum(RESULT.fullmatch(each) is not None for each in cells) < len(cells):
@@ -75,7 +75,7 @@ def holds_results(column: NDArray[Any], is_first: bool) -> bool:
 
 
 def check_no_summaries(shown: str, names: Iterable[Any]) -> None:
-    """Raise if a table has a row of means, medians or the like, by its name, among other rows."""
+    """Raise if a row of a table is a mean, median or the like of other rows, judging by its name."""
     called = [str(each).strip() for each in names]
     rows = [row for row, each in enumerate(called) if SUMMARY.fullmatch(each)]
     if rows and 2 * len(rows) <= len(called):
@@ -86,14 +86,14 @@ def check_no_summaries(shown: str, names: Iterable[Any]) -> None:
 
 
 class LongForm(NamedTuple):
-    """Columns of a table with a row for each pair of data set and algorithm."""
+    """Columns of a table with one row per pair of data set and algorithm."""
 
     rows: list[str]
-    on: str  # names the algorithms
+    on: str  # the column with the algorithms
     results: list[str]
 
     def explain(self) -> str:
-        """Return what to do."""
+        """Return how to convert the table."""
         rows, index = " and ".join(map(repr, self.rows)), self.rows[0] if len(self.rows) == 1 else self.rows
         return (
             f"a row for each {self.on!r} of each {rows}, not a column for each: pivot it, as pandas does by "
@@ -102,10 +102,10 @@ class LongForm(NamedTuple):
 
 
 def find_long_form(columns: Mapping[Any, Any]) -> LongForm | None:
-    """Return the roles of a table's columns if it seems to be in long form, otherwise None.
+    """Return the roles of a table's columns if it appears to be in long form, otherwise None.
 
-    One column of results and two of text say so (data sets, algorithms), of which one may be a number of a fold; more
-    columns of results only if one of text is called as algorithms are.
+    That needs one column of results and two of text (data sets and algorithms), one of which may be a fold number. With
+    several columns of results, one text column must have a name that means algorithms.
     """
     texts = [name for name, column in columns.items() if holds_text(column)]
     counts = [name for name, column in columns.items() if _counts(name, column)]

@@ -296,7 +296,7 @@ def test_threads_and_number_of_resamples(design: str) -> None:
             "metrics must all be of classes or all of numbers, but accuracy is of predicted labels and r2 is of",
         ),
         ([0, 1], [[0, 1], [1, 0]], {"metrics": ["roc_auc", "r2"]}, "metrics must all be of classes or all of numbers"),
-        ([0, 1], [[0, 1], [1, 0]], {"metrics": {"r2": "r2", "f": len}}, "metrics: functions go with"),
+        ([0, 1], [[0, 1], [1, 0]], {"metrics": {"r2": "r2", "f": len}}, "metrics: functions need"),
         ([0, 1], [[0, 1], [1, 0]], {"metrics": metric("pinball_loss", quantile=2)}, "quantile must be in"),
     ],
 )  # fmt: skip

@@ -247,7 +247,7 @@ def test_a_vertical_average_has_no_thresholds(folds):
         assert curve.thresholds[0] == math.inf
         assert np.isnan(curve.thresholds[1:]).all()
         for one in (curve, curve.hull()):
-            with pytest.raises(ValueError, match="threshold can't be asked of a vertical average"):
+            with pytest.raises(ValueError, match="a vertical average can't be read at a threshold"):
                 one.at(threshold=0.5)
     hull = folds.roc_curve(average="vertical").hull()
     assert hull.area >= folds.roc_curve(average="vertical").area

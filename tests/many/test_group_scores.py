@@ -278,11 +278,11 @@ def test_bad_keys() -> None:
         ([[1, 2], [3, 4]], "groups must be 1-D"),
         (
             [datetime.date(2020, 1, 1), 3, 4, 5],
-            "groups must hold dates or times of one type, all of a zone or none; got 3",
+            "groups must hold dates or times of one type, all with a time zone or all without; got 3",
         ),
         (
             [datetime.datetime(2020, 1, day, tzinfo=datetime.UTC if day < 4 else None) for day in (1, 2, 3, 4)],
-            "groups must hold dates or times of one type, all of a zone or none; got datetime.* at row 3",
+            "groups must hold dates or times of one type, all with a time zone or all without; got datetime.* at row 3",
         ),
     ):
         for call in (grouped_auc, lambda y, s, g: ConfusionMatrix.from_groups(y, y, g)):

@@ -230,7 +230,7 @@ PAIRED = {
 @pytest.mark.parametrize("call", PAIRED)
 def test_what_is_paired_says_that_summaries_are_not(call: str) -> None:
     y, s = rows(40, 1)
-    with pytest.raises(ValueError, match=r"got a RankingSummary: it doesn't tell which rows.*bootstrap_unpaired"):
+    with pytest.raises(ValueError, match=r"got a RankingSummary, which does not say which rows.*bootstrap_unpaired"):
         PAIRED[call](y, summary_of(y, s))
 
 

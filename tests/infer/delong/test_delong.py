@@ -679,5 +679,5 @@ def test_of_models_that_rank_alike_no_value_is_said_to_agree(alternative):
 
 
 def test_names_that_look_the_same():
-    with pytest.raises(ValueError, match="scores must have names that can be told apart"):
+    with pytest.raises(ValueError, match="scores must have distinguishable names"):
         delong([0, 1, 0, 1], {float("nan"): [1, 2, 3, 4], float("nan"): [4, 3, 2, 1]})

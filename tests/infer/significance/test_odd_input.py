@@ -138,5 +138,5 @@ def test_names_that_are_not_unique(entry: str) -> None:
     for doubled in (frame, table):
         with pytest.raises(ValueError, match="must have columns of different names, got 'a', 'b', 'a'"):
             NAMED[entry](doubled)
-    with pytest.raises(ValueError, match=r"must have names that can be told apart, got \[alike, alike\]"):
+    with pytest.raises(ValueError, match=r"must have distinguishable names, got \[alike, alike\]"):
         NAMED[entry]({Alike(): A, Alike(): B})

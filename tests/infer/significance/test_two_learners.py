@@ -159,7 +159,7 @@ ASSUME_INDEPENDENCE = [
 @pytest.mark.parametrize("splits", [KFold(10, n_repeats=2, rng=1), KFold(5, rng=1), HoldOut(0.3, n_repeats=9, rng=1)])
 def test_splits_of_one_data_set_are_not_taken_as_independent_without_a_word(test: Any, splits: Any) -> None:
     one, other = (each["error_rate"] for each in _both(splits))
-    rows = r"assumes independent measurements, but \d+ x \d+ splits of one data set share rows: .*"
+    rows = r"assumes independent measurements, but \d+ x \d+ splits of one data set share rows, .*"
     with pytest.warns(DependentSplitsWarning, match=f"{test.__name__} {rows} Use corrected_resampled_t_test") as seen:
         test(one, other)
     assert len(seen) == 1
@@ -175,7 +175,7 @@ def test_estimates_of_several_data_sets_are_independent() -> None:
     for test in ASSUME_INDEPENDENCE:
         assert tuple(test(old, new)) == tuple(test(*values))
         assert tuple(test(values[0], [each["error_rate"] for each in new])) == tuple(test(*values))
-    with pytest.raises(ValueError, match=r"a must hold estimates alone, one for each data set, got 0\.5 at 2"):
+    with pytest.raises(ValueError, match=r"a must hold only estimates, one per data set, got 0\.5 at 2"):
         fastevals.sign_test([*old[:2], 0.5], new)
     with pytest.raises(ValueError, match="a must be of one metric, got 'error_rate', 'accuracy'"):
         fastevals.sign_test([*old[:2], _both(several[0], "accuracy")[0]], new)
@@ -226,7 +226,7 @@ def _estimate(splits: Any) -> Any:
             KFold(5, rng=1),
             KFold(5, rng=1),
             {"n_train": 32, "n_test": 8},
-            "n_train and n_test go with arrays: estimates",
+            "n_train and n_test apply only to arrays: estimates",
         ),
     ],
 )
@@ -259,9 +259,11 @@ def test_estimates_of_other_metrics_and_folds() -> None:
 
 
 def test_estimates_that_do_not_tell() -> None:
-    with pytest.raises(ValueError, match=r"a must be of one metric, got 'accuracy', 'f1': give a\['accuracy'\], say"):
+    with pytest.raises(
+        ValueError, match=r"a must be of one metric, got 'accuracy', 'f1': pass one, such as a\['accuracy'\]"
+    ):
         fastevals.paired_t_test(*_both(KFold(4, rng=1), ["accuracy", "f1"]))
-    with pytest.raises(ValueError, match="n_train and n_test must be given with arrays: only estimates know theirs"):
+    with pytest.raises(ValueError, match="n_train and n_test must be given for arrays: only estimates know theirs"):
         fastevals.corrected_resampled_t_test(X, Z)
     with pytest.warns(fastevals.UndefinedMetricWarning, match="recall is undefined"):
         pair = _both(LeaveOneOut(), "recall")
