@@ -1,6 +1,6 @@
-"""A second process that compiles what a command needs later, while the first compiles what it needs now.
+"""A second process that compiles kernels a command needs later, while the first compiles those it needs now.
 
-numba compiles one kernel at a time, on one CPU. What another process has compiled by then is found on disk.
+numba compiles one kernel at a time, on one CPU. Kernels that another process has compiled are then found on disk.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from fastevals._limits import available_cpus
 if TYPE_CHECKING:
     from subprocess import Popen
 
-# It ends with the process that started it, however that ends: then nobody holds the other end of the pipe. It takes
-# no CPU that others want, and imports what that process would.
+# The process ends when its parent does, however that ends, as its standard input is then closed. It runs at low
+# priority and imports the same modules as its parent.
 PROGRAM = """
 import os, sys, threading
 threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
@@ -32,14 +32,14 @@ _wanted: list[Callable[[], None]] = []
 
 @contextlib.contextmanager
 def compiled_ahead(module: str, function: str) -> Iterator[None]:
-    """Have another process call a function once a kernel is met that is not on disk, till the end of a ``with`` block.
+    """Let another process call a function once a kernel is not found on disk, until the end of a ``with`` block.
 
-    There is none where this process may use one CPU alone. That it fails is of no consequence.
+    Does nothing if this process may use only one CPU. Failures are ignored.
 
     Parameters
     ----------
     module, function : str
-        What to import and call, without arguments.
+        The function to import and call, without arguments.
     """
     started: list[Popen[bytes]] = []
 
@@ -50,7 +50,7 @@ def compiled_ahead(module: str, function: str) -> Iterator[None]:
         with contextlib.suppress(OSError):
             started.append(Popen([sys.executable, "-P", "-c", code], stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL))
 
-    if sys.executable and not hasattr(sys, "frozen") and available_cpus() > 1:  # frozen, that is an application
+    if sys.executable and not hasattr(sys, "frozen") and available_cpus() > 1:  # if frozen, it is the application
         _wanted.append(start)
     try:
         yield
@@ -62,6 +62,6 @@ def compiled_ahead(module: str, function: str) -> Iterator[None]:
 
 
 def start_wanted() -> None:
-    """Start the other process, if one is wanted that is not started yet."""
+    """Start the other process if it is wanted and not started yet."""
     while _wanted:
         _wanted.pop()()

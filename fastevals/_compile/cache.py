@@ -1,11 +1,11 @@
-"""Compiled kernels on disk: what a file is named by, and the folders it may be in.
+"""Compiled kernels on disk: the names of files, and the folders that may hold them.
 
-numba's own cache goes by the source of one file, read at the first call: it does not see an edit in an imported
-kernel file, and keeps the old code under the new source's name where a package is replaced under a running process.
-It raises where no folder is writable or a file is damaged, and runs what it finds in the working folder where there
-is no home (numba #4032, #4807, #5566). Here a file is named by the bytecode in memory that it was compiled of, the
-kernel's and that of all kernels it calls, and by the constants they read; no source is read, so packages in a zip file
-or without sources have a cache, too. Whatever is wrong with a file, the kernel is compiled anew.
+numba's own cache uses the source of one file, read at the first call. It does not see an edit in an imported kernel
+file, and it stores old code under the new source's name if a package is replaced under a running process. It raises if
+no folder is writable or a file is damaged, and without a home it runs what it finds in the working folder (numba #4032,
+#4807, #5566). Here a file is named by a hash of the bytecode in memory: the kernel's and that of all kernels it calls,
+with the constants that they read. No source is read, so packages in a zip file or without sources have a cache, too. If
+anything is wrong with a file, the kernel is compiled again.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from numba.core.runtime.nrt import rtsys
 from fastevals._compile.ahead import start_wanted
 from fastevals._options import warn_outside
 
-CHECKSUM_BYTES = 32  # bytes before the payload of a file
-FILE_BYTES = 1 << 26  # bytes of a file; the largest kernel's has less than 1 MiB
+CHECKSUM_BYTES = 32  # bytes before a file's payload
+FILE_BYTES = 1 << 26  # largest file in bytes; the largest kernel takes less than 1 MiB
 DAY_SECONDS = 86_400
-UNUSED_SECONDS = 30 * DAY_SECONDS  # seconds after which a file that nobody loaded is removed: of an old version, mostly
-ABANDONED_SECONDS = 3600  # seconds after which a temporary file is
-SETTINGS = ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")  # numba's, of code made
+UNUSED_SECONDS = 30 * DAY_SECONDS  # after this time an unused file is removed, mostly one of an old version
+ABANDONED_SECONDS = 3600  # after this time a temporary file is removed
+SETTINGS = ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")  # numba's code settings
 VERSIONS = (sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, np.__version__)
-KNOWN = ("builtins", "math", "numpy")  # modules that VERSIONS tell the contents of
+KNOWN = ("builtins", "math", "numpy")  # modules whose contents VERSIONS determines
 CONSTANTS = (type(None), bool, int, float, complex, str, bytes, type(...), slice)
 
 Kernel = Any  # numba's dispatcher
@@ -53,7 +53,7 @@ Kernel = Any  # numba's dispatcher
 
 
 def _describe(value: Any, called: list[Kernel]) -> str:
-    """Return text that differs where compiled code would; list the kernels met in `called`."""
+    """Return text that differs whenever compiled code would; append the kernels that it refers to to `called`."""
     if isinstance(value, CONSTANTS):
         return f"{type(value).__name__} {value!r}"
     if isinstance(value, np.ndarray | np.generic):
@@ -88,7 +88,7 @@ def _name(value: Any) -> str:
 
 
 def _names_read(code: CodeType) -> Iterator[str]:
-    """Name what a function and those inside it read that is not their own: globals, builtins, also attributes."""
+    """Yield the names that a function and its inner functions read from outside: globals, builtins and attributes."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -96,7 +96,7 @@ def _names_read(code: CodeType) -> Iterator[str]:
 
 
 def _read_by(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Find what a function's bytecode reads besides its arguments."""
+    """Yield everything that a function's bytecode reads besides its arguments."""
     for name in sorted(set(_names_read(function.__code__))):
         for names in (function.__globals__, vars(builtins)):
             if name in names:
@@ -114,12 +114,12 @@ def _fingerprint(kernel: Kernel) -> tuple[str, list[Kernel]]:
     return hashlib.sha256(_describe(parts, called).encode()).hexdigest(), called
 
 
-# Where files may be -------------------------------------------------------------------------------------------------
+# Folders ------------------------------------------------------------------------------------------------------------
 
 
 def _not_ours(status: os.stat_result) -> str | None:
-    """Return why others than this user and root can have written something, or can write to it; None if they can't."""
-    if not hasattr(os, "geteuid"):  # Windows: who may write to a folder of the user is not in these bits
+    """Return how others than this user and root may have written something, or could; None if they can't."""
+    if not hasattr(os, "geteuid"):  # Windows: these bits don't say who may write to a user's folder
         return None
     if status.st_uid not in (0, os.geteuid()):
         return "of another user"
@@ -127,13 +127,13 @@ def _not_ours(status: os.stat_result) -> str | None:
 
 
 def _mode(folder: bool) -> int:
-    """Permissions of what is made: root's may be read by all, so that a cache filled in an image serves its users."""
+    """Return permissions for new files; all may read root's, so that a cache built into an image serves its users."""
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     return (0o755 if folder else 0o644) if root else (0o700 if folder else 0o600)
 
 
 def _user_caches() -> str:
-    """Name the folder of caches of this user; relative where he has no home."""
+    """Return this user's folder for caches; it is relative if there is no home."""
     if sys.platform == "win32":
         return os.environ.get("LOCALAPPDATA", "")
     if sys.platform == "darwin":
@@ -142,13 +142,13 @@ def _user_caches() -> str:
 
 
 def _candidates() -> list[Path]:
-    """List where a cache may be, the first choice first: where numba is told, beside the kernels, with the user."""
+    """Return possible cache folders, the first choice first: numba's setting, next to the kernels, the user's."""
     places = (config.CACHE_DIR, Path(__file__).parents[1] / "_kernels" / "__pycache__", _user_caches())
     return [Path(place, "fastevals") for place in places if place]
 
 
 def _refusal(folder: Path) -> str | None:
-    """Return why a folder, made where it is missing, can't be used; None if it can."""
+    """Return why a folder, created if missing, can't be used; None if it can."""
     if not folder.is_absolute():
         return "no absolute path"
     try:
@@ -167,7 +167,7 @@ def _refusal(folder: Path) -> str | None:
 
 @cache
 def _folders() -> tuple[tuple[Path, ...], dict[Path, str]]:
-    """Find the folders to load from, and why others can't be used or, as the last may not be, written to."""
+    """Return the folders to load from, and why others can't be used (or the last of them can't be written to)."""
     found: list[Path] = []
     refused: dict[Path, str] = {}
     for folder in _candidates():
@@ -182,17 +182,17 @@ def _folders() -> tuple[tuple[Path, ...], dict[Path, str]]:
 
 
 def folders() -> tuple[Path, ...]:
-    """List the folders that compiled kernels are loaded from; new ones go to the last, if it is writable."""
+    """Return the folders that compiled kernels are loaded from; new ones go to the last, if it is writable."""
     return _folders()[0]
 
 
 def folder_to_fill() -> Path:
-    """Return the folder that newly compiled kernels go to.
+    """Return the folder for newly compiled kernels.
 
     Raises
     ------
     ValueError
-        If there is none: says why not, and what to do.
+        If there is none; the message says why, and what to do.
     """
     found, refused = _folders()
     if not found or found[-1] in refused:
@@ -208,7 +208,7 @@ def _unkept(why: str) -> str:
     )
 
 
-unkept: list[str] = []  # what the one warning said
+unkept: list[str] = []  # the text of the only warning
 
 
 def _warn_once(message: str) -> None:
@@ -221,10 +221,10 @@ def _warn_once(message: str) -> None:
 
 
 def _read(path: Path) -> bytes | None:
-    """Read what a file holds behind its checksum; None if there is none, or it is not to be trusted."""
+    """Return a file's payload; None if there is no file or it can't be trusted."""
     flags = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
     try:
-        with open(os.open(path, flags), "rb") as file:  # O_NONBLOCK: a pipe that nobody writes to is not waited for
+        with open(os.open(path, flags), "rb") as file:  # O_NONBLOCK: don't wait for a pipe that nobody writes to
             status = os.fstat(file.fileno())
             if (
                 not stat.S_ISREG(status.st_mode)
@@ -236,17 +236,17 @@ def _read(path: Path) -> bytes | None:
     except OSError:
         return None
     checksum, payload = stored[:CHECKSUM_BYTES], stored[CHECKSUM_BYTES:]
-    if hashlib.sha256(payload).digest() != checksum:  # damaged machine code would end the process
+    if hashlib.sha256(payload).digest() != checksum:  # damaged machine code would crash the process
         return None
     if time.time() - status.st_mtime > DAY_SECONDS:
         with contextlib.suppress(OSError):
-            os.utime(path)  # in use: not to be removed
+            os.utime(path)  # marks it as used, so that it is not removed
     return payload
 
 
 def _write(path: Path, payload: bytes) -> None:
-    """Replace a file at once, so that who reads it at the same time sees all of it or none."""
-    why = _refusal(path.parent)  # it may be gone, and is made again
+    """Replace a file atomically, so that concurrent readers see all of it or nothing."""
+    why = _refusal(path.parent)  # recreates the folder if it is gone
     if why is not None:
         raise OSError(f"{path.parent}: {why}")
     with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
@@ -265,7 +265,7 @@ def _write(path: Path, payload: bytes) -> None:
 
 @cache
 def _clean(folder: Path) -> None:
-    """Remove what nobody has used for long, once in a process."""
+    """Remove files that have not been used for a long time, once per process."""
     now = time.time()
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
@@ -276,7 +276,7 @@ def _clean(folder: Path) -> None:
 
 
 class KernelCache(NullCache):  # type: ignore[misc]
-    """A file for each kernel, signature and machine; no index for processes to race over."""
+    """One file per kernel, signature and machine, without an index that processes could race over."""
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
@@ -284,11 +284,11 @@ class KernelCache(NullCache):  # type: ignore[misc]
 
     @property
     def cache_path(self) -> str | None:
-        """Where compiled code goes, as text."""
+        """Return where compiled code is stored, as text."""
         return str(folders()[-1]) if folders() else None
 
     def _fingerprints(self, *, again: bool = False) -> list[str]:
-        """List the fingerprints of the kernel and all it calls: as they were when first asked for, or now."""
+        """Return the fingerprints of the kernel and all it calls: as first computed, or as they are now."""
         found: dict[Kernel, str] = {}
         todo = [self._kernel]
         while todo:
@@ -308,14 +308,14 @@ class KernelCache(NullCache):  # type: ignore[misc]
         return f"{readable}-{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}.nbc"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Load what was compiled for a signature; None where it has to be compiled."""
-        rtsys.initialize(target_context)  # what numba compiles with is loaded only where something is compiled: 0.2 s
+        """Load the code compiled for a signature; None if it must be compiled."""
+        rtsys.initialize(target_context)  # the rest of numba's compiler is loaded only to compile, which takes 0.2 s
         try:
             name = self._file(sig, target_context.codegen())
             payload = next(filter(None, (_read(folder / name) for folder in folders())), None)
             if payload:
                 return CompileResult._rebuild(target_context, *pickle.loads(payload))
-        except Exception:  # whatever it is, compiling mends it
+        except Exception:  # compiling again repairs anything
             return None
         with contextlib.suppress(ValueError):
             folder_to_fill()
@@ -323,13 +323,13 @@ class KernelCache(NullCache):  # type: ignore[misc]
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep what was compiled for a signature, unless its parts have changed meanwhile."""
+        """Store the code compiled for a signature, unless its parts have changed since."""
         try:
             if data.library.has_dynamic_globals or self._fingerprints() != self._fingerprints(again=True):
                 return
             name = self._file(sig, data.codegen)
             payload = pickle.dumps(data._reduce(), protocol=pickle.HIGHEST_PROTOCOL)
-        except Exception:  # the compiled code in memory serves
+        except Exception:  # the compiled code in memory still works
             return
         try:
             path = folder_to_fill() / name
@@ -338,12 +338,12 @@ class KernelCache(NullCache):  # type: ignore[misc]
         except ValueError as error:
             _warn_once(str(error))
         except OSError as error:
-            if not path.exists():  # Windows replaces no file that another process reads: one it has just written
+            if not path.exists():  # Windows can't replace a file that another process reads, which just wrote it
                 _warn_once(_unkept(str(error)))
 
 
 def sizes(places: Iterable[Path]) -> Iterator[int]:
-    """List the sizes of the files of compiled kernels in some folders."""
+    """Yield the sizes of the files of compiled kernels in some folders."""
     for place in places:
         with contextlib.suppress(OSError), os.scandir(place) as entries:
             yield from (entry.stat().st_size for entry in entries if entry.name.endswith(".nbc"))

@@ -1,4 +1,4 @@
-"""How numba compiles kernels, and what that must not do to a process: lose Ctrl-C, hang a fork."""
+"""How numba compiles kernels without losing Ctrl-C or making a fork hang."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from numba.core.compiler_lock import global_compiler_lock
 from fastevals._compile.cache import KernelCache
 from fastevals._compile.interpreted import interpreted
 
-COMPILING_SECONDS = 60.0  # that a fork waits for another thread's; the longest here takes ten on a slow core
+COMPILING_SECONDS = 60.0  # how long a fork waits for another thread's compiling; the longest takes 10 s on a slow core
 SIGNAL_SECONDS = 0.01
 
 
 def dispatcher_of(function: Callable[..., Any], options: Mapping[str, Any]) -> Callable[..., Any]:
-    """Make a function one that is compiled when called: serial, without the GIL, with IEEE division, cached on disk."""
+    """Make a function that is compiled when called: serial, without the GIL, with IEEE division, cached on disk."""
     compiled = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
     if compiled is function:  # the JIT is switched off
         return interpreted(function)
@@ -34,10 +34,10 @@ def dispatcher_of(function: Callable[..., Any], options: Mapping[str, Any]) -> C
 
 
 class _Interrupt:
-    """Ctrl-C in the main thread, put off.
+    """Ctrl-C in the main thread, deferred.
 
-    Raised in a destructor, as a compiler runs them all the time, it would be printed and forgotten; raised just after
-    a lock is taken, it would leave that locked.
+    Raised in a destructor, which a compiler runs all the time, it would be printed and lost; raised just after a lock
+    is taken, it would leave the lock held.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class _Interrupt:
         self.came = True
 
     def put_off(self) -> bool:
-        """Defer it, if nobody did so before, and it is Python that handles it; return whether."""
+        """Defer Ctrl-C unless it is already deferred or Python does not handle it; return whether it is deferred."""
         if threading.current_thread() is not threading.main_thread():
             return False
         handler = signal.getsignal(signal.SIGINT)
@@ -56,19 +56,19 @@ class _Interrupt:
             return False
         try:
             signal.signal(signal.SIGINT, self._note)
-        except ValueError:  # the main thread of a subinterpreter, which gets no signals
+        except ValueError:  # the main thread of a subinterpreter, which receives no signals
             return False
         self.handler = handler
         return True
 
     def take_back(self) -> bool:
-        """Handle it as before; say whether it came meanwhile."""
+        """Restore the handler; return whether Ctrl-C came meanwhile."""
         signal.signal(signal.SIGINT, self.handler)
         came, self.came = self.came, False
         return came
 
     def deliver(self) -> None:
-        """Raise it now, at a place where that is safe, if it came and is an exception that no compiler catches."""
+        """Raise it now, where that is safe, if it came and its handler raises an exception that no compiler catches."""
         main = threading.current_thread() is threading.main_thread()
         if self.came and main and self.handler is signal.default_int_handler:
             self.came = False
@@ -91,7 +91,7 @@ def _interrupt_put_off() -> Iterator[None]:
 
 
 def _patient(compile_for: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Have Ctrl-C raise between the passes of the compiler alone."""
+    """Let Ctrl-C raise only between the passes of the compiler."""
 
     def compile(signature: Any) -> Any:
         with _interrupt_put_off():
@@ -115,9 +115,9 @@ event.register("numba:run_pass", _BetweenPasses())
 
 
 class _CompilerLock(threading.local):
-    """The compiler's lock, taken before a fork: a child whose parent was compiling would wait for it for ever.
+    """The compiler's lock, taken before a fork; otherwise a child of a compiling parent would wait for it forever.
 
-    Exceptions are printed and forgotten here, too, so Ctrl-C is put off.
+    Exceptions are printed and lost here, too, so Ctrl-C is deferred.
     """
 
     locked = False
@@ -125,17 +125,17 @@ class _CompilerLock(threading.local):
 
     def before(self) -> None:
         self.put_off = _interrupt.put_off()
-        # In vain only if the other thread waits for one that this one holds, such as a module's while it is imported.
+        # This times out only if the other thread waits for a lock held here, such as that of a module's import.
         self.locked = global_compiler_lock._lock.acquire(timeout=COMPILING_SECONDS)
 
     def after(self, *, parent: bool) -> None:
         if self.locked:
             global_compiler_lock._lock.release()
         if self.put_off and _interrupt.take_back() and parent:
-            # To a call that waits, too: the signal wakes it.
+            # Reaches a waiting call, too, because the signal wakes it.
             again = threading.Timer(SIGNAL_SECONDS, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
             again.daemon = True
             again.start()
 
 
-fork = _CompilerLock()  # `jit` calls it, who also knows of forks before numba is imported
+fork = _CompilerLock()  # used by `jit`, which handles forks before numba is imported

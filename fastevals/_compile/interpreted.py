@@ -1,6 +1,6 @@
-"""Kernels without the compiler (NUMBA_DISABLE_JIT): Python that computes with narrow integers as compiled code does.
+"""Kernels without the compiler (NUMBA_DISABLE_JIT): Python code that handles narrow integers as compiled code does.
 
-numba adds up two items of 8, 16 or 32 bits as 64-bit integers; NumPy's scalars of these types wrap around.
+numba adds two items of 8, 16 or 32 bits as 64-bit integers; NumPy's scalars of these types wrap around.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 
 class Items(np.ndarray[Any, Any]):
-    """An array of narrow integers or booleans: its items are Python's, and it keeps the low bits of what it gets."""
+    """An array of narrow integers or booleans whose items are Python's; assigned values keep their low bits."""
 
     def __getitem__(self, key: Any) -> Any:
         item = super().__getitem__(key)
@@ -29,7 +29,7 @@ class Items(np.ndarray[Any, Any]):
 
 
 def interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel's function as one that computes with its arguments as compiled code would."""
+    """Wrap a kernel's function so that it computes with its arguments as compiled code would."""
 
     @wraps(function)
     def call(*arguments: Any) -> Any:
@@ -40,7 +40,7 @@ def interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _wide(value: Any) -> Any:
-    """Return a narrow integer, or the items of an array of them, as Python's; anything else as it is."""
+    """Return a narrow integer, or an array's items, as Python's integers; return anything else unchanged."""
     narrow = isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biu" and value.dtype.itemsize < 8
     if not narrow:
         return value
@@ -48,7 +48,7 @@ def _wide(value: Any) -> Any:
 
 
 def _plain(result: Any) -> Any:
-    """Return what a kernel returns with plain arrays in it."""
+    """Return a kernel's result with plain arrays in it."""
     if isinstance(result, tuple):
         return tuple(map(_plain, result))
     return np.asarray(result) if isinstance(result, Items) else result

@@ -1,4 +1,4 @@
-"""The one decorator every kernel wears. numba is imported when a kernel is first called, which takes 0.2 s."""
+"""The decorators that every kernel uses. numba is imported when a kernel is first called, which takes 0.2 s."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cache, partial, update_wrapper
 from typing import Any
 
-IMPORT_SECONDS = 20.0  # seconds that a fork waits for another thread's import; two on a slow disk
+IMPORT_SECONDS = 20.0  # how long a fork waits for another thread's import, which takes 2 s on a slow disk
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -18,45 +18,45 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def sum_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """As `kernel`, but additions may be regrouped: a sum over rows is then several at once, in a vector register.
+    """Compile like `kernel`, but let additions be regrouped, so that a sum over rows uses vector registers.
 
-    Where it is called from makes no difference to the bits, the width of the machine's registers does. Sum nothing
-    that relies on rounding (a compensated sum, a small difference of large terms): that is for `kernel`.
+    The bits depend on the width of the machine's registers, but not on the caller. Don't sum anything that relies on
+    rounding (a compensated sum, a small difference of large terms); use `kernel` for that.
     """
     return Kernel(function, fastmath={"reassoc"})
 
 
 def inline_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """As `kernel`, but always copied into the kernels that call it.
+    """Compile like `kernel`, but always inline into the calling kernels.
 
-    A loop with a call has no vectors, and each array of a call is counted as referred to, and as no longer so, which
-    takes longer than most of what is done for a row or a group. Where it is copied this falls away, if it has one
-    exit, its last line, and itself calls none that are not.
+    A loop with a call is not vectorised, and each array argument is reference-counted, which takes longer than most of
+    the work for a row or group. Inlining avoids both if the function has one exit, its last line, and calls only inline
+    kernels.
     """
     return Kernel(function, forceinline=True)
 
 
 def fused_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """As `inline_kernel`, and a product and what is added to it may be rounded once, where the machine can.
+    """Compile like `inline_kernel`, and allow a product and an addition to be rounded once (fused multiply-add).
 
-    That is a third faster, and nowhere less exact. Nothing in it relies on the rounding of a product.
+    This is a third faster and never less exact. The function must not rely on the rounding of a product.
     """
     return Kernel(function, forceinline=True, fastmath={"contract"})
 
 
 def kernel_maker(make: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep what `make` makes of kernels: one that calls them. It is made, and so compiled, once for the same ones."""
+    """Cache what `make` makes of kernels: a kernel that calls them, made and compiled once for the same kernels."""
     return cache(make)
 
 
 class Kernel(partial[Any]):
-    """A function that numba compiles; it has the attributes of numba's dispatcher, too.
+    """A function that numba compiles on the first call; it also has the attributes of numba's dispatcher.
 
-    A partial calls what it holds without a step in Python: at first what makes the dispatcher, from then on that.
+    A partial calls its function without a step in Python: first the one that makes the dispatcher, then the dispatcher.
     """
 
     def __new__(cls, function: Callable[..., Any], **options: Any) -> Kernel:
-        """Hold the function, and numba's options for it."""
+        """Store the function and numba's options for it."""
         kernel = super().__new__(cls, function)
         update_wrapper(kernel, function)
         vars(kernel)["options"] = options
@@ -70,13 +70,13 @@ class Kernel(partial[Any]):
         return self.dispatcher()(*arguments)
 
     def dispatcher(self) -> Any:
-        """Return what numba makes of the function: with its JIT switched off, the function itself."""
+        """Return numba's dispatcher for the function, or the function itself if the JIT is switched off."""
         made = vars(self)
         if "compiled" not in made:
             with _fork.loading:
                 from fastevals._compile.compiler import dispatcher_of
 
-                made.setdefault("compiled", dispatcher_of(self.__wrapped__, self.options))  # one, whatever threads do
+                made.setdefault("compiled", dispatcher_of(self.__wrapped__, self.options))  # one for all threads
             self._hold(made["compiled"])
         return made["compiled"]
 
@@ -88,17 +88,17 @@ class Kernel(partial[Any]):
 
 
 class _Fork(threading.local):
-    """A fork waits for another thread's import of numba, which a child would find half done, and for its compiling."""
+    """Lets a fork wait for other threads that import numba, which a child would see half done, or that compile."""
 
     loading = threading.RLock()
     held = False
     compiling: Any = None
 
     def before(self) -> None:
-        # In vain only if the other thread waits for a module that this one imports.
+        # This times out only if the other thread waits for a module that this thread imports.
         self.held = self.loading.acquire(timeout=IMPORT_SECONDS)
         self.compiling = getattr(sys.modules.get("fastevals._compile.compiler"), "fork", None) if self.held else None
-        if self.compiling:  # its lock comes first: what is compiled loads what it calls
+        if self.compiling:  # take its lock first, since compiling a kernel loads the kernels that it calls
             self.loading.release()
             self.compiling.before()
             self.held = self.loading.acquire(timeout=IMPORT_SECONDS)

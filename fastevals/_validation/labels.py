@@ -319,7 +319,7 @@ def check_two_classes(option: str, n_classes: int, choices: Collection[Any] = ()
 def check_class_sizes(name: str, limit: int, *sizes: int) -> None:
     """Raise unless each class has fewer rows than `limit`."""
     if max(sizes) >= limit:
-        raise ValueError(f"{name} must have fewer than {limit} rows per class, counting weights, got {max(sizes)}")
+        raise ValueError(f"{name} must have fewer than {limit} rows of a class, counting weights, got {max(sizes)}")
 
 
 def check_resampled_rows(name: str, n_rows: int) -> None:
@@ -397,8 +397,8 @@ def _text_column(name: str, values: Any) -> Any:
 def as_models_labels(name: str, y_true: NDArray[Any], values: Any) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...]]:
     """Return the predicted classes of two or more models, as `as_predicted_labels` does, and the models' names.
 
-    Models are the entries of a mapping, the columns of a frame, or the rows of a 2-D array, whose names are numbers; the array
-    is kept whole, with shape (n_models, n_samples).
+    Models are the entries of a mapping, the columns of a frame, or the rows of a 2-D array, named by numbers. An
+    array is kept whole, with shape (n_models, n_samples).
     """
     columns = named_columns(name, values)
     if columns is not None:

@@ -1,8 +1,8 @@
 """Extras in tables of results: names of rows, rows of means, text around numbers, or another shape.
 
 A table has one row per data set, one column per algorithm and a number in each cell. Real tables have more: the unnamed
-index that pandas writes, a last row of means, cells such as "0.91±0.02", or one row per pair of data set and algorithm,
-which must be pivoted first.
+index that pandas writes, a last row of means, cells such as "0.91±0.02", or one row per pair of data set and
+algorithm, which must be pivoted first.
 """
 
 from __future__ import annotations

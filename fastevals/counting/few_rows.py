@@ -1,6 +1,6 @@
-"""A few rows ranked by NumPy, so that a process that ranks no more neither loads kernels nor compiles them.
+"""Rank a few rows with NumPy, so that a process that ranks no more neither loads nor compiles kernels.
 
-To import numba and load the kernels takes 0.2 s, to compile them 2 s. NumPy ranks 1,000 rows in 50 us, kernels in 35.
+Importing numba and loading the kernels takes 0.2 s, compiling them 2 s. NumPy ranks 1,000 rows in 50 us, kernels in 35.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-PROCESS_ROWS = 1 << 16  # of a process: with more to rank, kernels are soon worth their loading
-LEAST_ROWS = 1 << 8  # rows that a call takes as long as
+PROCESS_ROWS = 1 << 16  # rows in a process, above which loading kernels soon pays off
+LEAST_ROWS = 1 << 8  # a shorter call counts as this many rows, as it takes as long
 
-_ranked = [0]  # rows by now
+_ranked = [0]  # rows ranked so far
 
 
 def spares_kernels(rows: int) -> bool:
-    """Return whether NumPy should rank so many rows more, and count them."""
+    """Return whether NumPy should rank these rows, and count them if so."""
     total = _ranked[0] + max(rows, LEAST_ROWS)
     if total > PROCESS_ROWS:
         return False
@@ -26,16 +26,16 @@ def spares_kernels(rows: int) -> bool:
 def sort_marked(
     keys: NDArray[np.uint64], flags: NDArray[np.uint8]
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], list[list[int]]]:
-    """Sort keys, each marked with its class, in two slots, and rank them.
+    """Sort keys, each marked with its class, into two slots, and rank them.
 
     Returns
     -------
     marked : ndarray of shape (n_samples,)
-        Keys without their upper bit, ascending within slots, the class in the lowest bit.
+        Keys without their upper bit, ascending within slots, with the class as the lowest bit.
     starts : ndarray of shape (3,)
-        Where the slots start: keys without the upper bit come first.
+        Where the slots start; keys whose upper bit is 0 come first.
     ranked : list of three lists of two
-        Twice the Mann-Whitney U of each slot, its distinct keys and its positives.
+        For each slot: twice the Mann-Whitney U, the distinct keys and the positives.
     """
     upper = keys >> np.uint64(63) == 1
     marked = keys << np.uint64(1) | flags
@@ -46,7 +46,7 @@ def sort_marked(
 
 
 def rank_marked(marked: NDArray[np.uint64]) -> tuple[int, int, int]:
-    """Return what the kernel of this name does, of ascending marked keys."""
+    """Return the same as the kernel of this name, for ascending marked keys."""
     if not marked.size:
         return 0, 0, 0
     last = np.append(np.flatnonzero((marked[1:] ^ marked[:-1]) > 1), marked.size - 1)  # row of each distinct key

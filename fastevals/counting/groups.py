@@ -1,4 +1,4 @@
-"""Pairs of true and predicted labels, of all rows or within groups, the groups' keys as codes, and spans of groups."""
+"""Pairs of true and predicted labels, over all rows or within groups; groups' keys as codes, and spans of groups."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ Codes = NDArray[np.uint32]
 Weights = NDArray[np.float64] | None
 
 MOST_ROWS = 2**31 - 1
-NARROW = 1 << 16  # a range of integers as wide, or of as many values as there are rows, needs no look-up
-PAD = 32  # a sample's range is widened by as small a part of it at both ends
-WIDE_RANGE = 64  # labels of a wider range are numbered first
+NARROW = 1 << 16  # integers in a range this wide, or as wide as there are rows, need no look-up
+PAD = 32  # a sample's range is widened by 1 / PAD of it at both ends
+WIDE_RANGE = 64  # labels in a wider range are numbered first
 LANE_CELLS = 1 << 14  # cells of the widest table that is kept twice, so that equal neighbours don't wait for each other
-ROWS_PER_CELL = 8  # of each part that has a table of its own
-FEWEST_ROWS = 1 << 14  # rows of a part
+ROWS_PER_CELL = 8  # rows per cell of a part's own table
+FEWEST_ROWS = 1 << 14  # rows in a part
 MAX_PARTS = 64
 FAR_LABEL = 2**62
-ROWS_PER_TASK = 1 << 15  # rows, and groups, that are enough for a task
+ROWS_PER_TASK = 1 << 15  # rows plus groups in a task
 
 
 def count_label_pairs(
     true: NDArray[Any], predicted: NDArray[Any], weights: NDArray[np.float64] | None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Count pairs into a matrix over all labels that occur, in order; return it and them."""
+    """Count pairs into a matrix over all labels that occur, in order; return the matrix and the labels."""
     check_comparable_labels(y_true=true, y_pred=predicted)
     if isinstance(true, TextLabels):
         names, codes = share_names([true, predicted])
@@ -55,7 +55,7 @@ def count_label_pairs(
 def _count_present(
     arrays: list[NDArray[Any]], weights: NDArray[np.float64] | None, names: NDArray[Any] | None = None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Count pairs of labels, or of codes of names; return the matrix over those that occur, and them."""
+    """Count pairs of labels, or of codes of names; return the matrix over those that occur, and these labels."""
     counted = count_in_range(arrays, weights)
     if counted is None:
         distinct, codes = number_labels("y_true and y_pred", arrays, names)
@@ -67,7 +67,7 @@ def _count_present(
 
 
 def expand_to_labels(counts: NDArray[Any], present: NDArray[Any], labels: NDArray[Any]) -> NDArray[Any]:
-    """Return matrices over `labels` of matrices over those present, which are among them."""
+    """Expand matrices over the present labels to matrices over `labels`, which include them."""
     places = check_known_labels(present, labels)
     if labels.size == places.size and (np.diff(places) > 0).all():
         return counts
@@ -77,7 +77,7 @@ def expand_to_labels(counts: NDArray[Any], present: NDArray[Any], labels: NDArra
 
 
 def as_label_dtype(distinct: NDArray[np.int64], *dtypes: np.dtype[Any]) -> NDArray[Any]:
-    """Return integer labels the type the user knows them by, where it holds them all."""
+    """Return integer labels in the user's dtype, if it holds them all."""
     dtype = dtypes[0] if dtypes[0] == dtypes[1] else np.result_type(*dtypes, np.int8)
     labels = distinct.astype(dtype.newbyteorder("="))
     return labels if (labels == distinct).all() and np.abs(distinct).max() <= EXACT_INTEGER else distinct
@@ -88,7 +88,7 @@ def count_grouped_pairs(
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Count pairs of labels in each group; return the groups' keys, the matrices and their labels.
 
-    Matrices are over all that occur in rows of weight above zero, in order. Groups without such rows have matrices of
+    The labels are all that occur in rows with a positive weight, in order. Groups without such rows have matrices of
     zeros.
     """
     check_comparable_labels(y_true=true, y_pred=predicted)
@@ -128,9 +128,9 @@ def count_grouped_pairs(
 
 
 def _code_integer_groups(groups: NDArray[Any], step: int) -> GroupCodes | None:
-    """Return integer groups as their distances from below the lowest of each `step`-th row, or from the lowest of all.
+    """Return integer groups as distances from a lower bound: below the lowest sampled key, or the lowest of all.
 
-    None where they are not integers close together.
+    A `step` above 1 samples every `step`-th row. None unless keys are integers close to each other.
     """
     if isinstance(groups, TextLabels):
         return code_groups(groups)
@@ -149,15 +149,15 @@ def _code_integer_groups(groups: NDArray[Any], step: int) -> GroupCodes | None:
 def _count_within_groups(
     codes: GroupCodes, true: NDArray[Any], predicted: NDArray[Any], weights: Weights, low: int, width: int
 ) -> NDArray[Any] | None:
-    """Return the tables of all codes, or None if a row is outside of them."""
+    """Return the tables of all codes, or None if a row is outside them."""
     check_group_cells("groups", codes.width, width)
     n, n_cells = true.size, codes.width * width * width
     lane = n_cells if n_cells <= LANE_CELLS else 0
     n_parts = min(max(n // max(ROWS_PER_CELL * n_cells, FEWEST_ROWS), 1), MAX_PARTS)
     edges = [n * i // n_parts for i in range(n_parts + 1)]
-    # Narrow counts: of many groups they are past the nearest caches.
+    # Narrow counts, because tables of many groups exceed the nearest caches.
     tables: NDArray[Any] = np.zeros((n_parts, n_cells + lane), dtype=np.int32 if weights is None else np.float64)
-    first = int(np.array(codes.low or 0).astype(INT64))  # rows are given as these, those past 2**63 as negative ones
+    first = int(np.array(codes.low or 0).astype(INT64))  # as rows are given: values past 2**63 are negative
 
     def count(i: int) -> int:
         outside = 0
@@ -180,20 +180,20 @@ def _count_within_groups(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupCodes:
-    """Codes of rows below `width`, in the order of the groups' keys; not each code need occur.
+    """Codes of rows below `width`, in the order of the groups' keys; some codes may not occur.
 
     Attributes
     ----------
     width : int
         One more than the highest code.
     low : int or None
-        Where codes are distances from the lowest key; else there is one for each of `distinct`.
+        The lowest key, if codes are distances from it; otherwise codes index `distinct`.
     values : ndarray of shape (n_rows,)
         The keys as integers, or the codes.
     distinct : ndarray or None
         The groups' keys.
     dtype : dtype
-        That the user knows the keys by.
+        The user's dtype of the keys.
     """
 
     width: int
@@ -212,7 +212,7 @@ class GroupCodes:
         return (block.astype(np.int64) - self.low).astype(np.uint32)
 
     def keys(self, codes: NDArray[Any]) -> NDArray[Any]:
-        """Return the keys of codes."""
+        """Return the keys for codes."""
         if self.distinct is not None:
             return np.asarray(self.distinct[codes])
         assert self.low is not None
@@ -222,7 +222,7 @@ class GroupCodes:
 
 
 def code_groups(groups: NDArray[Any]) -> GroupCodes:
-    """Number the groups of rows: by the range of the keys where they are integers close together, else by hash."""
+    """Number the groups of rows, by the range of the keys if these are close integers, else by hash."""
     _check_group_rows("groups", groups.size)
     if isinstance(groups, TextLabels):
         return GroupCodes(groups.names.size, None, groups.codes, groups.names, groups.dtype)
@@ -245,7 +245,7 @@ def code_groups(groups: NDArray[Any]) -> GroupCodes:
 
 
 def _code_by_hash(keys: NDArray[Any], dtype: np.dtype[Any]) -> GroupCodes:
-    """Number 64-bit numbers by hash, then in their order: that of numbers is not that of their bits."""
+    """Number 64-bit numbers by hash, then in numerical order, which differs from the order of their bits."""
     values, (codes,) = number_values([keys.view(np.int64)])
     distinct, place = in_order(values.view(keys.dtype))
     distinct = distinct.view(dtype) if dtype.kind in "mM" else distinct.astype(dtype, copy=False)
@@ -253,15 +253,15 @@ def _code_by_hash(keys: NDArray[Any], dtype: np.dtype[Any]) -> GroupCodes:
 
 
 def _check_group_rows(name: str, n: int) -> None:
-    """Raise if there are more rows than groups are made of."""
+    """Raise if there are more rows than can be grouped."""
     if n > MOST_ROWS:
         raise ValueError(f"{name} must have at most 2**31 - 1 rows to be taken by groups, got {n}")
 
 
 def spans(starts: NDArray[np.int64], task: int | None = None) -> list[tuple[int, int]]:
-    """Cut groups (starts[g] is where g starts) into spans of about as many rows and groups, by the data alone."""
+    """Cut groups (starts[g] is where g starts) into spans with similar numbers of rows and groups."""
     task = ROWS_PER_TASK if task is None else task
-    work = starts + np.arange(starts.size)  # a group without rows is some work too
+    work = starts + np.arange(starts.size)  # groups without rows take some work, too
     ends = np.searchsorted(work, np.arange(task, work[-1], task), side="left")
     edges = sorted_unique(np.concatenate(([0], ends, [starts.size - 1]))).tolist()
     return list(pairwise(edges))

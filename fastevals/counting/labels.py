@@ -1,4 +1,4 @@
-"""Labels of any kind as codes, and rows that have the same labels of several kinds."""
+"""Labels of any kind as codes, and counts of rows by their labels in several arrays."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from fastevals.counting.ordering import plain_block
 Ints = NDArray[np.int64]
 Weights = NDArray[np.float64] | None
 
-WIDEST = 1 << 15  # range of integer labels that are numbered by a table
+WIDEST = 1 << 15  # range of integer labels, up to which a table numbers them
 SAMPLED_ROWS = 1 << 10  # rows that suggest the range of integer labels
-SHARED = 1 << 14  # cells of the widest table of which every chunk gets its own
+SHARED = 1 << 14  # cells of a table, up to which every chunk gets its own
 ALONE = 1 << 20  # rows that one thread compares before a second has started
-DENSE = 1 << 20  # cells of the widest table that is counted in without looking labels up
-MOST_ARRAYS = 3  # that the kernel takes
+DENSE = 1 << 20  # cells of a table, up to which it is filled without looking up labels
+MOST_ARRAYS = 3  # arrays that the kernel takes
 MOST_CODES = 2**62
 
 
 def label_range(arrays: Sequence[NDArray[Any]]) -> tuple[int, int]:
-    """Return the lowest label of all arrays of integers or booleans, and the width of the range of all."""
+    """Return the lowest label of arrays of integers or booleans, and the width of the range of all labels."""
     if arrays[0].size < ALONE:
         ends = list(map(_ends, arrays))
     else:
@@ -42,7 +42,7 @@ def _ends(array: NDArray[Any]) -> tuple[int, int]:
 
 
 def count_equal(first: NDArray[Any], second: NDArray[Any]) -> int:
-    """Count rows of which two arrays have the same."""
+    """Count rows in which two arrays are equal."""
 
     def count(part: slice) -> int:
         return int(np.count_nonzero(first[part] == second[part]))
@@ -53,9 +53,9 @@ def count_equal(first: NDArray[Any], second: NDArray[Any]) -> int:
 def number_labels(
     name: str, arrays: Sequence[NDArray[Any]], names: NDArray[Any] | None = None
 ) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """Number at most 10,000 labels as `code_labels` does; codes from a table have the shortest unsigned dtype.
+    """Number at most 10,000 labels like `code_labels`; codes from a table have the shortest unsigned dtype.
 
-    Errors call labels that are codes of text by their `names`.
+    If labels are codes of text, `names` are their names in errors.
     """
     if isinstance(arrays[0], TextLabels):
         names, arrays = share_names(arrays)
@@ -83,7 +83,7 @@ def number_labels(
 
 
 def code_labels(arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """Return the distinct labels of all arrays, ascending, and the arrays with each label's place in place of it.
+    """Return the distinct labels of all arrays, ascending, and the arrays as positions in them.
 
     Labels are integers or booleans, and become int64.
     """
@@ -93,7 +93,7 @@ def code_labels(arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[NDAr
 
 
 def in_order(values: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
-    """Return distinct values, ascending, and where each has gone."""
+    """Return distinct values in ascending order, and the new position of each."""
     order = np.argsort(values)
     place = np.empty(order.size, dtype=INT64)
     place[order] = np.arange(order.size)
@@ -102,7 +102,7 @@ def in_order(values: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
 
 def rows_by_code(codes: NDArray[Any], n_codes: int) -> list[NDArray[np.intp]]:
     """Return the rows of each code, ascending."""
-    # As short numbers they are sorted by radix: in a fifth of the time.
+    # As short integers they are sorted by radix, in a fifth of the time.
     order = np.argsort(codes.astype(np.min_scalar_type(max(n_codes - 1, 0)), copy=False), kind="stable")
     return np.split(order, np.cumsum(np.bincount(codes, minlength=n_codes))[:-1])
 
@@ -113,26 +113,26 @@ def rows_by_code(codes: NDArray[Any], n_codes: int) -> list[NDArray[np.intp]]:
 def count_label_tuples(
     name: str, arrays: Sequence[NDArray[Any]], names: NDArray[Any] | None = None
 ) -> tuple[NDArray[Any], Ints, Ints]:
-    """Count rows by the labels that each of two or more arrays has for them.
+    """Count rows by their labels in two or more arrays.
 
     Parameters
     ----------
     name : str
-        What errors call the arrays together.
+        Name of the arrays in errors.
     arrays : sequence of ndarray of shape (n_rows,)
-        Labels that can be compared: strings, or integers.
+        Comparable labels: strings or integers.
     names : ndarray, optional
-        What errors call labels that are codes.
+        Names in errors of labels that are codes.
 
     Returns
     -------
     labels : ndarray of shape (n_labels,)
-        All that occur, in order.
+        All labels that occur, in order.
     codes : ndarray of int64 of shape (n_arrays, n_cells)
-        Their numbers in each cell, a combination that occurs; cells are in the order of the first array's labels, then
-        of the next one's.
+        Codes of the labels of each cell, a combination that occurs; cells are in the order of the first array's labels,
+        then of the next array's.
     rows : ndarray of int64 of shape (n_cells,)
-        How many rows are in each.
+        Number of rows in each cell.
     """
     if isinstance(arrays[0], TextLabels):
         names, arrays = share_names(arrays)
@@ -156,21 +156,21 @@ def count_label_tuples(
 
 
 def _occupied_cells(table: Ints, width: int, n_digits: int) -> tuple[Ints, Ints]:
-    """Return the cells of a table that have rows, by their digits, and those rows."""
+    """Return the cells of a table that have rows, by their digits, and the numbers of rows."""
     occupied = np.flatnonzero(table)
     return _digits(occupied, width, n_digits), table[occupied]
 
 
 def _digits(numbers: Ints, base: int, n: int) -> Ints:
-    """Return the n digits of each number, the highest first."""
+    """Return the n digits of each number, the highest digit first."""
     return np.stack([numbers // base**place % base for place in range(n - 1, -1, -1)])
 
 
 def count_in_range(arrays: Sequence[NDArray[Any]], weights: Weights) -> tuple[NDArray[Any], int, int] | None:
     """Count integer labels by their distance from the lowest, in one pass if a sample shows a narrow range.
 
-    Returns the table of all combinations, flat, the lowest label and the width of the range; or None where that is too
-    wide, labels are strings or arrays too many.
+    Returns the flat table of all combinations, the lowest label and the width of the range; or None if the range is too
+    wide, labels are strings, or there are too many arrays.
     """
     if arrays[0].dtype.kind not in "iub" or len(arrays) > MOST_ARRAYS:
         return None
@@ -180,7 +180,7 @@ def count_in_range(arrays: Sequence[NDArray[Any]], weights: Weights) -> tuple[ND
         n_cells = width ** len(arrays)
         if n_cells > DENSE:
             return None
-        if suggestion is not arrays and n_cells > SHARED:  # a sample seldom has both ends of a wide range
+        if suggestion is not arrays and n_cells > SHARED:  # a sample rarely contains both ends of a wide range
             continue
         table, outside = count_codes(arrays, weights, low, width)
         if not outside:
@@ -189,10 +189,10 @@ def count_in_range(arrays: Sequence[NDArray[Any]], weights: Weights) -> tuple[ND
 
 
 def count_codes(arrays: Sequence[NDArray[Any]], weights: Weights, low: int, width: int) -> tuple[NDArray[Any], int]:
-    """Count rows of two or three codes in [low, low + width); return the table, flat, and how many rows are outside."""
+    """Count rows of two or three codes in [low, low + width); return the flat table, and the number of rows outside."""
     parts = chunks(arrays[0].size)
     n_cells = width ** len(arrays)
-    table_by_part = n_cells <= SHARED  # larger ones for two threads leave each less cache: no faster than one
+    table_by_part = n_cells <= SHARED  # larger tables leave two threads less cache each: no faster than one thread
     lane, shape = (n_cells, (len(parts), 2 * n_cells)) if table_by_part else (0, (1, n_cells))
     dtype = np.int64 if weights is None else np.float64
     tables = np.zeros(shape, dtype=dtype)
@@ -214,7 +214,7 @@ def count_codes(arrays: Sequence[NDArray[Any]], weights: Weights, low: int, widt
 
 
 def fold_codes(codes: Sequence[NDArray[Any]], width: int) -> Ints:
-    """Return one number for the codes below `width` that each row has, in their order."""
+    """Return one number for the codes (below `width`) of each row, ordered like them."""
     folded, n = codes[0].astype(INT64), width
     for each in codes[1:]:
         if n * width > MOST_CODES:

@@ -1,4 +1,4 @@
-"""From scores to counts: rows are sorted by keys that order as scores do, in buckets, and swept from the highest."""
+"""From scores to counts: rows are sorted in buckets by order-preserving keys, and swept from the highest score."""
 
 from __future__ import annotations
 
@@ -52,25 +52,25 @@ Ints = NDArray[np.int64]
 R = TypeVar("R")
 
 SIGN = -(2**63)
-BUCKET = 1 << 13  # rows: keys, scratch and cells of one bucket stay within a core's cache
-SPAN = 1 << 16  # rows ranked or swept by one call, where buckets are smaller: Python is entered seldom
-SPANS = 16  # at least so many, where there are as many buckets: threads share them
-MAX_BUCKETS = 64  # a core writes to as many pages at once: with 128, all that a row's byte holds, it takes longer
-MAX_CELLS = 1 << 15  # a larger bucket is cut up once more: its cells would not stay in cache
-SAMPLES_PER_BUCKET = 64  # sampled rows for each bucket
-TABLE = 1 << 10  # cells for each bucket in the table that sends keys to buckets
-MAX_TABLE = 1 << 16  # of them all
-SLOTS_SPACE = (4, ROWS_PER_STRIP)  # shape of what `find_slots` works in
-CLASS_ROWS = 2**30  # rows of a class: up to here doubled placements take 32 bits, and sums of kernels are exact
-SAMPLED_ROWS = 1 << 12  # rows that show whether distinct scores are few
-ROWS_PER_TIED_SCORE = 4  # rows of the sample for each distinct score, from which they are
-SLOTS = 1 << 12  # of a table of sums: with the rows' own, in a core's cache
-STRETCH_ROWS = 1 << 14  # rows placed at a time, while their placements are in cache
-INDEX_CELLS = 1 << 14  # of an index: 8 or more for each binade that a float can have
+BUCKET = 1 << 13  # rows in a bucket, so that its keys, scratch and cells stay in a core's cache
+SPAN = 1 << 16  # rows that one call ranks or sweeps if buckets are smaller, so that Python is entered rarely
+SPANS = 16  # minimum number of spans, if there are as many buckets, so that threads can share them
+MAX_BUCKETS = 64  # a core can write to as many pages; 128, the most that fits in a row's byte, takes longer
+MAX_CELLS = 1 << 15  # cells, so that they stay in cache; a larger bucket is divided again
+SAMPLES_PER_BUCKET = 64  # sampled rows per bucket
+TABLE = 1 << 10  # cells per bucket in the table from keys to buckets
+MAX_TABLE = 1 << 16  # cells in the table
+SLOTS_SPACE = (4, ROWS_PER_STRIP)  # shape of the working memory of `find_slots`
+CLASS_ROWS = 2**30  # rows of a class, up to which doubled placements fit in 32 bits and kernels' sums are exact
+SAMPLED_ROWS = 1 << 12  # rows that are sampled to see whether there are few distinct scores
+ROWS_PER_TIED_SCORE = 4  # sampled rows per distinct score, from which distinct scores are few
+SLOTS = 1 << 12  # slots of a table of sums, so that it stays in a core's cache with the rows' own
+STRETCH_ROWS = 1 << 14  # rows placed in one go, so that their placements stay in cache
+INDEX_CELLS = 1 << 14  # cells of an index: at least 8 for each binade of a float
 
 
 def split_by_class(labels: BinaryLabels, scores: NDArray[Any]) -> ClassSplit:
-    """Sort scores, with their classes, and count the pairs that are in order."""
+    """Sort scores with their classes, and count the pairs in order."""
     codec, scores = codec_for(scores)
     few = scores.size < 2 * BUCKET and spares_kernels(scores.size)
     sort = _sort_few if few else _sort_slots
@@ -78,7 +78,7 @@ def split_by_class(labels: BinaryLabels, scores: NDArray[Any]) -> ClassSplit:
     edges = starts.tolist()
     sizes = [stop - start for start, stop in pairwise(edges)]
 
-    lowest, highest = bisect_right(edges, 0) - 1, bisect_left(edges, scores.size) - 1  # slots that hold the ends
+    lowest, highest = bisect_right(edges, 0) - 1, bisect_left(edges, scores.size) - 1  # the first and last used slots
     ends = (int(marked[0]) >> 1 | (lowest % 2) << 63, int(marked[-1]) >> 1 | (highest % 2) << 63)
     extremes = _finite_extremes(codec, scores, *ends)
 
@@ -98,7 +98,7 @@ def split_by_class(labels: BinaryLabels, scores: NDArray[Any]) -> ClassSplit:
 def weighted_threshold_counts(
     labels: BinaryLabels, scores: NDArray[Any], weights: NDArray[np.float64]
 ) -> tuple[ThresholdCounts, int]:
-    """Sum the weights at or above each distinct score; no weight is zero. Returns the number of positive rows too."""
+    """Sum the weights at or above each distinct score; no weight may be zero. Also return the number of positives."""
     codec, scores = codec_for(scores)
     summed = _sum_by_score(labels, codec, scores, weights)
     if summed is not None:
@@ -136,7 +136,7 @@ def weighted_threshold_counts(
 
 
 def count_ties(labels: BinaryLabels, scores: NDArray[Any]) -> ThresholdCounts | None:
-    """Count the rows at or above each distinct score without a sort; None where distinct scores are not few."""
+    """Count the rows at or above each distinct score without sorting; None if distinct scores are not few."""
     codec, codes = codec_for(scores)
     if not _seem_few(codec, codes):
         return None
@@ -168,18 +168,18 @@ def count_ties(labels: BinaryLabels, scores: NDArray[Any]) -> ThresholdCounts | 
     keys, negatives, positives = keys[taken], rows[::2][taken], rows[1::2][taken]
     _finite_extremes(codec, scores, int(keys.min()), int(keys.max()))
     counts = count_by_score(codec.decode(keys), positives, negatives)
-    # No more than one thread has room for: how rows were shared among threads does not matter.
+    # The limit is what one thread has room for, so that the result does not depend on how threads shared the rows.
     return counts if counts.thresholds.size <= 1 + SLOTS // 2 else None
 
 
 class _Table:
-    """Rows of each key that one thread has counted: see `count_by_key`."""
+    """Counts of the rows of each key by one thread, see `count_by_key`."""
 
     def __init__(self) -> None:
         self.flags = np.empty(ROWS_PER_BLOCK, dtype=np.uint8)
         self.keys = np.zeros(SLOTS, dtype=np.uint64)
         self.rows = np.zeros(2 * SLOTS, dtype=np.int64)
-        self.room = SLOTS // 2  # slots that keys may still take; fewer than none where there were not enough
+        self.room = SLOTS // 2  # slots that new keys may take; negative once they did not suffice
 
 
 def _seem_few(codec: Codec, scores: NDArray[Any]) -> bool:
@@ -193,7 +193,7 @@ def _seem_few(codec: Codec, scores: NDArray[Any]) -> bool:
 def _sum_by_score(
     labels: BinaryLabels, codec: Codec, scores: NDArray[Any], weights: NDArray[np.float64]
 ) -> tuple[ThresholdCounts, int] | None:
-    """Return what `weighted_threshold_counts` does, without a sort; None where distinct scores are not few."""
+    """Return the same as `weighted_threshold_counts` without sorting; None if distinct scores are not few."""
     if not _seem_few(codec, scores):
         return None
     parts = chunks(scores.size)
@@ -228,7 +228,7 @@ def _sum_by_score(
 
 
 def count_by_score(scores: NDArray[Any], positives: Ints, negatives: Ints) -> ThresholdCounts:
-    """Add up counts of rows of each class that have a score; scores come in any order, and again."""
+    """Add up counts of rows of each class by score; scores may come in any order and repeat."""
     rows = np.flatnonzero((positives > 0) | (negatives > 0))
     if not rows.size:
         none = np.zeros(1, positives.dtype)
@@ -245,7 +245,7 @@ def count_by_score(scores: NDArray[Any], positives: Ints, negatives: Ints) -> Th
 
 
 def _from_infinity(scores: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return infinity and the scores after it, of a float type that holds them all."""
+    """Return infinity followed by the scores, in a float dtype that holds all of them."""
     thresholds = np.empty(scores.size + 1, dtype=dtype)
     thresholds[0], thresholds[1:] = np.inf, scores
     return thresholds
@@ -254,7 +254,7 @@ def _from_infinity(scores: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 def fill_counts(
     codec: Codec, extremes: NDArray[Any], ends: list[tuple[int, int]], dtype: Any, sweep: Callable[..., None]
 ) -> ThresholdCounts:
-    """Return counts filled by ``sweep(i, bits, tps, fps)`` piece by piece, each from one end to the other."""
+    """Return counts that ``sweep(i, bits, tps, fps)`` fills piece by piece, between the given ends."""
     thresholds = np.empty(max(stop for _, stop in ends), dtype=codec.threshold_dtype(extremes))
     tps, fps = np.empty(thresholds.size, dtype=dtype), np.empty(thresholds.size, dtype=dtype)
     thresholds[0], tps[0], fps[0] = np.inf, 0, 0
@@ -271,22 +271,22 @@ def fill_counts(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassSplit:
-    """Unweighted scores, sorted, each with its class.
+    """Unweighted scores, sorted, with their classes.
 
     Attributes
     ----------
     marked : ndarray of shape (n_samples,)
-        Keys without their upper bit, ascending within slots, the class in the lowest bit.
+        Keys without their upper bit, ascending within slots, with the class as the lowest bit.
     starts : ndarray of shape (n_slots + 1,)
         Where the slots start in `marked`; the upper bit of the keys in slot i is ``i % 2``.
     extremes : ndarray of shape (2,)
         The lowest and the highest score.
     spans : list of SlotSpan
-        All slots, from the lowest.
+        All slots, starting from the lowest.
     n_pos, n_neg : int
         Rows of each class.
     doubled_u : int
-        Twice the Mann-Whitney U: a pair ranked right counts 2, a tie 1.
+        Twice the Mann-Whitney U: a pair ranked right adds 2, a tie 1.
     """
 
     codec: Codec
@@ -329,15 +329,15 @@ class ClassSplit:
         return sum(run(part, self.spans), Fraction(0))
 
     def sweep(self, span: SlotSpan, bits: Ints, tps: Ints, fps: Ints, *, ascending: bool = False) -> None:
-        """Write the scores of a span as bits, and the counts at or above them, from the highest or the lowest."""
+        """Write the scores of a span as bits, and the counts at or above them, starting from the highest or lowest."""
         codec, step = self.codec, -1 if ascending else 1
         above = span.tp, span.fp
         sweep_slots(self.marked, self.starts, *span[:2], *above, codec.flip_below, codec.flip, step, bits, tps, fps)
 
     def sweep_bends(self, span: SlotSpan, bits: Ints, tps: Ints, fps: Ints) -> int:
-        """`sweep` for the rows where the step from one to the next changes; return their number.
+        """Sweep only the rows at which the step to the next row changes; return their number.
 
-        The arrays have room for one row more on either side.
+        The arrays need room for one more row on either side.
         """
         if not span.groups:
             return 0
@@ -346,9 +346,9 @@ class ClassSplit:
         return int(keep_bends(self.marked, self.starts, span.first, not span.groups_above, bits, tps, fps))
 
     def map_spans(self, task: Callable[[SlotSpan, Ints, Ints, Ints], R], *, rows: int = 0) -> list[R]:
-        """Call ``task(span, bits, tps, fps)`` on all spans, with arrays for its scores and so many rows more.
+        """Call ``task(span, bits, tps, fps)`` on all spans, with arrays for its scores and for `rows` more.
 
-        The arrays are used again for the next span: a core's cache holds them.
+        The arrays are reused for the next span, so that they stay in a core's cache.
         """
         size = max(span.groups for span in self.spans) + rows
 
@@ -359,7 +359,7 @@ class ClassSplit:
 
 
 class SlotSpan(NamedTuple):
-    """Slots swept by one call, their distinct scores, and what is above them: distinct scores, positives, negatives."""
+    """Slots swept by one call, their distinct scores, and the distinct scores, positives and negatives above them."""
 
     first: int
     last: int
@@ -374,23 +374,23 @@ class SlotSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinaryLabels:
-    """Labels and what they mean; `negative` is None where all rows are known to be positive."""
+    """Labels and their meaning; `negative` is None if all rows are known to be positive."""
 
     values: NDArray[Any]
     positive: Any
     negative: Any
 
     def mark(self, block: slice, flags: NDArray[np.uint8]) -> int:
-        """Write 1 for a positive row and 0 for another; return how many rows have one of the two labels."""
+        """Write 1 for positive rows and 0 for others; return how many rows have one of the two labels."""
         labels = self.values[block]
         both = self.positive, self.positive if self.negative is None else self.negative
-        # Labels of other types than NumPy's default integer are compared by NumPy: three passes over a block, not one.
+        # NumPy compares labels whose dtype is not its default integer: three passes over a block instead of one.
         if labels.dtype == np.int64 and all(isinstance(label, int) and abs(label) < 2**63 for label in both):
             return int(mark_positive(plain_block(labels, labels.dtype), int(both[0]), int(both[1]), flags))
         return self.compare(block, flags)
 
     def compare(self, block: slice, flags: NDArray[np.uint8]) -> int:
-        """`mark` by NumPy."""
+        """Do the same as `mark` with NumPy."""
         labels = self.values[block]
         both = self.positive, self.positive if self.negative is None else self.negative
         if isinstance(labels, TextLabels):
@@ -399,7 +399,7 @@ class BinaryLabels:
         return int(np.count_nonzero(positive | (labels == both[1])))
 
     def flags(self, name: str = "y_true") -> NDArray[np.uint8]:
-        """Return 1 for each positive row and 0 for the others; raise if there is a third label."""
+        """Return 1 for positive rows and 0 for others; raise if there is a third label."""
         flags = np.empty(self.values.size, dtype=np.uint8)
         known = run(lambda part: sum(self.mark(rows, flags[rows]) for rows in blocks(part)), chunks(flags.size))
         if sum(known) != flags.size:
@@ -413,10 +413,10 @@ class BinaryLabels:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Codec:
-    """How scores of one dtype become keys and keys scores again.
+    """Conversion between the scores of one dtype and keys.
 
     Kernels see a score's 64 bits as an integer: `flip_below` is xor-ed into those with the sign bit set, `flip` into
-    all. `distinct` lists the scores themselves where no 64-bit type holds them and their ranks stand for them.
+    all. If no 64-bit type holds the scores, `distinct` lists them, and their ranks represent them.
     """
 
     dtype: np.dtype[Any]
@@ -425,26 +425,26 @@ class Codec:
     distinct: NDArray[Any] | None = None
 
     def bits(self, scores: NDArray[Any]) -> NDArray[np.int64]:
-        """Return a block of scores as the kernels take it."""
+        """Return a block of scores in the form that kernels take."""
         return plain_block(scores, self.dtype).view(np.int64)
 
     def encode(self, scores: NDArray[Any]) -> Keys:
-        """Return scores as keys; -0.0 is 0.0."""
+        """Convert scores to keys; -0.0 equals 0.0."""
         bits = self.bits(scores + 0.0 if self.flip_below else scores)
         return (np.where(bits < 0, bits ^ self.flip_below, bits) ^ self.flip).view(np.uint64)
 
     def decode(self, keys: Keys) -> NDArray[Any]:
-        """Return keys as scores."""
+        """Convert keys to scores."""
         bits = keys.view(np.int64) ^ self.flip
         return self.values(np.where(bits < 0, bits ^ self.flip_below, bits))
 
     def values(self, bits: NDArray[np.int64]) -> NDArray[Any]:
-        """Return a score's 64 bits, as kernels write them, as scores."""
+        """Convert 64-bit patterns, as kernels write them, to scores."""
         values = bits.view(self.dtype)
         return values if self.distinct is None else self.distinct[values]
 
     def threshold_dtype(self, extremes: NDArray[Any]) -> np.dtype[Any]:
-        """Return the float type that holds +inf and every score between two: the longer one for integers past 2**53."""
+        """Return the float dtype that holds +inf and all scores between two; a longer one for integers past 2**53."""
         if self.distinct is not None:
             return self.distinct.dtype
         if self.dtype == np.float64 or all(abs(score) <= EXACT_INTEGER for score in extremes.tolist()):
@@ -456,9 +456,9 @@ FLOATS = Codec(np.dtype(np.float64), np.int64(2**63 - 1), np.int64(SIGN))
 
 
 def codec_for(scores: NDArray[Any]) -> tuple[Codec, NDArray[Any]]:
-    """Choose the codec for an array of scores; return it, and the scores that it encodes."""
+    """Return the codec for an array of scores, and the scores that it encodes."""
     kind, size = scores.dtype.kind, scores.dtype.itemsize
-    if kind in "iu":  # short ones too: as floats their keys would crowd at each power of two, and miss around 0
+    if kind in "iu":  # short integers too: as floats, their keys would crowd at powers of two and leave gaps around 0
         return Codec(np.dtype(f"{kind}8"), np.int64(0), np.int64(SIGN if kind == "i" else 0)), scores
     if kind == "f" and size > 8:
         check_finite("y_score", scores)
@@ -468,7 +468,7 @@ def codec_for(scores: NDArray[Any]) -> tuple[Codec, NDArray[Any]]:
 
 
 def plain_block(block: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return a block as kernels take it (contiguous, aligned, native, writeable): itself, or a copy."""
+    """Return a block in the form that kernels take (contiguous, aligned, native, writable), as a copy if necessary."""
     if block.dtype == dtype and block.flags.carray:
         return block
     return np.array(block, dtype=dtype, order="C")
@@ -478,14 +478,14 @@ def plain_block(block: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 class Buckets(NamedTuple):
-    """The fitted map from keys to buckets, as `find_slots` takes it, and how many they are."""
+    """The fitted map from keys to buckets, as `find_slots` takes it, and the number of buckets."""
 
     map: tuple[Any, ...]
     n_buckets: int
 
 
 def fit_map(n: int, sample: Callable[[slice], Keys]) -> Buckets:
-    """Fit the map from keys to buckets of n rows to a sample of them; ``sample(rows)`` returns the keys of some."""
+    """Fit the map from keys to buckets for n rows; ``sample(rows)`` must return the keys of some rows."""
     n_buckets = min(max(n // BUCKET, 1), MAX_BUCKETS)
     n_entries = n_buckets + n_buckets // 2
     table = np.empty(min(TABLE << (n_buckets - 1).bit_length(), MAX_TABLE), dtype=np.uint8)
@@ -501,7 +501,7 @@ def fit_map(n: int, sample: Callable[[slice], Keys]) -> Buckets:
 
 
 def sorting_space(rows: int, memory: NDArray[np.uint8] | None = None) -> tuple[Keys, NDArray[np.int32]]:
-    """Return the scratch and the cells in which up to so many keys are sorted, within memory where it is enough."""
+    """Return scratch and cells for sorting up to `rows` keys, within `memory` if it is large enough."""
     cells = min(1 << max(rows - 1, 1).bit_length(), MAX_CELLS)
     n_bytes = 8 * rows + 4 * cells
     if memory is None or memory.size < n_bytes + 8:
@@ -513,9 +513,9 @@ def sorting_space(rows: int, memory: NDArray[np.uint8] | None = None) -> tuple[K
 def _count_slots(
     labels: BinaryLabels, codec: Codec, scores: NDArray[Any], fit: Buckets
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return each row's bucket and class in one byte, and count the rows of each chunk in each slot.
+    """Return each row's bucket and class in one byte, and the number of rows of each chunk in each slot.
 
-    Of shapes (n_samples,) and (n_chunks, n_slots). Raises if there is a third label.
+    The shapes are (n_samples,) and (n_chunks, n_slots). Raises if there is a third label.
     """
     parts = chunks(scores.size)
     places = lend(scores.size, np.uint8)
@@ -543,9 +543,9 @@ def _scatter(
     kernel: Any,
     *out: NDArray[Any],
 ) -> NDArray[np.int64]:
-    """Write each chunk's rows to their slots in `out` by a kernel; return the rows where the slots start.
+    """Write each chunk's rows to their slots in `out` with a kernel; return the rows where the slots start.
 
-    `counts` has shape (n_chunks, n_slots) and is used up; `row_arrays` go to the kernel with the scores.
+    `counts` has shape (n_chunks, n_slots) and is overwritten; the kernel gets the scores and `row_arrays`.
     """
     starts = np.empty(counts.shape[1] + 1, dtype=np.int64)
     place_slots(counts, starts)
@@ -561,7 +561,7 @@ def _scatter(
 
 
 def _finite_extremes(codec: Codec, scores: NDArray[Any], lowest: int, highest: int) -> NDArray[Any]:
-    """Return the scores of the lowest and the highest key; raise for a NaN or an infinity, which sort to the ends."""
+    """Return the scores of the lowest and highest keys; raise for NaN and infinities, which sort to the ends."""
     extremes = codec.decode(np.array([lowest, highest], dtype=np.uint64))
     if codec.distinct is None and not all(map(math.isfinite, extremes.tolist())):
         raise_not_finite("y_score", scores)
@@ -574,7 +574,7 @@ Sorted = tuple[Keys, NDArray[np.int64], list[tuple[int, int]], list[list[int]]]
 def _sort_slots(labels: BinaryLabels, codec: Codec, scores: NDArray[Any]) -> Sorted:
     """Sort and rank the rows in slots.
 
-    Return their marked keys, where the slots start, which slots make spans, and of each slot twice the Mann-Whitney U,
+    Return their marked keys, where the slots start, which slots form spans, and for each slot twice the Mann-Whitney U,
     the distinct keys and the positives.
     """
     fit = fit_map(scores.size, lambda rows: codec.encode(scores[rows]))
@@ -591,7 +591,7 @@ def _sort_slots(labels: BinaryLabels, codec: Codec, scores: NDArray[Any]) -> Sor
 
     rows = largest_scratch(marked, starts)
     n_bytes = 8 * rows + 4 * MAX_CELLS + 8
-    spaces = iter([places[at : at + n_bytes] for at in range(0, places.size, n_bytes)])  # they have served
+    spaces = iter([places[at : at + n_bytes] for at in range(0, places.size, n_bytes)])  # reused, no longer needed
 
     def workspace() -> tuple[Keys, NDArray[np.int32]]:
         return sorting_space(rows, next(spaces, None))
@@ -601,8 +601,8 @@ def _sort_slots(labels: BinaryLabels, codec: Codec, scores: NDArray[Any]) -> Sor
 
 
 def _sort_few(labels: BinaryLabels, codec: Codec, scores: NDArray[Any]) -> Sorted:
-    """`_sort_slots` of one bucket, without kernels: the same bits."""
-    get_num_threads()  # which says what is wrong with FASTEVALS_NUM_THREADS, however few the rows
+    """Return the same as `_sort_slots` for one bucket, without kernels, to the bit."""
+    get_num_threads()  # reports an invalid FASTEVALS_NUM_THREADS, even for few rows
     flags = np.empty(scores.size, dtype=np.uint8)
     if labels.compare(slice(None), flags) != scores.size:
         raise_not_binary("y_true", labels.values)
@@ -614,7 +614,7 @@ def _sort_few(labels: BinaryLabels, codec: Codec, scores: NDArray[Any]) -> Sorte
 
 
 class KeyIndex(NamedTuple):
-    """Ascending keys of a class, and where to look for one: see `index_keys`."""
+    """Ascending keys of a class, with an index for searching them, see `index_keys`."""
 
     keys: Keys
     low: np.uint64

@@ -13,16 +13,16 @@ from fastevals._execution import blocks, chunks, run
 from fastevals._validation.arrays import EXACT_INTEGER
 from fastevals.counts import SMALL_ROWS, Cells, ThresholdCounts
 
-COUNT_ROUNDING = 8 * np.finfo(np.float64).eps  # relative; what a few operations on exact counts can be off
+COUNT_ROUNDING = 8 * np.finfo(np.float64).eps  # relative error of a few operations on exact counts
 
 
 def as_pair(total: Fraction | int) -> tuple[float, float]:
-    """Return a number as kernels carry it: the float nearest to it, and that nearest to the rest."""
+    """Return a number as a pair for kernels: the nearest float, and the float nearest to the rest."""
     return float(total), float(total - Fraction(float(total)))
 
 
 def sum_steps(kernel: Callable[..., Any], counts: ThresholdCounts, *scales: float) -> Fraction:
-    """Sum a kernel over all steps from one row to the next; the kernel's pairs are added exactly."""
+    """Sum a kernel over all steps from one row to the next; its pairs are added exactly."""
 
     def part(rows: slice) -> Fraction:
         steps = slice(max(rows.start - 1, 0), rows.stop)
@@ -39,18 +39,18 @@ def best_row(
     *,
     size: float = 0.0,
 ) -> int | None:
-    """Return the first row (the highest threshold) where `value` of the cells is largest; None where it is always NaN.
+    """Return the first row (the highest threshold) where `value` of the cells is largest; None if it is always NaN.
 
-    Floats within a few units of rounding are tied: what is equal on paper must not be told apart by its rounding. Where
-    counts are whole and `parts` gives numerator and denominator of what orders them as `value` does, integers of
-    integers, these decide among them. A value that is a difference of two is rounded as they are, of `size`.
+    Floats that differ by a few rounding errors are tied, so that rounding does not separate equal values. If counts are
+    whole and `parts` is given, it returns integer numerators and denominators that are ordered like `value`, and these
+    decide between ties. `size` is the size of the two terms if the value is a difference.
     """
 
     def best(part: slice) -> list[tuple[Any, NDArray[np.intp]]]:
         best_of_blocks = []
         for block in blocks(part):
             values = np.asarray(value(counts.cells(block)))
-            largest = np.fmax.reduce(values)  # passes over NaN
+            largest = np.fmax.reduce(values)  # ignores NaN
             if largest == largest:
                 tied = values >= _nearly(largest, size)
                 rows = np.atleast_1d(np.argmax(tied)) if parts is None else np.flatnonzero(tied)
@@ -68,13 +68,13 @@ def best_row(
 
 
 def _nearly(value: Any, size: float) -> Any:
-    """Return the least value tied with a float, by rounding; an integer or infinity is tied with itself alone."""
+    """Return the lowest value tied with a float by rounding; integers and infinities tie only with themselves."""
     inexact = np.asarray(value).dtype.kind == "f" and np.isfinite(value)
     return value - COUNT_ROUNDING * max(abs(value), size) if inexact else value
 
 
 def _are_whole(counts: ThresholdCounts, rows: NDArray[np.intp]) -> bool:
-    """Return whether the counts at some rows, and in all, are integers: floats where they are exact."""
+    """Return whether the counts at some rows, and the totals, are integers, possibly as exact floats."""
     if counts.tps.dtype.kind != "f":
         return True
     sums = np.stack((counts.tps, counts.fps))[:, np.append(rows, -1)]

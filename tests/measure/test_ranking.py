@@ -912,7 +912,7 @@ NAN, INF = math.nan, math.inf
         ([NAN, 1, NAN], [0.1, 0.2, 0.3], "y_true has 2 NaN values, the first at row 0"),
         (["a", None], [0.1, 0.2], "y_true has 1 missing value, the first at row 1"),
         (np.array(["a", 1], dtype=object), [0.1, 0.2], r"y_true must have .* got 1 \(int\) at row 1"),
-        ([0, "a"], [0.1, 0.2], r"y_true must have .*strings alone.* got 0 \(int\) at row 0"),
+        ([0, "a"], [0.1, 0.2], r"y_true must have .*only strings.* got 0 \(int\) at row 0"),
         ([0j, 1j], [0.1, 0.2], "y_true must hold numbers, booleans or strings, got dtype complex128"),
         (np.array([0, 1], dtype="M8[D]"), [0.1, 0.2], "y_true must hold numbers, booleans or strings, got dtype dat"),
         ([[0, 1]], [0.1, 0.2], r"y_true must be 1-D, got shape \(1, 2\)"),

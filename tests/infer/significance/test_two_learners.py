@@ -215,7 +215,7 @@ def _estimate(splits: Any) -> Any:
     ("a", "b", "options", "message"),
     [
         (KFold(5, rng=1), KFold(4, rng=1), {}, "a and b must be of the same splits, got 1 x 5 splits and 1 x 4 splits"),
-        (KFold(5, rng=1), KFold(5, rng=2), {}, r"a and b must be of the same splits, got KFold\(.*seeds compared"),
+        (KFold(5, rng=1), KFold(5, rng=2), {}, r"a and b must be of the same splits and seeds, got KFold\("),
         (
             HoldOut(8, n_repeats=5, rng=1),
             HoldOut(9, n_repeats=5, rng=1),

@@ -330,7 +330,7 @@ def test_values_that_rounding_makes_the_same(values):
         ({"a": np.zeros((2, 2, 2))}, r"in shape \(n_repeats, n_folds\)"),
         ({"a": []}, r"estimates\['a'\]"),
         ({"a": [1e308, -1e308]}, r"estimates\['a'\] must be below 1e\+150 in size to be drawn, got 1e\+308"),
-        ({1: [1.0], "1": [2.0]}, "estimates must have distinguishable names, got"),
+        ({1: [1.0], "1": [2.0]}, "estimates must have names that can be told apart, got"),
     ],
 )
 def test_other_estimates_are_named(values, message):
