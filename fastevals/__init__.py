@@ -10,8 +10,8 @@ from fastevals.measure.curves.registry import CURVES as _CURVES
 __version__ = "0.4.0"
 
 
-# The public names by the module that they are defined in, and imported from when first used (PEP 562): so
-# `import fastevals` loads no numba or SciPy. `__init__.pyi`, for type checkers, is made of it by `tests.snapshots`.
+# The public names by module; they are imported on first use (PEP 562), so that `import fastevals` loads neither numba
+# nor SciPy. `tests.snapshots` generates `__init__.pyi`, for type checkers, from this.
 _NAMES = {
     "_execution": "get_num_threads num_threads set_num_threads",
     "_options": "DependentSplitsWarning UndefinedMetricWarning",
@@ -48,7 +48,7 @@ _NAMES = {
     "measure.bias_variance.zero_one": "DomingosDecomposition JamesDecomposition",
     "measure.confusion": "ConfusionMatrix",
     "measure.cost_sensitive": "cost_threshold minimum_cost_predictions",
-    "measure.curves.cost": "CostDifference CostEnvelope",  # curves are those of the registry
+    "measure.curves.cost": "CostDifference CostEnvelope",  # the registry lists the curves
     "measure.metric_specs": "MetricSpec metric",
     "measure.probability_metrics": "BrierDecomposition",
     "measure.ranking.ranking": "Ranking",
@@ -74,10 +74,10 @@ _HOMES |= {entry.kind_name: f"{__name__}.{entry.module}" for entry in _CURVES.va
 
 __all__ = sorted(_HOMES, key=lambda name: (not name[0].isupper(), name))
 
-_MODULES = {  # public, beside the names
+_MODULES = {  # public modules
     "datasets": "datasets", "metrics": "metrics", "plots": "show.plots", "scale": "scale", "show": "show",
 }  # fmt: skip
-_FORMER = {"PooledRanking": "Ranking"}  # names that go in 0.6
+_FORMER = {"PooledRanking": "Ranking"}  # old names, to be removed in 0.6
 
 
 def __getattr__(name: str) -> Any:
@@ -87,7 +87,8 @@ def __getattr__(name: str) -> Any:
         import warnings
 
         now = _FORMER[name]
-        warnings.warn(f"fastevals.{name} is called fastevals.{now} now, and goes in 0.6", FutureWarning, stacklevel=2)
+        message = f"fastevals.{name} is now called fastevals.{now}; the old name will be removed in 0.6"
+        warnings.warn(message, FutureWarning, stacklevel=2)
         return getattr(import_module(__name__), now)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_meant(name)}")
@@ -103,10 +104,10 @@ def __getattr__(name: str) -> Any:
 
 
 def _meant(name: str) -> str:
-    """Return what is asked after a name that is not here: one like it, or where a metric is."""
+    """Return the question about an unknown name: a similar name, or where a metric can be found."""
     from importlib.util import find_spec
 
-    if name.startswith("_") or find_spec(f"{__name__}.{name}"):  # a module that is about to be imported
+    if name.startswith("_") or find_spec(f"{__name__}.{name}"):  # a module about to be imported
         return ""
     from fastevals import metrics
     from fastevals._options import did_you_mean
@@ -123,7 +124,7 @@ def _meant(name: str) -> str:
 
     other = {known: repr(known) for known in METRICS} | METRIC_ALIASES
     elsewhere = {each: known if "(" in known else written(known.strip("'")) for each, known in other.items()}
-    drop_in = {each: f"fastevals.metrics.{each}" for each in metrics.__all__ if each != "auc"}  # which takes points
+    drop_in = {each: f"fastevals.metrics.{each}" for each in metrics.__all__ if each != "auc"}  # `auc` takes points
     return did_you_mean(name, __all__, elsewhere | drop_in)
 
 

@@ -1,4 +1,4 @@
-"""Closed choices of calls that the commands offer too: importable without NumPy, as a command's help is shown."""
+"""Closed choices that calls share with the commands; importable without NumPy, so that a command's help is fast."""
 
 from typing import Literal
 

@@ -1,7 +1,7 @@
-"""The one place that runs kernels over chunks: threads, progress, cancelling, life after a fork.
+"""The one place that runs kernels over chunks: threads, progress, interrupts, and recovery after a fork.
 
-Kernels release the GIL and are serial; `run` spreads calls to them over threads. What the chunks are depends on the
-data alone, so results are the same bits at any number of threads.
+Kernels are serial and release the GIL; `run` distributes calls over threads. Chunks depend only on the data, so results
+are the same to the bit with any number of threads.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from fastevals._options import check_integer, import_optional
 T = TypeVar("T")
 R = TypeVar("R")
 
-ROWS_PER_BLOCK = 1 << 16  # rows whose temporaries stay in cache, yet enough that threads seldom wait for the GIL
-MAX_CHUNKS = 64  # enough to balance many threads, few enough that what is kept for each chunk stays small
+ROWS_PER_BLOCK = 1 << 16  # rows whose temporaries stay in cache, yet enough that threads rarely wait for the GIL
+MAX_CHUNKS = 64  # enough to balance many threads, few enough that the memory per chunk stays small in total
 MAX_THREADS = 1024
 
 
@@ -54,7 +54,7 @@ _threads_here: ContextVar[int | None] = ContextVar("fastevals_num_threads", defa
 
 
 def _reset_after_fork() -> None:
-    """Forget the parent's threads (they don't exist in the child) and its lock (it may have been held)."""
+    """Drop the parent's threads, which a child does not have, and its lock, which may have been held."""
     _state.lock = threading.Lock()
     _state.pool = None
 
@@ -64,7 +64,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def get_num_threads() -> int:
-    """Return the number of threads a call made here and now uses."""
+    """Return the number of threads that a call made here would use."""
     here = _threads_here.get()
     if here is not None:
         return here
@@ -76,8 +76,8 @@ def get_num_threads() -> int:
 def set_num_threads(n: int) -> None:
     """Set the number of threads for the whole process.
 
-    The default is the environment variable ``FASTEVALS_NUM_THREADS`` or else the CPUs this process may use. Results
-    do not depend on it.
+    The default is the environment variable ``FASTEVALS_NUM_THREADS``, or else the number of CPUs that this process may
+    use. Results do not depend on it.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def set_num_threads(n: int) -> None:
 
 @contextlib.contextmanager
 def num_threads(n: int) -> Iterator[None]:
-    """Use `n` threads inside a ``with`` block, in this thread or task alone.
+    """Use `n` threads inside a ``with`` block, only in this thread or task.
 
     Parameters
     ----------
@@ -127,16 +127,16 @@ def num_threads(n: int) -> Iterator[None]:
 
 
 def chunks(n: int, width: int = 1, block: int = ROWS_PER_BLOCK) -> list[slice]:
-    """Cut n rows, of so many values each, into at most 64 slices of a block or more (the last may be shorter).
+    """Cut n rows of `width` values each into at most 64 slices of a block or more (the last may be shorter).
 
-    By these numbers alone.
+    The slices depend only on these numbers.
     """
     size = max(-(-block // max(width, 1)), -(-n // MAX_CHUNKS))
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
 def blocks(part: slice, size: int = ROWS_PER_BLOCK) -> Iterator[slice]:
-    """Cut a slice into shorter ones, by default cache-sized."""
+    """Cut a slice into shorter ones that fit into cache."""
     for start in range(part.start, part.stop, size):
         yield slice(start, min(start + size, part.stop))
 
@@ -149,28 +149,28 @@ def run(
     progress: bool = False,
     compiles: Hashable = None,
 ) -> list[R]:
-    """Call `task` on each item, spread over threads; give the results in the order of the items.
+    """Call `task` on each item, distributed over threads; return the results in the order of the items.
 
-    The calling thread works too, so a call inside a task, or with every pool thread busy, still gets done. The first
-    error, or Ctrl-C, stops all threads after the items they are on.
+    The calling thread works too, so a call inside a task, or with all pool threads busy, still completes. The first
+    error, or Ctrl-C, stops all threads after their current items.
 
     Parameters
     ----------
     task : callable
         Called as ``task(item)``, or ``task(item, space)`` with a `workspace`.
     items : sequence
-        What to call it on.
+        The items.
     workspace : callable, optional
-        Makes the working memory of one thread.
+        Makes the working memory of a thread.
     progress : bool
-        Show a bar (needs tqdm).
+        Show a progress bar (needs tqdm).
     compiles : True or hashable, optional
-        The task calls kernels that nothing may have called before it: other threads start after its first item. They
-        would wait for the compiler, and where one of them compiled, the caller would, and not hear of Ctrl-C. With
-        anything but True, which says which kernels these are and for which types, that is done once in a process.
+        The task calls kernels that may not be compiled yet, so other threads start only after its first item. Otherwise
+        they would wait for the compiler, and if one of them compiled, the caller would wait without noticing Ctrl-C.
+        Any value other than True identifies the kernels and their types; this is then done once per process.
     """
-    threads = get_num_threads()  # whatever the items: a bad setting is an error
-    if len(items) == 1 and not progress:  # of few rows all is one item, and what follows takes longer
+    threads = get_num_threads()  # for any items, so that an invalid setting is always an error
+    if len(items) == 1 and not progress:  # few rows are one item, for which the rest would take longer than the task
         result = task(items[0]) if workspace is None else task(items[0], workspace())
         _state.compiled.add(compiles)
         return [result]
@@ -204,7 +204,7 @@ def run(
         try:
             if not alone:
                 start(len(items))
-            # This thread alone shows progress: Ctrl-C may leave the bar locked, and a helper would wait for ever.
+            # Only this thread shows progress: Ctrl-C may leave the bar locked, and a helper would then wait forever.
             work(show_and_start if alone else show)
         except BaseException:
             stop.set()
@@ -216,7 +216,7 @@ def run(
 
 
 class _Helper(Future[None]):
-    """Work for one more thread; what it has not begun when the caller is done is never done, nor kept in a queue."""
+    """Work for one more thread; work not started when the caller is done is dropped, also from the pool's queue."""
 
     def __init__(self, work: Callable[[], None], stop: threading.Event) -> None:
         super().__init__()
@@ -224,10 +224,10 @@ class _Helper(Future[None]):
         self.stop = stop
 
     def __call__(self) -> None:
-        """Do it, in a thread of the pool."""
+        """Do the work, in a thread of the pool."""
         if not self.set_running_or_notify_cancel():
             return
-        assert self.work is not None  # dropped only when this is done, or cancelled
+        assert self.work is not None  # dropped only when done or cancelled
         try:
             self.work()
         except BaseException as error:
@@ -238,7 +238,7 @@ class _Helper(Future[None]):
 
 
 def _start(work: Callable[[], None], number: int, stop: threading.Event, helpers: list[_Helper]) -> None:
-    """Start more threads and list them in `helpers`; an error in one stops the others."""
+    """Start more threads and append them to `helpers`; an error in one stops the others."""
     if number < 1:
         return
     with _state.lock:
@@ -247,17 +247,17 @@ def _start(work: Callable[[], None], number: int, stop: threading.Event, helpers
         pool = _state.pool
     for _ in range(number):
         helper = _Helper(work, stop)
-        helpers.append(helper)  # first: whatever comes now, `_finish` knows of it
+        helpers.append(helper)  # before `submit`, so that `_finish` always knows it
         try:
             pool.submit(helper)
         except RuntimeError:
-            # The system has no more threads, or the interpreter is going down. The helper may be in the pool's queue
-            # all the same, and a thread take it up later. Until then the caller works alone.
+            # The system has no more threads, or the interpreter is shutting down. The pool may still have queued the
+            # helper, and a thread may run it later. Until then the caller works alone.
             return
 
 
 def _finish(helpers: list[_Helper], stop: threading.Event) -> None:
-    """Wait for the helpers; a second Ctrl-C while they end doesn't leave them running."""
+    """Wait for the helpers; a second Ctrl-C meanwhile does not leave them running."""
     interrupted: BaseException | None = None
     for helper in helpers:
         while not helper.cancel() and not helper.done():
@@ -276,7 +276,7 @@ def _finish(helpers: list[_Helper], stop: threading.Event) -> None:
 
 @contextlib.contextmanager
 def progress_bar(total: int, wanted: bool, **options: Any) -> Iterator[Callable[[int], object]]:
-    """Return a function to call with the number of items done; options are tqdm's."""
+    """Yield a function to call with the number of items done; `options` are tqdm's."""
     after = _bars_after.get()
     if wanted:
         tqdm = import_optional("tqdm.auto", "progress=True needs tqdm: pip install tqdm")
@@ -293,7 +293,7 @@ def progress_bar(total: int, wanted: bool, **options: Any) -> Iterator[Callable[
 
 
 def progressed(items: Collection[T], what: str) -> Iterator[T]:
-    """Yield items one by one, with a bar of them, if they are several, where steps that take long have one."""
+    """Yield items one by one; several items get a progress bar where long steps have one."""
     if len(items) < 2:
         yield from items
         return
@@ -305,7 +305,7 @@ def progressed(items: Collection[T], what: str) -> Iterator[T]:
 
 @contextlib.contextmanager
 def bars_after(seconds: float | None) -> Iterator[None]:
-    """Show a bar of each step inside a ``with`` block that takes longer, unasked; none without tqdm, or with None."""
+    """Show a progress bar for each long step inside a ``with`` block; none without tqdm, or if `seconds` is None."""
     token = _bars_after.set(seconds)
     try:
         yield
@@ -317,7 +317,7 @@ _bars_after: ContextVar[float | None] = ContextVar("fastevals_bars_after", defau
 
 
 class _LateBar:
-    """A bar that another thread makes when the time has come: this one may be in a compiler till the last item."""
+    """A bar that another thread makes when it is due, as this thread may be compiling until the last item."""
 
     def __init__(self, after: float, options: dict[str, Any]) -> None:
         self.options = options
@@ -326,7 +326,7 @@ class _LateBar:
         self.bar: Any = None
         self.timer = threading.Timer(after, self._show)
         self.timer.daemon = True
-        with contextlib.suppress(RuntimeError):  # no thread can be started
+        with contextlib.suppress(RuntimeError):  # no more threads can be started
             self.timer.start()
 
     def _show(self) -> None:
@@ -335,19 +335,19 @@ class _LateBar:
             bar.start_t = self.start
             bar.update(self.done)
             bar.refresh()
-            self.bar = bar  # not before: until then no other thread touches it
+            self.bar = bar  # only now, so that no other thread touches it before
 
     def update(self, number: int) -> None:
-        """Note the number of items done."""
+        """Store the number of items done."""
         self.done = number
         if self.bar is not None:
             self.bar.update(number - self.bar.n)
 
     def close(self) -> None:
-        """Remove the bar, if there is one."""
+        """Remove the bar if there is one."""
         self.timer.cancel()
         if self.timer.ident is not None:
-            self.timer.join(1.0)  # no longer: Ctrl-C may have left tqdm locked
+            self.timer.join(1.0)  # not longer, as Ctrl-C may have left tqdm locked
         if self.bar is not None:
             self.bar.close()
             self.bar.fp.write("\r")  # a bar below another leaves the cursor at its end

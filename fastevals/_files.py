@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Write files whole or not at all."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-LEFT_SECONDS = 3600  # after which nobody writes a partial file any more
+LEFT_SECONDS = 3600  # after this time nobody is writing a partial file any more
 
 
 def write_file(file: Path, content: bytes) -> None:
-    """Write a file whole or not at all. An error names the file, which OSError does not.
+    """Write a file whole or not at all; errors name the file, which OSError would not.
 
-    Of several processes that write a file at the same time the last one wins. What a link names is written, and the
-    link stays; so do the permissions of a file that is replaced.
+    If several processes write a file at the same time, the last one wins. If the file is a link, its target is written
+    and the link stays. A replaced file keeps its permissions.
     """
     try:
         place = _place(file)
@@ -36,13 +36,13 @@ def write_file(file: Path, content: bytes) -> None:
 
 @contextmanager
 def _partial_file(place: Path) -> Iterator[Path]:
-    """Yield the path of a new file next to a place, which no other process uses; remove it if it is still there.
+    """Yield the path of a new file next to a place, which no other process uses; remove it if it still exists.
 
-    Those that killed processes have left of the same place, an hour ago or more, are removed too.
+    Also removes files for the same place that killed processes left at least an hour ago.
     """
     beginning = f".{zlib.crc32(os.fsencode(place.name)):08x}-"
     for left in place.parent.glob(f"{beginning}*.part"):
-        with contextlib.suppress(OSError):  # another has removed it
+        with contextlib.suppress(OSError):  # another process removed it
             if left.stat().st_mtime < time.time() - LEFT_SECONDS:
                 left.unlink()
     partial = place.with_name(f"{beginning}{os.urandom(8).hex()}.part")
@@ -53,7 +53,7 @@ def _partial_file(place: Path) -> Iterator[Path]:
 
 
 def _place(file: str | Path) -> Path:
-    """Return where a file is written: where a link leads."""
+    """Return the path to write a file to, following links."""
     place = Path(os.path.realpath(file))
     if place.is_symlink():
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(file))
@@ -69,16 +69,16 @@ def _mode(place: Path) -> int | None:
 
 
 def _open_private(path: str, flags: int) -> int:
-    """Open what the user alone can read, until it has the permissions of the file that it replaces."""
+    """Open a file that only the user can read, until it gets the permissions of the file that it replaces."""
     return os.open(path, flags, 0o600)
 
 
 def check_writable(shown: str, file: str) -> None:
-    """Raise if a file can't be written, before time is spent on what goes into it; `shown` is what messages call it."""
+    """Raise if a file can't be written, before its content is computed; `shown` is its name in messages."""
     try:
         place = _place(file)
         mode = _mode(place)
-        if mode is not None and not stat.S_ISREG(mode):  # a device is not replaced
+        if mode is not None and not stat.S_ISREG(mode):  # a device must not be replaced
             raise ValueError(f"{shown} must name a file, got {file!r}")
         with _partial_file(place) as partial:
             partial.touch(exist_ok=False)

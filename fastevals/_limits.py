@@ -1,4 +1,4 @@
-"""How many CPUs and how much memory this process may use: what the system has, and its control groups allow."""
+"""How many CPUs and how much memory this process may use, according to the system and its control groups."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from pathlib import Path, PurePosixPath
 
 
 def available_cpus(root: Path = Path("/")) -> int:
-    """Return how many CPUs this process may use, at least 1; half a CPU more is worth a thread.
+    """Return the number of CPUs that this process may use, at least 1; fractions are rounded up.
 
     Parameters
     ----------
     root : Path
-        Where the folders proc and sys are.
+        The folder that contains proc and sys.
     """
     try:
         cpus = len(os.sched_getaffinity(0))
-    except AttributeError:  # macOS and Windows have no affinity mask to ask for
+    except AttributeError:  # macOS and Windows have no affinity mask
         cpus = os.cpu_count() or 1
     return max(1, math.ceil(min([cpus, *_limits(root, "cpu", _cpu_quota)])))
 
 
 def available_memory(root: Path = Path("/")) -> int | None:
-    """Return how many bytes this process may still take, or None where the system doesn't tell.
+    """Return how many more bytes this process may use, or None if the system does not say.
 
-    The least of what the system has left, of what control groups have and of what the address space has.
+    This is the minimum of what the system, the control groups and the address space have left.
     """
     left = list(_limits(root, "memory", _memory_left))
     with contextlib.suppress(OSError, ValueError, LookupError):
@@ -43,7 +43,7 @@ def available_memory(root: Path = Path("/")) -> int | None:
 
 
 def free_bytes(share: float) -> int | None:
-    """Return a share of the bytes that this process may still take; None where the system doesn't tell."""
+    """Return a share of the bytes that this process may still use, or None if the system does not say."""
     free = available_memory()
     return None if free is None else int(free * share)
 
@@ -52,8 +52,8 @@ def free_bytes(share: float) -> int | None:
 
 
 def _limits(root: Path, controller: str, read: Callable[[Path], float]) -> Iterator[float]:
-    """List what this process's control group and all that hold it allow: each of them binds."""
-    with contextlib.suppress(OSError, ValueError):  # no Linux, or no proc
+    """Yield the limits of this process's control group and of all groups that contain it; each of them applies."""
+    with contextlib.suppress(OSError, ValueError):  # not Linux, or no proc
         for mounted, path in _groups(root / "proc/self", controller):
             top = root / mounted.lstrip("/")
             for part in (path, *path.parents):
@@ -62,7 +62,7 @@ def _limits(root: Path, controller: str, read: Callable[[Path], float]) -> Itera
 
 
 def _groups(process: Path, controller: str) -> Iterator[tuple[str, PurePosixPath]]:
-    """Find where control groups with a controller are mounted, and the path of the process's group from there."""
+    """Yield where control groups with a controller are mounted, and the path of the process's group from there."""
     groups = [line.split(":", 2)[1:] for line in (process / "cgroup").read_text().splitlines()]
     for line in (process / "mountinfo").read_text().splitlines():
         mount, _, system = line.partition(" - ")
@@ -71,13 +71,13 @@ def _groups(process: Path, controller: str) -> Iterator[tuple[str, PurePosixPath
         for controllers, path in groups:
             version_1 = kind == "cgroup" and all(controller in each.split(",") for each in (controllers, options))
             if version_1 or (kind == "cgroup2" and not controllers):
-                # A container may see its own group alone: it is the top of what is mounted.
+                # A container may see only its own group, which is then the root of the mount.
                 inside = PurePosixPath(path).is_relative_to(top)
                 yield mounted, PurePosixPath(path).relative_to(top) if inside else PurePosixPath()
 
 
 def _cpu_quota(group: Path) -> float:
-    """Read one group's quota in CPUs; ValueError where it is "max", which is no number."""
+    """Return one group's quota in CPUs; ValueError for "max", which is not a number."""
     try:
         quota, period = (group / "cpu.max").read_text().split()
     except FileNotFoundError:  # version 1, where -1 is no quota
@@ -86,7 +86,7 @@ def _cpu_quota(group: Path) -> float:
 
 
 def _memory_left(group: Path) -> int:
-    """Read how many bytes one group may still take: what is cached of files is given up for them."""
+    """Return how many more bytes one group may use; cached file contents count as free."""
     try:
         most, used, cached = (group / "memory.max").read_text(), "memory.current", "file"
     except FileNotFoundError:  # version 1
@@ -95,5 +95,5 @@ def _memory_left(group: Path) -> int:
 
 
 def _sizes(file: Path) -> dict[str, int]:
-    """Return the numbers of a file with a name and a number in each line."""
+    """Return the numbers of a file with a name and a number on each line."""
     return {words[0]: int(words[1]) for words in map(str.split, file.read_text().splitlines()) if len(words) > 1}

@@ -1,7 +1,7 @@
-"""Memory that is used again: fresh pages from the system cost a sort as much time as a pass over its rows.
+"""Reuse memory, since fresh pages from the system cost a sort as much time as a pass over its rows.
 
-An array that is lent gives its memory back when it and all views of it are gone. Little is kept: that of the last
-arrays, 128 MiB at most.
+A lent array returns its memory when the array and all its views are gone. Only the memory of the last arrays is kept,
+up to 128 MiB.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-LEAST_BYTES = 1 << 18  # bytes: fewer are no trouble to the system's allocator
+LEAST_BYTES = 1 << 18  # bytes, below which the system's allocator is fast enough
 MOST_BYTES = 1 << 27  # bytes kept
 
-# Without a lock, which an interrupt or a fork may leave locked: each call of a method is atomic, and what another
-# thread or the collector does in between at worst gives memory back to the system. The last one given back comes last.
+# No lock, since an interrupt or a fork could leave it held: each method call is atomic, and at worst other threads or
+# the collector in between return memory to the system. The memory returned last comes last.
 _kept: list[NDArray[np.uint8]] = []
 
 
@@ -32,7 +32,7 @@ class _Loan:
         }
 
     def __del__(self, kept: list[NDArray[np.uint8]] = _kept, most: int = MOST_BYTES) -> None:
-        kept.append(self.memory)  # at the end of the interpreter a module has no names left, hence the defaults
+        kept.append(self.memory)  # at interpreter exit a module has no names left, hence the defaults
         too_much = sum(memory.size for memory in kept) - most
         try:
             while too_much > 0:
@@ -42,11 +42,11 @@ class _Loan:
 
 
 def _take(n_bytes: int) -> NDArray[np.uint8] | None:
-    """Return memory of about so many bytes, taken out of what is kept."""
+    """Return kept memory of at least `n_bytes` and at most a quarter more, or None."""
     for i in reversed(range(len(_kept))):
         try:
             memory = _kept.pop(i)
-        except IndexError:  # another thread took some
+        except IndexError:  # another thread took it
             continue
         if n_bytes <= memory.size <= n_bytes + n_bytes // 4:
             return memory
@@ -55,7 +55,7 @@ def _take(n_bytes: int) -> NDArray[np.uint8] | None:
 
 
 def lend(size: int, dtype: DTypeLike) -> NDArray[Any]:
-    """Return an array of shape (size,) that holds anything, as `numpy.empty` does. It does not own its memory."""
+    """Return an uninitialized array of shape (size,), like `numpy.empty`. It does not own its memory."""
     dtype = np.dtype(dtype)
     n_bytes = size * dtype.itemsize
     if not LEAST_BYTES <= n_bytes <= MOST_BYTES:

@@ -1,4 +1,4 @@
-"""What messages call an argument, as Python has it or as the command line does; and text that a terminal can have."""
+"""Names of arguments in messages, as in Python or as on the command line; and text that is safe for a terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-# What the command line calls arguments that have another name in Python.
+# The command line's names for arguments that are named differently in Python.
 OPTION_NAMES = {
     "n_resamples": "resamples", "confidence_level": "confidence", "rng": "seed", "groups": "group",
     "sample_weight": "weight",
@@ -20,7 +20,7 @@ _on_command_line: ContextVar[bool] = ContextVar("fastevals_on_command_line", def
 
 @contextmanager
 def on_command_line() -> Iterator[None]:
-    """Make messages inside a ``with`` block name options as the command line has them."""
+    """Make messages inside a ``with`` block name arguments like the command line's options."""
     token = _on_command_line.set(True)
     try:
         yield
@@ -29,14 +29,14 @@ def on_command_line() -> Iterator[None]:
 
 
 def typed_name(name: str) -> str:
-    """Return what the command line calls an argument."""
+    """Return the command line's name for an argument."""
     return f"--{OPTION_NAMES.get(name, name).replace('_', '-')}"
 
 
 def option(name: str, value: Any = None, *, placeholder: str | None = None) -> str:
-    """Return what messages call an option, so that a reader can type it: ``--cost-fp``, or the argument ``cost_fp``.
+    """Return an option's name in messages, as the reader would type it: ``--cost-fp``, or the argument ``cost_fp``.
 
-    With a value, or a letter in place of one, it is ``--cost-fp 5`` or ``cost_fp=5``.
+    With a value, or a placeholder for one, it is ``--cost-fp 5`` or ``cost_fp=5``.
     """
     if not _on_command_line.get():
         shown = placeholder if value is None else repr(value)
@@ -49,14 +49,14 @@ def option(name: str, value: Any = None, *, placeholder: str | None = None) -> s
 
 
 def dropping(*, is_label: bool = False) -> str:
-    """Return the end of a message on missing values, of labels or of others: which option leaves their rows out."""
+    """Return the end of a message on missing values (of labels if `is_label`): the option that drops their rows."""
     return f"; {option('on_missing_label' if is_label else 'on_invalid', 'drop')} leaves such rows out"
 
 
 def escape_controls(text: str) -> str:
-    """Return text for a terminal: escapes for what does not print, line ends apart.
+    """Return text for a terminal, with escapes for unprintable characters except line ends.
 
-    Names, paths and what a file holds may have control characters, which would move the cursor or colour all that
+    Names, paths and file contents may hold control characters, which would move the cursor or colour everything that
     follows.
     """
     return re.sub(r"[^\n -~]", lambda match: _escape(match[0]), text)

@@ -1,4 +1,4 @@
-"""Numbers and options, and the words messages share."""
+"""Checks of numbers and options, and the wording that messages share."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from typing import Any, SupportsInt, TypeVar, cast, get_args
 import numpy as np
 
 LABELS_SHOWN = 8  # labels named in a message
-MOST_CHOICES = 20  # named where none is like the one given
+MOST_CHOICES = 20  # choices named in a message if none is similar
 NO_OTHERS: Mapping[str, str] = MappingProxyType({})
-OTHER_KEYWORDS = {  # of other libraries, in lower case
+OTHER_KEYWORDS = {  # other libraries' keywords, in lower case
     "rng": "random_state seed random_seed generator rs",
     "n_resamples": "n_bootstrap n_bootstraps n_boot n_boots n_bootstrap_samples n_permutations n_iter n_iterations "
     "n_samples num_samples n_replicates b r",
@@ -51,7 +51,7 @@ OTHER_KEYWORDS = {  # of other libraries, in lower case
     "higher_is_better": "greater_is_better lower_is_better",
 }
 _DRAWS = {"resamples": "n_resamples", "confidence": "confidence_level", "seed": "rng", "group": "groups"}
-FORMER_KEYWORDS = {  # by public call, or class of calls: names of keywords that go in 0.6
+FORMER_KEYWORDS = {  # by public call, or class of calls: old names of keywords, to be removed in 0.6
     "report": {**_DRAWS, "weight": "sample_weight"},
     "compare": _DRAWS,
     "plot_score_histogram": {"bins": "n_bins"},
@@ -66,30 +66,30 @@ T = TypeVar("T")
 
 
 class UndefinedMetricWarning(UserWarning):
-    """A metric has no value on this data (one class, an empty denominator) and is NaN; or its interval has no width."""
+    """A metric is undefined on this data (one class, an empty denominator) and is NaN, or its interval has no width."""
 
 
 class DependentSplitsWarning(UserWarning):
-    """A test that assumes independent measurements was given those of splits of one data set, which share rows."""
+    """A test that assumes independent measurements got those of splits of one data set, which share rows."""
 
 
 def warn_undefined(metric: str, reason: str) -> None:
-    """Warn that `metric` is NaN, at the first line outside this package."""
+    """Warn that `metric` is NaN, at the first line outside the package."""
     _warn(f"{metric} is undefined (NaN): {reason}")
 
 
 def warn_degenerate(result: str, reason: str) -> None:
-    """Warn that an interval or a test is surer than the data allow."""
+    """Warn that an interval or test is more certain than the data allow."""
     _warn(f"{result} is degenerate: {reason}")
 
 
 def warn_left_out(metric: str, undefined: int, n: int) -> None:
-    """Warn that some replicates say nothing."""
+    """Warn that a metric is undefined in some replicates."""
     _warn(f"{metric} is undefined in {undefined} of {n} bootstrap replicates, which are left out (n_undefined)")
 
 
 def warn_too_few(name: str, value: int, level: float) -> None:
-    """Warn that there are too few replicates for an interval of a level to have ends."""
+    """Warn that there are too few replicates for the ends of an interval at a level."""
     _warn(f"{name}={value} is too few for a confidence level of {level:g}: the intervals have no ends")
 
 
@@ -98,7 +98,7 @@ def _warn(message: str) -> None:
 
 
 def warn_outside(message: str, category: type[Warning]) -> None:
-    """Warn at the first line outside this package, and the compiler that its calls may go through."""
+    """Warn at the first line outside the package and outside the compiler that its calls may go through."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("fastevals.", "numba.")):
         level, frame = level + 1, frame.f_back
@@ -106,30 +106,30 @@ def warn_outside(message: str, category: type[Warning]) -> None:
 
 
 def listed(labels: Collection[Any], most: int = LABELS_SHOWN) -> str:
-    """Name up to eight labels, or as many as told."""
+    """Return the first `most` labels as text, and the number of labels if there are more."""
     shown = [show(label) for label in list(labels)[:most]]
     return ", ".join(shown) + (f", ... ({len(labels)} in all)" if len(labels) > most else "")
 
 
 def show(value: Any) -> str:
-    """Return a value as the user would write it (1.5, not np.float64(1.5))."""
-    if isinstance(value, np.longdouble):  # whose item() is itself
+    """Return a value as the user would write it (1.5 instead of np.float64(1.5))."""
+    if isinstance(value, np.longdouble):  # its item() is another longdouble
         return str(value)
     try:
         text = repr(value.item() if isinstance(value, np.generic) else value)
-    except ValueError:  # of integers with more than 4,300 digits
+    except ValueError:  # an integer with more than 4,300 digits
         text = f"{type(value).__name__} with too many digits to be shown"
     return " ".join(text.split()) if len(text) <= LONGEST_TEXT else f"{' '.join(text[:LONGEST_TEXT].split())}..."
 
 
 def named_by_base(internal: type[T]) -> type[T]:
-    """Give a class of ours that users don't know the name of what it is to them: messages have it, pickles don't."""
+    """Give an internal class the name of its public base, which users know: messages show it, pickles do not."""
     internal.__name__ = internal.__bases__[0].__name__
     return internal
 
 
 def python_number(value: Any) -> Any:
-    """Return an array's number as a float, or as an int where it is one that a float would round."""
+    """Return an array's number as a float, or as an int if a float would round it."""
     value = value.item()
     if not isinstance(value, np.longdouble) or float(value) == value or not np.isfinite(value):
         return float(value)
@@ -137,18 +137,18 @@ def python_number(value: Any) -> Any:
 
 
 def check_choice(name: str, value: Any, choices: Any, also: Mapping[str, str] | None = NO_OTHERS) -> None:
-    """Raise unless `value` is one of `choices`, and name them: of many the one meant, if any is.
+    """Raise unless `value` is one of `choices`; the message lists them, or only the one probably meant.
 
     Parameters
     ----------
     name : str
-        Of the argument.
+        Name of the argument.
     value : object
-        What was given.
+        The given value.
     choices : Literal or iterable
-        What is legal.
+        The legal values.
     also : mapping of str to str, optional
-        For `did_you_mean`; None where the value is legal elsewhere, so that nothing like it can be meant.
+        For `did_you_mean`; None if the value is legal elsewhere, so that no similar choice is suggested.
     """
     legal = list(get_args(choices) or choices)
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in legal):
@@ -158,16 +158,16 @@ def check_choice(name: str, value: Any, choices: Any, also: Mapping[str, str] | 
 
 
 def nearest(name: str, known: Iterable[Any]) -> Any:
-    """Return the name among those known that one may have meant, or None: case says nothing."""
+    """Return the most similar known name, ignoring case, or None."""
     folded = {str(each).casefold(): each for each in known}
     matches = difflib.get_close_matches(name.casefold(), folded, n=1)
     return folded[matches[0]] if matches else None
 
 
 def did_you_mean(name: Any, known: Iterable[Any], also: Mapping[str, str] = NO_OTHERS) -> str:
-    """Return what a message asks after a name that is not among those known; nothing where none is like it.
+    """Return the question that a message asks about an unknown name; empty if no known name is similar.
 
-    Other names of what is known, in lower case, come first: `also` has how each is written here.
+    `also` maps other names, in lower case, to what should be written; these take precedence.
     """
     if not isinstance(name, str):
         return ""
@@ -181,17 +181,17 @@ def did_you_mean(name: Any, known: Iterable[Any], also: Mapping[str, str] = NO_O
 
 
 def plain_name(name: str) -> str:
-    """Return a name as names are written here: in lower case, words joined by underscores."""
+    """Return a name in this package's spelling: in lower case, words joined by underscores."""
     return name.casefold().replace("-", "_").replace(" ", "_")
 
 
 def _composed(text: str) -> str:
-    """Return text whose letters and accents are one character each, as they look."""
+    """Return text whose accented letters are single characters."""
     return unicodedata.normalize("NFC", text)
 
 
 def _other_keywords(legal: Collection[str]) -> dict[str, str]:
-    """Return what other libraries call some keywords."""
+    """Return other libraries' names for some keywords."""
     return {other: repr(name) for name in legal for other in OTHER_KEYWORDS.get(name, "").split()}
 
 
@@ -200,18 +200,18 @@ _row_hint: ContextVar[str] = ContextVar("fastevals_row_hint", default="")
 
 
 def row_at(row: SupportsInt) -> str:
-    """Return what messages call a row: counted from 0, unless it is that of a file, which has lines."""
+    """Return a row's name in messages: its number from 0, or its line in a file."""
     return _row_name.get()(int(row))
 
 
 def hint_on_rows() -> str:
-    """Return the end of messages on rows that can't be used: what leaves them out, where something does."""
+    """Return the end of messages on unusable rows: the option that drops them, if there is one."""
     return _row_hint.get()
 
 
 @contextmanager
 def naming_rows(name: Callable[[int], str], hint: str = "") -> Iterator[None]:
-    """Call rows by other names in messages about arrays, inside a ``with`` block; `hint` says what leaves them out."""
+    """Name rows differently in messages inside a ``with`` block; `hint` says how to drop them."""
     tokens = _row_name.set(name), _row_hint.set(hint)
     try:
         yield
@@ -221,7 +221,7 @@ def naming_rows(name: Callable[[int], str], hint: str = "") -> Iterator[None]:
 
 
 def check_name(path: str) -> None:
-    """Raise if the name of a file is bytes that are not UTF-8: Arrow opens no such files."""
+    """Raise if the name of a file is not valid UTF-8, as Arrow can't open such files."""
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -229,7 +229,7 @@ def check_name(path: str) -> None:
 
 
 def import_optional(module: str, missing: str) -> ModuleType:
-    """Import a module of an optional package; raise with the message where it is missing, else with the reason."""
+    """Import a module of an optional package; if it is missing raise with the message, otherwise with the reason."""
     package = module.partition(".")[0]
     try:
         return importlib.import_module(module)
@@ -242,7 +242,7 @@ def import_optional(module: str, missing: str) -> ModuleType:
 def check_integer(name: str, value: Any, *, low: int, high: int | None = None) -> int:
     """Return `value` as an int within [low, high]."""
     if isinstance(value, np.bool_):
-        value = bool(value)  # an old NumPy would take it for an index, with a warning
+        value = bool(value)  # old NumPy would accept it as an index, with a warning
     try:
         number = operator.index(value)
     except TypeError:
@@ -254,7 +254,7 @@ def check_integer(name: str, value: Any, *, low: int, high: int | None = None) -
 
 
 def as_bytes(name: str, value: Any) -> int:
-    """Return a number of bytes, given as one or as text such as "500MB" or "1.5 GiB"."""
+    """Return a number of bytes, given as an integer or as text such as "500MB" or "1.5 GiB"."""
     if isinstance(value, str):
         match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)(i?)(b?)\s*", value.lower())
         if match is None or (match[3] and not match[2]):
@@ -273,7 +273,7 @@ def check_number(
     open_low: bool = False,
     open_high: bool = False,
 ) -> float:
-    """Return `value` as a float within [low, high], less an open end; NaN is never within."""
+    """Return `value` as a float within [low, high], without the ends that are open; NaN is never within."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, np.integer, np.floating)):
         raise ValueError(f"{name} must be a number, got {show(value)}")
     try:
@@ -299,17 +299,17 @@ def check_costs(
 def check_no_options(
     metric: str, given: Iterable[str], legal: Iterable[str], also: Mapping[str, str] = NO_OTHERS
 ) -> None:
-    """Raise if a metric was given an option that it does not take; `also` as in `did_you_mean`."""
+    """Raise if a metric gets an option that it does not take; `also` as in `did_you_mean`."""
     legal = list(legal)
     for name in given:
         if name not in legal:
             hint = did_you_mean(name, legal, {**_other_keywords(legal), **also})
             listing = "" if hint and len(legal) > LABELS_SHOWN else f"; it takes {', '.join(legal) or 'none'}"
-            raise ValueError(f"{metric}: {name}= is not an option of it{hint}{listing}")
+            raise ValueError(f"{metric} has no option {name}={hint}{listing}")
 
 
 def check_options(call: str, function: Callable[..., Any], given: Collection[str], place: str = "") -> None:
-    """Raise unless a function takes the options given, and all that it needs are among them."""
+    """Raise unless a function takes the given options, and all that it requires are given."""
     parameters = keyword_parameters(function)
     check_no_options(call, given, parameters)
     missing = [name for name, each in parameters.items() if each.default is each.empty and name not in given]
@@ -319,21 +319,21 @@ def check_options(call: str, function: Callable[..., Any], given: Collection[str
 
 @functools.cache
 def keyword_parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return a function's parameters, but for self or cls."""
+    """Return a function's parameters, without self or cls."""
     return {name: each for name, each in inspect.signature(function).parameters.items() if name not in ("self", "cls")}
 
 
 def as_flag(name: str, value: Any) -> bool:
-    """Return True or False as it is."""
+    """Return True or False as a plain bool; raise for anything else."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be True or False, got {show(value)}")
     return bool(value)
 
 
 def as_direction(name: str, metric: str, value: Any, known: bool | None) -> bool | None:
-    """Return whether a greater value is better: by the metric if that is `known`, otherwise by the argument, if given.
+    """Return whether a greater value is better, as `known` for the metric, or else as given by the argument.
 
-    Raise if the user says otherwise than is known.
+    Raise if the two disagree.
     """
     if value is None:
         return known
@@ -344,7 +344,7 @@ def as_direction(name: str, metric: str, value: Any, known: bool | None) -> bool
 
 
 def check_exactly_one(options: dict[str, Any]) -> tuple[str, Any]:
-    """Return the name and value of the one option that is not None."""
+    """Return the name and value of the only option that is not None."""
     given = [(name, value) for name, value in options.items() if value is not None]
     if len(given) != 1:
         names = " and ".join(name for name, _ in given) or "none"
@@ -353,13 +353,13 @@ def check_exactly_one(options: dict[str, Any]) -> tuple[str, Any]:
 
 
 def check_not_given(name: str, value: Any, metrics: str) -> None:
-    """Raise if an option is given for metrics that have no use for it."""
+    """Raise if an option is given for metrics that do not use it."""
     if value is not None:
-        raise ValueError(f"{name} goes with {metrics}, but none is asked for; got {show(value)}")
+        raise ValueError(f"{name} applies only to {metrics}, of which there are none; got {show(value)}")
 
 
 def check_one_number(name: str, shape: tuple[int, ...], each: str = "test set") -> None:
-    """Raise if a metric gives more than one number for a test set, a model or a group."""
+    """Raise if a metric returns more than one number for a test set, a model or a group."""
     if shape:
         raise ValueError(f"metric {name} must give one number for each {each}, got an array of shape {shape}")
 
@@ -368,31 +368,31 @@ def check_one_number(name: str, shape: tuple[int, ...], each: str = "test set") 
 
 
 def is_splitter(value: Any) -> bool:
-    """Return whether a value is a splitter, ours or of scikit-learn's kind, or a class of them: no text or array."""
-    other = isinstance(value, (str, bytes)) or hasattr(value, "__array__")  # torch's arrays have a split of their own
+    """Return whether a value is a splitter, ours or one like scikit-learn's, or a class of splitters."""
+    other = isinstance(value, (str, bytes)) or hasattr(value, "__array__")  # torch's arrays have their own split
     return callable(getattr(value, "split", None)) and not other
 
 
 def holds_pairs(splits: Any) -> bool:
-    """Return whether a list holds pairs (train, test) of row numbers, by its first entry, rather than fold numbers."""
+    """Return whether a list holds pairs (train, test) of row numbers instead of fold numbers, by its first entry."""
     first = next(iter(splits), None) if isinstance(splits, (list, tuple)) else None
     return isinstance(first, (list, tuple)) and len(first) == 2 and all(isinstance(part, Sized) for part in first)
 
 
 def check_instance(name: str, value: Any) -> None:
-    """Raise of a class where an instance of it is meant."""
+    """Raise for a class if an instance is expected."""
     if isinstance(value, type):
-        raise ValueError(f"{name} must be a splitter, got the class {value.__name__}: make one of it")
+        raise ValueError(f"{name} must be a splitter, got the class {value.__name__}: pass an instance")
 
 
 # Public names -----------------------------------------------------------------------------------------------------
 
 
 def names_keywords(public: T, look_at: Callable[[Mapping[str, Any]], None] | None = None) -> T:
-    """Make a public function, or a class's constructors, say which keyword was meant where one is unknown.
+    """Make a public function, or a class's constructors, suggest the keyword that was meant if one is unknown.
 
-    Former names are understood, with a warning. What is given for a switch must be one. Where pandas is loaded, and it
-    is the user who calls, `look_at` is given the arguments first, by name.
+    Former names are accepted with a warning. Switches must be True or False. If pandas is loaded, and the caller is the
+    user, `look_at` first gets the arguments by name.
 
     A class is changed in place; a function that takes any keyword checks its own.
     """
@@ -445,8 +445,8 @@ def _is_ours(frame: FrameType) -> bool:
 
 
 def _take_former(call: str, old: str, new: str, given: dict[str, Any]) -> None:
-    """Give a keyword its new name, and warn."""
+    """Replace a former keyword by its new name, with a warning."""
     if new in given:
-        raise TypeError(f"{call}() takes {new}= alone: {old}= is its former name, and both are given")
-    warn_outside(f"{old}= of {call}() is called {new}= now, and goes in 0.6", FutureWarning)
+        raise TypeError(f"{call}() got both {new}= and its former name {old}=: pass {new}= only")
+    warn_outside(f"{old}= of {call}() is now called {new}=; the old name will be removed in 0.6", FutureWarning)
     given[new] = given.pop(old)

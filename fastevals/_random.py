@@ -1,7 +1,7 @@
-"""Seeds: from what a user gives to the key of counter-based streams (`_kernels.random`).
+"""Seeds: from the user's seed to the key of counter-based streams (`_kernels.random`).
 
-A replicate's stream is named by the seed and the replicate's number alone: it is the same bits whatever the number of
-replicates, of threads, or of chunks.
+A replicate's stream depends only on the seed and the replicate's number. So it has the same bits for any number of
+replicates, threads or chunks.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from fastevals._options import check_integer, show
 
 
 def seed_key(name: str, rng: Any) -> np.uint64:
-    """Return the key that a seed stands for; a new one for None.
+    """Return the key for a seed; a new one for None.
 
     Parameters
     ----------
     name : str
-        The argument, for messages.
+        Name of the argument in messages.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        As `numpy.random.default_rng` takes it. A generator gives the next 64 of its bits, and so another key each time.
+        As in `numpy.random.default_rng`. A generator provides its next 64 bits, and so another key each time.
 
     Returns
     -------
@@ -45,9 +45,9 @@ def seed_key(name: str, rng: Any) -> np.uint64:
 
 
 def seed_number(name: str, rng: Any) -> int:
-    """Return one number that says what is drawn, to print and to use again: `rng` itself where it is one, 0 for None.
+    """Return one number that determines the draws, to print and reuse: `rng` itself if it is one, 0 for None.
 
-    Raise ValueError as `seed_key` does.
+    Raises ValueError like `seed_key`.
     """
     if rng is None:
         return 0
@@ -55,7 +55,7 @@ def seed_number(name: str, rng: Any) -> int:
 
 
 def random_order(key: np.uint64, number: int, n: int) -> NDArray[np.intp]:
-    """Return n places in an order that is all chance, of a numbered stream within another."""
+    """Return n indices in random order, from a numbered stream within another."""
     words = np.empty(n, dtype=np.uint64)
     fill_bits(np.uint64(stream_key(key, np.uint64(number))), 0, words)
     return np.argsort(words, kind="stable")
@@ -65,7 +65,7 @@ def random_order(key: np.uint64, number: int, n: int) -> NDArray[np.intp]:
 
 
 def _as_seed(name: str, value: Any) -> int | list[int] | None:
-    """Return a seed as `numpy.random.SeedSequence` takes it: an integer, several, or none."""
+    """Return a seed in the form that `numpy.random.SeedSequence` takes: an integer, several, or none."""
     if value is None:
         return None
     parts = list(value) if isinstance(value, (list, tuple)) else [value]

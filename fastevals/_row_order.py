@@ -1,4 +1,4 @@
-"""The labels of pandas' rows: columns are matched by position, whatever their indexes say."""
+"""Checks of pandas indexes: columns are matched by position, whatever their indexes say."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from fastevals._options import warn_outside
 
-# What public calls name arguments that have a value for each row, or columns of such.
+# Public names of arguments that have one value per row, or hold such columns.
 ROWS = frozenset(
     {
         "y_true",
@@ -38,13 +38,13 @@ ROWS = frozenset(
 
 
 class RowOrderWarning(UserWarning):
-    """Two pandas columns are matched by position, though their indexes differ."""
+    """Two pandas columns are matched by position although their indexes differ."""
 
 
 def warn_other_order(arguments: Mapping[str, Any]) -> None:
-    """Warn if columns among the arguments have indexes that differ.
+    """Warn if columns among the arguments have different indexes.
 
-    A fresh index, 0, 1, 2, ..., beside other labels says nothing: predictions for rows of a test set often have it.
+    A default index (0, 1, 2, ...) next to other labels is ignored, as predictions for a test set often have one.
     """
     columns = [each for name, value in arguments.items() if name in ROWS for each in _columns_of(name, value)]
     for name, column in columns[1:]:
@@ -59,7 +59,7 @@ def warn_other_order(arguments: Mapping[str, Any]) -> None:
 
 
 def _columns_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """List the parts of an argument with a pandas index: itself, or entries of a mapping or a short sequence."""
+    """Yield the parts of an argument with a pandas index: itself, or entries of a mapping or a short sequence."""
     if _has_index(value):
         yield name, value
     elif isinstance(value, Mapping):
@@ -73,7 +73,7 @@ def _has_index(value: Any) -> bool:
 
 
 def _differ(first: Any, second: Any) -> bool:
-    """Return whether two indexes have different labels, or the same ones in another order."""
+    """Return whether two indexes have different labels, or the same labels in another order."""
     if first is second or first.equals(second):
         return False
     is_fresh = any(
@@ -85,5 +85,5 @@ def _differ(first: Any, second: Any) -> bool:
 def _same_labels(first: Any, second: Any) -> bool:
     try:
         return bool(first.sort_values().equals(second.sort_values()))
-    except TypeError:  # labels of several types have no order
+    except TypeError:  # labels of several types can't be sorted
         return False

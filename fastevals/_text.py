@@ -15,30 +15,30 @@ from numpy.typing import ArrayLike
 from fastevals._options import show
 
 LOSSES = {"squared": "squared loss", "zero_one": "0-1 loss"}
-WIDTH = 100  # of the lines of words; tables may have 120
-SMALL_VALUE = 0.1  # less has fewer than four significant digits in four decimals
-MOST_DECIMALS = 8  # of more digits, powers of ten are shorter
-LONG = 8  # characters of a float
+WIDTH = 100  # characters of a line of text; tables may have 120
+SMALL_VALUE = 0.1  # smaller values have fewer than four significant digits in four decimals
+MOST_DECIMALS = 8  # decimals, above which powers of ten are shorter
+LONG = 8  # characters of a float, above which it is shortened
 ROWS_SHOWN = 4  # rows of a printed result
-NAME_CHARACTERS = 24  # of a model's name beside numbers
+NAME_CHARACTERS = 24  # characters of a model's name next to numbers
 LONGEST_NAME = 58  # characters of a name at the start of a table's row
-MISSING = "(missing)"  # what texts call the block of rows without a value of --by
-MOST_PAIRS = 45  # in a table; JSON has all
+MISSING = "(missing)"  # name of the block of rows without a value of --by
+MOST_PAIRS = 45  # pairs in a table; JSON has all
 
 
 def first_lines(lines: Iterable[str]) -> str:
-    """Return the first few lines, each indented and after a line break, and dots if there are more."""
+    """Return the first few lines, each indented on a new line, followed by dots if there are more."""
     first = list(islice(lines, ROWS_SHOWN + 1))
     return "".join(f"\n  {line}" for line in [*first[:ROWS_SHOWN], *(["..."] if len(first) > ROWS_SHOWN else [])])
 
 
 def printable(text: str) -> str:
-    """Return a name as it is, or quoted with escapes where it would break the line."""
+    """Return a name unchanged, or quoted with escapes if it would break the line."""
     return text if text.isprintable() else repr(text)
 
 
 def shorten_names(names: Iterable[Any], longest: int = NAME_CHARACTERS) -> list[str]:
-    """Return names for a table, long ones without their middle, with a number where two would look the same."""
+    """Return names for a table: long ones lose their middle, and get a number if two would look the same."""
     full = [printable(str(name)) for name in names]
     short = [shorten_name(name, longest) for name in full]
     repeated = {name for name in short if short.count(name) > 1}
@@ -50,7 +50,7 @@ def shorten_names(names: Iterable[Any], longest: int = NAME_CHARACTERS) -> list[
 
 
 def shorten_name(name: str, longest: int = NAME_CHARACTERS) -> str:
-    """Return a name, a long one without its middle: ends tell names apart as often as starts do."""
+    """Return a name, without its middle if it is long, as names differ in their ends as often as in their starts."""
     if len(name) <= longest:
         return name
     end = (longest - 3) // 2
@@ -58,19 +58,19 @@ def shorten_name(name: str, longest: int = NAME_CHARACTERS) -> str:
 
 
 def format_label(value: Any) -> str:
-    """Return a class or --by value as one writes it; None is that of rows without one."""
+    """Return a class or --by value as one writes it; None stands for rows without a value."""
     if value is None:
         return MISSING
     return printable(value) if isinstance(value, str) and value != MISSING else repr(value).lower()
 
 
 def count_of(n: int, what: str) -> str:
-    """Return how many there are of something."""
+    """Return a number with its noun, in the plural unless it is 1."""
     return f"{n} {what}{'s' * (n != 1)}"
 
 
 def describe_block(by: str | None, value: Any) -> str:
-    """Return what a note on a block is about."""
+    """Return the block that a note is about."""
     return "the data" if by is None else f"{printable(by)} {format_label(value)}"
 
 
@@ -100,7 +100,7 @@ def _three_digits(value: float, rounding: str) -> Decimal:
 
 
 def format_column(values: Sequence[float]) -> list[str]:
-    """Return numbers that are read together: to four decimals, of small ones to four digits of the largest."""
+    """Return numbers of one column: with four decimals, or for small ones with four digits of the largest."""
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     if not 0 < largest < SMALL_VALUE:
         return [format_number(value) for value in values]
@@ -110,14 +110,14 @@ def format_column(values: Sequence[float]) -> list[str]:
 
 
 def format_numbers(rows: ArrayLike) -> list[list[str]]:
-    """Return rows of numbers that are read together, as `format_column`."""
+    """Return rows of numbers in the format of `format_column` for all of them."""
     numbers = np.asarray(rows, dtype=np.float64)
     texts: list[list[str]] = np.reshape(format_column(numbers.ravel().tolist()), numbers.shape).tolist()
     return texts
 
 
 def format_value(value: Any) -> str:
-    """Write a parameter's value for a table or a picture: a string as it is, a long float in six digits."""
+    """Return a parameter's value for a table or a picture: strings unchanged, long floats with six digits."""
     if isinstance(value, str):
         return value
     text = show(value)
@@ -125,30 +125,30 @@ def format_value(value: Any) -> str:
 
 
 def format_pvalue(value: float) -> str:
-    """Return a p-value to four decimals, or to one digit where these are all 0."""
+    """Return a p-value with four decimals, or with one digit if these would all be 0."""
     if value < 1e-9:
         return "<1e-9"
     return f"{value:.0e}" if value < 0.0001 else format_number(value)
 
 
 def more_pairs(n_pairs: int) -> str:
-    """Return a line on the pairs that a table has no room for; nothing if it has all."""
+    """Return a line about the pairs that a table omits; empty if it has all."""
     more = n_pairs - MOST_PAIRS
     return f"... {more} more pairs, with p no smaller: JSON has all" if more > 0 else ""
 
 
 def one_line(text: str) -> str:
-    """Return words with escapes for what does not print, such as line ends."""
+    """Return text with escapes for unprintable characters such as line ends."""
     return text if text.isprintable() else "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def wrap_text(text: str, indent: str = "    ") -> list[str]:
-    """Return the lines of words, all but the first indented, with escapes for what does not print."""
+    """Return the lines of a text, all but the first indented, with escapes for unprintable characters."""
     return textwrap.wrap(one_line(text), WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _with_short_names(rows: list[list[str]]) -> list[list[str]]:
-    """Return the rows of a table, long names at their start shortened."""
+    """Return the rows of a table with long names at their start shortened."""
     if all(len(row[0]) <= LONGEST_NAME for row in rows):
         return rows
     names = shorten_names([row[0] for row in rows], LONGEST_NAME)
@@ -156,7 +156,7 @@ def _with_short_names(rows: list[list[str]]) -> list[list[str]]:
 
 
 def format_tables(tables: Sequence[list[list[str]]]) -> list[list[str]]:
-    """Return the lines of tables whose columns have the same widths; long names are without their middle."""
+    """Return the lines of tables whose columns have the same widths; long names lose their middle."""
     tables = [_with_short_names(rows) for rows in tables]
     widths = [max(map(len, column)) for column in zip(*(row for rows in tables for row in rows), strict=True)]
 

@@ -105,11 +105,12 @@ def test_a_former_name_is_understood_and_says_the_new_one(call: Any, given: dict
         found = call(data, **given)
     old = [name for name in given if name in former]
     assert [str(each.message) for each in warned if each.category is FutureWarning] == [
-        f"{name}= of {call.__name__}() is called {former[name]}= now, and goes in 0.6" for name in old
+        f"{name}= of {call.__name__}() is now called {former[name]}=; the old name will be removed in 0.6"
+        for name in old
     ]
     assert all(each.filename == __file__ for each in warned if each.category is FutureWarning)
     assert shown(found) == shown(call(data, **{former.get(name, name): value for name, value in given.items()}))
-    with pytest.raises(TypeError, match=rf"{former[old[0]]}= alone: {old[0]}= is its former name, and both are given"):
+    with pytest.raises(TypeError, match=rf"got both {former[old[0]]}= and its former name {old[0]}="):
         call(data, **given, **{former[old[0]]: given[old[0]]})
 
 

@@ -259,7 +259,7 @@ def test_pools_pickled_by_0_3_are_rankings() -> None:
     """The state that a PooledRanking had, with and without names."""
     from fastevals.many import folds
 
-    with pytest.warns(FutureWarning, match="PooledRanking is called fastevals.Ranking now, and goes in 0.6"):
+    with pytest.warns(FutureWarning, match="PooledRanking is now called fastevals.Ranking; the old name"):
         assert fe.PooledRanking is folds.PooledRanking is fe.Ranking
     with pytest.raises(TypeError, match=r"^[^?]*\(did you mean 'sample_weight'\?\)$"):  # which is said once
         fe.Ranking([0, 1], [0, 1], weights=[1, 1])

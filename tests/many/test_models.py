@@ -363,7 +363,7 @@ S = [[1, 2, 3, 4], [4, 3, 2, 1]]
         (lambda: batch_metrics(Y, S, ["roc_auc", "accuracy"]), "metrics must all be of labels, all of scores"),
         (lambda: batch_metrics(Y, S, lambda counts: 1.0), "metrics must include a metric with a name"),
         (lambda: batch_metrics(Y, [Y, Y], "accuracy", pos_label=7), "pos_label must be a label of the data"),
-        (lambda: batch_metrics(Y, [Y, Y], "r2", pos_label=1), "pos_label goes with metrics of classes"),
+        (lambda: batch_metrics(Y, [Y, Y], "r2", pos_label=1), "pos_label applies only to metrics of classes"),
         (lambda: batch_metrics(Y, [Y, list("abab")], "accuracy"), "predictions must"),
         (lambda: batch_metrics(Y, {"a": list("abab")}, "accuracy"), r"y_true has numbers and predictions\['a'\] has"),
         (lambda: batch_metrics(Y, [[0, 1, 0.5, 1]], "accuracy"), r"predictions\[0\] must hold class labels"),

@@ -399,7 +399,7 @@ def test_ends_of_names_are_the_option_k():
         ("recip_rank", "(did you mean 'mrr'?)"),
         ("success@5", "(did you mean 'hit_rate'?)"),
         ("P@5", "(did you mean 'precision_at_k'?)"),
-        ("f1@5", "f1(k=5): k= is not an option of it"),
+        ("f1@5", "f1(k=5) has no option k="),
         (len, "metrics must hold names or metric(...), got"),
         (metric("ndcg", k=0), "k must be an integer"),
         (metric("ndcg", k=2.5), "k must be an integer"),

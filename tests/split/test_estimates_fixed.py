@@ -428,7 +428,7 @@ FOLDS = [0, 0, 1, 1]
         ((Y, P, [0, 0, 9, 1], "accuracy"), {}, "splits must hold fold numbers below the number of rows, 4, got 9"),
         ((Y, P, [0, 0, 2, 2], "accuracy"), {}, "splits: the test set of repetition 0, fold 1 is empty"),
         ((Y, P, [[0, 0, 1, 1], [1, 1, 1, 1]], "accuracy"), {}, "the test set of repetition 1, fold 0 is empty"),
-        ((Y, P, KFold, "accuracy"), {}, "splits must be a splitter, got the class KFold: make one of it"),
+        ((Y, P, KFold, "accuracy"), {}, "splits must be a splitter, got the class KFold: pass an instance"),
         (
             (Y[[0, 1] * 50], P[[0, 1] * 50], LeavePOut(9), "accuracy"),
             {},
@@ -445,7 +445,7 @@ FOLDS = [0, 0, 1, 1]
         ((Y, P, FOLDS, "roc"), {}, "metrics must be one of"),
         ((Y, P, FOLDS, []), {}, "metrics is empty"),
         ((Y, P, FOLDS, metric("recall", average=None)), {}, r"metric recall\(average=None\) must give one number"),
-        ((Y, P, FOLDS, MetricSpec("accuracy", {"beta": 2})), {}, "beta= is not an option"),
+        ((Y, P, FOLDS, MetricSpec("accuracy", {"beta": 2})), {}, "has no option beta="),
         ((Y, P, FOLDS, {"f": lambda y, p: p}), {}, "metric f must give one real number for each test set, got array"),
         (
             (Y, [0, 1, 2, 1], FOLDS, "accuracy"),
@@ -463,8 +463,8 @@ FOLDS = [0, 0, 1, 1]
         ((Y, [0, 2.0, 1, 1], FOLDS, "brier_score"), {}, r"y_pred must hold probabilities, in \[0, 1\], got 2.0"),
         (([0, 1, 2, 1], P, FOLDS, "roc_auc"), {}, "y_true must have two classes, got 3 labels"),
         ((["a", "b", "a", "b"], P, FOLDS, "roc_auc"), {}, "pos_label must say which is positive"),
-        ((Y, P, FOLDS, "r2"), {"pos_label": 1}, "pos_label goes with metrics of two classes"),
-        ((Y, P, FOLDS, "r2"), {"labels": [0, 1]}, "labels goes with metrics of predicted labels"),
+        ((Y, P, FOLDS, "r2"), {"pos_label": 1}, "pos_label applies only to metrics of two classes"),
+        ((Y, P, FOLDS, "r2"), {"labels": [0, 1]}, "labels applies only to metrics of predicted labels"),
         ((Y, P, FOLDS, "accuracy"), {"labels": [0, 2]}, "labels must hold every label that occurs; missing: 1"),
         ((Y, P, FOLDS, "accuracy"), {"pos_label": 7}, "pos_label must be a label of y_true"),
         ((Y, P, FOLDS, "accuracy"), {"confidence_level": 1.0}, "confidence_level must be in"),

@@ -114,7 +114,7 @@ def test_permutations_are_all_swaps_of_rows(bins: dict[str, Any]) -> None:
         ({"n_bins": 0}, "n_bins must be an integer from 1 to 1000000, got 0"),
         ({"n_bins": None}, "n_bins must be an integer, got None"),
         ({"strategy": "equal"}, "strategy must be one of 'uniform', 'quantile'; got 'equal'"),
-        ({"bins": 5}, r"bins= is not an option of it \(did you mean 'n_bins'\?\); it takes n_bins, strategy"),
+        ({"bins": 5}, r"has no option bins= \(did you mean 'n_bins'\?\); it takes n_bins, strategy"),
     ],
 )
 def test_wrong_bins_are_named(bins: dict[str, Any], message: str) -> None:

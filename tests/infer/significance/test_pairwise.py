@@ -197,7 +197,7 @@ def test_a_constant_difference_is_told() -> None:
         (TEN, {"reference": 4}, "reference must be one of 0, 1, 2, 3; got 4"),
         (TEN, {"reference": True}, "reference must be one of"),
         (TEN, {"correction": "tukey"}, "correction must be one of"),
-        (TEN, {"n_train": 3}, "test='wilcoxon': n_train= is not an option of it"),
+        (TEN, {"n_train": 3}, "test='wilcoxon' has no option n_train="),
         (TEN, {"test": "corrected-resampled-t"}, "test='corrected-resampled-t' needs n_train=, n_test="),
         (TEN, {"test": "5x2cv-t", "numerator": "both"}, "numerator must be one of"),
         (TEN, {"test": "permutation", "n_resamples": 0}, "n_resamples must be an integer"),
