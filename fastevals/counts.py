@@ -21,7 +21,7 @@ from fastevals.results import Frozen
 SMALL_ROWS = 2**31  # rows, below which a product of two totals fits in 64-bit integers
 MOST_ROWS = 2**62  # rows
 FROM_ROWS = "compute it from rows in memory, or use a ProbabilitySummary for metrics of probabilities"
-USUAL_SUM = 2.0**240  # weights whose sum is between this and 1 / this need no scaling, nor do products of such sums
+USUAL_SUM = 2.0**240  # sums of weights within this factor of 1 need no scaling, nor do their products
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,6 +1,7 @@
-"""Metrics of predicted numbers: one pass that adds up, and the median.
+"""Metrics of predicted numbers: sums from one pass over the rows, and the median.
 
-Squared, absolute and relative errors are sums (`RegressionSums`). The median is not: see `exact_median`.
+Metrics of squared, absolute and relative errors are computed from sums (`RegressionSums`). For the median see
+`exact_median`.
 """
 
 from __future__ import annotations
@@ -40,14 +41,14 @@ from fastevals.results import Frozen, V
 Floats = NDArray[np.float64]
 Bracket = tuple[float, float]
 
-SAMPLED_ROWS = 1 << 15  # rows that bracket the median: the pass then keeps some 2 % of all rows
-BRACKET_SIGMAS = 4.0  # half the bracket: a random sample misses the median once in 16,000
-EVERYTHING = (-1.0, math.inf)  # brackets every absolute error
-NOTHING = (math.inf, -math.inf)  # brackets none: the median is not computed
+SAMPLED_ROWS = 1 << 15  # rows that bracket the median; the pass then keeps about 2 % of all rows
+BRACKET_SIGMAS = 4.0  # half the width of the bracket: a random sample misses the median once in 16,000
+EVERYTHING = (-1.0, math.inf)  # a bracket with every absolute error
+NOTHING = (math.inf, -math.inf)  # a bracket without errors: the median is not computed
 
 
 class ErrorsAroundMedian(NamedTuple):
-    """The errors of a chunk: how many are not within a bracket (or their weights), those that are, their weights."""
+    """The errors of a chunk: the number outside a bracket (or their weights), those inside, and their weights."""
 
     outside: NDArray[Any]
     inside: Floats
@@ -60,13 +61,13 @@ def empty_outside(weighted: bool) -> NDArray[Any]:
 
 
 def bracket_median(targets: NDArray[Any], values: NDArray[Any], weights: Floats | None) -> Bracket:
-    """Return two absolute errors that have the median between them, most likely."""
+    """Return two absolute errors that very likely have the median between them."""
     if targets.size < 2 * SAMPLED_ROWS:
         return EVERYTHING
     rows = slice(None, None, targets.size // SAMPLED_ROWS)
-    with np.errstate(all="ignore"):  # the rows are not yet known to be finite
+    with np.errstate(all="ignore"):  # the rows may not be finite
         errors = np.abs(np.subtract(targets[rows], values[rows], dtype=np.float64))
-    # The share of the rows that a sample's median leaves below has a standard deviation of spread / 2 / total.
+    # The share of the rows below a sample's median has a standard deviation of spread / 2 / total.
     if weights is None:
         total, spread = errors.size, math.sqrt(errors.size)
         first, last = (math.ceil(total / 2 + BRACKET_SIGMAS / 2 * side * spread) - 1 for side in (-1, 1))
@@ -83,7 +84,7 @@ def bracket_median(targets: NDArray[Any], values: NDArray[Any], weights: Floats 
 
 
 def exact_median(bracket: Bracket, parts: Sequence[ErrorsAroundMedian], n: int) -> float | None:
-    """Return the median of the n errors in all parts, None if it is not within the bracket."""
+    """Return the median of the n errors in all parts, or None if it is outside the bracket."""
     unweighted = parts[0].weights is None
     low, high = _central_errors(bracket, parts, n) if unweighted else _weighted_central_errors(bracket, parts)
     if not bracket[0] <= low <= high <= bracket[1]:
@@ -93,10 +94,10 @@ def exact_median(bracket: Bracket, parts: Sequence[ErrorsAroundMedian], n: int) 
 
 
 def _central_errors(bracket: Bracket, parts: Sequence[ErrorsAroundMedian], n: int) -> Bracket:
-    """Return the middle two of n errors (or one twice), or -inf and inf for one outside the bracket."""
+    """Return the middle two of n errors (or one twice), or -inf and inf for errors outside the bracket."""
     before, at_low, at_high = np.sum([part.outside for part in parts], axis=0).tolist()
     if bracket[0] == bracket[1]:
-        at_high = 0  # they are those at low
+        at_high = 0  # the same errors as at the low end
     inside = np.concatenate([part.inside for part in parts])
     places = [rank - before for rank in ((n - 1) // 2, n // 2)]
     within = [place for place in places if 0 <= place < inside.size]
@@ -114,9 +115,9 @@ def _central_errors(bracket: Bracket, parts: Sequence[ErrorsAroundMedian], n: in
 
 
 def _weighted_central_errors(bracket: Bracket, parts: Sequence[ErrorsAroundMedian]) -> Bracket:
-    """`_central_errors` by weight: the error at which the weight passes half, or the two between which it is half.
+    """Return the same as `_central_errors` by weight: where the weight passes half, or the two errors around half.
 
-    Weights are added without rounding, as long as they span less than 2**53: half is hit exactly or not.
+    Weights that span less than 2**53 are added without rounding, so that half is hit exactly or not at all.
     """
     totals = [
         sum(map(Fraction, values), Fraction(0)) for values in np.stack([p.outside for p in parts], 1).reshape(5, -1)
@@ -132,37 +133,36 @@ def _weighted_central_errors(bracket: Bracket, parts: Sequence[ErrorsAroundMedia
     return float(errors[first]), float(errors[last])
 
 
-TARGETS = 4  # where the sums of the targets begin among those of `read_rows`
-ORIGIN_SAMPLE = 1024  # targets
-LEAST_SQUARES = 2.0**-900  # sums of squares below it may have lost digits
-FAR_SHARE = 0.75  # share of the squared deviations from the origin that its distance from the mean makes: at most
+TARGETS = 4  # index of the first sum of targets among those of `read_rows`
+ORIGIN_SAMPLE = 1024  # targets that are sampled for the origin
+LEAST_SQUARES = 2.0**-900  # smaller sums of squares may have lost digits
+FAR_SHARE = 0.75  # largest share of the squared deviations from the origin that its distance from the mean may have
 MOST_SHOWN = 4  # models in a repr
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RegressionMetrics(Frozen, Generic[V]):
-    """Errors of predictions: floats for one model, arrays of shape (n_models,) for many.
+    """Errors of predictions: floats for one model, arrays of shape (n_models,) for several.
 
     Attributes
     ----------
     mean_squared_error, root_mean_squared_error : float or ndarray
-        Infinite where the squares add up past the largest float (errors of about 1e154).
+        Infinite if the sum of squares exceeds the largest float (errors of about 1e154).
     mean_absolute_error, median_absolute_error : float or ndarray
-        The median is exact: the middle error, or the mean of the middle two. With weights it is the least error up to
-        which the rows have more than half the weight; or, where they have exactly half, the mean of it and the next.
+        The median is exact: the middle error, or the mean of the middle two. With weights it is the lowest error at
+        which the cumulative weight exceeds half, or, if it is exactly half, the mean of this error and the next.
     mean_absolute_percentage_error : float or ndarray
-        Mean of ``abs(y_true - y_pred) / max(2**-52, abs(y_true))``: a share (0.1 is 10 %), and huge where a target is
-        zero.
+        Mean of ``abs(y_true - y_pred) / max(2**-52, abs(y_true))``, as a share (0.1 is 10 %); huge if a target is zero.
     r2 : float or ndarray
-        ``1 - sum((y_true - y_pred)**2) / sum((y_true - mean(y_true))**2)``; NaN where the targets are constant.
+        ``1 - sum((y_true - y_pred)**2) / sum((y_true - mean(y_true))**2)``; NaN if the targets are constant.
     pinball_loss : float or ndarray
-        Mean of ``quantile * (y_true - y_pred)`` where that is positive, else of ``(quantile - 1) * (y_true - y_pred)``.
+        Mean of ``quantile * (y_true - y_pred)`` where this is positive, else of ``(quantile - 1) * (y_true - y_pred)``.
     n_samples : int
-        Rows (of weight above zero).
+        Rows of weight above zero.
     quantile : float
-        That of `pinball_loss`.
+        The quantile of `pinball_loss`.
     names : tuple or None
-        The models' names in order, where they had any.
+        The models' names in order, if they have names.
 
     Examples
     --------
@@ -206,18 +206,18 @@ def regression_metrics(
 ) -> RegressionMetrics[Any]:
     """Compute the usual errors of predicted numbers in one pass over the rows.
 
-    Values are read as float64: integers past 2**53 and longer floats are rounded first.
+    Values are read as float64: longer floats are rounded first, and integers that would be rounded are refused.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         Targets: finite numbers.
     y_pred : array-like of shape (n_samples,) or (n_models, n_samples), mapping of name to array-like, or frame
-        Predictions of one model, or of many: one a row, an entry or a column.
+        Predictions of one model, or of several: one per row, entry or column.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights, not negative. Rows of weight zero are left out.
+        Row weights, at least 0. Rows of weight zero are left out.
     quantile : float, default=0.5
-        Of the pinball loss, in [0, 1]. At 0.5 the loss is half the mean absolute error.
+        Quantile of the pinball loss, in [0, 1]. At 0.5 the loss is half the mean absolute error.
 
     Returns
     -------
@@ -226,18 +226,18 @@ def regression_metrics(
     Raises
     ------
     ValueError
-        If inputs are empty, differ in length, do not hold finite real numbers, or `quantile` is outside [0, 1].
+        If inputs are empty, differ in length or do not hold finite real numbers, or if `quantile` is outside [0, 1].
 
     Warns
     -----
     UndefinedMetricWarning
-        If `r2` is NaN: all targets are equal, a single one included, or errors are past the largest float.
-        (scikit-learn gives 1.0 for perfect and 0.0 for other predictions of two or more constant targets.)
+        If `r2` is NaN because all targets are equal (or there is only one), or because errors exceed the largest float.
+        (For two or more equal targets scikit-learn returns 1.0 if predictions are perfect, and 0.0 otherwise.)
 
     Notes
     -----
-    Takes memory of some 6 % of the predictions', or as much as the predictions of one model where a sample of every
-    so many rows misleads about the median. Results are the same bits at any number of threads.
+    Takes about 6 % of the memory of the predictions, or as much as one model's predictions if a regular sample of rows
+    misleads about the median. Results are the same to the bit with any number of threads.
 
     References
     ----------
@@ -266,7 +266,7 @@ def regression_metrics(
         weights = as_weights("sample_weight", sample_weight)
         check_same_length(y_true=targets, sample_weight=weights)
         if not weights.all():
-            _check_finite(targets, labelled)  # while the rows are still the user's
+            _check_finite(targets, labelled)  # before rows are dropped: errors number the user's rows
             rows = weights != 0
             targets, weights = targets[rows], weights[rows]
             kept = {label: values[rows] for label, values in labelled.items()}
@@ -288,12 +288,12 @@ def sum_errors(
     *,
     median: bool = True,
 ) -> tuple[RegressionSums, dict[str, Floats]]:
-    """Return the sums of each model, of rows whose weights are above zero, and the metrics that they don't tell.
+    """Return each model's sums over rows with positive weights, and the metrics that sums do not determine.
 
-    These are the median, and metrics of squares that over- or underflow.
+    These metrics are the median, and metrics of squares that over- or underflow.
     """
     if weights is not None:
-        weights = in_usual_unit(weights)  # else products with errors over- or underflow before errors do
+        weights = in_usual_unit(weights)  # otherwise products with errors over- or underflow before errors do
     brackets = [NOTHING] * len(predictions)
     if median:
         brackets = run(lambda values: bracket_median(targets, values, weights), predictions)
@@ -315,14 +315,14 @@ def sum_errors(
 def sum_drawn_errors(
     targets: NDArray[Any], predictions: Sequence[NDArray[Any]], weights: NDArray[Any], origin: float
 ) -> tuple[RegressionSums, NDArray[np.bool_]]:
-    """Return the sums of each model, of rows whose weights, or times that they were drawn, may be zero.
+    """Return each model's sums over rows whose weights, or numbers of draws, may be zero.
 
-    Rows are read in order, none is copied. With them which models' sums may have lost digits, or be NaN: those need
-    `sum_errors` of the rows that were drawn. `origin` is what deviations of targets are measured from.
+    Rows are read in order, without a copy. Also returns which models' sums may have lost digits or be NaN: for these
+    call `sum_errors` on the drawn rows. `origin` is what deviations of targets are measured from.
     """
     totals, _ = _read_rows(targets, predictions, weights, [NOTHING] * len(predictions), origin)
     weight, first, second = totals[0, TARGETS:].tolist()
-    if not weight > 1 / USUAL_WEIGHT:  # no row, or such as `in_usual_unit` is for
+    if not weight > 1 / USUAL_WEIGHT:  # no row, or weights that need `in_usual_unit`
         return _as_sums(np.full_like(totals, np.nan)), np.ones(len(predictions), dtype=np.bool_)
     sums = _as_sums(totals)
     lost = ~np.isfinite(totals[:, :TARGETS]).all(axis=1)
@@ -338,14 +338,14 @@ def _as_sums(totals: Floats) -> RegressionSums:
 
 
 def in_range(sums: Any) -> Any:
-    """Return which sums of squares are sure to have lost nothing: neither near zero nor past the largest float."""
+    """Return which sums of squares have certainly lost nothing: neither near zero nor beyond the largest float."""
     return (np.asarray(sums) > LEAST_SQUARES) & np.isfinite(sums)
 
 
 def _exact_squares(
     sums: RegressionSums, targets: NDArray[Any], predictions: Sequence[NDArray[Any]], weights: Floats | None
 ) -> dict[str, Floats]:
-    """Return the metrics of squares if some over- or underflow, these computed anew in units of their own."""
+    """Return the metrics of squares if some over- or underflow, recomputed in suitable units."""
     lost = ~in_range(sums.square) & (sums.over + sums.under > 0)
     lost_targets = not in_range(sums.scatter) and not (targets == targets[0]).all()
     if not (lost_targets or lost.any()):
@@ -369,7 +369,7 @@ def _exact_squares(
 
 
 def mean_square(values: Any, others: Any, weights: Floats | None) -> tuple[float, int]:
-    """Return the mean square of differences times a power of two with which it is near 1, and that one's exponent."""
+    """Return the mean square of differences, scaled by a power of two to be near 1, and the power's exponent."""
     with np.errstate(over="ignore"):
         differences, half = np.subtract(values, others, dtype=np.float64), 0
     if not np.isfinite(differences).all():
@@ -382,14 +382,14 @@ def _warn_no_r2(targets: NDArray[Any]) -> None:
     if (targets == targets[0]).all():
         warn_undefined("r2", f"y_true is constant ({targets[0]:g} in {targets.size} rows)")
     else:
-        warn_undefined("r2", "the squared errors are past the floats")
+        warn_undefined("r2", "the squared errors exceed the largest float")
 
 
 # The pass ---------------------------------------------------------------------------------------------------------
 
 
 class _Space(NamedTuple):
-    """Working memory of one thread: the errors of a stretch, and those kept of a chunk with their weights."""
+    """Working memory of one thread: a stretch's errors, and the errors kept from a chunk with their weights."""
 
     errors: Floats
     inside: Floats
@@ -407,7 +407,7 @@ def _read_rows(
     brackets: Sequence[Bracket],
     origin: float,
 ) -> tuple[Floats, list[list[ErrorsAroundMedian]]]:
-    """Read all rows; return each model's sums (the first's have the targets') and the errors around its median."""
+    """Read all rows; return each model's sums (the first model's include the targets') and errors around its median."""
     parts = chunks(targets.size)
 
     def read(item: tuple[int, slice], space: _Space) -> tuple[Floats, ErrorsAroundMedian]:
@@ -421,7 +421,7 @@ def _read_rows(
         inside_weights = None if kept is None else kept[:n_inside].copy()
         return sums, ErrorsAroundMedian(outside, inside[:n_inside].copy(), inside_weights)
 
-    items = [(model, part) for part in parts for model in range(len(predictions))]  # targets are then in the cache
+    items = [(model, part) for part in parts for model in range(len(predictions))]  # in this order, targets stay cached
     results = run(read, items, workspace=lambda: _Space.of(parts[0].stop, weights is not None))
     by_model = [results[i :: len(predictions)] for i in range(len(predictions))]
     totals = np.zeros((len(predictions), SUMS, 2))
@@ -431,7 +431,7 @@ def _read_rows(
 
 
 def choose_origin(targets: NDArray[Any]) -> float:
-    """Return a target near the middle to measure deviations from: far from zero a mean is rounded more."""
+    """Return a target near the middle as the origin of deviations, because means far from zero are less precise."""
     sample = np.sort(targets[:: max(targets.size // ORIGIN_SAMPLE, 1)])
     return float(sample[sample.size // 2])
 
@@ -443,7 +443,7 @@ def _median(
     bracket: Bracket,
     parts: Sequence[ErrorsAroundMedian],
 ) -> float:
-    """Return the exact median absolute error; read the rows again if it is not within the bracket."""
+    """Return the exact median absolute error; read the rows again if it is outside the bracket."""
     median = exact_median(bracket, parts, targets.size)
     if median is not None:
         return median
@@ -455,9 +455,9 @@ def _median(
 
 
 def as_double(name: str, values: NDArray[Any]) -> NDArray[Any]:
-    """Return an array that blocks of float64 can be made of: itself, unless its floats are longer.
+    """Return an array from which blocks of float64 can be made: unchanged, unless its floats are longer.
 
-    Raise if a float64 would round an integer: the difference of two of these may be all that there is.
+    Raise if float64 would round an integer, since differences may depend on the lost digits.
     """
     check_exact_integers(name, values)
     if values.dtype.kind != "f" or values.dtype.itemsize <= FLOAT64.itemsize:
@@ -475,7 +475,7 @@ def _check_finite(targets: NDArray[Any], labelled: dict[str, NDArray[Any]]) -> N
 
 
 def _format(value: Any) -> str:
-    """Return a number, or the first of many, in few digits."""
+    """Return a number, or the first of several, with few digits."""
     if not isinstance(value, np.ndarray):
         return f"{value:.4g}"
     shown = ", ".join(f"{each:.4g}" for each in value[:MOST_SHOWN])
