@@ -54,12 +54,12 @@ def exact_auc(counts: ThresholdCounts) -> Fraction:
 
 
 def roc_auc(counts: ThresholdCounts) -> float:
-    """Return the area under the ROC curve: the chance that a positive ranks above a negative, a tie as half (2.20)."""
+    """Return the area under the ROC curve: the chance that a positive outranks a negative, ties count half (2.20)."""
     return math.nan if one_class(counts) else float(exact_auc(counts))
 
 
 def rank_loss(counts: ThresholdCounts) -> float:
-    """Return 1 - AUC: the share of pairs ranked wrong, a tie as half (2.21)."""
+    """Return 1 - AUC: the share of pairs ranked wrong, ties counting half (2.21)."""
     return math.nan if one_class(counts) else float(1 - exact_auc(counts))
 
 
