@@ -41,8 +41,9 @@ def overfitting() -> Answer:
     fits = compute_fits(polynomial, x, y, "degree", (1, 3, 13), truth=lambda points: np.sin(2 * np.pi * points))
     return Answer(
         [
-            f"Degree 1 underfits: its mean squared error is large on training rows ({line:.3f}) and on new rows "
-            f"({line_new:.3f}). Degree 13 overfits: its training error is the smallest ({high:.3f}), its error on new "
+            "Degree 1 underfits and degree 13 overfits.",
+            f"Degree 1: the mean squared error is large on training rows ({line:.3f}) and on new rows "
+            f"({line_new:.3f}). Degree 13: the training error is the smallest ({high:.3f}), the error on new "
             f"rows the largest ({high_new:.3g}). Degree 3 has the smallest error on new rows ({cubic_new:.3f}).",
             f"The variance of the noise is {NOISE**2:.2f}. A training error below it, as for degree 13, means that the "
             "fit follows the noise. The picture shows this: the curve of degree 13 passes close to every training row "
@@ -80,7 +81,8 @@ def bias_variance() -> Answer:
     sample = "a sample of 200 test points: only on average are the squared noise 0.09 and the cross term 0"
     return Answer(
         [
-            f"Degree {best} is best. Below it the bias dominates: for a line, squared bias is "
+            f"Degree {best} is best.",
+            "Below it the bias dominates: for a line, squared bias is "
             f"{parts['bias_squared'][1]:.3f} of an expected loss of {curve.expected_loss[1]:.3f}. Above it the "
             f"variance grows, from {parts['variance'][best]:.3f} to {parts['variance'][8]:.3f} at degree 8, because "
             "the polynomials follow the noise of their training sets.",

@@ -38,7 +38,8 @@ def exercise_2_1() -> Answer:
     misprint = "public solutions print C(500, 175)^2: a test set of 300 rows has 150 of each class, not 175"
     return Answer(
         [
-            "There are C(500, 150)^2 stratified splits, which is the number that the chapter asks for. It has "
+            "There are C(500, 150)^2 stratified splits, which is the number that the chapter asks for.",
+            "It has "
             f"{len(str(stratified))} digits. Without stratification there are C(1000, 300), a number of "
             f"{len(str(plain))} digits, so one in {plain / stratified:.0f} splits is stratified.",
             "C(500, 150) = C(500, 350), so it does not matter whether test or training rows are chosen. "
@@ -135,7 +136,8 @@ def exercise_2_4() -> Answer:
     }
     return Answer(
         [
-            "TPR is recall. FPR follows from precision P and recall R: FPR = (m+ / m-) R (1 - P) / P, where m+ and m- "
+            "TPR is recall, and FPR follows from precision and recall.",
+            "With precision P and recall R, FPR = (m+ / m-) R (1 - P) / P, where m+ and m- "
             "are the numbers of positive and negative rows.",
             "So a point of the P-R curve with P > 0 determines a point of the ROC curve, and vice versa. The class "
             "ratio enters P but neither TPR nor FPR.",
@@ -160,6 +162,7 @@ def exercise_2_5() -> Answer:
         rows[name] = [area, each.roc_auc(), each.rank_loss(), area + each.rank_loss()]
     return Answer(
         [
+            "The area above the curve and the rank loss count the same pairs.",
             "Each positive row lifts the ROC curve by 1 / m+. To the left of this step lie the negatives that score "
             "higher, each 1 / m- wide: these pairs are the area above the curve. A group of tied scores gives a "
             "sloping segment. It leaves half of its rectangle above the curve, as the 1/2 in the rank loss does.",
@@ -191,7 +194,8 @@ def exercise_2_6() -> Answer:
     least = float(rows["prior 0.5"][-1])
     return Answer(
         [
-            "E = (1 - p) FPR + p (1 - TPR), where p is the share of positive rows. Each point of the ROC curve has one "
+            "E = (1 - p) FPR + p (1 - TPR), where p is the share of positive rows.",
+            "Each point of the ROC curve has one "
             "error rate, and points with equal error rates lie on a line of slope (1 - p) / p.",
             "The least error rate is at the point of the convex hull that such a line touches first from the upper "
             "left. So the prior decides which threshold is best, as the table shows.",
@@ -221,7 +225,8 @@ def exercise_2_7() -> Answer:
     of_hull = len(roc.hull().fpr)
     return Answer(
         [
-            "Yes, if the cost curve is the set of its lines. The ROC point (FPR, TPR) becomes the line from (0, FPR) "
+            "Yes, if the cost curve is the set of its lines.",
+            "The ROC point (FPR, TPR) becomes the line from (0, FPR) "
             "to (1, 1 - TPR), and a line gives its point back.",
             "The lower envelope alone does not give the ROC curve back: only points on the convex hull touch it. "
             f"{len(points)} points of this ROC curve have {of_hull} corners on the hull. Two ROC curves with the same "
@@ -261,10 +266,11 @@ def exercise_2_8() -> Answer:
     }
     return Answer(
         [
+            "Min-max scaling has a fixed range but suffers more from outliers; z-scores have no fixed range.",
             "Min-max scaling guarantees the range [0, 1] on the rows that define it. New rows can leave that range, "
             "and one outlier squeezes all others together: with a typing error of 2300 horsepower, the 392 cars keep "
             f"{100 * float(rows['min-max'][3]):.0f} % of their range.",
-            "z-scores have no fixed range. They need a mean and a standard deviation, which an outlier also moves, but "
+            "z-scores need a mean and a standard deviation, which an outlier also moves, but "
             f"less: the cars keep {100 * float(rows['z-score'][3]):.0f} % of their range.",
             "Both are increasing functions, so neither changes an AUC. Distances do change. For the "
             "nearest neighbour on displacement and acceleration, scaling raises the error, because it gives "
@@ -307,11 +313,12 @@ def exercise_2_9() -> Answer:
     by_hand = float(((observed - expected) ** 2 / expected).sum())
     return Answer(
         [
+            f"Here the statistic, 3.5, is below the critical value 3.841 (p = {plain.pvalue:.4f}), so the "
+            "hypothesis is not rejected.",
             "(1) State the hypothesis: both algorithms have the same error rate. (2) Derive the expected counts: 28 "
             "and 28. (3) Add up (observed - expected)^2 / expected: 49 / 28 + 49 / 28 = 3.5. (4) Compare with the "
             "chi-squared distribution with 1 degree of freedom, the number of cells minus 1. (5) Reject if the "
             "statistic is above the critical value, 3.841 at level 0.05.",
-            f"3.5 is below 3.841 (p = {plain.pvalue:.4f}): the hypothesis is not rejected.",
             "A chi-squared test is two-sided in the counts but rejects only large values of the statistic. The "
             f"distribution is an approximation. Yates' correction, (|35 - 21| - 1)^2 / 56 = {corrected.statistic:.3f}, "
             "makes it closer; with few counts the exact binomial test is better.",
@@ -347,6 +354,7 @@ def exercise_2_10() -> Answer:
     most, least = max(row[2] for row in rows.values()), min(row[2] for row in rows.values())
     return Answer(
         [
+            "They use different critical values: (2.35) rejects at least as often.",
             "(2.35) is an increasing function of (2.34), so both order results in the same way. They differ in the "
             "distribution they are compared with, and so in the critical value. In the table both critical values are "
             "in units of (2.34).",

@@ -152,30 +152,32 @@ def misprints() -> Answer:
     critical_rate, interval = critical(test) / 10, test.confidence_interval
     as_printed = interval.low if interval else np.nan
     rows = {
-        "F1, notes on measures": ("2 TP / (m + TP + TN)", "2 TP / (m + TP - TN)"),
-        "micro F1, course": ("2 R R / (P + R), named micro-R1", "2 P R / (P + R)"),
-        "ROC axes, notes on the chapter": ("x: TPR, y: FPR", "x: FPR, y: TPR"),
-        "leave-one-out, notes on the chapter": ("k = 1", "k = m"),
-        "errors, notes on the chapter": ("training error: expectation", "generalisation error: expectation"),
-        "mean squared error, notes on 2.1 to 2.3": ("variance + bias", "variance + bias squared"),
-        "F-beta, notes on measures": ("1 / F1 = ...", "1 / F-beta = ..."),
-        "(2.27), book to its 30th printing": (
-            "max e with P(X > e0 m | e) < alpha",
-            "min e with P(X > e m | e0) < alpha",
+        "F1": ("notes on measures", "2 TP / (m + TP + TN)", "2 TP / (m + TP - TN)"),
+        "micro F1": ("course", "2 R R / (P + R), named micro-R1", "2 P R / (P + R)"),
+        "ROC axes": ("notes on the chapter", "x: TPR, y: FPR", "x: FPR, y: TPR"),
+        "leave-one-out": ("notes on the chapter", "k = 1", "k = m"),
+        "expectation over new rows": ("notes on the chapter", "training error", "generalisation error"),
+        "mean squared error": ("notes on 2.1 to 2.3", "variance + bias", "variance + bias squared"),
+        "F-beta": ("notes on measures", "1 / F1 = ...", "1 / F-beta = ..."),
+        "(2.27)": (
+            "book to its 30th printing", "max e with P(X > e0 m | e) < alpha", "min e with P(X > e m | e0) < alpha",
         ),
-        "McNemar's chi-squared, course": ("(|b - c|^2 - 1) / (b + c)", "(|b - c| - 1)^2 / (b + c)"),
-        "5x2cv variance, notes": ("sum of deviations", "sum of squared deviations"),
-        "exercise 2.1, public solutions": ("C(500, 175)^2", "C(500, 150)^2"),
-    }
+        "McNemar's chi-squared": ("course", "(|b - c|^2 - 1) / (b + c)", "(|b - c| - 1)^2 / (b + c)"),
+        "5x2cv variance": ("notes", "sum of deviations", "sum of squared deviations"),
+        "exercise 2.1": ("public solutions", "C(500, 175)^2", "C(500, 150)^2"),
+    }  # fmt: skip
     costs = {
-        "book (2.23), notes on the chapter, course": ("false negative", "class 0 is positive"),
-        "notes on measures": ("false positive", "class 1 is positive"),
-        "fastevals": ("not used: cost_fn and cost_fp say which error", "a cost matrix is indexed [true, predicted]"),
+        **dict.fromkeys(
+            ("book (2.23)", "notes on the chapter", "course"), ("false negative", "class 0 is the positive class")
+        ),
+        "notes on measures": ("false positive", "class 1 is the positive class"),
+        "fastevals": ("not used", "cost_fn and cost_fp; a cost matrix is indexed [true, predicted]"),
     }
     swapped = "swapped axes: this is the area on the other side of the curve"
     return Answer(
         [
-            "The first table lists them. The last table shows how some of them change a figure.",
+            f"The first table lists {len(rows)} misprints.",
+            "The last table shows how some of them change a figure.",
             "cost01 is no misprint, but its meaning depends on which class is called 0. Read the definition before you "
             f"copy a cost: with cost01 = 5 and cost10 = 1 the total cost here is {5 * fn + fp} if cost01 is the cost "
             f"of a false negative, and {5 * fp + fn} if it is the cost of a false positive.",
@@ -204,7 +206,7 @@ def misprints() -> Answer:
             ),
         ],
         [
-            table("Misprints", ["Formula", "printed", "right"], rows),
-            table("cost01 is the cost of a ...", ["Source", "meaning", "since"], costs),
+            table("Misprints", ["Formula", "source", "printed", "right"], rows),
+            table("cost01 is the cost of a ...", ["Source", "error", "because"], costs),
         ],
     )  # fmt: skip

@@ -28,7 +28,7 @@ def scored_instances() -> Answer:
     at_half = ranking.confusion_at(0.5)
     return Answer(
         [
-            f"The positive row scores higher in {100 * ranking.roc_auc():.0f} % of the 100 pairs, which is the AUC. "
+            f"The positive row scores higher in {100 * ranking.roc_auc():.0f} % of the 100 pairs, which is the AUC.",
             f"The rank loss is the rest, {ranking.rank_loss():.2f}.",
             f"The threshold {threshold} has the highest accuracy, {accuracy:.2f}. The obvious threshold, 0.5, has only "
             f"{at_half.accuracy():.2f}, because these scores are not probabilities.",
@@ -75,8 +75,9 @@ def quotas() -> Answer:
     equal = ranking.break_even_point()
     return Answer(
         [
-            "The points are in the table: threshold_for(n_predicted=k) returns the threshold for a quota, and "
-            "confusion_at the counts at that threshold.",
+            "The table lists the points.",
+            "threshold_for(n_predicted=k) returns the threshold for a quota, and confusion_at the counts at that "
+            "threshold.",
             "precision_recall_curve returns all points in one call. The scores have no ties, so its k-th point is "
             "(R_k, P_k). With ties a quota can end inside a group of equal scores, which no threshold can split.",
             f"Where the quota equals the number of positive rows, k = 10, recall and precision are equal: "
@@ -119,8 +120,9 @@ def tenfold_negatives() -> Answer:
     precision = found[names[1]][-1]
     return Answer(
         [
-            "The ROC curve stays the same, since TPR and FPR are rates within one class: the AUC is "
-            f"{one.roc_auc():.2f} both times. The P-R curve falls: average precision drops from "
+            "The ROC curve stays the same, and the P-R curve falls.",
+            "TPR and FPR are rates within one class, so the AUC is "
+            f"{one.roc_auc():.2f} both times. Average precision drops from "
             f"{one.average_precision():.3f} to {ten.average_precision():.3f}.",
             "At a fixed threshold, P = 1 / (1 + (m- / m+) FPR / TPR). Ten times the negatives multiply FP by ten, so "
             f"at 0.54 the precision drops from {found[names[0]][-1]:.3f} to {precision:.3f} while recall stays "
@@ -211,8 +213,8 @@ def macro_micro() -> Answer:
     most = max(abs(one - other) for one, other in areas.values())
     return Answer(
         [
-            "random_forest has the highest precision and F1 by both averages, and the lowest cost curve. naive_bayes "
-            "finds nearly all 8s, but also predicts more than three other digits as 8 for each of them.",
+            "random_forest has the highest precision and F1 by both averages, and the lowest cost curve.",
+            "naive_bayes finds nearly all 8s, but also predicts more than three other digits as 8 for each of them.",
             "Macro averages the rates of the folds, micro pools their counts. The two agree here because the folds are "
             f"stratified and equally large: the areas of the cost curves differ by at most {most:.4f}. They differ "
             "where folds or classes differ in size.",

@@ -50,7 +50,7 @@ def critical_values() -> Answer:
     columns = ["", *map(str, counts)]
     return Answer(
         [
-            "Every test computes its own critical value (critical_value, critical_difference), so no table is needed. "
+            "Every test computes its own critical value (critical_value, critical_difference), so no table is needed.",
             "The tables below are computed in this way.",
         ],
         [
@@ -161,8 +161,8 @@ def psnr_cameraman() -> Answer:
         ]
     return Answer(
         [
-            "All four: at level 0.05 every mean is significantly above 20 dB. With Holm's correction for four tests "
-            f"the largest p-value is still {adjusted[0]:.3f}, for K-SVD.",
+            "All four: at level 0.05 every mean is significantly above 20 dB.",
+            f"With Holm's correction for four tests the largest p-value is still {adjusted[0]:.3f}, for K-SVD.",
             "The t-test assumes nine independent values. These come from one image at nine increasing levels of noise, "
             "so the conclusion holds only for the mean over these levels. The last column of the table says more: the "
             "highest noise at which each algorithm is above 20 dB.",
@@ -192,7 +192,8 @@ def psnr() -> Answer:
     chi_square, chi_square_every = (friedman_test(each, statistic="chi-square") for each in (at_20, every))
     return Answer(
         [
-            f"They differ at sigma = 20: F = {friedman.statistic:.2f}, p = {friedman.pvalue:.4f}. Nemenyi's test finds "
+            f"They differ at sigma = 20: F = {friedman.statistic:.2f}, p = {friedman.pvalue:.4f}.",
+            "Nemenyi's test finds "
             "a difference between K-SVD and K-SVD-N-NL, the algorithms with the worst and the best mean rank (3.6 and "
             f"1.2, critical difference {at_five.critical_difference:.3f}).",
             "Over all 45 blocks five of the six pairs differ. But the nine noise levels of one image are not "

@@ -66,7 +66,7 @@ def splits() -> Answer:
             "for a learner that overfits, because it gives the empirical error, 0, a weight of 0.368. .632+ measures "
             f"the overfitting (relative overfitting rate {parts.relative_overfitting_rate:.2f}) and lowers that "
             "weight, but here not enough.",
-            "The second picture shows how each scheme deals 24 rows of two classes.",
+            "The second picture shows how each scheme deals 12 rows of two classes.",
         ],
         [
             Comparison("share of rows left out of a bootstrap sample", float(left_out), "0.368", "book"),
@@ -159,8 +159,8 @@ def _loss(y: Any, predicted: Any, splitter: Any, metric: str) -> ErrorEstimate:
 
 
 def _dealt() -> list[Panel]:
-    """Draw how four schemes deal 24 rows, two thirds of them negative."""
-    y = np.tile([0, 0, 1], 8)
+    """Draw how four schemes deal 12 rows, two thirds of them negative."""
+    y = np.tile([0, 0, 1], 4)
     shown = {
         "hold-out, stratified": HoldOut(0.25, n_repeats=4, stratified=True, rng=0),
         "4 folds, stratified": KFold(4, stratified=True, rng=0),

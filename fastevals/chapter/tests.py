@@ -55,8 +55,8 @@ def binomial() -> Answer:
     highest = {m: critical(binomial_error_test(0, m, 0.3)) / m for m in (10, 100, 1000)}
     return Answer(
         [
-            f"No. At an error rate of 0.30, five or more errors in ten rows have probability {worst.pvalue:.3f}. The "
-            f"worst of sixteen experiments has five or more with probability {of_sixteen.pvalue:.3f}.",
+            f"No: at an error rate of 0.30, five or more errors in ten rows have probability {worst.pvalue:.3f}.",
+            f"The worst of sixteen experiments has five or more with probability {of_sixteen.pvalue:.3f}.",
             "The course's 0.047 is the probability of more than 5 errors. A p-value includes the observed number, and "
             "a test of an experiment that was selected as the worst must correct for the selection.",
             "The 160 rows pooled show the opposite: with 35 errors, the error rate is significantly below 0.30 (95 % "
@@ -190,9 +190,9 @@ def mcnemar() -> Answer:
     )
     return Answer(
         [
-            f"No significant difference: B is right on 91 of 140 rows (65 %) and A on 77 (55 %). On {b + c} rows only "
-            f"one is right, on 35 of them B (odds ratio {exact.effect:.2f}, {_interval(exact)}; McNemar's exact test, "
-            f"p = {exact.pvalue:.4f}).",
+            "No significant difference: B is right on 91 of 140 rows (65 %) and A on 77 (55 %).",
+            f"On {b + c} rows only one is right, on 35 of them B (odds ratio {exact.effect:.2f}, {_interval(exact)}; "
+            f"McNemar's exact test, p = {exact.pvalue:.4f}).",
             "Rows on which both are right, or both wrong, do not enter the test.",
             "The course finds a difference, with p = 0.0010. Its formula prints |b - c|^2 - 1 instead of "
             f"(|b - c| - 1)^2. That gives {as_printed:.3f}, not 10.73 either. Its text also swaps the algorithms: it "
