@@ -1,4 +1,4 @@
-"""Models on the same rows: differences of any metric, with simultaneous intervals and p-values."""
+"""Compare models on the same rows: differences in any metric, with simultaneous intervals and p-values."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from fastevals.results import (
     number_or_array,
 )
 
-MOST_ROWS = 45  # of a metric, in one
+MOST_ROWS = 45  # printed for each metric
 
 Floats = NDArray[np.float64]
 
@@ -64,23 +64,23 @@ def compare_rankings(
     keep_distribution: bool = False,
     progress: bool = False,
 ) -> ModelComparison:
-    """Compare models on the same rows, by any metrics, with one paired bootstrap.
+    """Compare models on the same rows by any metrics, with one paired bootstrap.
 
-    Each replicate draws rows once, for all models. A difference in units of its standard error is compared with the
-    largest such deviation of all differences of the metric in each replicate (max-T): intervals hold for all of them
-    at once, and p-values are adjusted for their number, with due regard to how they are correlated.
+    Each replicate draws rows once for all models. A difference in units of its standard error is compared with the
+    largest such deviation among all differences of the metric in each replicate (max-T). So intervals are simultaneous,
+    and p-values are adjusted for the number of differences and their correlation.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         Labels of two classes: numbers, booleans or strings.
     scores : mapping of name to array-like, array-like of shape (n_models, n_samples), or frame
-        Finite scores of two models or more: an entry, a row or a column each.
+        Finite scores of two models or more: one entry, row or column per model.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
-        As for `bootstrap`, of scores.
+        Metrics of scores, as for `bootstrap`.
     reference : name or int, optional
-        The model that the others are compared with, by name, or by number where they have none; by default all pairs
-        are compared.
+        The model to compare the others with, by name, or by number if they have no names. By default all pairs are
+        compared.
     n_resamples : int
         Number of replicates.
     confidence_level : float in (0, 1)
@@ -106,15 +106,15 @@ def compare_rankings(
     -----
     UndefinedMetricWarning
         As from `bootstrap`; if there are too few replicates for the confidence level; and if a difference is the same
-        in all replicates, so that its interval has no width and its p-value says nothing.
+        in all replicates, so that its interval has no width and its p-value no meaning.
 
     Notes
     -----
-    Models that rank alike differ by 0, with p = 1. The smallest p-value is 1 over one more than the replicates that are
-    defined. For AUCs alone `delong` gives the same without a bootstrap.
+    Models that rank alike differ by 0, with p = 1. The smallest possible p-value is 1 / (n + 1) for n defined
+    replicates. For AUCs only, `delong` does the same without a bootstrap.
 
-    Takes 8 bytes a row and model beyond the rankings, as many more for each metric of probabilities, and up to 6 a row
-    and thread, with metrics of probabilities for each model.
+    Beyond the rankings, memory is 8 bytes per row and model, as much again for each metric of probabilities, and up to
+    6 bytes per row and thread (with metrics of probabilities, also per model).
 
     References
     ----------
@@ -158,26 +158,26 @@ def compare_predictions(
     keep_distribution: bool = False,
     progress: bool = False,
 ) -> ModelComparison:
-    """Compare the classes or numbers that models predict on the same rows, by any metrics, with one paired bootstrap.
+    """Compare the classes or numbers that models predict on the same rows by any metrics, with one paired bootstrap.
 
-    As `compare_rankings`. The metrics say what is predicted: numbers if they are of regression, else classes. Where
-    rows that have the same true class and the same prediction by each model are many, they are drawn together, as a
-    count: a replicate then costs the same for any number of rows.
+    Like `compare_rankings`. Regression metrics mean that predictions are numbers; with other metrics they are classes.
+    If many rows share their true class and all predictions, they are drawn as a count, so that a replicate costs the
+    same for any number of rows.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels: integers, booleans, strings, or floats without a fraction. For metrics of regression finite numbers.
+        Labels: integers, booleans, strings, or floats without a fraction. For regression metrics, finite numbers.
     predictions : mapping of name to array-like, array-like of shape (n_models, n_samples), or frame
-        Predicted labels, or finite numbers, of two models or more: an entry, a row or a column each.
+        Predicted labels, or finite numbers, of two models or more: one entry, row or column per model.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
-        As for `bootstrap`, of predicted labels: ``metric("f1", average="macro")``, say; with ``average=None`` a value
-        for each class. A function takes a stack of confusion matrices, of shape (n, n_models, K, K) or
-        (n_models, K, K), and gives numbers along all axes but the last two, or more axes after them. Or all of
-        regression: ``["root_mean_squared_error", "r2"]``, say.
+        Metrics of predicted labels, as for `bootstrap`, such as ``metric("f1", average="macro")``; ``average=None``
+        gives one value per class. A function takes a stack of confusion matrices, of shape (n, n_models, K, K) or
+        (n_models, K, K), and returns numbers along all axes but the last two, or further axes after them. Or only
+        regression metrics, such as ``["root_mean_squared_error", "r2"]``.
     reference : name or int, optional
-        The model that the others are compared with, by name, or by number where they have none; by default all pairs
-        are compared.
+        The model to compare the others with, by name, or by number if they have no names. By default all pairs are
+        compared.
     n_resamples : int
         Number of replicates.
     confidence_level : float in (0, 1)
@@ -187,7 +187,7 @@ def compare_predictions(
     alternative : {"two-sided", "less", "greater"}
         The claim to test: the differences are not 0, are negative, or are positive.
     stratified, groups, sample_weight, pos_label, rng, keep_distribution, progress
-        As for `bootstrap`; `stratified` and `pos_label` are not for metrics of regression.
+        As for `bootstrap`; `stratified` and `pos_label` do not apply to regression metrics.
 
     Returns
     -------
@@ -203,18 +203,18 @@ def compare_predictions(
     -----
     UndefinedMetricWarning
         As from `bootstrap`; if there are too few replicates for the confidence level; and if a difference is the same
-        in all replicates, so that its interval has no width and its p-value says nothing.
+        in all replicates, so that its interval has no width and its p-value no meaning.
 
     Notes
     -----
-    Of metrics of regression each model's estimates are those of `bootstrap` with the same seed, to the bit. A replicate
-    is one sweep over the rows, of 1 byte a row and thread, 1 more in groups and 8 more with weights. With the median
-    among the metrics it takes several times as long, and some 20 bytes a row and thread, and 5 more for each model. BCa
-    takes some 60 bytes a row, once for all models.
+    With regression metrics, each model's estimates equal those of `bootstrap` with the same seed, to the bit. A
+    replicate is one sweep over the rows with 1 byte per row and thread, 1 more with clusters and 8 more with weights.
+    The median takes several times as long, about 20 bytes per row and thread, and 5 more per model. BCa takes about 60
+    bytes per row, once for all models.
 
     References
     ----------
-    As of `compare_rankings`.
+    As for `compare_rankings`.
 
     Examples
     --------
@@ -258,8 +258,8 @@ class ModelComparison(ResampledByMetric["MetricComparison"]):
     >>> [(each.model, each.reference) for each in result["roc_auc"].differences]
     [('a', 'b')]
     >>> print(result)
-    Paired bootstrap, 99 replicates, pos_label=1; 95 % intervals: of models BCa, of differences
-    simultaneous, with adjusted p
+    Paired bootstrap, 99 replicates, pos_label=1. 95 % intervals: BCa for models; simultaneous, with
+    adjusted p-values, for differences
       roc_auc  value     low   high      p
         a     0.7778  0.3333 1.0000
         b     0.3889  0.0000 0.8333
@@ -273,8 +273,8 @@ class ModelComparison(ResampledByMetric["MetricComparison"]):
         positive = "" if self.pos_label is None else f", pos_label={show(self.pos_label)}"
         level = f"{100 * self.confidence_level:.6g} %"
         title = (
-            f"Paired bootstrap, {self.n_resamples} replicates{positive}; {level} intervals: of models {self.method}, "
-            f"of differences simultaneous, with adjusted p{side}"
+            f"Paired bootstrap, {self.n_resamples} replicates{positive}. {level} intervals: {self.method} for models; "
+            f"simultaneous, with adjusted p-values, for differences{side}"
         )
         tables = (line for name, comparison in self.metrics.items() for line in comparison._table(name))
         return "\n".join([*wrap_text(title, indent=""), *tables])
@@ -282,17 +282,17 @@ class ModelComparison(ResampledByMetric["MetricComparison"]):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MetricComparison(Frozen):
-    """One metric of all models.
+    """Estimates and differences of all models in one metric.
 
     Attributes
     ----------
     estimates : dict of model to Estimate
-        Each model's own, with an interval that is not simultaneous.
+        Estimate of each model, with an interval that is not simultaneous.
     differences : tuple of Difference
-        Of each pair, or of each model and the reference.
+        Differences of all pairs, or of each model and the reference.
     n_undefined : int or ndarray
-        Replicates in which a difference is undefined, or infinite: they are left out of all. Of a metric that gives an
-        array, those of each place.
+        Number of replicates in which a difference is undefined or infinite; they are dropped for all differences. An
+        array if the metric is one, counted for each place.
     """
 
     estimates: dict[Any, Estimate]
@@ -306,7 +306,7 @@ class MetricComparison(Frozen):
         return "\n".join(self._table("model"))
 
     def _columns(self) -> Columns:
-        """Return a row for each model, without a reference, then one for each difference."""
+        """Return one row per model, without a reference, then one per difference."""
         estimates = [({"model": model, "reference": None}, each._columns()) for model, each in self.estimates.items()]
         differences = [
             ({"model": each.model, "reference": each.reference}, each._numbers()) for each in self.differences
@@ -315,7 +315,7 @@ class MetricComparison(Frozen):
         return stack([*estimates, *((pair, {**numbers, **undefined}) for pair, numbers in differences)])
 
     def _table(self, heading: str) -> list[str]:
-        """Return the lines of a table: each model's value, and the differences with their p-values."""
+        """Return the lines of a table: the value of each model, and the differences with their p-values."""
         short = dict(zip(self.estimates, shorten_names(self.estimates), strict=True))
         rows = [row for model, each in self.estimates.items() for row in _table_rows(short[model], each)]
         for each in self.differences:
@@ -323,30 +323,29 @@ class MetricComparison(Frozen):
         header, *lines = format_tables([[[f"  {heading}", "value", "low", "high", "p"], *rows]])[0]
         more = [f"    ... {len(lines) - MOST_ROWS} more"] if len(lines) > MOST_ROWS else []
         left_out = int(np.max(self.n_undefined))
-        undefined = [f"    undefined in {left_out} replicates, which are left out"] if left_out else []
+        undefined = [f"    undefined in {left_out} replicates, which are dropped"] if left_out else []
         return [header, *lines[:MOST_ROWS], *more, *undefined]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Difference(Frozen, Generic[V]):
-    """A metric of one model less that of another: floats, or arrays where the metric gives an array.
+    """The metric of one model minus the metric of another: floats, or arrays if the metric is an array.
 
     Attributes
     ----------
     model, reference : str or int
-        The two: `value` is the metric of `model` less that of `reference`.
+        The two models: `value` is the metric of `model` minus the metric of `reference`.
     value : float or ndarray
         The difference.
     confidence_interval : Interval
-        Simultaneous: all differences of the metric are within theirs at once, at the confidence level. Of an array,
-        those of each place (a class) by themselves.
+        Simultaneous over all differences in the metric. For an array, each place (such as a class) has its own
+        confidence level.
     standard_error : float or ndarray
-        Of the difference.
+        Standard error of the difference.
     pvalue : float or ndarray
-        Of no difference, adjusted for the number of models' differences: below alpha only where the interval leaves out
-        0.
+        p-value of no difference, adjusted for the number of differences: below alpha only if the interval excludes 0.
     unadjusted_pvalue : float or ndarray
-        As if this difference were the only one.
+        The p-value as if this difference were the only one.
     """
 
     model: Any
@@ -376,7 +375,7 @@ class Difference(Frozen, Generic[V]):
 
 
 def _table_rows(name: str, result: Estimate | Difference, pvalue: Any = None) -> Iterator[list[str]]:
-    """Yield a row for each number of a result: its name, value, interval and p-value."""
+    """Yield one row for each number of a result: its name, value, interval and p-value."""
     columns = np.broadcast_arrays(result.value, *result.confidence_interval, math.nan if pvalue is None else pvalue)
     for place in np.ndindex(columns[0].shape):
         *numbers, p = (float(column[place]) for column in columns)
@@ -393,7 +392,7 @@ def compare_models(
     keep: bool,
     progress: bool,
 ) -> ModelComparison:
-    """Return the estimates of all models' metrics and their differences, from one bootstrap."""
+    """Return the estimates of all models and their differences, from one bootstrap."""
     values, replicates, accelerations = resample(sample, specs, settings, progress=progress)
     comparisons = {}
     for k, (label, spec) in enumerate(specs.items()):
@@ -413,7 +412,7 @@ def compare_models(
         differences = tuple(Difference(models[i], models[j], *row) for (i, j), row in zip(pairs, fields, strict=True))
         constant = [each for each in differences if np.any((np.asarray(each.value) != 0) & (each.standard_error == 0))]
         if constant:
-            name = f"the difference of {label} of {constant[0].model} and {constant[0].reference}"
+            name = f"the difference in {label}, {constant[0].model} - {constant[0].reference},"
             warn_degenerate(name, f"it is the same in all replicates ({len(constant)} of {len(differences)} pairs)")
         comparisons[label] = MetricComparison(estimates, differences, undefined)
     return ModelComparison(
@@ -429,10 +428,10 @@ def _compare_pairs(
     settings: BootstrapSettings,
     bounds: tuple[float, float],
 ) -> tuple[Any, list[tuple[Any, ...]]]:
-    """Return the number of undefined replicates, and the fields of each pair's Difference but for its models.
+    """Return the number of undefined replicates, and for each pair the fields of its Difference after its models.
 
-    Values have shape (n_models, ...), replicates (n_resamples, n_models, ...). What a metric has of more axes, such as
-    a value for each class, is compared by itself: a class that is undefined in many replicates leaves the others be.
+    Values have shape (n_models, ...), replicates (n_resamples, n_models, ...). Places along further axes, such as
+    classes, are compared separately, so a class that is often undefined does not affect the others.
     """
     if values.ndim == 1:
         return compare_numbers(values, replicates, pairs, settings, bounds)
@@ -455,10 +454,10 @@ def compare_numbers(
     settings: BootstrapSettings,
     bounds: tuple[float, float],
 ) -> tuple[int, list[tuple[Any, ...]]]:
-    """Compare pairs of models by numbers of shape (n_models,), and replicates of shape (n_resamples, n_models).
+    """Compare pairs of models by values of shape (n_models,) and replicates of shape (n_resamples, n_models).
 
-    Each deviation from its difference, and the difference itself, is taken in units of its standard error; the largest
-    deviation of a replicate is what all pairs' intervals and adjusted p-values are read from (max-T).
+    Differences, and their deviations in replicates, are divided by their standard errors. Intervals and adjusted
+    p-values of all pairs come from the largest deviation in each replicate (max-T).
     """
     alternative, side = settings.alternative, EXTREMENESS[settings.alternative]
     compared = sorted_unique(pairs)
@@ -472,11 +471,11 @@ def compare_numbers(
     for i, j in pairs:
         difference = values[i] - values[j]
         rounding = max(METRIC_ROUNDING * max(abs(values[i]), abs(values[j])), np.finfo(np.float64).tiny)
-        with np.errstate(invalid="ignore"):  # of models whose metric is infinite
+        with np.errstate(invalid="ignore"):  # models whose metric is infinite
             deviations = replicates[:, i] - replicates[:, j] - difference
         error = _standard_deviation(deviations)
         statistic = float(side(difference))
-        if n and np.abs(deviations).max() <= rounding:  # alike, or as different in all replicates
+        if n and np.abs(deviations).max() <= rounding:  # equal, or equally different in all replicates
             deviations, error = np.zeros(n), 0.0
             is_zero = abs(difference) <= rounding
             difference, statistic = (0.0, 0.0) if is_zero else (difference, math.copysign(math.inf, statistic))
@@ -485,7 +484,7 @@ def compare_numbers(
         if not math.isnan(statistic):
             np.maximum(largest, deviations, out=largest)
         measured.append((float(difference), error, statistic, share_as_extreme(deviations, statistic)))
-    # The quantile's place among the sorted deviations, exactly: a level of 0.95 is 19/20, not the nearest float.
+    # The exact rank of the quantile among the sorted deviations: a level of 0.95 is 19/20, not the nearest float.
     place = math.ceil(Fraction(repr(settings.confidence_level)) * (n + 1)) - 1
     if place >= n:
         warn_too_few("n_resamples", n, settings.confidence_level)
@@ -505,7 +504,7 @@ def compare_numbers(
 
 
 def _standard_deviation(deviations: Floats) -> float:
-    """Return the standard deviation, of deviations too small to be squared as well."""
+    """Return the standard deviation, even of deviations whose squares would underflow."""
     if deviations.size < 2:
         return math.nan
     (scaled,), exponent = scale_to_unit(deviations)
@@ -513,7 +512,7 @@ def _standard_deviation(deviations: Floats) -> float:
 
 
 def share_as_extreme(deviations: Floats, statistic: float) -> float:
-    """Return the share of deviations that reach a statistic, the data's own among them."""
+    """Return the share of deviations, including the data, that reach a statistic."""
     if math.isnan(statistic):
         return math.nan
     reached = (
@@ -526,7 +525,7 @@ def share_as_extreme(deviations: Floats, statistic: float) -> float:
 
 # Checks ---------------------------------------------------------------------------------------------------------------
 def _as_models(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...]]:
-    """Return the scores, or numbers, of two models or more by what errors call each, and the models' names."""
+    """Return the scores or numbers of two models or more, by argument names for errors, and the names of the models."""
     labelled, names, _ = as_predictions(name, values)
     models = tuple(range(len(labelled))) if names is None else names
     check_two_models(name, models)
@@ -534,9 +533,9 @@ def _as_models(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tuple[A
 
 
 def _check_model_values(name: str, shape: tuple[int, ...], drawn: tuple[int, ...], n_models: int) -> None:
-    """Raise unless a user's function gives as many numbers for each of the models, of the data and of replicates."""
+    """Raise unless a user's function returns the same shape for data and replicates, with the models first."""
     if shape[:1] != (n_models,) or shape != drawn:
         raise ValueError(
-            f"metrics: {name} must give a number, or as many, for each of {n_models} models, got shape {shape} of "
-            f"their matrices and {drawn} of those of a replicate"
+            f"metrics: {name} must return one number, or equally many, for each of {n_models} models; got shape "
+            f"{shape} for their matrices and {drawn} for those of a replicate"
         )

@@ -1,4 +1,4 @@
-"""Accuracies, and means and medians of errors, with intervals: of all rows, or of parts of them."""
+"""Accuracies, and means and medians of errors, with intervals: over all rows, or over parts of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 def median_interval(targets: NDArray[Any], values: NDArray[Any], level: float) -> Interval:
-    """Return the interval of the median absolute error between two of the errors, whatever their distribution.
+    """Return a distribution-free interval of the median absolute error, between two of the errors.
 
     Source: David and Nagaraja (2003), *Order Statistics*, section 7.1.
     """
@@ -30,15 +30,15 @@ def median_interval(targets: NDArray[Any], values: NDArray[Any], level: float) -
 def accuracies(
     true: NDArray[Any], predicted: NDArray[Any], codes: NDArray[np.intp], weights: Floats | None, n: int, level: float
 ) -> tuple[Floats, Floats]:
-    """Return the accuracy of each of n parts, with Wilson's interval of as many rows as weigh as unevenly as one each.
+    """Return the accuracy of each of n parts, with Wilson's interval for the effective number of rows.
 
-    Source: Kish (1965), *Survey Sampling*, section 8.2: (sum of weights)**2 / (sum of their squares) rows.
+    That is (sum of weights)**2 / (sum of squared weights): Kish (1965), *Survey Sampling*, section 8.2.
     """
     weights = np.ones(codes.size) if weights is None else weights / weights.max()
     is_right = true == predicted
     right, wrong = (np.bincount(codes, np.where(each, weights, 0.0), n) for each in (is_right, ~is_right))
     total = np.bincount(codes, weights, n)
-    rows = total / np.bincount(codes, np.square(weights), n)  # for each unit of weight
+    rows = total / np.bincount(codes, np.square(weights), n)  # effective rows per unit of weight
     ends = share_interval(rows * right, rows * wrong, "wilson", check_confidence_level(level)[1], "two-sided")
     return right / total, np.stack(ends, axis=1)
 
@@ -46,9 +46,9 @@ def accuracies(
 def root_mean_squares(
     true: NDArray[Any], predicted: NDArray[Any], codes: NDArray[np.intp], weights: Floats | None, n: int, level: float
 ) -> tuple[Floats, Floats]:
-    """Return the root mean squared error of each part, with roots of the ends of the mean's interval."""
+    """Return the root mean squared error of each part, with the roots of the interval of the mean."""
     errors = np.abs(np.subtract(true, predicted, dtype=np.float64))
-    unit = float(errors.max()) or 1.0  # so that squares neither over- nor underflow
+    unit = float(errors.max()) or 1.0  # so that squares neither overflow nor underflow
     means, ends = _means(np.square(errors / unit), codes, weights, n, level, (0.0, math.inf))
     return unit * np.sqrt(means), unit * np.sqrt(ends)
 
@@ -56,7 +56,7 @@ def root_mean_squares(
 def _means(
     values: Floats, codes: NDArray[np.intp], weights: Floats | None, n: int, level: float, bounds: tuple[float, float]
 ) -> tuple[Floats, Floats]:
-    """Return means of parts, and their intervals by standard errors: NaN where there is a single row."""
+    """Return the mean of each part and its t interval, which is NaN for a single row."""
     from scipy.stats import t
 
     weights = np.ones(values.size) if weights is None else weights / weights.max()

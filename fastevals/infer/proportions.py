@@ -1,4 +1,4 @@
-"""Intervals of metrics that are successes over trials, from the counts of a confusion matrix."""
+"""Intervals of metrics that are proportions, from the counts of a confusion matrix."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHARES = {name: entry for name, entry in METRICS.items() if entry.trials}
 ProportionMethod = Literal["wilson", "clopper-pearson"]
 ProportionAverage = Literal["binary", None, "micro"]
 MEAN_AVERAGES = ("macro", "weighted")
-USE_BOOTSTRAP = "bootstrap gives its interval"
+USE_BOOTSTRAP = "use bootstrap for its interval"
 
 
 def proportion_interval(
@@ -34,47 +34,47 @@ def proportion_interval(
     alternative: Alternative = "two-sided",
     average: ProportionAverage = "binary",
 ) -> Interval:
-    """Interval of a metric that is a share of rows, such as accuracy or recall.
+    """Compute the confidence interval of a metric that is a proportion of rows, such as accuracy or recall.
 
-    The rows are to be independent, and the number of trials is taken as given: the rows for accuracy, the positives for
-    recall, the rows predicted positive for precision. A threshold is to be fixed beforehand: one chosen on the same
-    rows makes the interval too good, and so are rows in groups that resemble each other.
+    Rows must be independent, and the number of trials is taken as fixed: the rows for accuracy, the positives for
+    recall, the rows predicted positive for precision. The interval is too optimistic if the threshold was chosen on the
+    same rows, and too narrow if rows are clustered.
 
     Parameters
     ----------
     matrix : ConfusionMatrix
-        One or a stack, of whole rows: without weights.
+        One matrix or a stack, without weights.
     metric : str
-        "accuracy" or "error_rate", of any number of classes; "precision", "recall", "specificity",
-        "false_positive_rate" or "false_negative_rate", of a class.
+        "accuracy" or "error_rate", for any number of classes; "precision", "recall", "specificity",
+        "false_positive_rate" or "false_negative_rate", for one class.
     method : {"wilson", "clopper-pearson"}
-        Wilson's score interval without continuity correction, whose coverage is near the level on average; or the
-        exact one of Clopper and Pearson, wider, whose coverage is never below it.
+        Wilson's score interval without continuity correction has a coverage near the level on average. The exact
+        interval of Clopper and Pearson is wider; its coverage is never below the level.
     confidence_level : float in (0, 1)
-        Confidence level of each interval, pointwise.
+        Confidence level of each interval (not simultaneous).
     alternative : {"two-sided", "less", "greater"}
-        "greater" gives lower bounds alone (the high ends are 1), "less" upper bounds (the low ends are 0).
+        "greater" returns lower bounds only (the high ends are 1), "less" upper bounds (the low ends are 0).
     average : {"binary", None, "micro"}
-        For a metric of a class: the positive one of two, `matrix.pos_label`; each class against the rest; all classes'
-        counts together.
+        For a metric of a class: "binary" is the positive class of two, `matrix.pos_label`; None is each class against
+        the rest; "micro" adds the counts of all classes.
 
     Returns
     -------
     Interval
-        ``low`` and ``high``, floats or arrays of the stack's shape; with ``average=None`` one axis longer, over the
-        classes. Without successes ``low`` is 0, without failures ``high`` is 1. NaN where there are no trials.
+        ``low`` and ``high``, floats or arrays of the stack's shape; ``average=None`` adds an axis of classes. Without
+        successes ``low`` is 0, without failures ``high`` is 1, and without trials both are NaN.
 
     Raises
     ------
     ValueError
-        If an option is none of these; if `matrix` is no ConfusionMatrix, has weights, or is averaged by `macro()`; or
-        if the average is no proportion: "macro" and "weighted" are means of proportions, and "micro" counts a row
-        several times as a negative where there are more than two classes. `bootstrap` gives intervals of those.
+        If an option is unknown; if `matrix` is not a ConfusionMatrix, has weights, or is averaged by `macro()`; or if
+        the average is not a proportion. "macro" and "weighted" are means of proportions, and with more than two classes
+        "micro" counts a row several times as a negative: use `bootstrap` for these.
 
     Warns
     -----
     UndefinedMetricWarning
-        Where there are no trials.
+        If there are no trials.
 
     References
     ----------
@@ -104,7 +104,7 @@ def proportion_interval(
 def share_interval(
     successes: Any, failures: Any, method: str, alpha: float, alternative: Alternative
 ) -> tuple[Floats, Floats]:
-    """Return the interval of a share, of counts or of arrays of them; NaN without trials."""
+    """Return the interval of a proportion from counts, elementwise; NaN without trials."""
     successes, failures = (np.asarray(each, dtype=np.float64) for each in (successes, failures))
     low, high = METHODS[method](successes, failures, tail_probability(alpha, alternative))
     low = np.where((successes == 0) | (alternative == "less"), 0.0, low)
@@ -114,11 +114,11 @@ def share_interval(
 
 
 def _check_counts(matrix: ConfusionMatrix[Any]) -> None:
-    """Raise unless the counts are of rows, each matrix by itself."""
+    """Raise if the matrix is weighted or averaged over classes."""
     counts = matrix.counts
     if matrix._mean_axes:
         raise ValueError(
-            f"matrix must not be averaged by macro(), got {matrix!r}: a mean of proportions is no proportion; "
+            f"matrix must not be averaged by macro(), got {matrix!r}: a mean of proportions is not a proportion; "
             f"{USE_BOOTSTRAP}"
         )
     if counts.dtype.kind == "f":
@@ -126,26 +126,26 @@ def _check_counts(matrix: ConfusionMatrix[Any]) -> None:
 
 
 def _check_average(metric: str, average: Any, matrix: ConfusionMatrix[Any]) -> None:
-    """Raise unless the average of a metric over classes is a share of rows."""
+    """Raise unless the average of a metric over classes is a proportion of rows."""
     n_classes = matrix.counts.shape[-1]
     if isinstance(average, str) and average in MEAN_AVERAGES:
-        raise ValueError(f"average={average!r} is a mean of proportions and no proportion; {USE_BOOTSTRAP}")
+        raise ValueError(f"average={average!r} is a mean of proportions, not a proportion; {USE_BOOTSTRAP}")
     check_choice("average", average, ProportionAverage)
     if SHARES[metric].trials == "rows":
         if average != "binary":
-            raise ValueError(f"average goes with metrics of a class, and {metric} is of all rows; got {average!r}")
+            raise ValueError(f"average goes with metrics of a class, but {metric} is over all rows; got {average!r}")
     elif average == "binary":
         check_two_classes("average='binary'", n_classes, get_args(ProportionAverage))
         check_positive_known(metric, matrix._classes)
     elif average == "micro" and SHARES[metric].trials == "negatives" and n_classes > 2:
         raise ValueError(
-            f"average='micro' of {metric} counts a row up to {n_classes - 1} times, so is no proportion; "
+            f"average='micro' of {metric} counts a row up to {n_classes - 1} times, so it is not a proportion; "
             f"{USE_BOOTSTRAP}"
         )
 
 
 def outcomes(metric: str, cells: Cells) -> tuple[Any, Any]:
-    """Return successes and failures of a metric that is a share of its trials."""
+    """Return the successes and failures of a metric that is a proportion."""
     parts = SHARES[metric].parts
     assert parts is not None
     successes, trials = parts(cells)
@@ -153,7 +153,7 @@ def outcomes(metric: str, cells: Cells) -> tuple[Any, Any]:
 
 
 def _outcomes(matrix: ConfusionMatrix[Any], metric: str, average: str | None) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return successes and failures, of the stack's shape, or one axis longer over the classes."""
+    """Return successes and failures, of the stack's shape, with a last axis of classes for ``average=None``."""
     if SHARES[metric].trials == "rows":
         zeros = np.zeros_like(matrix._right())
         return outcomes(metric, Cells(matrix._right(), matrix._wrong(), zeros, zeros))
@@ -166,9 +166,9 @@ def _outcomes(matrix: ConfusionMatrix[Any], metric: str, average: str | None) ->
 
 
 def _wilson(successes: Floats, failures: Floats, tail: float) -> tuple[Floats, Floats]:
-    """Return the two p with (successes / n - p)^2 = z^2 p (1 - p) / n.
+    """Return the two solutions p of (successes / n - p)^2 = z^2 p (1 - p) / n.
 
-    The smaller is computed from the product of both: a difference would lose its digits where successes are rare.
+    The smaller one comes from the product of both: a difference would lose digits if successes are rare.
     """
     from scipy.special import ndtri
 
@@ -182,7 +182,7 @@ def _wilson(successes: Floats, failures: Floats, tail: float) -> tuple[Floats, F
 
 
 def _clopper_pearson(successes: Floats, failures: Floats, tail: float) -> tuple[Floats, Floats]:
-    """Return the p at which so many successes or more, and so many or fewer, have the chance `tail`."""
+    """Return the p at which as many successes or more, and as many or fewer, have the probability `tail`."""
     from scipy.special import betainc, betaincc, betainccinv, betaincinv
 
     def ends(rare: Floats, rest: Floats) -> tuple[Floats, Floats]:
@@ -190,14 +190,14 @@ def _clopper_pearson(successes: Floats, failures: Floats, tail: float) -> tuple[
         return low, _checked_quantile(betainccinv, betaincc, rare + 1, rest, tail)
 
     (low, high), (low_rest, high_rest) = ends(successes, failures), ends(failures, successes)
-    often = successes > failures  # near 1 a quantile has no digits, its distance from 1 has
+    often = successes > failures  # near 1 only the distance of a quantile from 1 is precise
     return np.where(often, 1 - high_rest, low), np.where(often, 1 - low_rest, high)
 
 
 def _checked_quantile(inverse: Any, function: Any, a: Floats, b: Floats, tail: float) -> Floats:
-    """Return where a function of the beta distribution is `tail`; NaN where there is none.
+    """Return where a function of the beta distribution equals `tail`; NaN if nowhere.
 
-    SciPy's inverse (as of 1.17) is wrong where a is 1000 and b 10^8 or more: it is checked, and a root is looked for.
+    SciPy's inverse (as of 1.17) is wrong for a = 1000 and b >= 10^8, so it is checked and replaced by a root search.
     """
     from scipy.optimize import brentq
 

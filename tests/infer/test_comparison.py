@@ -155,7 +155,7 @@ def test_a_difference_that_never_varies():
     y = [0, 0, 0, 1, 1, 1]
     with (
         pytest.warns(UndefinedMetricWarning, match="all its replicates are equal"),
-        pytest.warns(UndefinedMetricWarning, match="of 0 and 1 is degenerate: it is the same in all replicates"),
+        pytest.warns(UndefinedMetricWarning, match="0 - 1, is degenerate: it is the same in all replicates"),
     ):
         found = compare_rankings(y, [range(6), range(6, 0, -1)], n_resamples=99, stratified=True, rng=0)
     (difference,) = found["roc_auc"].differences

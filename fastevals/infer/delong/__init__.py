@@ -1,1 +1,1 @@
-"""DeLong's covariance of AUCs: `delong.py` has the calls, results and tests, `placements.py` the integers below."""
+"""DeLong's covariance of AUCs: calls, results and tests are in `delong.py`, the integers below in `placements.py`."""

@@ -1,7 +1,7 @@
-"""DeLong's covariance of AUCs: intervals, contrasts and tests between models, on the same rows or on others.
+"""DeLong's covariance of AUCs: intervals, contrasts and tests between models, on the same rows or on different ones.
 
-A row's placement is the share of the other class that it is ranked right against. Covariances are ratios of integers
-(`placements`), each rounded once.
+The placement of a row is the share of the other class that it is correctly ranked against. Covariances are ratios of
+integers (`placements`), each rounded once.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ from fastevals.results import (
 Floats = NDArray[np.float64]
 DelongInterval = Literal["delong", "logit"]
 Degrees = Literal["t", "normal"]
-USUAL_EXPONENT = 100  # binary exponents of weights that are taken as they are
-SIMPLE = 1000  # a weight that is the float of a fraction with a denominator up to this is that fraction
-MOST_EXACT = 50  # models whose chi-square is computed in integers, within a second
+USUAL_EXPONENT = 100  # binary exponents of weights that need no scaling
+SIMPLE = 1000  # weights that equal a fraction with a denominator up to this are taken as that fraction
+MOST_EXACT = 50  # models: up to so many, chi-square is computed in integers, within a second
 MOST_PRINTED = 20  # models
-NO_DIRECTION = 1e-8  # standard errors; an effect as small, along a direction without variance, is rounding
+NO_DIRECTION = 1e-8  # standard errors: a smaller effect along a direction without variance is rounding
 
 
 @overload
@@ -98,29 +98,28 @@ def delong(
     sample_weight: ArrayLike | None = None,
     frequency_weight: ArrayLike | None = None,
 ) -> DelongResult[Any]:
-    """Compute the AUCs of models on the same rows and DeLong's covariance of them.
+    """Compute the AUCs of models on the same rows, and their DeLong covariance.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,), or Ranking, RankingSummary or ThresholdCounts
-        Labels of two classes: numbers, booleans or strings. Or all there is of one model, without `scores`; with
-        weights a RankingSummary, or its ranking.
+        Labels of two classes: numbers, booleans or strings. Or the counts of one model, without `scores`; weighted
+        rows require a RankingSummary or its ranking.
     scores : array-like of shape (n_samples,) or (n_models, n_samples), mapping of name to array-like, or frame
-        Finite scores of one model, or of many: one a row, an entry or a column. Ties are exact equality.
+        Finite scores of one model, or of many: one row, entry or column per model. Scores are tied if exactly equal.
     pos_label : label, optional
-        The positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels.
+        The positive class; 1 for labels 0/1, -1/1 and booleans, and required for other labels.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights, not negative: each row is one independent observation, so weights that are all alike change
-        nothing. Rows of weight zero are left out.
+        Nonnegative row weights. Each row is one independent observation, so equal weights change nothing. Rows of
+        weight zero are dropped.
     frequency_weight : array-like of shape (n_samples,), optional
-        How many copies of each row there are: whole numbers, the same as repeated rows to the last bit. Not with
-        `sample_weight`.
+        Number of copies of each row: integers, which give the same bits as repeated rows. Not with `sample_weight`.
 
     Returns
     -------
     DelongResult
-        `aucs` and `covariance`, with intervals, contrasts and a test of equality as methods. Of one model, scores of
-        shape (n_samples,), its value, standard error and interval are floats.
+        `aucs` and `covariance`, with intervals, contrasts and a test of equality as methods. For one model (scores of
+        shape (n_samples,)), value, standard error and interval are floats.
 
     Raises
     ------
@@ -130,20 +129,20 @@ def delong(
     Warns
     -----
     UndefinedMetricWarning
-        If a class has fewer than two rows: the covariance is NaN, and without any the AUCs are too.
+        If a class has fewer than two rows: the covariance is NaN, and without any row the AUCs are too.
 
     Notes
     -----
     With V the placements of positives and W those of negatives, the covariance of models r and s is
-    ``cov(V_r, V_s) / n_positives + cov(W_r, W_s) / n_negatives``, with denominators one less than the class.
+    ``cov(V_r, V_s) / n_positives + cov(W_r, W_s) / n_negatives``; each cov divides by the rows of the class minus 1.
 
     With `sample_weight` the placements and their means are weighted, and each covariance of a class is the sum of
     squared weights times products of deviations, over ``W**2 (1 - 2 S3 / (S2 W) + S2 / W**2)``, where W, S2 and S3 are
     the sums of the class's weights, of their squares and of their cubes: n (n - 1) where all are 1.
 
-    Takes 12 bytes a row and model beyond the input (16 for one model alone), O(n log n) time, and O(n k**2) for the
-    products of k models. With `frequency_weight` about 90 bytes a row and 4 a row and model, and several times as long;
-    with `sample_weight` about 90 a row and 8 a row and model.
+    Takes O(n log n) time, plus O(n k**2) for the products of k models, and 12 bytes per row and model beyond the input
+    (16 for a single model). `frequency_weight` takes about 90 bytes per row plus 4 per row and model, and several times
+    as long; `sample_weight` takes about 90 bytes per row plus 8 per row and model.
 
     References
     ----------
@@ -172,10 +171,10 @@ def delong(
 
 
 def _delong_of_counts(subject: Any, beside: dict[str, Any]) -> DelongResult:
-    """Return DeLong's variance of the AUC of a ranking, of counts, or of a summary in doubt."""
+    """Return DeLong's variance of the AUC of a ranking, counts or a summary with doubt."""
     for name, value in beside.items():
         if value is not None:
-            raise ValueError(f"{name} goes with y_true and scores, got it with a {type(subject).__name__}")
+            raise ValueError(f"{name} goes with y_true and scores; got it with a {type(subject).__name__}")
     ranking = as_ranking("y_true", subject)
     if not isinstance(ranking, BaseRanking):
         refuse_summaries("y_true", subject)
@@ -215,18 +214,18 @@ def delong_test(
     names : (str, str), optional
         Their names in the conclusion; "score_a" and "score_b" by default.
     alternative : {"two-sided", "less", "greater"}
-        What to show of the AUC of `score_a` less that of `score_b`: that it is not 0, below or above.
+        The claim to test: the AUC of `score_a` minus the AUC of `score_b` is not 0, is negative, or is positive.
     confidence_level : float in (0, 1)
         Confidence level of the interval; the test is at level ``1 - confidence_level``.
     pos_label : label, optional
-        The positive class; 1 among 0/1, -1/1 and booleans, and must be given for other labels.
+        The positive class; 1 for labels 0/1, -1/1 and booleans, and required for other labels.
 
     Returns
     -------
     SignificanceResult
-        `statistic` is Z, `effect` the difference of the AUCs, with its interval in [-1, 1]. Models that rank alike
-        have Z = 0 and p = 1 (one-sided 1/2); a difference without variance (a perfect and a reversed ranking) an
-        infinite Z and p = 0, with a warning.
+        `statistic` is Z, and `effect` is the difference of the AUCs, with its interval in [-1, 1]. If the models rank
+        alike, Z is 0 and p is 1 (one-sided 1/2). If a difference has no variance (a perfect and a reversed ranking), Z
+        is infinite and p is 0, with a warning.
 
     Raises
     ------
@@ -236,7 +235,7 @@ def delong_test(
     Warns
     -----
     UndefinedMetricWarning
-        If a class has fewer than two rows: Z and p are NaN.
+        If a class has fewer than two rows, so that Z and p are NaN.
 
     References
     ----------
@@ -249,7 +248,7 @@ def delong_test(
     >>> fastevals.delong_test(y_true, score_a, score_b, names=("new", "old"), alternative="greater")
     SignificanceResult(statistic=1.373, pvalue=0.08491, effect=0.3889, rejected=False)
     """
-    check_alpha(confidence_level, alternative)  # checked before the work
+    check_alpha(confidence_level, alternative)  # fail before the work
     first, second = as_pair_of_names(names, ("score_a", "score_b"))
     labels = BinaryLabels(*binary_labels("y_true", y_true, pos_label))
     labelled = {"score_a": as_scores("score_a", score_a), "score_b": as_scores("score_b", score_b)}
@@ -272,24 +271,24 @@ def delong_test_unpaired(
     Parameters
     ----------
     ranking_a, ranking_b : Ranking, RankingSummary or ThresholdCounts
-        Of any number of rows; with weights a RankingSummary, or its ranking. They share no rows: for models on the same
-        rows `delong_test` is surer.
-        What summaries leave in doubt widens the interval, and the effect that is tested is the least they leave open.
+        Any number of rows; weighted rows require a RankingSummary or its ranking. The two must share no rows: for
+        models on the same rows, `delong_test` has more power. The doubt of summaries widens the interval, and the
+        smallest effect consistent with it is tested.
     method : {"t", "normal"}
-        The statistic's distribution if the AUCs are equal: Student's t with Welch's degrees of freedom, as pROC has it,
-        which allows for variances that are estimated from few rows; or the normal one, whose p-values are smaller.
+        Null distribution of the statistic: Student's t with Welch's degrees of freedom, as in pROC, which allows for
+        variances estimated from few rows; or the normal distribution, whose p-values are smaller.
     names : (str, str), optional
         Their names in the conclusion; "ranking_a" and "ranking_b" by default.
     alternative : {"two-sided", "less", "greater"}
-        What to show of the AUC of `ranking_a` less that of `ranking_b`: that it is not 0, below or above.
+        The claim to test: the AUC of `ranking_a` minus the AUC of `ranking_b` is not 0, is negative, or is positive.
     confidence_level : float in (0, 1)
         Confidence level of the interval; the test is at level ``1 - confidence_level``.
 
     Returns
     -------
     SignificanceResult
-        `statistic` is the difference over its standard error, by the sum of DeLong's two variances; `df` are Welch's
-        with "t". Else as from `delong_test`.
+        `statistic` is the difference divided by its standard error, from the sum of DeLong's two variances; with "t",
+        `df` is Welch's. The rest is as from `delong_test`.
 
     Raises
     ------
@@ -299,7 +298,7 @@ def delong_test_unpaired(
     Warns
     -----
     UndefinedMetricWarning
-        If a class of either has fewer than two rows: the statistic and p are NaN.
+        If a class of either has fewer than two rows, so that the statistic and p are NaN.
 
     Notes
     -----
@@ -308,7 +307,7 @@ def delong_test_unpaired(
 
     References
     ----------
-    DeLong et al. (1988), doi:10.2307/2531595. (The variances. Of independent AUCs they add up.) Welch (1947), "The
+    DeLong et al. (1988), doi:10.2307/2531595. (The variances, which add up for independent AUCs.) Welch (1947), "The
     Generalization of 'Student's' Problem when Several Different Population Variances are Involved", Biometrika 34,
     28-35, doi:10.1093/biomet/34.1-2.28. Robin et al. (2011), doi:10.1186/1471-2105-12-77 (pROC).
 
@@ -340,7 +339,7 @@ def delong_test_unpaired(
 
 
 def _moments_of_counts(name: str, subject: Any) -> tuple[PlacementMoments | WeightedMoments, Doubt, Any]:
-    """Return the moments of a ranking, counts or a summary, what is in doubt of its AUC, and its positive class."""
+    """Return the moments of a ranking, counts or a summary, the doubt about its AUC, and its positive class."""
     known = as_ranking(name, subject)
     ranking, doubts = ranking_of_rows(name, known, {"roc_auc": metric("roc_auc")}, takes_weights=True)
     moments: PlacementMoments | WeightedMoments
@@ -358,24 +357,24 @@ def _moments_of_counts(name: str, subject: Any) -> tuple[PlacementMoments | Weig
 class DelongResult(Frozen, Generic[V]):
     """AUCs of models on the same rows, and their covariance; unpacks as ``aucs, covariance``.
 
-    Prints each model's AUC with its interval, and the test that two, or all, are equal, at level 0.05.
+    Prints the AUC of each model with its interval, and the test that two, or all, are equal, at level 0.05.
 
     Attributes
     ----------
     aucs : ndarray of shape (n_models,)
-        As `Ranking.roc_auc` gives them; NaN if a class is missing.
+        As from `Ranking.roc_auc`; NaN if a class is missing.
     covariance : ndarray of shape (n_models, n_models)
         DeLong's estimate, each entry rounded once; NaN with fewer than two rows of a class.
     names : tuple or None
-        The models' names in order, where they had any.
+        Names of the models, in order, if they have any.
     n_positives, n_negatives : int
-        Rows of each class, copies counted.
+        Rows of each class, including copies.
     moments : PlacementMoments or WeightedMoments
-        The integers that AUCs and covariances are ratios of; of weighted rows AUCs and covariances themselves.
+        The integers whose ratios are the AUCs and covariances; for weighted rows, AUCs and covariances themselves.
     pos_label : label
         The positive class.
     doubt : float
-        How far the AUC of a summary's rows may be from this one: intervals reach so much further.
+        Largest distance between this AUC and the AUC of a summary's rows; intervals are widened by it.
 
     Examples
     --------
@@ -405,7 +404,7 @@ class DelongResult(Frozen, Generic[V]):
     moments: PlacementMoments | WeightedMoments
     pos_label: Any = None
     doubt: float = 0.0
-    _several: bool = True  # whether scores were of models, not of one
+    _several: bool = True  # whether there were several models
 
     def __iter__(self) -> Iterator[Floats]:
         return iter((self.aucs, self.covariance))
@@ -423,7 +422,7 @@ class DelongResult(Frozen, Generic[V]):
         low, high = self._quiet_interval()
         test = None
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)  # without variance the conclusion says so
+            warnings.simplefilter("ignore", UndefinedMetricWarning)  # the conclusion says that there is no variance
             if len(models) == 2:
                 compared = compare_two("difference in AUC", *models)
                 test = contrast_test(self.moments, [1, -1], compared, alternative="two-sided", confidence_level=0.95)
@@ -448,14 +447,14 @@ class DelongResult(Frozen, Generic[V]):
         )
 
     def _quiet_interval(self) -> tuple[Floats, Floats]:
-        """Return the 95 % intervals, NaN where there are none."""
+        """Return the 95 % intervals without warnings; NaN if undefined."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)
             ends: Any = self.confidence_interval()
         return np.atleast_1d(ends.low), np.atleast_1d(ends.high)
 
     def _model_names(self) -> list[str]:
-        """Return what a printed table calls the models."""
+        """Return the names of the models in a printed table."""
         names = [f"model {k}" for k in range(self.aucs.size)] if self.names is None else self.names
         return shorten_names(names)
 
@@ -464,39 +463,39 @@ class DelongResult(Frozen, Generic[V]):
         return np.sqrt(np.diagonal(self.covariance))
 
     def _told(self, values: Floats) -> V:
-        """Return a number of each model, or that of the one."""
+        """Return the numbers of all models, or the number of the only one."""
         return values if self._several else values.item()  # type: ignore[return-value]
 
     @property
     def value(self) -> V:
-        """The AUC of the one model, or `aucs`."""
+        """The AUC of a single model, or `aucs`."""
         return self._told(self.aucs)
 
     @property
     def standard_error(self) -> V:
-        """The AUC's standard error, or those of the AUCs, of shape (n_models,)."""
+        """The standard error of the AUC, or of all AUCs, of shape (n_models,)."""
         return self._told(self._standard_errors)
 
     def confidence_interval(
         self, confidence_level: float = 0.95, method: DelongInterval = "delong", alternative: Alternative = "two-sided"
     ) -> Interval[V]:
-        """Intervals of the AUCs, never beyond [0, 1].
+        """Compute intervals of the AUCs, clipped to [0, 1].
 
         Parameters
         ----------
         confidence_level : float in (0, 1)
-            Confidence level of each interval, pointwise.
+            Confidence level of each interval (not simultaneous).
         method : {"delong", "logit"}
-            The AUC plus or minus normal standard errors; or so on the scale of log(AUC / (1 - AUC)), better near 0
-            and 1.
+            The AUC plus or minus standard errors times a normal quantile; "logit" does so on the scale of
+            log(AUC / (1 - AUC)), which is better near 0 and 1.
         alternative : {"two-sided", "less", "greater"}
-            "greater" gives lower bounds alone (the high ends are 1), "less" upper bounds.
+            "greater" returns lower bounds only (the high ends are 1), "less" upper bounds.
 
         Returns
         -------
         Interval
-            ``low`` and ``high``: floats of one model, or arrays of shape (n_models,). Where the variance is 0 (an AUC
-            of 0 or 1, or all scores tied) both methods give the AUC itself.
+            ``low`` and ``high``: floats for one model, or arrays of shape (n_models,). If the variance is 0 (an AUC of
+            0 or 1, or all scores tied), both ends are the AUC itself.
 
         Raises
         ------
@@ -506,7 +505,7 @@ class DelongResult(Frozen, Generic[V]):
         Warns
         -----
         UndefinedMetricWarning
-            Where the variance is 0: an interval without width is surer than the data allow.
+            If the variance is 0: an interval without width is more certain than the data allow.
 
         References
         ----------
@@ -525,13 +524,13 @@ class DelongResult(Frozen, Generic[V]):
             warn_degenerate(f"the interval of AUC {aucs[first]:g}", reason)
 
         def end(margin: float) -> Floats:
-            """Return the ends this many standard errors up."""
+            """Return the ends that are this many standard errors above the AUCs."""
             if math.isinf(margin):
                 return np.where(np.isnan(errors), math.nan, 0.0 if margin < 0 else 1.0)
             if method == "delong":
                 moved = aucs + margin * errors
             else:
-                with np.errstate(invalid="ignore"):  # 0 / 0 where flat
+                with np.errstate(invalid="ignore"):  # 0 / 0 without variance
                     moved = expit(logit(aucs) + margin * errors / (aucs * (1 - aucs)))
             return np.clip(np.where(flat, aucs, moved) + math.copysign(self.doubt, margin), 0, 1)
 
@@ -540,24 +539,24 @@ class DelongResult(Frozen, Generic[V]):
     def contrast(
         self, weights: ArrayLike, *, alternative: Alternative = "two-sided", confidence_level: float = 0.95
     ) -> SignificanceResult:
-        """Test whether a weighted sum of the AUCs is 0: Z = L A / sqrt(L S L').
+        """Test whether a weighted sum of the AUCs is 0, with Z = L A / sqrt(L S L').
 
         Parameters
         ----------
         weights : array-like of shape (n_models,)
-            L: finite, not all zero. [1, -1] is the difference of two models, [1, -1/2, -1/2] the first less the mean of
-            two others. A float such as 1/3 is taken as that fraction, not as what is left of it.
+            L: finite, not all zero. [1, -1] is the difference of two models, [1, -1/2, -1/2] the first minus the mean
+            of two others. A float such as 1/3 is taken as the exact fraction.
         alternative : {"two-sided", "less", "greater"}
-            Side of 0.
+            The claim to test: the sum is not 0, is negative, or is positive.
         confidence_level : float in (0, 1)
             Confidence level of the interval; the test is at level ``1 - confidence_level``.
 
         Returns
         -------
         SignificanceResult
-            `effect` is the weighted sum, with its interval (not beyond what AUCs in [0, 1] allow). Z is NaN with fewer
-            than two rows of a class. Where the variance is 0, Z is 0 with p = 1 (one-sided 1/2) for an effect of 0
-            (identical models) and infinite with p = 0 for another, with a warning.
+            `effect` is the weighted sum, with its interval (clipped to what AUCs in [0, 1] allow). Z is NaN if a class
+            has fewer than two rows. If the variance is 0, an effect of 0 (identical models) has Z = 0 and p = 1
+            (one-sided 1/2), and any other effect an infinite Z and p = 0, with a warning.
 
         Raises
         ------
@@ -573,7 +572,7 @@ class DelongResult(Frozen, Generic[V]):
         return contrast_test(self.moments, values, compared, alternative=alternative, confidence_level=confidence_level)
 
     def equality_test(self, *, confidence_level: float = 0.95) -> SignificanceResult:
-        """Test whether all AUCs are equal, by a chi-square.
+        """Test whether all AUCs are equal, with a chi-square statistic.
 
         Parameters
         ----------
@@ -583,9 +582,9 @@ class DelongResult(Frozen, Generic[V]):
         Returns
         -------
         SignificanceResult
-            `df` is the rank of the covariance of the differences: n_models - 1, less where models repeat each other
-            (whose covariance is inverted on its range; exactly, up to 50 models). With all models alike the statistic
-            is 0 on 0 degrees, with p = 1. `effect` is the highest AUC less the lowest; there is no interval.
+            `df` is the rank of the covariance of the differences: n_models - 1, or fewer if models repeat each other
+            (the covariance is then inverted on its range; exactly, up to 50 models). If all models are alike, the
+            statistic and `df` are 0, and p is 1. `effect` is the highest AUC minus the lowest; there is no interval.
 
         Raises
         ------
@@ -610,7 +609,7 @@ class DelongResult(Frozen, Generic[V]):
         )  # fmt: skip
 
     def _label_aucs(self) -> str:
-        """Name the models, where they have names."""
+        """Name the AUCs, and the models if they have names."""
         return "the AUCs" if self.names is None else f"the AUCs of {listed(self.names)}"
 
 
@@ -622,9 +621,9 @@ def contrast_test(
     alternative: Alternative,
     confidence_level: float,
 ) -> SignificanceResult:
-    """Test whether the weighted sum of the AUCs is 0."""
+    """Test whether a weighted sum of AUCs is 0."""
     exponent = math.frexp(max(map(abs, weights)))[1]
-    unit = exponent if abs(exponent) > USUAL_EXPONENT else 0  # else the variance may be past the floats
+    unit = exponent if abs(exponent) > USUAL_EXPONENT else 0  # otherwise the variance may overflow or underflow
     exact = [_as_fraction(math.ldexp(weight, -unit)) for weight in weights]
     bounds = float(sum(w for w in exact if w < 0)), float(sum(w for w in exact if w > 0))
     effect = variance = math.nan
@@ -636,13 +635,13 @@ def contrast_test(
 
 
 def _as_fraction(weight: float) -> Fraction:
-    """Return the fraction meant by a float: weights of 1/3, 1/3, 1/3 and -1 are to add up to 0."""
+    """Return the fraction that a float stands for, so that weights of 1/3, 1/3, 1/3 and -1 add up to 0."""
     simple = Fraction(weight).limit_denominator(SIMPLE)
     return simple if float(simple) == weight else Fraction(weight)
 
 
 def _chi_square(moments: PlacementMoments | WeightedMoments) -> tuple[float, int]:
-    """Return the statistic of equal AUCs and its degrees of freedom."""
+    """Return the statistic of the test of equal AUCs, and its degrees of freedom."""
     if isinstance(moments, PlacementMoments) and len(moments.doubled_u) <= MOST_EXACT:
         statistic, df = moments.chi_square()
         if math.isinf(statistic):
@@ -678,10 +677,10 @@ def z_test(
     doubt: tuple[float, float] = (0.0, 0.0),
     exponent: int = 0,
 ) -> SignificanceResult:
-    """Test by DeLong's variance if a quantity is 0, by the normal distribution or t; the interval is within `bounds`.
+    """Test whether an effect is 0, with DeLong's variance and the normal distribution or t.
 
-    No variance is no doubt: Z is 0 for an effect of 0, else infinite. Where the effect may be as far below and above as
-    `doubt` says, that of the least Z is tested.
+    The interval is clipped to `bounds`. Without variance, Z is 0 for an effect of 0, else infinite. If the effect may
+    be lower or higher by `doubt`, the value with the least extreme Z is tested. Results are scaled by 2**exponent.
     """
     from scipy.special import ndtr, stdtr
 
@@ -712,9 +711,9 @@ def z_test(
 
 
 def normal_margins(alpha: float, alternative: Alternative, df: float | None = None) -> tuple[float, float]:
-    """Return the ends of an interval in standard errors from the estimate, infinite on a side left open.
+    """Return the distances of the ends of an interval from the estimate, in standard errors; an open side is infinite.
 
-    It is a normal one, or Student's t with so many degrees of freedom.
+    Quantiles are normal, or Student's t with the given degrees of freedom.
     """
     from scipy.special import ndtri, stdtrit
 
@@ -724,7 +723,7 @@ def normal_margins(alpha: float, alternative: Alternative, df: float | None = No
 
 
 def _welch(variances: tuple[Fraction, Fraction], dfs: tuple[int, int]) -> float:
-    """Compute the degrees of freedom of a sum of two estimated variances; without any variance those of both."""
+    """Compute the degrees of freedom of a sum of two estimated variances; without any variance they add up."""
     total = sum(variances)
     return float(total**2 / sum(each**2 / df for each, df in zip(variances, dfs, strict=True)) if total else sum(dfs))
 
@@ -735,7 +734,7 @@ def _checked_moments(
     sample_weight: ArrayLike | None = None,
     frequency_weight: ArrayLike | None = None,
 ) -> PlacementMoments | WeightedMoments:
-    """Check scores and weights against the labels; return the models' moments, with a warning if they are undefined."""
+    """Check scores and weights against the labels; return the moments, with a warning if they are undefined."""
     check_same_length(y_true=labels.values, **scores)
     for name, values in scores.items():
         check_finite(name, values)
@@ -765,7 +764,7 @@ def _warn_if_undefined(moments: PlacementMoments | WeightedMoments, name: str) -
 
 
 def _as_contrast(name: str, values: Any, n_models: int) -> list[float]:
-    """Return one finite weight for each model, not all zero."""
+    """Check that there is one finite weight per model, and not all zero."""
     weights = as_scores(name, values)
     if weights.size != n_models:
         raise ValueError(f"{name} must have {n_models} values, one for each model, got {weights.size}")

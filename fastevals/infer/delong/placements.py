@@ -1,7 +1,7 @@
-"""Placements: how many rows of the other class each row is ranked right against, and the moments of these.
+"""Placements: the number of rows of the other class that each row is correctly ranked against, and their moments.
 
-Doubled, placements are integers, and so are the sums of their products: nothing cancels, however alike two models are
-and however near 1 their AUCs, and neither threads nor chunks make a difference.
+Doubled placements are integers, and so are sums of their products. So nothing cancels, even for similar models or AUCs
+near 1, and results do not depend on threads or chunks.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Ints = NDArray[np.int64]
 
 
 def compute_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequencies: Ints | None) -> PlacementMoments:
-    """Return the moments of models on the same rows, each of which counts as often as `frequencies` says."""
+    """Return the moments of models on the same rows, with `frequencies` copies of each row."""
     if frequencies is not None:
         return _counted_moments(labels, scores, frequencies)
     ranked = [_rank(labels, values) for values in scores]
@@ -51,19 +51,19 @@ def compute_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequencie
 
 
 def compute_ranking_moments(counts: ThresholdCounts) -> PlacementMoments:
-    """Return the moments of unweighted counts, of any number of rows."""
+    """Return the moments of unweighted counts, for any number of rows."""
     n_pos, n_neg = int(counts.n_pos), int(counts.n_neg)
     return PlacementMoments.from_placements(n_pos, n_neg, sum_placements(counts.tps, counts.fps, n_pos, n_neg))
 
 
 def sum_placements(tps: Ints, fps: Ints, n_pos: int, n_neg: int) -> tuple[int, int, int]:
-    """Return sums over rows of counts, but the first: the positives' doubled placements, and squares by class.
+    """Return the sum of the positives' doubled placements, and the sums of squares of negatives and of positives.
 
-    Those of negatives come before those of positives. Sums of counts that follow each other add up.
+    The first row of counts only starts the range, so sums of consecutive counts add up.
     """
-    placements = [2 * n - other[1:] - other[:-1] for n, other in ((n_pos, tps), (n_neg, fps))]  # of negatives first
+    placements = [2 * n - other[1:] - other[:-1] for n, other in ((n_pos, tps), (n_neg, fps))]  # negatives first
     rows = [np.diff(fps), np.diff(tps)]
-    if max(n_neg, n_pos) >= CLASS_ROWS:  # then products pass 64 bits; cells, not rows, are as many
+    if max(n_neg, n_pos) >= CLASS_ROWS:  # products exceed 64 bits; the arrays are as long as the cells, not the rows
         wide = [each.astype(object) for each in placements]
         squares = [int((each * each * row).sum()) for each, row in zip(wide, rows, strict=True)]
         return int((wide[1] * rows[1]).sum()), squares[0], squares[1]
@@ -74,33 +74,33 @@ def sum_placements(tps: Ints, fps: Ints, n_pos: int, n_neg: int) -> tuple[int, i
 
 @dataclass(frozen=True, slots=True)
 class PlacementMoments(Frozen):
-    """The integers that AUCs and covariances are ratios of."""
+    """The integers whose ratios are AUCs and covariances."""
 
     n_pos: int  # rows of each class
     n_neg: int
     doubled_u: tuple[int, ...]  # twice each model's Mann-Whitney U: the sum of the positives' doubled placements
-    numerators: tuple[tuple[int, ...], ...]  # of covariances, over `denominator`; empty with fewer than two of a class
+    numerators: tuple[tuple[int, ...], ...]  # covariances times `denominator`; empty if a class has fewer than two rows
 
     def _columns(self) -> Columns:
         return make_columns({"doubled_u": self.doubled_u, "n_pos": self.n_pos, "n_neg": self.n_neg})
 
     @classmethod
     def from_sums(cls, n_pos: int, n_neg: int, doubled_u: list[int], sums: Ints) -> PlacementMoments:
-        """Compute them from the sums of products of doubled placements, of shape (2, n_models, n_models, 2).
+        """Compute the moments from sums of products of doubled placements, of shape (2, n_models, n_models, 2).
 
-        A negative is placed by the positives below it, where DeLong takes those above: covariances are the same.
+        A negative is placed by the positives below it; DeLong takes the ones above, with the same covariances.
         """
         return cls.from_products(n_pos, n_neg, doubled_u, ((sums[..., 0].astype(object) << 32) + sums[..., 1]).tolist())
 
     @classmethod
     def from_placements(cls, n_pos: int, n_neg: int, sums: tuple[int, int, int]) -> PlacementMoments:
-        """Compute those of one model from what `sum_placements` gives."""
+        """Compute the moments of one model from the result of `sum_placements`."""
         doubled_u, negative, positive = sums
         return cls.from_products(n_pos, n_neg, [doubled_u], [[[negative]], [[positive]]])
 
     @classmethod
     def from_products(cls, n_pos: int, n_neg: int, doubled_u: list[int], products: Any) -> PlacementMoments:
-        """Compute them from these sums as integers of any size, negatives' first."""
+        """Compute the moments from the sums as integers of any size, negatives first."""
         negative, positive = products
         downs = [2 * n_pos * n_neg - up for up in doubled_u]
 
@@ -120,7 +120,7 @@ class PlacementMoments(Frozen):
 
     @property
     def denominator(self) -> int:
-        """Of the covariances."""
+        """Return the common denominator of the covariances."""
         return 4 * (self.n_pos * self.n_neg) ** 2 * (self.n_pos - 1) * (self.n_neg - 1)
 
     def aucs(self) -> Floats:
@@ -145,10 +145,10 @@ class PlacementMoments(Frozen):
         return Fraction(sum(w * row for w, row in zip(weights, rows, strict=True)), self.denominator)
 
     def chi_square(self) -> tuple[float, int]:
-        """Return the statistic of equal AUCs and its degrees of freedom, the rank: exact up to one rounding.
+        """Return the statistic of equal AUCs and its degrees of freedom, the rank; exact up to one rounding.
 
-        Elimination of the covariance of the differences in integers (Bareiss 1968, doi:10.2307/2004533), the largest
-        variance left first; the statistic is infinite where an effect is left without any.
+        Eliminates the covariance of the differences in integers (Bareiss 1968, doi:10.2307/2004533), pivoting on the
+        largest remaining variance. The statistic is infinite if an effect remains without variance.
         """
         rows = [[*row, effect] for effect, row in zip(*self._differences(), strict=True)]
         last, statistic, rank = 1, Fraction(0), 0
@@ -167,7 +167,7 @@ class PlacementMoments(Frozen):
         return float(statistic * (self.n_pos - 1) * (self.n_neg - 1)), rank
 
     def differences(self) -> tuple[Floats, Floats]:
-        """Return the differences between each other model's AUC and the first model's, and their covariance."""
+        """Return the AUCs of the other models minus the first, and the covariance of these differences."""
         effects, table = self._differences()
         pairs = 2 * self.n_pos * self.n_neg
         covariance = np.array([[value / self.denominator for value in row] for row in table])
@@ -180,7 +180,7 @@ class PlacementMoments(Frozen):
 
 
 class RankedScores(NamedTuple):
-    """The scores of a model, and their ascending keys: of the negatives and of the positives."""
+    """The scores of a model, and their ascending keys for negatives and positives."""
 
     codec: Codec
     values: NDArray[Any]
@@ -190,7 +190,7 @@ class RankedScores(NamedTuple):
 
 def _rank(labels: BinaryLabels, values: NDArray[Any]) -> RankedScores:
     """Sort a model's scores."""
-    values = codec_for(values)[1]  # ranks, of floats that no key holds
+    values = codec_for(values)[1]  # floats that do not fit keys become ranks
     split = split_by_class(labels, values)
     check_class_sizes("y_true", CLASS_ROWS, split.n_pos, split.n_neg)
     return RankedScores(split.codec, values, split.keys_by_class(), split.doubled_u)
@@ -199,7 +199,7 @@ def _rank(labels: BinaryLabels, values: NDArray[Any]) -> RankedScores:
 def _add_rows(
     labels: BinaryLabels, models: list[RankedScores], pairs: list[tuple[KeyIndex, KeyIndex]], part: slice
 ) -> Ints:
-    """Place the rows of a chunk against the other class; return the sums of products by class."""
+    """Place the rows of a chunk against the other class; return sums of products by class."""
     placements = np.empty((len(models), min(STRETCH_ROWS, part.stop - part.start)), dtype=np.int32)
     flags = np.empty(placements.shape[1], dtype=np.uint8)
     sums = np.zeros((2, len(models), len(models), 2), dtype=np.int64)
@@ -216,7 +216,7 @@ def _add_rows(
 
 
 def _counted_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequencies: Ints) -> PlacementMoments:
-    """Return the moments of rows that count as often as `frequencies` says."""
+    """Return the moments of rows with `frequencies` copies each."""
     flags = labels.flags()
     rows = flags == 0, flags != 0
     counts = [frequencies[class_rows] for class_rows in rows]
@@ -233,7 +233,7 @@ def _counted_moments(labels: BinaryLabels, scores: list[NDArray[Any]], frequenci
 
 
 def _products(placements: list[NDArray[np.int32]], counts: list[Ints]) -> Ints:
-    """Return the sums of products of two models' placements by class, each row counted."""
+    """Return the sums of products of placements of all pairs of models by class, weighted by the counts of rows."""
     sums = np.zeros((2, len(placements[0]), len(placements[0]), 2), dtype=np.int64)
     for placed, count, out in zip(placements, counts, sums, strict=True):
         add_products(placed, count.size, count, out)

@@ -1,7 +1,7 @@
 """Moments of placements of weighted rows: each row is one independent observation.
 
-A weighted AUC is the mean placement of the positives by weight. Its variance is made of squared weights times squared
-deviations, so that it is the same whatever the unit of weights, and DeLong's where all are alike.
+A weighted AUC is the weighted mean placement of the positives. Its variance is a sum of squared weights times squared
+deviations, so it does not depend on the unit of weights, and equal weights give DeLong's variance.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ Floats = NDArray[np.float64]
 class WeightedMoments(Frozen):
     """AUCs of weighted rows and their covariance, with the methods of `PlacementMoments`."""
 
-    n_pos: int  # rows of each class, of weight above zero
+    n_pos: int  # rows of each class with a positive weight
     n_neg: int
     values: tuple[float, ...]  # AUCs
-    table: tuple[tuple[float, ...], ...]  # covariances; empty with fewer than two rows of a class
+    table: tuple[tuple[float, ...], ...]  # covariances; empty if a class has fewer than two rows
 
     def _columns(self) -> Columns:
         return make_columns({"auc": self.values, "n_pos": self.n_pos, "n_neg": self.n_neg})
@@ -57,18 +57,18 @@ class WeightedMoments(Frozen):
         return sum((weight * Fraction(value) for weight, value in zip(weights, self.values, strict=True)), Fraction(0))
 
     def variance(self, weights: Sequence[Fraction]) -> Fraction:
-        """Return the variance of a weighted sum of the AUCs; it is 0 for a difference of models that rank alike."""
+        """Return the variance of a weighted sum of the AUCs; 0 for a difference of models that rank alike."""
         rows = [sum(w * Fraction(value) for w, value in zip(weights, row, strict=True)) for row in self.table]
         return max(sum((w * row for w, row in zip(weights, rows, strict=True)), Fraction(0)), Fraction(0))
 
     def differences(self) -> tuple[Floats, Floats]:
-        """Return the differences between each other model's AUC and the first model's, and their covariance."""
+        """Return the AUCs of the other models minus the first, and the covariance of these differences."""
         aucs, table = self.aucs(), self.covariance()
         return aucs[1:] - aucs[0], table[1:, 1:] - table[1:, :1] - table[:1, 1:] + table[0, 0]
 
 
 def weighted_moments(labels: BinaryLabels, scores: Sequence[NDArray[Any]], weights: Floats) -> WeightedMoments:
-    """Return the moments of models on the same rows, of weights above zero."""
+    """Return the moments of models on the same rows, with positive weights."""
     positive = labels.values == labels.positive
     sides = np.flatnonzero(~positive), np.flatnonzero(positive)
     weights = weights * usual_unit(weights, positive)
@@ -84,14 +84,14 @@ def weighted_moments(labels: BinaryLabels, scores: Sequence[NDArray[Any]], weigh
             share = _variance_share(*(float((own[which] ** power).sum()) for power in (1, 2, 3)))
             for a, first in enumerate(moved):
                 for b in range(a + 1):
-                    table[a, b] += (first * moved[b]).sum() / share  # alike, of models that are alike
+                    table[a, b] += (first * moved[b]).sum() / share  # equal for equal models
         table = np.tril(table) + np.tril(table, -1).T
     rows_of_table = tuple(map(tuple, table.tolist())) if defined else ()
     return WeightedMoments(sides[1].size, sides[0].size, tuple(aucs), rows_of_table)
 
 
 def weighted_ranking_moments(counts: ThresholdCounts, squares: SquaredWeights) -> WeightedMoments:
-    """Return the moments of rows that were counted by score, with sums of their weights and of squared ones."""
+    """Return the moments of rows counted by score, from sums of their weights and squared weights."""
     n_neg, n_pos = squares.rows
     if not n_neg or not n_pos:
         return WeightedMoments(n_pos, n_neg, (math.nan,), ())
@@ -112,7 +112,7 @@ def _auc(labels: BinaryLabels, values: NDArray[Any], weights: Floats) -> float:
 def _deviations(
     values: NDArray[Any], rows: NDArray[np.intp], other: NDArray[np.intp], others: Floats, own: Floats
 ) -> Floats:
-    """Return how far the placements of rows, by the share of the other class below them, are from their mean."""
+    """Return the deviations of placements, the share of the other class below each row, from their mean."""
     ranks = np.unique(values, return_inverse=True)[1]
     sums = np.bincount(ranks[other] + 1, others, minlength=int(ranks.max()) + 2).cumsum()
     placements = (sums[ranks[rows]] + sums[ranks[rows] + 1]) / (2 * sums[-1])
@@ -120,10 +120,10 @@ def _deviations(
 
 
 def _variance_share(total: float, squares: float, cubes: float) -> float:
-    """Return what sums of squared, weighted deviations are divided by: n (n - 1) where all weights are 1.
+    """Return the divisor of sums of squared, weighted deviations; n (n - 1) if all weights are 1.
 
-    With the total W of weights and sums S2 and S3 of their squares and cubes, the deviations of independent values from
-    their weighted mean have the expected sum of ``w**2`` times squares of ``S2 (1 - 2 S3 / (S2 W) + S2 / W**2)``
-    variances, and the mean the variance ``S2 / W**2``.
+    Let W, S2 and S3 be the sums of weights, squares and cubes. For independent values with a common variance, the sum
+    of ``w**2`` times the squared deviations from the weighted mean has the expectation
+    ``S2 (1 - 2 S3 / (S2 W) + S2 / W**2)`` variances, and the mean has the variance ``S2 / W**2``.
     """
     return total**2 * (1 - 2 * cubes / (squares * total) + squares / total**2)

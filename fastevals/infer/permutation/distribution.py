@@ -1,4 +1,4 @@
-"""How many permutations are drawn, and the distribution of a statistic under them: p-values and critical values."""
+"""The number of permutations, and the distribution of a statistic under them: p-values and critical values."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from fastevals.results import EXTREMENESS, MAX_RESAMPLES, TIE_TOLERANCE, Alterna
 
 Floats = NDArray[np.float64]
 
-FEW_PERMUTATIONS = 1 << 13  # permutations that are all gone through, even where fewer are asked for
-METRIC_ROUNDING = 2.0**-48  # relative to the two metrics: less is no difference
+FEW_PERMUTATIONS = 1 << 13  # permutations: up to so many, all are enumerated, even if fewer are asked for
+METRIC_ROUNDING = 2.0**-48  # relative to the two metrics: smaller differences count as 0
 
 
 class PermutationPlan(NamedTuple):
-    """The number of permutations to draw, and the random stream to draw them from."""
+    """The number of permutations to draw, and the random stream for them."""
 
     n_resamples: int
     key: np.uint64
@@ -28,12 +28,12 @@ class PermutationPlan(NamedTuple):
 
     @classmethod
     def check(cls, n_resamples: Any, rng: Any, progress: bool = False) -> PermutationPlan:
-        """Check the arguments of a user."""
+        """Check a user's arguments."""
         n = check_integer("n_resamples", n_resamples, low=1, high=MAX_RESAMPLES)
         return cls(n, seed_key("rng", rng), progress)
 
     def max_outcomes(self, few: int = FEW_PERMUTATIONS) -> int:
-        """Return the number of permutations up to which all are gone through: no more than drawn, or few."""
+        """Return the number of permutations up to which all are enumerated."""
         return max(self.n_resamples + 1, few)
 
 
@@ -43,11 +43,11 @@ class PermutationDistribution(NamedTuple):
     Attributes
     ----------
     values : ndarray of float64 of shape (n,)
-        Of each.
+        The statistic in each permutation.
     exact : bool
-        Whether these are all there are, and not a sample.
+        Whether these are all permutations rather than a sample.
     chances : ndarray of float64 of shape (n,) or None
-        Of the values, where they are not equally likely.
+        Probabilities of the values, if they are not equally likely.
     """
 
     values: Floats
@@ -55,7 +55,7 @@ class PermutationDistribution(NamedTuple):
     chances: Floats | None = None
 
     def without_undefined(self) -> PermutationDistribution:
-        """Leave out what is NaN."""
+        """Drop NaN values."""
         kept = ~np.isnan(self.values)
         if kept.all():
             return self
@@ -63,7 +63,7 @@ class PermutationDistribution(NamedTuple):
         return PermutationDistribution(self.values[kept], self.exact, chances)
 
     def pvalue(self, statistic: float, slack: float, alternative: Alternative) -> float:
-        """Return the chance of a value as extreme or more, up to rounding; in a sample, the data's own counts."""
+        """Return the probability of a value at least as extreme, up to rounding; a sample includes the data itself."""
         extremeness = EXTREMENESS[alternative]
         reached = extremeness(self.values) >= float(extremeness(statistic)) - slack
         if self.chances is not None:
@@ -72,7 +72,7 @@ class PermutationDistribution(NamedTuple):
         return (others + int(np.count_nonzero(reached))) / (others + self.values.size)
 
     def critical_value(self, alpha: float, alternative: Alternative) -> float:
-        """Return the most extreme value that is not rejected."""
+        """Return the most extreme value that is not rejected at level `alpha`."""
         extremeness = EXTREMENESS[alternative]
         values = extremeness(self.values)
         if self.chances is not None:
@@ -91,20 +91,20 @@ class PermutationDistribution(NamedTuple):
 
 
 class PermutedStatistic(NamedTuple):
-    """A statistic, what permutations make of it, and in which unit to give it.
+    """A statistic, its permutation distribution, and the unit to report it in.
 
     Attributes
     ----------
     statistic : float
-        Of the data.
+        The statistic of the data.
     distribution : PermutationDistribution
-        Under permutations.
+        Its values under permutations.
     slack : float
-        Values as near are tied: each is rounded.
+        Values within this distance are tied, because of rounding.
     in_unit : callable
-        Gives a statistic, or many, in the metric's own unit; ascending, and odd.
+        Converts one statistic or many to the metric's own unit; increasing and odd.
     pos_label : label or None
-        The positive class, where there is one.
+        The positive class, if there is one.
     """
 
     statistic: float
@@ -117,7 +117,7 @@ class PermutedStatistic(NamedTuple):
 def permuted_difference(
     first: float, second: float, distribution: PermutationDistribution, pos_label: Any = None
 ) -> PermutedStatistic:
-    """Compute the statistic from the metric of each model; those that are equal up to rounding do not differ at all."""
+    """Compute the statistic from the metric of each model; it is exactly 0 if they are equal up to rounding."""
     statistic = math.nan if math.isinf(first) and first == second else first - second
     size = METRIC_ROUNDING * max(abs(first), abs(second))
     if not math.isfinite(statistic):

@@ -1,4 +1,4 @@
-"""Predicted labels swapped: a binomial number for each true class and pair of different predictions."""
+"""Swap predicted labels: one binomial number for each true class and pair of different predictions."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-CELLS_PER_TASK = 1 << 18  # cells of one task
-PERMUTATIONS_PER_TASK = 1 << 14  # permutations of one task: they are quick, and a task has some overhead
+CELLS_PER_TASK = 1 << 18  # cells per task
+PERMUTATIONS_PER_TASK = 1 << 14  # permutations per task: they are quick, and each task has overhead
 
 
 def permute_labels(
@@ -49,7 +49,7 @@ def permute_labels(
 def count_label_triples(
     true: NDArray[Any], pred_a: NDArray[Any], pred_b: NDArray[Any], pos_label: Any = None
 ) -> tuple[Ints, Ints, Classes]:
-    """Count rows by true class and predicted ones: what `LabelSwaps` takes, and the classes."""
+    """Count rows by true class and both predictions; return the arguments of `LabelSwaps`, and the classes."""
     labels = {"y_true": true, "pred_a": pred_a, "pred_b": pred_b}
     whole = [as_class_numbers(name, values) for name, values in labels.items()]
     distinct, numbers, rows = count_label_tuples("y_true, pred_a and pred_b", whole)
@@ -60,18 +60,18 @@ def count_label_triples(
 def permute_label_counts(
     swaps: LabelSwaps, metric: MatrixMetric, name: str, classes: Classes, plan: PermutationPlan
 ) -> PermutedStatistic:
-    """Test a function of stacks of confusion matrices, which results call by a name."""
+    """Test a function of stacks of confusion matrices, called `name` in results."""
     k = swaps.n_classes
 
     def measure(kept: Ints) -> Floats:
-        """Return the metric of both models, of shape (2, n); one stack of all matrices halves the calls."""
+        """Return the metric of both models, of shape (2, n); a single stack of matrices halves the calls."""
         counts = np.empty((k * k, 2, kept.shape[1]), dtype=np.int64)
         counts[:, 0] = swaps.counts(kept)
         np.subtract(swaps.both[:, None], counts[:, 0], out=counts[:, 1])
         stack = counts.reshape(k * k, -1).T.reshape(-1, k, k)
         (values,) = LABELS.evaluate(stack, classes, [metric], argument="metric")
         if values.ndim > 1:
-            raise ValueError(f"metric must give one number, but {name} gives an array of shape {values.shape[1:]}")
+            raise ValueError(f"metric must return one number, but {name} returns an array of shape {values.shape[1:]}")
         return values.reshape(2, -1)
 
     (first,), (second,) = measure(swaps.kept[:, None])
@@ -96,25 +96,25 @@ def permute_label_counts(
 
 
 class LabelSwaps:
-    """The rows that a swap changes, by true class and the two predicted: of a cell's, a binomial number is swapped.
+    """The rows that a swap changes, in cells of one true class and two different predictions.
 
     Parameters
     ----------
     codes : ndarray of int64 of shape (3, n)
-        True class and predicted ones, numbered in the order of labels.
+        True class and both predictions, numbered in the order of the labels.
     rows : ndarray of int64 of shape (n,)
-        How many rows are such.
+        Number of rows for each combination.
     n_classes : int
-        Of all three.
+        Number of classes.
 
     Attributes
     ----------
     sizes : ndarray of int64 of shape (n_cells,)
         Rows of each true class and pair of different predictions.
     kept : ndarray of int64 of shape (n_cells,)
-        Those in which the first model's is the lower one.
+        Rows of each cell in which the first model predicts the lower class.
     both : ndarray of int64 of shape (n_classes**2,)
-        The two models' confusion matrices added up: permutations don't change that.
+        Sum of the two models' confusion matrices, which no permutation changes.
     n_classes : int
         As given.
     """
@@ -142,13 +142,13 @@ class LabelSwaps:
         return counts
 
     def counts(self, kept: Ints) -> Ints:
-        """Return the first model's matrices, of shape (n_classes**2, n), of kept rows of shape (n_cells, n)."""
+        """Return the first model's matrices, of shape (n_classes**2, n), for kept rows of shape (n_cells, n)."""
         counts = np.repeat(self._fixed[:, None], kept.shape[1], axis=1)
         place_kept(kept, self.sizes, *self._cells, counts)
         return counts
 
     def all_outcomes(self) -> tuple[Ints, Floats]:
-        """Return all numbers of kept rows that there can be, and the chance of each."""
+        """Return all possible numbers of kept rows, and the probability of each combination."""
         shape = tuple((self.sizes + 1).tolist())
         kept = np.indices(shape, dtype=INT64).reshape(len(shape), math.prod(shape))
         chances = np.ones(kept.shape[1])
@@ -157,20 +157,20 @@ class LabelSwaps:
         return kept, chances
 
 
-FAR_SIGMAS = 9.5  # standard deviations: what is further off has a chance below 2**-64
+FAR_SIGMAS = 9.5  # standard deviations: values further away have a probability below 2**-64
 
 
 def fair_binomial_probabilities(n: int, low: int = 0) -> NDArray[np.float64]:
-    """Return the chances of `low` to ``n - low`` heads among n."""
+    """Return the probabilities of `low` to ``n - low`` heads in n tosses."""
     middle = (n + 1) // 2
     k = np.arange(middle, n - low, dtype=np.float64)
-    upper = np.cumprod(np.concatenate(([1.0], (n - k) / (k + 1))))  # from the middle out: none overflows
+    upper = np.cumprod(np.concatenate(([1.0], (n - k) / (k + 1))))  # from the middle outwards, so that none overflows
     whole = np.concatenate((upper[::-1] if n % 2 else upper[:0:-1], upper))
     return np.asarray(whole / whole.sum())
 
 
 class FairBinomials:
-    """Draws the counts of cells of given sizes, for many permutations at once.
+    """Draws the counts of cells of given sizes, for many permutations in one call.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ class FairBinomials:
         )  # fmt: skip
 
     def draw(self, key: np.uint64, numbers: range) -> NDArray[np.int64]:
-        """Return the counts in permutations of these numbers, of shape (n_cells, n)."""
+        """Return the counts of the permutations with these numbers, of shape (n_cells, n)."""
         keys = np.empty(len(numbers), dtype=np.uint64)
         fill_keys(key, numbers.start, keys)
         drawn = np.empty((self._of_cell.size, keys.size), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The permutation tests."""
+"""The public permutation tests and their result."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from fastevals.results import Alternative, PairNames, SignificanceResult
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PermutationResult(SignificanceResult):
-    """A `SignificanceResult` of a permutation test: `statistic` and `effect` are the difference itself.
+    """A `SignificanceResult` of a permutation test; `statistic` and `effect` are the difference itself.
 
     Attributes
     ----------
     metric : str
-        What is compared.
+        Name of the metric compared.
     n_resamples : int
-        Permutations, those left out included; of an exact test, the outcomes there are.
+        Number of permutations, including undefined ones; for an exact test, the number of outcomes.
     exact : bool
-        Whether all permutations were gone through: the p-value is exact, and the same for any seed.
+        Whether all permutations were enumerated, so that the p-value is exact and does not depend on the seed.
     n_undefined : int
-        Permutations in which a metric is undefined: they are left out.
+        Permutations in which a metric is undefined; they are dropped.
     null_distribution : ndarray of shape (n_resamples - n_undefined,) or None
-        The difference in each, where it was asked for.
+        The difference in each permutation, if it was asked for.
     null_chances : ndarray of the same shape or None
-        Of these values, in an exact test of counts; elsewhere they are equally likely.
+        Probabilities of these values in an exact test of counts; otherwise they are equally likely.
     pos_label : label or None
         The positive class; None where there is none or it is unknown.
 
@@ -81,46 +81,46 @@ def permutation_test(
 ) -> PermutationResult:
     """Test whether two models differ in a metric, by swapping their outputs on the same rows.
 
-    If the models are alike, which of a row's two outputs is whose is a matter of chance: each row's are swapped with
-    chance 1/2, all at once and again and again, and the difference of the metric is compared with what comes of it
-    ([1]_, [2]_). Nothing is assumed of the metric or of its distribution, but that rows are independent.
+    If the models are alike, it is a matter of chance which output of a row belongs to which model. Each permutation
+    swaps the two outputs of every row with probability 1/2, and the observed difference of the metric is compared with
+    the differences under permutations ([1]_, [2]_). The test assumes independent rows, and nothing about the metric.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         Labels, or targets.
     pred_a, pred_b : array-like of shape (n_samples,)
-        Outputs of the two models: predicted labels, scores or numbers, as the metric takes. Scores are swapped as they
-        are, so those of both models must be on one scale: probabilities, or else ranks.
+        Outputs of the two models: predicted labels, scores or numbers, depending on the metric. Scores are swapped
+        unchanged, so both models must score on the same scale: use probabilities, or else ranks.
     metric : str, `metric(...)` or function
         As for `bootstrap`: of confusion matrices ("accuracy", "f1", ``metric("f_score", average="macro")``), of scores
         ("roc_auc", ``metric("f1", threshold=0.5)``, ``metric("recall", fpr=0.1)``) or of regression ("r2"). A function
-        takes a stack of confusion matrices and gives an array along its first axis.
+        takes a stack of confusion matrices and returns one number for each.
     n_resamples : int
-        Number of permutations. Where there are no more outcomes than that, or than 8192, all are gone through and the
+        Number of permutations. If there are no more outcomes than that, or than 8192, all are enumerated and the
         p-value is exact.
     names : (str, str), optional
         Their names in the conclusion; "pred_a" and "pred_b" by default.
     alternative : {"two-sided", "less", "greater"}
-        What to show of the metric of `pred_a` less that of `pred_b`.
+        The claim to test: the metric of `pred_a` minus the metric of `pred_b` is not 0, is negative, or is positive.
     confidence_level : float in (0, 1)
-        One less the significance level.
+        One minus the significance level.
     pos_label : label, optional
-        The positive class; 1 among 0/1, -1/1 and booleans. Of other labels it must be given for scores, and for
-        metrics of predicted labels that need it.
+        The positive class; 1 for labels 0/1, -1/1 and booleans. Other labels require it with scores, and with metrics
+        of predicted labels that need it.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        The seed. The same seed gives the same bits, at any number of threads, and permutation i is the same whatever
-        their number.
+        The seed. The same seed gives the same bits at any number of threads, and permutation i does not depend on
+        the number of permutations.
     keep_distribution : bool
-        Give the difference in each permutation too.
+        Return the difference in each permutation too.
     progress : bool
         Show a bar (needs tqdm).
 
     Returns
     -------
     PermutationResult
-        The statistic is the difference itself. There is no interval: `bootstrap`, `compare_rankings` and `delong` give
-        some.
+        The statistic is the difference itself. There is no interval: for one, use `bootstrap`, `compare_rankings` or
+        `delong`.
 
     Raises
     ------
@@ -130,19 +130,19 @@ def permutation_test(
     Warns
     -----
     UndefinedMetricWarning
-        If the metric of a model is undefined, and so the test (NaN); or if it is in some permutations: they are counted
-        in `n_undefined` and left out.
+        If the metric of a model is undefined, so that the test is too (NaN); or if it is undefined in some
+        permutations, which are counted in `n_undefined` and dropped.
 
     Notes
     -----
-    The p-value is the share of permutations whose difference is at least as large, up to rounding; of a sample of them,
-    (1 + k) / (1 + n), so that the test holds its level [3]_. Models that give the same outputs have p = 1.
+    The p-value is the share of permutations whose difference is at least as large, up to rounding. In a sample it is
+    (1 + k) / (1 + n), so that the test keeps its level [3]_. Models with the same outputs have p = 1.
 
-    Of predicted labels a permutation is a binomial number for each true class and pair of different predictions: rows
-    are counted once, and their number does not matter after that. With accuracy the exact test is McNemar's. At a
-    threshold fixed beforehand scores are counted as labels. Else they are sorted once, in some 200 bytes a row,
-    and a permutation is two sweeps over the 2 n_samples of them. Of regression, "mean_squared_error", its root and "r2"
-    have the same p-value; the median takes a pass for each permutation.
+    With predicted labels, a permutation is one binomial number for each true class and pair of different predictions.
+    Rows are counted once, and after that their number does not matter. With accuracy, the exact test is McNemar's.
+    Scores with a fixed threshold are counted as labels. Other scores are sorted once, in about 200 bytes per row, and a
+    permutation is two sweeps over the 2 n_samples scores. For regression, "mean_squared_error", its root and "r2" have
+    the same p-value; the median takes one pass per permutation.
 
     References
     ----------
@@ -188,19 +188,19 @@ def paired_permutation_test(
     keep_distribution: bool = False,
     progress: bool = False,
 ) -> PermutationResult:
-    """Test whether paired measurements differ in the mean, by flipping the signs of their differences.
+    """Test whether paired measurements differ in the mean, by flipping the signs of the differences.
 
     Parameters
     ----------
     a, b : array-like of shape (n,) or (1, n), list of ErrorEstimate, or ErrorEstimate
         Measurements of two learners on the same rows or data sets: losses, error rates, scores.
     n_resamples : int
-        Number of permutations; all 2^m are gone through where they are no more than that, or than 65536, of m
-        differences that are not zero.
+        Number of permutations. With m nonzero differences, all 2^m are enumerated if they are no more than that, or
+        than 65536.
     names : (str, str), optional
         Their names in the conclusion; "a" and "b" by default.
     alternative : {"two-sided", "less", "greater"}
-        What to show of the mean of ``a - b``.
+        The claim to test: the mean of ``a - b`` is not 0, is negative, or is positive.
     confidence_level, rng, keep_distribution, progress
         As for `permutation_test`.
 
@@ -221,10 +221,10 @@ def paired_permutation_test(
 
     Notes
     -----
-    The hypothesis is that differences are symmetric about 0. Those of overlapping training sets are not independent:
-    over folds, p-values are too small ([2]_; see `corrected_resampled_t_test`).
+    The hypothesis is that the differences are symmetric about 0. Differences from overlapping training sets are not
+    independent, so over folds p-values are too small ([2]_; see `corrected_resampled_t_test`).
 
-    Differences of no more than rounding (2^-50 of the measurements) are zero; sums within 1e-9 of the sum of absolute
+    Differences within rounding (2^-50 of the measurements) are zero. Sums within 1e-9 of the sum of absolute
     differences are tied.
 
     References
@@ -264,15 +264,15 @@ def permutation_result(
     alpha: float,
     keep_distribution: bool,
 ) -> PermutationResult:
-    """Decide whether `what`, a difference of a metric, is 0, and say what of the permutations is left out."""
+    """Test whether a difference of a metric is 0, and warn about permutations that are dropped."""
     statistic, in_unit = tested.statistic, tested.in_unit
     distribution = tested.distribution.without_undefined()
     n, left = tested.distribution.values.size, distribution.values.size
     pvalue = critical = math.nan
     if math.isnan(statistic):
-        warn_undefined(f"the test of {metric}", "the metric of a model is, on these rows, or the difference")
+        warn_undefined(f"the test of {metric}", "the metric of a model, or the difference, is undefined on these rows")
     elif left == 0:
-        warn_undefined(f"the test of {metric}", f"the metric is, in all of {n} permutations")
+        warn_undefined(f"the test of {metric}", f"the metric is undefined in all {n} permutations")
     else:
         if left < n:
             warn_undefined(metric, f"in {n - left} of {n} permutations, which are left out (n_undefined)")

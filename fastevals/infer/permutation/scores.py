@@ -1,4 +1,4 @@
-"""Scores swapped row by row, and ranked anew."""
+"""Swap scores row by row, and rank them again."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def permute_scores(
 def _permute_at_threshold(
     labels: BinaryLabels, scores: Sequence[NDArray[Any]], metric: RankingMetric, name: str, plan: PermutationPlan
 ) -> PermutedStatistic:
-    """Test a metric at a threshold fixed beforehand: scores are predicted labels then, and rows can be counted."""
+    """Test a metric at a fixed threshold, which turns scores into predicted labels, so that rows can be counted."""
     exact = [each.astype(np.longdouble) if each.dtype.kind in "iu" else each for each in scores]
     table, _ = count_codes([labels.flags(), *(each >= metric.threshold for each in exact)], None, 0, 2)
     codes = np.stack(np.unravel_index(np.flatnonzero(table), (2, 2, 2)))
@@ -82,9 +82,9 @@ class PooledScores:
     Attributes
     ----------
     rows : ndarray of int of shape (2 * n_samples,)
-        The pooled scores from the highest down, positives first, by their place in the pool.
+        Places in the pool by descending score, positives first.
     task_size : int
-        Permutations of one task.
+        Permutations per task.
     """
 
     __slots__ = ("_counter", "_sweeps", "rows", "task_size")
@@ -105,7 +105,7 @@ class PooledScores:
         return zero_bytes(self.rows.size), counts, self._sweeps.workspace()
 
     def values(self, flips: Any, places: NDArray[np.uint32], space: Any) -> tuple[Floats, Floats]:
-        """Return the metric of each model where `flips`, an iterable of random bits, say who has which score."""
+        """Return the metric of each model; `flips`, an iterable of random bits, says which model has which score."""
         marks, counts, scratch = space
         raw: tuple[list[Floats], list[Floats]] = ([], [])
         for words in flips:
@@ -120,14 +120,14 @@ class PooledScores:
 
 
 class RowSwaps:
-    """Bits for the rows whose two outputs differ: 1 where each model keeps its own.
+    """Bits for the rows whose two outputs differ: 1 if each model keeps its own.
 
     Parameters
     ----------
     differ : ndarray of bool of shape (n_samples,)
-        Whether a row's outputs do.
+        Whether the two outputs of each row differ.
     plan : PermutationPlan
-        How many permutations to draw.
+        The number of permutations to draw.
     """
 
     __slots__ = ("_bit", "_exact", "_key", "_n", "_words")
@@ -140,12 +140,12 @@ class RowSwaps:
         self._words, self._key = n_bits // 64 + 1, plan.key
 
     def places(self, pooled: NDArray[np.intp]) -> NDArray[np.uint32]:
-        """Return, for outputs by their place in the pool, twice the place of their row's bit, plus one for a second."""
+        """Return for pooled outputs twice the place of the row's bit, plus one for outputs of the second model."""
         n = np.intp(self._bit.size)
         return np.asarray(2 * self._bit[pooled % n] + (pooled >= n), dtype=np.uint32)
 
     def own(self) -> Words:
-        """Return the bits that leave all as it is."""
+        """Return the bits that swap nothing."""
         return np.full(self._words, 2**64 - 1, dtype=np.uint64)
 
     def words(self, number: int) -> Words:
@@ -157,9 +157,9 @@ class RowSwaps:
         return words
 
     def tasks(self, size: int) -> list[range]:
-        """Cut the numbers of the permutations into ranges of a size."""
+        """Split the numbers of the permutations into ranges of a size."""
         return [range(start, min(start + size, self._n)) for start in range(0, self._n, size)]
 
     def distribution(self, parts: Sequence[NDArray[np.float64]]) -> PermutationDistribution:
-        """Return what the tasks found as outcomes."""
+        """Return the distribution of the outcomes of all tasks."""
         return PermutationDistribution(np.concatenate(parts), self._exact)

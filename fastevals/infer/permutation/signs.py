@@ -1,4 +1,4 @@
-"""Paired differences whose signs are flipped."""
+"""Flip the signs of paired differences."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from fastevals.results import TIE_TOLERANCE, Alternative
 
 Floats = NDArray[np.float64]
 
-FEW_VECTORS = 1 << 16  # sign vectors that are all gone through, even where fewer permutations are asked for
-SIGNS_PER_TASK = 1 << 30  # signs of one task: about 0.1 s
-FEWEST_PERMUTATIONS, MOST_PERMUTATIONS = 512, 4096  # permutations of one task: enough to make tables for
+FEW_VECTORS = 1 << 16  # sign vectors: up to so many, all are enumerated, even if fewer are asked for
+SIGNS_PER_TASK = 1 << 30  # signs per task: about 0.1 s
+FEWEST_PERMUTATIONS, MOST_PERMUTATIONS = 512, 4096  # permutations per task: enough to be worth the tables
 
 
 class NonZeroDifferences(NamedTuple):
-    """Differences that are not zero, in units of 2**exponent."""
+    """Nonzero differences, in units of 2**exponent."""
 
     values: Floats
     exponent: int
@@ -37,7 +37,7 @@ def nonzero_differences(a: Floats, b: Floats) -> NonZeroDifferences:
 
 
 def permute_signs(values: Floats, plan: PermutationPlan) -> PermutedStatistic:
-    """Return the sum of differences, and its values under random signs; under all there are, where these are few."""
+    """Return the sum of the differences, and its values under random signs, or under all signs if these are few."""
     statistic, slack = float(values.sum()), TIE_TOLERANCE * float(np.abs(values).sum())
     if values.size < 31 and 1 << values.size <= plan.max_outcomes(FEW_VECTORS):
         sums = np.zeros(1)
@@ -63,7 +63,7 @@ def permute_signs(values: Floats, plan: PermutationPlan) -> PermutedStatistic:
 
 
 def permutation_options(*, n_resamples: int = 9999, rng: Any = None) -> dict[str, Any]:
-    """Check the options of `pairwise_permutation` as a user gives them."""
+    """Check a user's options of `pairwise_permutation`."""
     plan = PermutationPlan.check(n_resamples, rng)
     return {"n_resamples": plan.n_resamples, "key": plan.key}
 
@@ -71,18 +71,18 @@ def permutation_options(*, n_resamples: int = 9999, rng: Any = None) -> dict[str
 def pairwise_permutation(
     a: Floats, b: Floats, alternative: Alternative, *, n_resamples: int, key: np.uint64
 ) -> tuple[Floats, Floats, Floats]:
-    """Return mean differences, p-values and mean differences again of many pairs of learners.
+    """Return statistics, p-values and effects for many pairs of learners; statistic and effect are the mean difference.
 
     Parameters
     ----------
     a, b : ndarray of float64 of shape (n_pairs, n)
         Finite measurements.
     alternative : str
-        As for `paired_permutation_test`, which gives the same numbers for a pair.
+        As for `paired_permutation_test`, which returns the same numbers for one pair.
     n_resamples : int
-        Permutations.
+        Number of permutations.
     key : uint64
-        Of the random stream: the same for all pairs.
+        Key of the random stream, the same for all pairs.
 
     Returns
     -------
@@ -102,6 +102,6 @@ def pairwise_permutation(
 
 
 def scaled_mean(sums: Floats | float, n: float, exponent: int) -> Any:
-    """Return the means of sums in units of 2**exponent; infinite past the largest float."""
+    """Return sums / n, converted from units of 2**exponent; infinite past the largest float."""
     with np.errstate(over="ignore", under="ignore"):
         return np.ldexp(np.divide(sums, n), exponent)

@@ -1,4 +1,4 @@
-"""Predicted numbers that are swapped: a mean loss changes by differences of losses whose signs are flipped."""
+"""Swap predicted numbers: a mean loss changes by differences of losses, whose signs are flipped."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def permute_targets(
     (y, *predicted), far = scale_to_unit(targets, pred_a, pred_b)
     (a, b), near = scale_to_unit(*(each - y for each in predicted))
     square, n = 2 * int(near[0]), targets.size
-    unit = int(far[0] + near[0])  # errors are at most 1 in units of 2**unit: their squares don't overflow
+    unit = int(far[0] + near[0])  # in units of 2**unit errors are at most 1, so their squares do not overflow
     if loss is None:
         a, b = np.abs(a), np.abs(b)
         tested = _permute_rows(a != b, lambda own: float(np.median(np.where(own, a, b))), plan)
@@ -66,15 +66,15 @@ def permute_targets(
 
 
 def _root_differences(sums: Any, total: float, n: int) -> Any:
-    """Return differences of roots of mean squares from differences of sums, whose total no permutation changes."""
+    """Return differences of root mean squares from differences of sums, whose total no permutation changes."""
     roots = sum(np.sqrt(np.maximum(total + side * sums, 0.0) / (2 * n)) for side in (1, -1))
-    return sums / n / np.maximum(roots, LEAST_ROOTS)  # the difference of squares over the sum: no digits cancel
+    return sums / n / np.maximum(roots, LEAST_ROOTS)  # (a**2 - b**2) / (a + b) avoids cancellation
 
 
 def _permute_rows(
     differ: NDArray[np.bool_], measure: Callable[[NDArray[np.bool_]], float], plan: PermutationPlan
 ) -> PermutedStatistic:
-    """Test a metric that is no mean of losses: computed anew for the rows of which a model keeps its own."""
+    """Test a metric that is not a mean of losses; each permutation computes it again, from a mask of unswapped rows."""
     swaps = RowSwaps(differ, plan)
     places = swaps.places(np.arange(differ.size))
 
@@ -95,7 +95,7 @@ def _permute_rows(
 def _permute_sums(
     targets: Floats, pred_a: Floats, pred_b: Floats, metric: TargetMetric, plan: PermutationPlan
 ) -> PermutedStatistic:
-    """Test any metric of sums, which are added up anew."""
+    """Test any metric of sums, which each permutation adds up again."""
     least = np.maximum(np.abs(targets), LEAST_DENOMINATOR)
 
     def terms(errors: Floats) -> Floats:

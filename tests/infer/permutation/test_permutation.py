@@ -535,7 +535,7 @@ ODD = [
     ({"metric": "roc"}, "metric must be one of"),
     ({"metric": ["accuracy", "f1"]}, "metric must be a name"),
     ({"metric": MetricSpec("f1", {"beta": 2})}, "has no option beta="),
-    ({"metric": metric("f_score", average=None)}, "metric must give one number"),
+    ({"metric": metric("f_score", average=None)}, "metric must return one number"),
     ({"metric": "f1", "pos_label": 7}, "pos_label must be a label of the data"),
     ({"metric": "r2", "pos_label": 1}, "pos_label applies only to metrics of classes"),
     ({"metric": "expected_cost"}, "needs one threshold"),

@@ -303,7 +303,7 @@ def test_inputs_stay_and_other_types_give_the_same() -> None:
         (lambda: error_rate_t_test([0.1, 0.2], np.inf), "rate must be in"),
         (lambda: error_rate_t_test([0.1, 0.2], 0.1, n_train=5), "n_test must be an integer, got None"),
         (lambda: corrected_resampled_t_test([1, 2], [2, 4], n_train=0, n_test=1), "n_train must be an integer"),
-        (lambda: five_by_two_cv_t_test(A.T, B.T), r"a must have shape \(5, 2\), a row for each .*, got \(2, 5\)"),
+        (lambda: five_by_two_cv_t_test(A.T, B.T), r"a must have shape \(5, 2\), one row per repetition, got \(2, 5\)"),
         (lambda: five_by_two_cv_t_test(A, B, numerator="all"), "numerator must be one of 'first', 'mean'"),
         (lambda: five_by_two_cv_f_test(A, B + np.nan), "b must be finite"),
     ],
