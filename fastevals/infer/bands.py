@@ -1,4 +1,4 @@
-"""Confidence bands of ROC and precision-recall curves: of the whole curve at once, or of each point by itself."""
+"""Confidence bands of ROC and precision-recall curves: simultaneous or pointwise."""
 
 from __future__ import annotations
 
@@ -60,42 +60,42 @@ def confidence_band(
     rng: Any = None,
     progress: bool = False,
 ) -> ConfidenceBand:
-    """Compute a band about a ROC or a precision-recall curve.
+    """Compute a confidence band around a ROC or a precision-recall curve.
 
-    A simultaneous band holds the whole true curve with about the chance asked for. A pointwise band is about right at
-    each x by itself, so the true curve leaves it somewhere far more often than one minus the level.
+    A simultaneous band contains the entire true curve with about the chosen confidence. A pointwise band does so only
+    at each x separately, so the true curve leaves it somewhere far more often than one minus the level.
 
     Parameters
     ----------
     ranking : Ranking, RankingSummary or ThresholdCounts
-        Without row weights.
+        The ranking, without row weights.
     curve : {"roc", "precision_recall"}
         True positive rate over false positive rate, or precision over recall.
     kind : {"simultaneous", "pointwise"}
-        Of the whole curve, or of each point by itself.
+        Whether the level applies to the whole curve or to each point.
     method : {"studentised", "kolmogorov"}, optional
-        Of a simultaneous band; "studentised" by default. Kolmogorov's holds the true curve however few rows there are,
-        and far more often than its level says: it is about twice as wide.
+        Method of a simultaneous band; "studentised" by default. Kolmogorov's band is valid for any number of rows and
+        contains the true curve far more often than its level says: it is about twice as wide.
     confidence_level : float in (0, 1)
-        Of the whole curve, or of each point.
+        Confidence level, for the whole curve or for each point.
     at : float or array-like in [0, 1], optional
-        The x to give the band at; given in ascending order, each once. By default places a twentieth of a standard
-        error apart, from 0 to 1, of a studentised band (some 60 for the root of the rows of a class), every corner of
-        Kolmogorov's, some four for each point of ``ranking.roc_curve()``, and 0, 0.01, ..., 1 of a pointwise one
-        (without the recall 0, where precision is 1 by convention).
+        The x at which to compute the band; returned in ascending order without duplicates. Defaults: for a studentised
+        band, places from 0 to 1 a twentieth of a standard error apart (about 60 times the root of the rows of a class);
+        for Kolmogorov's, every corner, about four per point of ``ranking.roc_curve()``; for a pointwise one, 0, 0.01,
+        ..., 1 (without recall 0, where precision is 1 by convention).
     n_resamples : int
-        Bootstrap replicates of a studentised or a pointwise band.
+        Number of bootstrap replicates, for a studentised or a pointwise band.
     stratified : bool
-        For a pointwise band, draw as many rows of each class as there are of it, as for a studentised one.
+        For a pointwise band, keep the number of rows of each class; a studentised band always does.
     rng : None, int, sequence of int, SeedSequence, BitGenerator or Generator
-        The seed of replicates. The same seed gives the same bits, at any number of threads.
+        The seed of the replicates. The same seed gives the same bits at any number of threads.
     progress : bool
         Show a bar (needs tqdm) while replicates are drawn.
 
     Returns
     -------
     ConfidenceBand
-        NaN if a class has no rows.
+        The band; its edges are NaN if a class has no rows.
 
     Raises
     ------
@@ -106,38 +106,38 @@ def confidence_band(
     Warns
     -----
     UndefinedMetricWarning
-        If a class has no rows, if replicates without rows of a class are left out, if replicates are too few for the
-        level, or if all those of a pointwise band are equal: without width it says nothing of how sure it is.
+        If a class has no rows, if replicates lack a class and are dropped, if there are too few replicates for the
+        level, or if all replicates of a pointwise band are equal, so that it has no width.
 
     Notes
     -----
-    The studentised band is drawn in coordinates 2 sqrt(n + 1/2) asin sqrt((k + 3/8) / (n + 3/4)) of both rates, k of n
-    rows (Anscombe 1948 [1]_): there the standard error of each is 1, whatever it is, and near enough normal even of
-    counts of 0 and 1. The band is all points within a distance of the curve, the same in all directions, since a curve
-    is missed at right angles: where it is steep by its false positives, where it is flat by its true ones. The distance
-    is the quantile of the largest that a point of the curve has from a bootstrap replicate, drawn within each class, at
-    least that of one point alone (the root of chi-squared's with 2 degrees of freedom). In simulations with normal
-    scores, bands at the level of 95 % held the whole true curve in 95 to 99 % of 2,000 data sets a setting (200 to
-    2,000 rows, 50 or more of each class, AUC 0.7 to 0.99, scores with and without ties).
+    The studentised band is computed in the coordinates 2 sqrt(n + 1/2) asin sqrt((k + 3/8) / (n + 3/4)) of both rates,
+    for k of n rows (Anscombe 1948 [1]_). There, each rate has a standard error of about 1 and is nearly normal, even
+    for counts of 0 and 1. The band is the set of points within a distance of the curve. The distance is the same in all
+    directions: steep parts of the curve deviate in their false positives, flat parts in their true positives. It is the
+    quantile of the largest distance between a point of the curve and a bootstrap replicate drawn within each class, and
+    at least the quantile for a single point (the root of chi-squared with 2 degrees of freedom). In simulations with
+    normal scores, 95 % bands contained the entire true curve in 95 to 99 % of 2,000 data sets per setting (200 to 2,000
+    rows, 50 or more of each class, AUC 0.7 to 0.99, scores with and without ties).
 
-    For Kolmogorov's, with a chance of at least the root of the level, the positives' shares above all thresholds are
-    within d of the true ones, d being that quantile of Kolmogorov's statistic of as many rows, and likewise the
-    negatives' within e. So each point of the true curve is in a rectangle, 2 e wide and 2 d high, about a point of the
-    polyline [2]_. The band is the union of these: at x its upper edge is the polyline's TPR at x + e, plus d, its lower
-    edge that at x - e, less d. Ties, at which the true curve may have straight pieces, only make it safer.
+    Kolmogorov's band takes d as the quantile of Kolmogorov's statistic for the positives at the root of the level, and
+    e for the negatives. With at least that probability each, the shares of positives and negatives above all thresholds
+    are within d and e of the true ones. So each point of the true curve is in a rectangle, 2 e wide and 2 d high,
+    around a point of the polyline [2]_. The band is the union of these rectangles: at x its upper edge is the TPR of
+    the polyline at x + e plus d, and its lower edge the TPR at x - e minus d. Ties only make it more conservative.
 
-    Precision is taken at the share of positives of these rows, in both kinds of band (without `stratified` it varies
-    among replicates): at another share of positives the curve is another one. In Kolmogorov's band of precision the
-    edges are curved between corners, so 0, 0.001, ..., 1 are among its x.
+    Both kinds of band take precision at the share of positives of these rows (without `stratified` the share varies
+    among replicates); another share gives another curve. In Kolmogorov's band of precision the edges are curved between
+    corners, so its x include 0, 0.001, ..., 1.
 
-    With `at`, the chance holds at those x; straight lines between them may cut corners. By default they don't: the
-    whole band is between the lines. All corners of Kolmogorov's band of ten million rows without ties took 0.5 GB.
+    With `at`, the confidence applies at those x; straight lines between them may cut corners. By default, lines between
+    the x enclose the whole band. All corners of Kolmogorov's band for ten million rows without ties took 0.5 GB.
 
-    Replicates of a pointwise band are read as `RocCurve.at` and `PrecisionRecallCurve.at` read a curve: along the
-    polyline, the highest TPR where it is vertical, and straight in counts between two thresholds. With few rows the
-    percentiles are too narrow where a rate is near 0 or 1: of 24 positives and 36 negatives with normal scores, one
-    standard deviation apart, intervals at the level of 95 % held the TPR in 96 % of 600 simulations at an FPR of 0.3
-    and in 58 % at 0.9; of 500 rows in 97 % and 93 %.
+    Replicates of a pointwise band are read like `RocCurve.at` and `PrecisionRecallCurve.at`: along the polyline, with
+    the highest TPR where it is vertical, and linear in counts between two thresholds. With few rows, percentiles are
+    too narrow where a rate is near 0 or 1. With 24 positives and 36 negatives whose normal scores are one standard
+    deviation apart, 95 % intervals covered the TPR in 96 % of 600 simulations at an FPR of 0.3 and in 58 % at 0.9; with
+    500 rows, in 97 % and 93 %.
 
     References
     ----------
@@ -161,9 +161,8 @@ def confidence_band(
     ranking, doubts = ranking_of_rows("ranking", ranking, {"roc_auc": metric("roc_auc")})
     if doubts:
         raise ValueError(
-            "ranking must be of counts at each score of a positive, but it is of ranges of scores, within which the "
-            "curve is in doubt: count the rows in more cells, or take the ranking with exact=True and enough memory= "
-            "for one range"
+            "ranking must have counts at each positive score, but it has ranges of scores, within which the curve is "
+            "in doubt: count the rows in more cells, or use exact=True and enough memory= for one range"
         )
     check_choice("curve", curve, CurveName)
     check_choice("kind", kind, BandKind)
@@ -196,26 +195,26 @@ def confidence_band(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ConfidenceBand(Frozen):
-    """Where a curve may run; unpacks as ``x, low, high``, and prints the edges at five of its x.
+    """A confidence band of a curve; unpacks as ``x, low, high``, and prints the edges at five x.
 
     Attributes
     ----------
     x : ndarray of shape (n_points,)
-        False positive rates of a ROC band, recalls of a precision-recall band; ascending, from 0 to 1 unless asked for.
-        One that is there twice is a jump: the edges left of it, then right of it.
+        False positive rates of a ROC band, or recalls of a precision-recall band; ascending, from 0 to 1 by default. A
+        repeated x is a jump: first the edges to its left, then to its right.
     low, high : ndarray of shape (n_points,)
-        True positive rates, or precisions, within [0, 1]; NaN where a class has no rows.
+        True positive rates, or precisions, in [0, 1]; NaN if a class has no rows.
     curve : {"roc", "precision_recall"}
-        What it is a band of.
+        The curve.
     kind : {"simultaneous", "pointwise"}
-        Whether the level is that of the whole curve, or of each x by itself.
+        Whether the level applies to the whole curve or to each x.
     method : {"studentised", "kolmogorov", "bootstrap"}
-        As wide everywhere in standard errors; rectangles about the points from Kolmogorov's statistic of each class;
-        or, of a pointwise band, percentiles of bootstrap replicates.
+        "studentised" is equally wide in standard errors; "kolmogorov" has rectangles from Kolmogorov's statistic for
+        each class; "bootstrap", for pointwise bands, has percentiles of replicates.
     confidence_level : float
-        Of the band.
+        Confidence level of the band.
     n_undefined : int
-        Bootstrap replicates without rows of a class, which are left out.
+        Number of bootstrap replicates without rows of a class, which are dropped.
 
     Examples
     --------
@@ -261,7 +260,7 @@ class ConfidenceBand(Frozen):
 
 
 def _percentiles(name: str, x: Floats, replicates: Floats, alpha: float) -> tuple[Edges, int]:
-    """Return the band of replicates, of shape (n_resamples, n_points), and how many are undefined."""
+    """Return the band of replicates, of shape (n_resamples, n_points), and the number of undefined ones."""
     defined = ~np.isnan(replicates).any(axis=1)
     undefined = replicates.shape[0] - int(np.count_nonzero(defined))
     if undefined:
@@ -269,21 +268,21 @@ def _percentiles(name: str, x: Floats, replicates: Floats, alpha: float) -> tupl
     if not defined.any():
         return (x, np.full(x.size, np.nan), np.full(x.size, np.nan)), undefined
     low, high = np.quantile(replicates[defined], [alpha / 2, 1 - alpha / 2], axis=0)
-    inside = (x > 0) & (x < 1)  # at the ends a curve may have but one value
+    inside = (x > 0) & (x < 1)  # at the ends a curve may have a single value
     if inside.any() and (low == high)[inside].all():
-        warn_degenerate(name, "all its replicates are equal, which says nothing of how sure it is")
+        warn_degenerate(name, "all its replicates are equal, so it has no width")
     return (x, low, high), undefined
 
 
 def studentised_edges(counts: ThresholdCounts, curve: str, at: Floats | None, tube: Tube) -> Edges:
-    """Return the edges of a tube about the ROC curve, over FPR or, for precision, over TPR."""
+    """Return the edges of a tube around the ROC curve, over FPR or, for precision, over TPR."""
     roc = curve == "roc"
     tube = tube if roc else tube.swapped()
     x = tube.places() if at is None else at
     least, most = tube.edges(x)
     if at is not None:
         return (x, least, most) if roc else (x, _precision(counts, x, most), _precision(counts, x, least))
-    # Neither edge falls: between two places they are within the values here, and lines between the nodes below beyond.
+    # Both edges are nondecreasing: between places they stay within these values, and lines between the nodes outside.
     if roc:
         low, high = least[:-1], most[1:]
     else:
@@ -293,7 +292,7 @@ def studentised_edges(counts: ThresholdCounts, curve: str, at: Floats | None, tu
 
 
 def kolmogorov_edges(counts: ThresholdCounts, curve: str, level: float, at: Floats | None) -> Edges:
-    """Return the union of rectangles about the points of the ROC polyline, over FPR or, for precision, over TPR."""
+    """Return the union of rectangles around the ROC polyline, over FPR or, for precision, over TPR."""
     up, right = (_kolmogorov_quantile(math.sqrt(level), n) for n in (counts.n_pos, counts.n_neg))
     fpr, tpr, _ = RocCurve(counts, drop_intermediate=True)
     if curve == "roc":
@@ -303,12 +302,12 @@ def kolmogorov_edges(counts: ThresholdCounts, curve: str, level: float, at: Floa
     return recall, low, high
 
 
-DENSE = np.arange(1001) / 1000  # recalls between which an edge of precision is as good as straight
+DENSE = np.arange(1001) / 1000  # recalls between which an edge of precision is nearly straight
 
 
 @lru_cache(maxsize=16)
 def _kolmogorov_quantile(chance: float, n: int) -> float:
-    """Return the quantile of Kolmogorov's statistic of n rows: exact, and too great for scores with ties."""
+    """Return the quantile of Kolmogorov's statistic for n rows; exact, and conservative for scores with ties."""
     from scipy.stats import kstwo
 
     return float(kstwo.ppf(chance, n))
@@ -320,10 +319,10 @@ def _precision(counts: ThresholdCounts, recall: Floats, fpr: Floats) -> Floats:
 
 
 def _rectangle_union(line: Polyline, dx: float, dy: float, at: Floats | None, among: Floats) -> Edges:
-    """Return the edges of all rectangles, 2 dx by 2 dy, about points of a line from (0, 0) to (1, 1) that never falls.
+    """Return the edges of the union of rectangles, 2 dx by 2 dy, around a nondecreasing line from (0, 0) to (1, 1).
 
-    They are at the x of `at`; or at all places where the edges bend or jump, where they have two entries each, the
-    limits from the left and from the right, and `among` others.
+    The edges are at the x of `at`. By default they are at `among` and at all bends and jumps, with two entries each:
+    the limits from the left and from the right.
     """
     upper = Polyline(np.append(line.x - dx, 1.0), np.append(line.y, 1.0) + dy)
     lower = Polyline(np.append(0.0, line.x + dx), np.append(0.0, line.y) - dy)
@@ -342,14 +341,14 @@ def _rectangle_union(line: Polyline, dx: float, dy: float, at: Floats | None, am
 
 
 # In standard errors; a tube's radius is 2.4 to 3.3.
-EDGE_STEP = 0.05  # between the places of its edges, and the points that it is about
-MEASURED_STEP = 0.1  # between the points whose distance from a replicate is measured
-PIECE = 0.5  # of a straight line of the ROC plane, which is curved here: as good as straight
-LEAST_STEP = 0.02  # points nearer than that to the last are left out
-TABLE = 1 << 20  # counts whose coordinates are kept
+EDGE_STEP = 0.05  # between the places of its edges, and between the points at its center
+MEASURED_STEP = 0.1  # between the points whose distance to a replicate is measured
+PIECE = 0.5  # length of a piece of a line in the ROC plane; pieces as short are nearly straight here
+LEAST_STEP = 0.02  # points closer to the previous one are dropped
+TABLE = 1 << 20  # counts whose coordinates are cached
 
-# Thresholds whose log odds of both rates, added up, differ by less are drawn together: between them the deviation of a
-# replicate in standard errors changes by 0.04 or so.
+# Thresholds whose summed log odds of both rates differ by less are drawn together: between them, the deviation of a
+# replicate changes by about 0.04 standard errors.
 SAME_ODDS = 0.005
 
 
@@ -366,10 +365,10 @@ class Tube(NamedTuple):
     def estimate(
         cls, counts: ThresholdCounts, level: float, n_resamples: int, key: np.uint64, *, progress: bool = False
     ) -> Tube:
-        """Return the tube that holds the true curve with a chance, the level.
+        """Return the tube that contains the true curve with a confidence of `level`.
 
-        Its radius is the quantile of the largest distance of a point of the curve from replicates, but not below that
-        of one point alone, whose two deviations are normal: replicates of a perfect ranking are all perfect.
+        Its radius is the quantile of the largest distance between the curve and a replicate, and at least the quantile
+        for a single point with two normal deviations: all replicates of a perfect ranking are perfect.
         """
         (distances,) = TubeSample(counts).replicates(n_resamples, key, progress=progress)
         place = math.ceil(Fraction(repr(level)) * (n_resamples + 1)) - 1
@@ -387,27 +386,27 @@ class Tube(NamedTuple):
         return Tube(self.y, self.x, self.radius, self.n_pos, self.n_neg)
 
     def places(self) -> Floats:
-        """Return rates from 0 to 1 of which each is EDGE_STEP from the next."""
+        """Return rates from 0 to 1 that are EDGE_STEP apart."""
         first, last = (kernels.coordinate(count, self.n_neg) for count in (0, self.n_neg))
         rates = _rates(np.linspace(first, last, math.ceil((last - first) / EDGE_STEP) + 1), self.n_neg)
-        rates[[0, -1]] = 0.0, 1.0  # but for rounding
+        rates[[0, -1]] = 0.0, 1.0  # exactly, despite rounding
         return rates
 
     def edges(self, rates: Floats) -> tuple[Floats, Floats]:
         """Return the least and the largest TPR of the tube at ascending false positive rates."""
         if math.isinf(self.radius):
             return np.zeros(rates.size), np.ones(rates.size)
-        radius = math.hypot(self.radius, EDGE_STEP / 2)  # that of discs about points which holds all of the line's
+        radius = math.hypot(self.radius, EDGE_STEP / 2)  # of discs around points that cover the discs around the line
         places = _coordinates(rates * self.n_neg, self.n_neg)
         low, high = np.empty(rates.size), np.empty(rates.size)
         kernels.upper_edge(places, self.x, self.y, radius, high)
         kernels.upper_edge(-places[::-1], -self.x[::-1], -self.y[::-1], radius, low)
-        low, high = np.maximum.accumulate(low), np.maximum.accumulate(high)  # discs make for waves of 1e-4
+        low, high = np.maximum.accumulate(low), np.maximum.accumulate(high)  # the discs cause ripples of 1e-4
         return _rates(-low[::-1], self.n_pos), _rates(high, self.n_pos)
 
 
 class TubeSample(RankingSample):
-    """Whole rows of a ranking, drawn within each class, and how far its curve is from that of each draw."""
+    """Whole rows of a ranking, drawn within each class, and the distance of its curve from the curve of each draw."""
 
     def __init__(self, counts: ThresholdCounts) -> None:
         counts = counts.take(_distinct_rows(counts))
@@ -416,7 +415,7 @@ class TubeSample(RankingSample):
         self._tables = [_coordinates(np.arange(min(n + 1, TABLE)), n) for n in self._n]
         steps = self._sweep.steps
         up, right = steps.sizes.astype(np.int64)
-        x, y = np.zeros((2, 2 * up.size + 1))  # false and true positives at the end of the vertical, and of the step
+        x, y = np.zeros((2, 2 * up.size + 1))  # false and true positives at the end of the vertical and of the step
         x[1::2], x[2::2] = np.cumsum(right) - np.where(steps.tied, 0, right), np.cumsum(right)
         y[1::2] = y[2::2] = np.cumsum(up)
         length = np.hypot(*(np.diff(_coordinates(each[::2], n)) for each, n in zip((x, y), self._n, strict=True)))
@@ -424,15 +423,15 @@ class TubeSample(RankingSample):
         self._points = _points(x, y, self._n, MEASURED_STEP, MEASURED_STEP)
 
     def workspace(self) -> Any:
-        """Return the counts of a draw, and room for its polyline."""
+        """Return arrays for the counts of a draw and for its polyline."""
         return np.zeros_like(self.sizes), np.empty((2, int(self._pieces.sum()) + self._pieces.size + 1))
 
     def task_size(self) -> int:
-        """Return the replicates of one task, by the data alone."""
+        """Return the replicates per task, which depend on the data only."""
         return super().task_size() if self._few else max(1, min(256, (1 << 19) // self.sizes.size))
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
-        """Return the largest distance of a point of the curve from each of n draws."""
+        """Return the largest distance between a point of the curve and each of n draws."""
         distances, (x, y), (rights, ups) = np.empty(n), space[1], self._tables
         tied = self._sweep.steps.tied
         for k, counts in enumerate(draws):
@@ -443,7 +442,7 @@ class TubeSample(RankingSample):
 
 
 def _distinct_rows(counts: ThresholdCounts) -> NDArray[np.intp]:
-    """Return the first and the last row, and of those between enough to tell deviations of replicates apart."""
+    """Return the first and the last row, and enough rows between them to resolve the deviations of replicates."""
     rates = ((each + 0.5) / (each[-1] + 1) for each in (counts.tps, counts.fps))
     odds = sum(np.log(rate) - np.log1p(-rate) for rate in rates)
     kept = np.append(True, np.diff(np.floor(odds / SAME_ODDS)) > 0)
@@ -452,25 +451,25 @@ def _distinct_rows(counts: ThresholdCounts) -> NDArray[np.intp]:
 
 
 def _coordinates(counts: NDArray[Any], n: int) -> Floats:
-    """Compute `kernels.coordinate` of many counts."""
+    """Compute `kernels.coordinate` for many counts."""
     return np.asarray(2 * math.sqrt(n + 0.5) * np.arcsin(np.sqrt((counts + 0.375) / (n + 0.75))))
 
 
 def _rates(coordinates: Floats, n: int) -> Floats:
-    """Return the rates at coordinates, 0 and 1 beyond the first and the last."""
+    """Return the rates at coordinates; 0 and 1 beyond the first and the last."""
     angles = np.clip(coordinates / (2 * math.sqrt(n + 0.5)), 0.0, math.pi / 2)
     return np.clip((np.sin(angles) ** 2 * (n + 0.75) - 0.375) / n, 0.0, 1.0)
 
 
 def _points(right: Floats, up: Floats, n: tuple[int, int], most: float, least: float) -> tuple[Floats, Floats]:
-    """Return the coordinates of points along a polyline of counts: at most, and about at least, as far apart."""
+    """Return the coordinates of points along a polyline of counts, at most `most` and about `least` apart."""
     lengths = np.hypot(np.diff(_coordinates(right, n[0])), np.diff(_coordinates(up, n[1])))
     pieces = np.maximum(np.ceil(lengths / most), 1).astype(np.int64)
     start = np.repeat(np.arange(pieces.size), pieces)
     share = (np.arange(start.size) - np.repeat(np.cumsum(pieces) - pieces, pieces)) / pieces[start]
     between = (np.append(each[start] + share * np.diff(each)[start], each[-1]) for each in (right, up))
     x, y = (_coordinates(each, rows) for each, rows in zip(between, n, strict=True))
-    along = np.floor(np.append(0.0, np.cumsum(np.diff(x) + np.diff(y))) / least)  # grows at most 1.42 x as the length
+    along = np.floor(np.append(0.0, np.cumsum(np.diff(x) + np.diff(y))) / least)  # at most 1.42 times the length
     kept = np.append(True, np.diff(along) > 0)
     kept[-1] = True
     return x[kept], y[kept]
