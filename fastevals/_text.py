@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any
 
 import numpy as np
@@ -38,10 +38,20 @@ def printable(text: str) -> str:
 
 
 def shorten_names(names: Iterable[Any], longest: int = NAME_CHARACTERS) -> list[str]:
-    """Return names for a table: long ones lose their middle, and get a number if two would look the same."""
+    """Return names for a table; long ones lose their middle, or the start that they share with others.
+
+    Names that would still look the same get a number.
+    """
     full = [printable(str(name)) for name in names]
     short = [shorten_name(name, longest) for name in full]
-    repeated = {name for name in short if short.count(name) > 1}
+    for same in _repeated(short):
+        alike = [k for k, name in enumerate(short) if name == same != full[k]]
+        ends = min((full[k] for k in alike), default=""), max((full[k] for k in alike), default="")
+        shared = sum(takewhile(bool, (a == b for a, b in zip(*ends, strict=False))))
+        for k in alike:
+            kept = min(shared, len(full[k]) - longest + 3)
+            short[k] = f"...{shorten_name(full[k][kept:].lstrip('.'), longest - 3)}"
+    repeated = _repeated(short)
     for k, name in enumerate(short):
         if name in repeated and name != full[k]:
             number = f" #{k + 1}"
@@ -49,8 +59,12 @@ def shorten_names(names: Iterable[Any], longest: int = NAME_CHARACTERS) -> list[
     return short
 
 
+def _repeated(names: Sequence[str]) -> set[str]:
+    return {name for name in names if names.count(name) > 1}
+
+
 def shorten_name(name: str, longest: int = NAME_CHARACTERS) -> str:
-    """Return a name, without its middle if it is long, as names differ in their ends as often as in their starts."""
+    """Return a name; a long one loses its middle, since names differ at the end as often as at the start."""
     if len(name) <= longest:
         return name
     end = (longest - 3) // 2

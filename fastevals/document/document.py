@@ -48,6 +48,7 @@ Emphasis: TypeAlias = str  # "best" of its column; "shown" to differ; or ""
 Ends = tuple[float, float]  # of an interval
 
 SMALL_VALUE = 0.001  # smaller numbers have three digits on pages
+AXIS = "{axis}"  # in the title of a picture
 BAR = "|"  # the title, and in the text the cells, of a column that separates others; pages leave it out
 
 
@@ -61,6 +62,7 @@ class Cell(NamedTuple):
     exact: str = ""  # all digits of a number, by which a column is sorted
     notes: tuple[str, ...] = ()  # lines below it: an interval, a p-value
     emphasis: Emphasis = ""
+    numbers: Mapping[str, float] = {}  # of the notes, by the names of their columns in a saved table
 
     def as_text(self) -> str:
         """Return what is in the text's line."""
@@ -86,7 +88,7 @@ class Number(NamedTuple):
     def on_page(self) -> Cell:
         """Return the number, a small one to three digits, and its interval."""
         exact = "" if math.isnan(self.value) else repr(float(self.value))
-        return Cell(_shown(self.value), exact, _ends(self.interval), self.emphasis)
+        return Cell(_shown(self.value), exact, _ends(self.interval), self.emphasis, ends_by_name(self.interval))
 
 
 class DifferenceCell(NamedTuple):
@@ -105,9 +107,11 @@ class DifferenceCell(NamedTuple):
         if math.isnan(self.value):
             return Cell("")
         low, high = self.interval
-        p = () if math.isnan(self.pvalue) else (f"p {format_pvalue(self.pvalue)}",)
-        value = ("+" if self.value > 0 else "") + _shown(self.value)
-        return Cell(value, repr(float(self.value)), (*_ends(self.interval), *p), "shown" if low > 0 or high < 0 else "")
+        has_pvalue = not math.isnan(self.pvalue)
+        p, numbers = (f"p {format_pvalue(self.pvalue)}",) * has_pvalue, ends_by_name(self.interval)
+        numbers |= {"p": self.pvalue} if has_pvalue else {}
+        value, emphasis = ("+" if self.value > 0 else "") + _shown(self.value), "shown" if low > 0 or high < 0 else ""
+        return Cell(value, repr(float(self.value)), (*_ends(self.interval), *p), emphasis, numbers)
 
 
 class PValue(NamedTuple):
@@ -153,7 +157,7 @@ class Range(NamedTuple):
 
     def on_page(self) -> Cell:
         """Return the same."""
-        return Cell(self.as_text())
+        return Cell(self.as_text(), numbers=ends_by_name(self))
 
 
 AnyCell: TypeAlias = "Cell | Number | DifferenceCell | PValue | Count | Range"
@@ -169,6 +173,11 @@ def _ends(interval: Ends | None) -> tuple[str, ...]:
     if interval is None or math.isnan(interval[0]):
         return ()
     return (" to ".join(format_ends(interval, _shown, SMALL_VALUE)),)
+
+
+def ends_by_name(interval: Ends | None) -> dict[str, float]:
+    """Return the ends of an interval as a saved table names their columns."""
+    return {} if interval is None or math.isnan(interval[0]) else {"low": interval[0], "high": interval[1]}
 
 
 # Parts ----------------------------------------------------------------------------------------------------------------
@@ -210,6 +219,7 @@ class Table(NamedTuple):
     n_shown: int | None = None  # rows that others than the page have, where that is fewer
     more: str = ""  # what they say of the rest: "... 3 more pairs"
     n_rows: int | None = None  # in all, where not all are made
+    note: str = ""  # after the title: at which thresholds the numbers are
     # In the text:
     heads: Sequence[str] = ()  # columns, where they are called otherwise
     ends: tuple[str, str, str] = ("  from", "  to", "  p")  # what stands before the ends of intervals, and before p
@@ -223,11 +233,10 @@ class Table(NamedTuple):
 
 
 class Caption(NamedTuple):
-    """What stands above a picture: what it is, and what its marks mean."""
+    """The words above a picture: its title, in which `AXIS` stands for the label of the x axis, and its marks."""
 
     title: str
     text: str
-    of_axis: bool = False  # whether there are several, which differ by what is on their x axis
 
 
 class Figures(NamedTuple):

@@ -56,7 +56,7 @@ def _table(table: Table) -> Iterator[str]:
     if not rows:
         return
     if table.title:
-        yield f"**{_escaped(table.title)}**"
+        yield f"**{_escaped(table.title)}**" + (f" {_escaped(table.note)}" if table.note else "")
     lines = [_line(_escaped(printable(column)) for column in columns), _line(["---", *["--:"] * (len(columns) - 1)])]
     lines += [_line([_escaped(printable(row.name)), *map(_cell, row.cells)]) for row in rows]
     yield "\n".join(lines)

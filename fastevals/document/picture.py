@@ -230,6 +230,7 @@ class AxisScale:
     kind: Literal["linear", "log", "symlog", "deviate"] = "linear"
     ticks: Sequence[float] | None = None
     tick_labels: Sequence[str] | None = None
+    full_labels: Sequence[str] | None = None  # the whole names, where tick labels are shortened: pages' tooltips
     whole: bool = False  # whether ticks are whole numbers
     linear_to: float = math.nan  # of "symlog": where it becomes logarithmic
 

@@ -28,6 +28,7 @@ LONGEST_REASON = 200  # characters of another library's message about a file
 NAMES_SHOWN = 20  # columns that are listed if one is missing
 
 Watch = Callable[[int], None]  # called with the number of bytes of a piece read so far
+UNNAMED = "data from Python"  # the name of an object, such as a frame, in texts
 
 
 class Piece(NamedTuple):
@@ -220,11 +221,11 @@ def check_columns(title: str, names: list[str], wanted: Mapping[str, str], hint:
 def open_object(data: Any) -> Source:
     """Open named columns: a frame, a mapping, a pyarrow table or an Arrow stream; raise for anything else."""
     refuse_engines("data", data)
-    kind, module = type(data).__name__, type(data).__module__.partition(".")[0]
+    module = type(data).__module__.partition(".")[0]
     if module == "pyarrow" and hasattr(data, "num_rows"):
         batches = data.to_batches() if hasattr(data, "to_batches") else [data]
         pieces = [_batch_piece(k, batch) for k, batch in enumerate(batches)]
-        return Source("the table", list(data.schema.names), pieces, in_memory=True, is_one=True, called=kind)
+        return Source("the table", list(data.schema.names), pieces, in_memory=True, is_one=True, called=UNNAMED)
     if hasattr(data, "__arrow_c_stream__") and module not in OWN_FRAMES:
         return open_stream(data)
     columns = named_columns("data", data)
@@ -235,10 +236,10 @@ def open_object(data: Any) -> Source:
         )
     if not columns:
         raise ValueError(f"data must have columns, got {show(data)}")
-    return _open_columns({str(name): values for name, values in columns.items()}, kind)
+    return _open_columns({str(name): values for name, values in columns.items()})
 
 
-def _open_columns(columns: dict[str, Any], kind: str) -> Source:
+def _open_columns(columns: dict[str, Any]) -> Source:
     """Open columns in memory: arrays, lists, or columns of a frame."""
     n_rows = next((length for values in columns.values() if (length := _length(values)) is not None), 1)
 
@@ -258,7 +259,7 @@ def _open_columns(columns: dict[str, Any], kind: str) -> Source:
             yield ArrayBatch(parts, rows.stop - start)
 
     piece = Piece("data", n_rows, 0, read, load=load)
-    return Source("data", list(columns), [piece], in_memory=True, is_one=True, called=kind)
+    return Source("data", list(columns), [piece], in_memory=True, is_one=True, called=UNNAMED)
 
 
 def _length(values: Any) -> int | None:
@@ -305,7 +306,7 @@ def open_stream(data: Any, title: str = "the stream") -> Source:
         for batch in stream:
             yield batch.select(columns)
 
-    called = type(data).__name__ if can_repeat else ""
+    called = UNNAMED if can_repeat else ""
     return Source(
         title, list(first.schema.names), [Piece(title, None, 0, read)], can_repeat, is_one=can_repeat, called=called
     )

@@ -1,34 +1,37 @@
-"""All pictures that commands draw: by what draws them, what stands above each on pages."""
+"""The pictures that commands draw, with their titles and captions on pages."""
 
 from __future__ import annotations
 
-from fastevals.document.document import Caption
+from fastevals.document.document import AXIS, Caption
 from fastevals.measure.curves.registry import CURVES
 
 PICTURES: dict[str, dict[str, Caption]] = {  # by the commands that draw them
     "report": {
         **{name: Caption(entry.title, entry.caption) for name, entry in CURVES.items()},
-        "scores": Caption("Scores", "of positives (orange) and negatives (blue), as shares of each"),
-        "confusion": Caption("Confusion matrix", "counts, and shares of the true class"),
-        "errors": Caption("Errors", "predictions less targets, in bins: the outer ones have all beyond; dashed: none"),
+        "scores": Caption("Scores", "histograms of positives (orange) and negatives (blue)"),
+        "confusion": Caption("Confusion matrix", "counts and shares of the true class"),
+        "errors": Caption("Errors", "prediction minus target; the outer bins hold all larger errors; dashed: none"),
         "within": Caption("Errors within a size", "share of rows with an error of at most that size"),
-        "means": Caption("Predicted and observed", "means of each tenth of the rows, by predictions; dashed: equal"),
-        "groups": Caption("By group", "dashed: the mean; orange: the interval leaves it out"),
+        "means": Caption(
+            "Predicted and observed", "means of ten equal parts of the rows, by prediction; dashed: equal"
+        ),
+        "groups": Caption(f"{AXIS}, by value", "dashed: the mean; orange: the interval excludes the mean"),
     },
     "report compare": {
-        "intervals": Caption("Metrics and their intervals", "the best at the top", of_axis=True),
-        "differences": Caption("Differences of models", "orange: the interval leaves out zero", of_axis=True),
+        "intervals": Caption(AXIS, "with intervals, the best model at the top"),
+        "differences": Caption(AXIS, "orange: the interval excludes zero"),
     },
     "compare": {
         "critical_difference": Caption(
-            "Mean ranks", "1, the best, at the right; a bar joins what is not shown to differ"
+            "Mean ranks", "rank 1, the best, is at the right; a bar joins algorithms without a significant difference"
         ),
         "critical_difference_ranges": Caption(
-            "Mean ranks, with the critical difference", "bars that don't overlap differ"
+            "Mean ranks with the critical difference", "algorithms differ significantly where bars do not overlap"
         ),
-        "pvalues": Caption("p-values", "the darker, the smaller"),
+        "pvalues": Caption("p-values of all pairs", "darker is smaller"),
         "null": Caption(
-            "The first test", "its statistic if nothing differed, where that is rejected, and what was seen"
+            "The first test",
+            "the statistic's distribution if nothing differs, its rejection region, the observed value",
         ),
     },
     "bias-variance": {"bias_variance": Caption("Bias and variance", "parts of the expected loss")},

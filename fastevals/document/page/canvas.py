@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals.document.page.letters import SIZE, width
+from fastevals.document.page.letters import SIZE, cut_names, width
 from fastevals.document.picture import AxisScale, Picture, Side, Squares, Text, along
 
 Floats = NDArray[np.float64]
@@ -51,6 +51,8 @@ class Canvas:
         self.width = float(across if self.squares is None else max(across, SQUARE * self.squares.darkness.shape[1]))
         if picture.diagram:
             self.left = self.right = float(EDGE)
+        names = [mark.words for mark in picture.marks if isinstance(mark, Text) and mark.align != "center"]
+        self.words = dict(zip(names, cut_names(names, NAMES), strict=True))  # that fit beside the axes
         for text in picture.marks:
             if isinstance(text, Text) and text.align != "center":
                 room = min(width(text.words, BOLD * SIZE if text.bold else SIZE), NAMES) + GAP + EDGE

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from functools import cache
 from html import escape
 
-from fastevals._text import shorten_name
+from fastevals._text import shorten_name, shorten_names
 
 SIZE = 12.0  # pixels, of letters
 LEAST_CHARACTERS = 5  # characters that are left of a name
@@ -37,10 +38,18 @@ def cut(words: str, room: float, size: float = SIZE) -> str:
     return short
 
 
-def titled(words: str, room: float, size: float = SIZE) -> str:
-    """Return what is in a text element: words as they are, or cut, with all of them in a title."""
-    short = cut(words, room, size)
-    return escape(short) if short == words else f"{escape(short)}<title>{escape(words)}</title>"
+def cut_names(names: Sequence[str], room: float, size: float = SIZE) -> list[str]:
+    """Return names cut to the room in pixels; names that differ still do."""
+    short = [cut(name, room, size) for name in names]
+    if len({*short}) == len({*names}):
+        return short
+    return shorten_names(names, min(len(each) for each, name in zip(short, names, strict=True) if each != name))
+
+
+def titled(words: str, room: float, size: float = SIZE, full: str = "") -> str:
+    """Return the content of a text element: the words, cut if need be, and in a title all that is cut of `full`."""
+    short, full = cut(words, room, size), full or words
+    return escape(short) + ("" if short == full else f"<title>{escape(full)}</title>")
 
 
 def wrapped(words: str, room: float, size: float = SIZE) -> list[str]:

@@ -138,10 +138,10 @@
   const rounded = (value) => String(+value.toPrecision(6));
   const countText = (value) => (Number.isInteger(value) ? value.toLocaleString("en-US") : rounded(value));
   const numberText = (value) => (isNaN(value) ? "-" : Math.abs(value) < 1e6 ? value.toFixed(4) : rounded(value));
-  const thresholdText = (m, row) => { // that predicts the same rows when it is typed, as in the report
+  const thresholdText = (m, row) => { // typing it predicts the same rows
     const value = m.thresholds[row];
+    if (value === Infinity) return points.none;
     if (row === m.chosen.row) return m.chosen.text;
-    if (value === Infinity) return "inf";
     let digits = m.isWhole ? 6 : 17; // of few thresholds of many each has as few as it can
     while (digits < 17 && rowBy.score(m, +value.toPrecision(digits)) !== row) digits++;
     return String(+value.toPrecision(digits));
@@ -228,7 +228,7 @@
     picture.svg.setAttribute("aria-label", name);
   };
   const fillMatrix = (picture, n) => {
-    nameAgain(picture, n.text);
+    nameAgain(picture, n.threshold === Infinity ? "no threshold" : n.text);
     const counts = [[n.tn, n.fp], [n.fn, n.tp]];
     const shares = counts.map(([one, other]) => [one, other].map((each) => (one + other ? each / (one + other) : 0)));
     for (const text of all("[data-cell]", picture.svg)) {
@@ -326,7 +326,19 @@
       const name = cell.dataset.number;
       const form = ["tp", "fp", "fn", "tn"].includes(name) ? countText : numberText;
       cell.textContent = special[name] ? special[name]() : n ? form(n[name]) : "-";
+      if (name === "holds") cell.dataset.numbers = hasBoth && least.priors ? asNumbers(least.priors) : "";
     }
+  };
+  const asNumbers = ([low, high]) => `low=${low};high=${high}`; // as columns of a saved table
+  const costText = ({ fp, fn, prior }) => `cost of a false positive ${fp}, of a false negative ${fn}, prior ${+prior.toPrecision(4)}`;
+  const describe = { // where the threshold is
+    chosen: () => "",
+    score: (value) => `at a score of ${value}`,
+    share: (value) => `with at most a share of ${value} of rows predicted positive`,
+    recall: (value) => `with a recall of at least ${value}`,
+    precision: (value) => `with a precision of at least ${value}`,
+    fpr: (value) => `with a false positive rate of at most ${value}`,
+    cost: (_, costs) => `at the least expected cost: ${costText(costs)}`,
   };
   const show = () => {
     blocks.forEach((block, k) => {
@@ -338,6 +350,9 @@
         return { ...numbersAt(m, row, costs, threshold), text: thresholdText(m, row) };
       });
       const rows = all("table.live tbody tr", articles[k]);
+      const note = articles[k].querySelector("h3 .at");
+      note.dataset.first ??= note.textContent;
+      note.textContent = describe[state.by](asked(), costs) || note.dataset.first;
       block.models.forEach((m, place) => fillRow(rows[place], m, found[place], costs));
       for (const picture of pictures) if (picture.block === k) movePicture(picture, block, found, costs);
     });
@@ -348,8 +363,22 @@
   const expit = (z) => 1 / (1 + Math.exp(-z));
   const LARGEST = 1 - 1e-4; // prior of its slider
   const boxes = all(".models input");
+  const printSettings = () => { // paper has no controls
+    const line = find("settings");
+    if (!line) return;
+    const [on, off] = [true, false].map((isOn) => boxes.filter((box) => box.checked === isOn));
+    const names = (some) => some.map((box) => box.closest("label").querySelector("bdi").textContent).join(", ");
+    const parts = [`Models: ${names(on) || "none"}${off.length ? ` (hidden: ${names(off)})` : ""}`];
+    if (blocks.length) {
+      const costs = { ...state, prior: state.prior ?? blocks[0].share };
+      const note = describe[state.by](asked(), costs) || articles[0].querySelector("h3 .at").dataset.first;
+      parts.push(`Counts, rates and pictures are shown ${note}`, `C${costText(costs).slice(1)}`);
+    }
+    line.textContent = `${parts.join(". ")}.`;
+  };
   const fill = () => {
     boxes.forEach((box, k) => { box.checked = !state.off.includes(k); });
+    printSettings();
     if (!blocks.length) return;
     const [low, high] = range();
     const value = asked();
@@ -361,6 +390,7 @@
     find("cost-fp").value = state.fp;
     find("cost-fn").value = state.fn;
     find("ratio").value = clamp(100 * Math.log10(state.fn / state.fp), -300, 300);
+    find("ratio-number").value = state.fp ? `${rounded(state.fn / state.fp)} to 1` : "1 to 0";
     const prior = state.prior ?? blocks[0].share;
     find("prior").value = 500 + 500 * logit(clamp(prior, 1 - LARGEST, LARGEST)) / logit(LARGEST);
     find("prior-number").value = state.prior ?? +prior.toPrecision(4);
@@ -420,6 +450,12 @@
   });
   fromFragment();
   update(false);
+  for (const link of all("nav a")) { // the address keeps the state
+    link.addEventListener("click", (given) => {
+      given.preventDefault();
+      find(link.getAttribute("href").slice(1)).scrollIntoView();
+    });
+  }
 
   // Saving ------------------------------------------------------------------------------------------------------------
   const save = (name, kind, content) => {
@@ -433,34 +469,73 @@
     "stroke", "fill", "stroke-width", "stroke-dasharray", "stroke-linecap", "fill-opacity", "opacity", "font",
     "text-anchor", "display",
   ];
-  const standalone = (svg) => { // a copy with the styles that it has on the page
-    const copy = svg.cloneNode(true);
-    const [, , width, height] = svg.getAttribute("viewBox").split(" ");
-    const from = all("*", svg);
-    all("*", copy).forEach((element, k) => {
-      const style = getComputedStyle(from[k]);
-      for (const name of STYLED) element.style.setProperty(name, style.getPropertyValue(name));
-    });
-    copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-    copy.setAttribute("width", width);
-    copy.setAttribute("height", height);
-    copy.style.background = getComputedStyle(document.body).backgroundColor;
-    return new XMLSerializer().serializeToString(copy);
+  const LINE = 18; // pixels: of words around a saved picture
+  const wrapped = (words, room) => words.split(" ").reduce((lines, word) => {
+    const longer = `${lines.at(-1) ?? ""} ${word}`.trim();
+    return lines.length && longer.length * 6.5 <= room ? [...lines.slice(0, -1), longer] : [...lines, word];
+  }, []);
+  const svgElement = (parent, tag, attributes, text = "") => {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.textContent = text;
+    parent.append(element);
+    return element;
   };
-  const texts = (cell) => [...cell.childNodes].map((node) => node.textContent.trim()).filter(Boolean);
-  const exact = (cell) => cell.title || texts(cell)[0] || ""; // all digits of a number
-  const VALUE = "-?(?:inf|[\\d,.]+(?:e[+-]?\\d+)?)";
-  const numeric = new RegExp(`^(?:-|${VALUE}(?: to ${VALUE})?(?:; p [<>]?${VALUE})?)$`);
+  const isVisible = (element) => getComputedStyle(element).display !== "none";
+  const standalone = (figure) => { // a copy with its title, legend and caption, and the styles that it has on the page
+    const svg = figure.querySelector("svg");
+    const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
+    const whole = svgElement(figure, "svg", { xmlns: "http://www.w3.org/2000/svg" });
+    let y = 4;
+    const write = (words, x, kind) => {
+      for (const line of wrapped(words, width - x - 8)) svgElement(whole, "text", { x, y: y += LINE, class: kind }, line);
+    };
+    write(figure.querySelector("figcaption strong").textContent, 8, "bold");
+    const drawn = svgElement(whole, "g", { transform: `translate(0 ${y + 6})` });
+    drawn.append(...svg.cloneNode(true).childNodes);
+    y += 6 + height;
+    const curves = all("path.curve", svg).filter((curve) => isVisible(curve) && curve.textContent);
+    for (const curve of svg.dataset.keyed ? [] : curves) { // a picture with a legend of its own is keyed
+      svgElement(whole, "path", { class: curve.getAttribute("class"), d: `M8 ${y + 13}h24` });
+      write(curve.textContent, 40, "said");
+    }
+    write(figure.querySelector("figcaption small").textContent, 8, "tick");
+    const total = y + 10;
+    for (const [name, value] of Object.entries({ width, height: total, viewBox: `0 0 ${width} ${total}` })) {
+      whole.setAttribute(name, value);
+    }
+    const styles = all("*", whole).map((element) => [element, getComputedStyle(element)]);
+    for (const [element, style] of styles) {
+      for (const name of STYLED) element.style.setProperty(name, style.getPropertyValue(name));
+    }
+    whole.style.background = getComputedStyle(document.body).backgroundColor;
+    const text = new XMLSerializer().serializeToString(whole);
+    whole.remove();
+    return text;
+  };
+  const ownText = (cell) => (cell.childNodes[0]?.textContent ?? "").trim();
+  const exact = (cell) => cell.title || (cell.tagName === "TH" ? cell.textContent.trim() : ownText(cell)); // all digits
+  const GROUPED = /^-?\d{1,3}(,\d{3})+(\.\d+)?$/;
+  const numeric = /^-?(?:inf|\d[\d.]*(?:e[+-]?\d+)?)?$/;
   const inert = (text) => (/^\s*[=+\-@]/.test(text) && !numeric.test(text) ? `'${text}` : text); // a name is no formula
   const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const csv = (table) => { // what is below numbers in some cells of a column is a column of its own
+  const numbersIn = (cell) => new Map((cell.dataset.numbers || "").split(";").filter(Boolean).map((each) => each.split("=")));
+  const valueOf = (cell) => { // without thousands separators; ranges are in columns of their own
+    const text = exact(cell);
+    return cell.dataset.numbers && !cell.title ? "" : GROUPED.test(text) ? text.replaceAll(",", "") : text;
+  };
+  const csv = (table) => { // each number below a value, such as an end of its interval, has its own column
     const shown = [...table.rows].filter((row) => !row.hidden);
     const cells = shown.map((row) => [...row.cells].filter((cell) => cell.offsetParent !== null));
-    const rows = cells.filter((row) => row.length);
-    const isNoted = rows[0].map((_, k) => rows.some((row) => row[k].querySelector("small")));
-    const note = (cell) => (cell.tagName === "TH" ? `${cell.textContent} interval` : texts(cell).slice(1).join("; "));
-    const fields = (cell, k) => (isNoted[k] ? [exact(cell), note(cell)] : [exact(cell)]);
-    return rows.map((row) => row.flatMap(fields).map(inert).map(quoted).join(",")).join("\n") + "\n";
+    const [head, ...rows] = cells.filter((row) => row.length);
+    const columns = head.flatMap((name, k) => {
+      const found = [...new Set(rows.flatMap((row) => [...numbersIn(row[k]).keys()]))];
+      const parts = found.map((part) => [`${exact(name)} ${part}`, ...rows.map((row) => numbersIn(row[k]).get(part) ?? "")]);
+      const values = rows.map((row) => (k ? valueOf(row[k]) : exact(row[k])));
+      return found.length && !values.some(Boolean) ? parts : [[exact(name), ...values], ...parts];
+    });
+    const lines = columns[0].map((_, k) => columns.map((column) => column[k]).map(inert).map(quoted).join(","));
+    return `${lines.join("\n")}\n`;
   };
   const onClick = (button, act) => button.addEventListener("click", act);
   for (const button of all("[data-save=csv]")) {
@@ -469,8 +544,7 @@
   }
   for (const button of all("[data-save=svg]")) {
     const figure = button.closest("figure");
-    const svg = figure.querySelector("svg");
-    onClick(button, () => save(`${figure.dataset.figure}.svg`, "image/svg+xml", standalone(svg)));
+    onClick(button, () => save(`${figure.dataset.figure}.svg`, "image/svg+xml", standalone(figure)));
   }
   onClick(find("save-json"), () => {
     const name = `${document.documentElement.dataset.command}.json`;

@@ -13,6 +13,7 @@ from fastevals import __version__
 from fastevals._options import import_optional
 from fastevals._text import printable
 from fastevals.document.document import (
+    AXIS,
     Caption,
     Document,
     Figures,
@@ -88,6 +89,7 @@ def write_page(document: Document, typed: str | None = None) -> str:
         most_unsorted=MOST_UNSORTED,
         json=_embedded(document.numbers()),
         points=_embedded(points),
+        contents=[(f"part-{k}", article) for k, article in enumerate(articles) if article.heading],
         css=(FOLDER / "page.css").read_text(encoding="utf-8"),
         script=(FOLDER / "page.js").read_text(encoding="utf-8"),
     )
@@ -124,13 +126,18 @@ def _template() -> Any:
     jinja2 = import_optional("jinja2", NO_JINJA)
     loader = jinja2.FileSystemLoader(FOLDER)
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"printable": printable, "isolated": isolated}
+    environment.filters |= {"printable": printable, "isolated": isolated, "listed": _listed}
     return environment.get_template("page.html.jinja")
 
 
 def isolated(sentence: str) -> str:
     """Return a sentence with words that are read from right to left in isolates, so that what follows stays there."""
     return re.sub(rf"{RIGHT_TO_LEFT}(?:\s+{RIGHT_TO_LEFT})*", "\u2068\\g<0>\u2069", sentence)
+
+
+def _listed(numbers: Mapping[str, float]) -> str:
+    """Return numbers by name for an attribute, which the script splits."""
+    return ";".join(f"{name}={float(value)!r}" for name, value in numbers.items())
 
 
 def _embedded(value: Any) -> str:
@@ -147,10 +154,11 @@ def figures(
 ) -> Iterator[Figure]:
     """Yield a figure for each panel of pictures by name; `prefix` is that of no other block."""
     for kind, several in panels:
-        title, caption, of_axis = captions[kind]
+        title, caption = captions[kind]
         for k, panel in enumerate(several):
             name = printable(panel.title or "")
             heading = f"{title}: {name}" if name else title
-            what = panel.picture.x.label if of_axis else ""
-            svg = draw(panel.picture, kind, f"{heading} {what}".strip(), f"{prefix}-{kind}-{k}")
+            if AXIS in title:
+                heading = title.replace(AXIS, panel.picture.x.label)
+            svg = draw(panel.picture, kind, heading, f"{prefix}-{kind}-{k}")
             yield Figure(kind, heading, caption, svg, panel.place)

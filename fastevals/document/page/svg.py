@@ -26,7 +26,7 @@ from fastevals.document.page.canvas import (
     position,
     ticks_of,
 )
-from fastevals.document.page.letters import SIZE, cut, titled, width, wrapped
+from fastevals.document.page.letters import SIZE, cut, cut_names, titled, width, wrapped
 from fastevals.document.page.paths import path
 from fastevals.document.picture import (
     COLORS,
@@ -57,6 +57,7 @@ Floats = NDArray[np.float64]
 
 LINE, STRIP_PIXELS = 18, 12  # pixels: of a line of the legend, of the scale of squares
 SHADES = 24  # of the scale of squares
+PAIR_SIZE = 10.5  # pixels: of names in two lines
 OUTSIDE = (Ring, Squares, Text, Arrow)  # marks that are not cut at the axes
 
 
@@ -80,6 +81,7 @@ def draw(picture: Picture, kind: str, label: str, name: str, across: float = SID
     total = f"{canvas.total[0]:g} {high:g}"
     box = f"{canvas.left:g} {canvas.top} {canvas.width:g} {canvas.height:g}"
     axes = "".join(f' data-{each}="{_scale(scale)}"' for each, scale in (("x", picture.x), ("y", picture.y)))
+    axes += ' data-keyed="yes"' * picture.keyed
     clip = f"clip-{name}"
     parts = [
         f'<svg viewBox="0 0 {total}" role="img" aria-label="{escape(label)}" '
@@ -112,19 +114,16 @@ def _scale(scale: AxisScale) -> str:
 def _axis(canvas: Canvas) -> list[str]:
     """Return grid, ticks and labels of both axes."""
     picture, bottom, right = canvas.picture, canvas.top + canvas.height, canvas.left + canvas.width
-    grid, texts = [], [_number_below(canvas, *tick) for tick in _ticks_below(canvas)]
+    grid, texts = [], _texts_below(canvas)
     if canvas.squares is None:
         grid = [f"M{float(canvas.x(value)):.1f} {canvas.top}V{bottom:g}" for value, _ in _ticks_below(canvas)]
-    for value, label in ticks_of(picture.y, TICKS):
+    beside = _texts_beside(canvas)
+    for value, _ in ticks_of(picture.y, TICKS):
         at = float(canvas.y(value))
         if not picture.strip or at < bottom - canvas.strip:
             if canvas.squares is None:
                 grid.append(f"M{canvas.left:g} {at:.1f}H{right:g}")
-            size = SIZE if names_of(picture.y) is None else canvas.row_size
-            texts.append(
-                f'<text x="{canvas.left - 7:g}" y="{at + size / 3:.1f}" class="tick end"{_sized(size)}>'
-                f"{titled(label, NAMES, size)}</text>"
-            )
+            texts.append(beside[value])
     middle = canvas.top + (canvas.height - canvas.strip) / 2
     room = canvas.total[0] - EDGE
     center = canvas.inside(canvas.left + canvas.width / 2, cut(picture.x.label, room, 13), 13)
@@ -150,14 +149,40 @@ def _ticks_below(canvas: Canvas) -> list[tuple[float, str]]:
     return ticks[:: math.ceil(widest * len(ticks) / canvas.width)]
 
 
-def _number_below(canvas: Canvas, value: float, label: str) -> str:
-    at, bottom, size = float(canvas.x(value)), canvas.top + canvas.height, canvas.name_size
-    if canvas.turned:
-        place = f'transform="translate({at + size / 3:.1f} {bottom + 8:g}) rotate(-90)" class="tick end"'
-    else:
-        place = f'x="{canvas.inside(at, label, size):.1f}" y="{bottom + 16:g}" class="tick mid"'
+def _texts_beside(canvas: Canvas) -> dict[float, str]:
+    """Return the labels of the y axis by value; the two names of a pair have a line each where one is too short."""
+    scale, ticks = canvas.picture.y, ticks_of(canvas.picture.y, TICKS)
+    size, x = SIZE if names_of(scale) is None else canvas.row_size, f'x="{canvas.left - 7:g}"'
+    labels = [label for _, label in ticks]
+    texts = {}
+    for (value, label), short, full in zip(
+        ticks, cut_names(labels, NAMES, size), scale.full_labels or labels, strict=True
+    ):
+        y, words = float(canvas.y(value)) + size / 3, titled(short, NAMES, size, full)
+        lines = wrapped(label, NAMES, size) if short != label and canvas.squares is None else []
+        if len(lines) == 2:
+            first, second = map(escape, lines)
+            words = (
+                f'<tspan {x} dy="-6">{first}</tspan><tspan {x} dy="11">{second}</tspan><title>{escape(full)}</title>'
+            )
+        height = PAIR_SIZE if len(lines) == 2 else size
+        texts[value] = f'<text {x} y="{y:.1f}" class="tick end"{_sized(height)}>{words}</text>'
+    return texts
+
+
+def _texts_below(canvas: Canvas) -> list[str]:
+    """Return the numbers or names below the axes."""
+    ticks, bottom, size = _ticks_below(canvas), canvas.top + canvas.height, canvas.name_size
     room = TURNED if canvas.turned else canvas.total[0] - EDGE
-    return f"<text {place}{_sized(size)}>{titled(label, room, size)}</text>"
+    texts = []
+    for (value, label), short in zip(ticks, cut_names([label for _, label in ticks], room, size), strict=True):
+        at = float(canvas.x(value))
+        if canvas.turned:
+            place = f'transform="translate({at + size / 3:.1f} {bottom + 8:g}) rotate(-90)" class="tick end"'
+        else:
+            place = f'x="{canvas.inside(at, label, size):.1f}" y="{bottom + 16:g}" class="tick mid"'
+        texts.append(f"<text {place}{_sized(size)}>{titled(short, room, size, label)}</text>")
+    return texts
 
 
 def _sized(size: float) -> str:
@@ -315,7 +340,7 @@ def _text(text: Text, canvas: Canvas) -> str:
         x = canvas.inside(x, text.words)
         return f'<text x="{x:.1f}" y="{y:.1f}" class="{classes} mid">{escape(text.words)}</text>'
     x, end = (x + GAP, "") if text.align == "left" else (x - GAP, " end")
-    words = titled(text.words, NAMES, BOLD * SIZE if text.bold else SIZE)
+    words = titled(canvas.words[text.words], NAMES, BOLD * SIZE if text.bold else SIZE, text.words)
     return f'<text x="{x:.1f}" y="{y + 4:.1f}" class="{classes}{end}">{words}</text>'
 
 

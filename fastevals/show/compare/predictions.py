@@ -31,6 +31,7 @@ from fastevals.document.document import (
     Section,
     Sentence,
     Table,
+    ends_by_name,
 )
 from fastevals.document.frames import Columns
 from fastevals.document.result import Result
@@ -55,9 +56,16 @@ from fastevals.show.predicted import class_metrics, read_classes
 from fastevals.show.report.intervals import Intervals, metric_title, read_intervals
 from fastevals.show.report.json import left_out_values
 from fastevals.show.report.kinds import REPORT_KINDS
-from fastevals.show.report.notes import describe_left_out, left_out_cautions
+from fastevals.show.report.notes import describe_left_out, left_out_cautions, title_of
 from fastevals.show.schema import json_head
-from fastevals.show.verdict import INDEPENDENT, ComparedModels, best_sentence, level_sentence, listed, next_sentence
+from fastevals.show.verdict import (
+    INDEPENDENT,
+    ComparedModels,
+    best_sentence,
+    level_sentence,
+    listed,
+    next_sentence,
+)
 
 CORRECTION: Correction = "holm"
 LONGEST_NAME = 26  # of a model, so that a table has no more than 120 characters
@@ -160,7 +168,7 @@ class PredictionsComparison(Result):
         dropped = describe_left_out(self.left_out, self.roles.lacking) if self.left_out.n_rows else ""
         return Document(
             "compare",
-            self.data,
+            title_of(self.data, names),
             [
                 Fact("label", f"{printable(self.label)}, {classes}", RICH),
                 *([Fact("dropped", dropped, RICH)] if dropped else []),
@@ -332,7 +340,8 @@ def _mcnemar_parts(comparison: PredictionsComparison, short: Sequence[str]) -> I
             emphasis = "shown" if pairs.rejected[k] else ""
             ratios = [_ratio(odds), _ratio(interval.low), _ratio(interval.high)]
             p = PValue(float(pairs.pvalue[k]), emphasis)
-            ratio = Cell(ratios[0], "" if odds is None else repr(odds), _ratio_ends(interval))
+            exact = "" if odds is None else repr(odds)
+            ratio = Cell(ratios[0], exact, _ratio_ends(interval), numbers=ends_by_name(interval))
             yield Row(
                 f"{pairs.names[one]}, {pairs.names[other]}",
                 [Count(int(test.table[0, 1])), Count(int(test.table[1, 0])), *(ratios if in_columns else [ratio]), p],

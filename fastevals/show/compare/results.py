@@ -37,6 +37,7 @@ from fastevals.show.compare.pictures import results_panels
 from fastevals.show.compare.verdict import results_verdict
 from fastevals.show.output import BlockPictures
 from fastevals.show.pictures import CAPTIONS, names_of
+from fastevals.show.report.notes import title_of
 from fastevals.show.schema import json_head
 
 MOST_NAMED = 12  # columns in the head
@@ -120,7 +121,7 @@ class ResultsComparison(Result):
         }
         return Document(
             "compare",
-            self.data,
+            title_of(self.data, first.names),
             [Fact(name, text, RICH) for name, text in facts.items() if text],
             [_section(self, block) for block in self.blocks],
             [*head, *(Sentence(caution, "caution") for caution in self.cautions)],

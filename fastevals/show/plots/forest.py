@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastevals._options import show as shown
+from fastevals._text import printable, shorten_names
 from fastevals.document.picture import COLORS, AxisScale, Look, Picture, Span
 from fastevals.infer.bootstrap.bootstrap import Estimate
 from fastevals.show.plots import style
 from fastevals.show.plots.drawing import picture_on, show
-from fastevals.show.plots.models import label_of
+from fastevals.show.plots.models import LONGEST_NAME
 from fastevals.split.estimates.results import ErrorEstimate
 
 if TYPE_CHECKING:
@@ -89,8 +90,9 @@ def draw_forest(
     label: str = "",
     reference: float | None = None,
     looks: Sequence[Look] | None = None,
+    full_names: Sequence[str] | None = None,
 ) -> None:
-    """Add estimates to an empty picture."""
+    """Add estimates to an empty picture; `full_names` are those of rows whose names are shortened already."""
     for k, (_, value, low, high) in enumerate(rows):
         is_apart = reference is not None and (low > reference or high < reference)
         look = Look(COLORS[1 if is_apart else 0]) if looks is None else looks[k]
@@ -103,8 +105,9 @@ def draw_forest(
     if reference is not None:
         picture.add_reference([reference] * 2, [-0.6, len(rows) - 0.4], "")
     picture.x = AxisScale(label, low - room, high + room)
-    names = [label_of(name) for name, *_ in rows]
-    picture.y = AxisScale("", len(rows) - 0.4, -0.6, ticks=range(len(rows)), tick_labels=names)
+    given = [printable(name) for name, *_ in rows]
+    names = shorten_names(given, LONGEST_NAME + 1)  # a pair of names has one more
+    picture.y = AxisScale("", len(rows) - 0.4, -0.6, "linear", range(len(rows)), names, full_names or given)
 
 
 def _as_rows(name: str, estimates: Any) -> list[Row]:

@@ -44,7 +44,7 @@ from fastevals.show.predicted import EACH_CLASS
 from fastevals.show.report.data import ModelNumbers, OfClasses, ReportBlock, ReportData
 from fastevals.show.report.intervals import PROBABILITY_COLUMNS, RANKING_COLUMNS, ModelPair, metric_title
 from fastevals.show.report.json import report_values
-from fastevals.show.report.live import live_points, live_table
+from fastevals.show.report.live import live_points, live_table, threshold_note
 from fastevals.show.report.notes import (
     block_cautions,
     describe_means,
@@ -52,10 +52,11 @@ from fastevals.show.report.notes import (
     facts,
     flat_classes,
     interval_heads,
+    title_of,
     undefined_notes,
     wilson_note,
 )
-from fastevals.show.report.over_document import means_section, values_section
+from fastevals.show.report.over_document import over_section
 from fastevals.show.report.rows import report_columns, shown_columns
 
 THRESHOLD = "threshold"  # a column
@@ -131,12 +132,12 @@ def _report_document(report: ReportData) -> Document:
     compared = cache(lambda kind: _compared(report, kind))  # of all blocks
     sections = [_section(report, block, k, compared) for k, block in enumerate(report.blocks)]
     if over is not None:
-        sections = [means_section(report, over), *sections, values_section(report, over)]
+        sections = [over_section(report, over), *sections]
         if report.roles.kind == "scores":
             level = "" if report.plan is None else f"; intervals at {100 * report.plan.confidence_level:g} %"
             head.append(Fact("means", describe_means(report, over) + level, RICH))
     return Document(
-        "report", report.data, head, sections,
+        "report", title_of(report.data, report.roles.models), head, sections,
         models=report.roles.models,
         numbers=lambda: report_values(report),
         points=lambda: live_points(report),
@@ -306,12 +307,13 @@ def _tables(report: ReportData, block: ReportBlock) -> Iterator[Table]:
     names = [name for name in report.metrics if not all(math.isnan(model.metrics[name]) for model in block.models)]
     titles = list(map(metric_title, names))
     if report.roles.kind == "scores":
-        yield live_table(block)
-    yield Table("metrics", "Metrics", ["Model", *titles], metric_rows(block, names))
+        yield live_table(report, block)
+    note = threshold_note(report) if report.roles.kind == "scores" else ""
+    yield Table("metrics", "Metrics", ["Model", *titles], metric_rows(block, names), note=note)
     if report.roles.kind == "labels":
         yield _class_table(block)
     for kind, title in (("differences", "Differences of models"), ("against", "Against other rows")):
-        yield Table("differences", title, ["Models", *titles], difference_rows(_pairs(block, kind), names))
+        yield Table("differences", title, ["Models", *titles], difference_rows(_pairs(block, kind), names), note=note)
 
 
 def _class_table(block: ReportBlock) -> Table:
@@ -345,5 +347,7 @@ def _class_cell(classes: OfClasses, name: str, k: int) -> Number | Cell:
     number = Number(float(classes.metrics[name][k]), interval)
     if name not in flat_classes(classes).get(k, ()):
         return number
-    cell = number.on_page()
-    return cell._replace(notes=(*cell.notes, wilson_note(classes, name, k) or "no width"))
+    cell, wilson = number.on_page(), classes.wilson.get(name, Interval(*np.full((2, k + 1), math.nan)))
+    ends = {f"Wilson {end}": float(each[k]) for end, each in wilson._asdict().items() if not math.isnan(each[k])}
+    notes = (*cell.notes, wilson_note(classes, name, k) or "no width")
+    return cell._replace(notes=notes, numbers={**cell.numbers, **ends})

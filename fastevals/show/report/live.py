@@ -20,24 +20,38 @@ from fastevals.show.report.points import chosen
 Floats = NDArray[np.float64]
 
 DIGITS = range(3, 17)  # of a threshold
+NO_THRESHOLD = "none: predict no row positive"  # where the threshold is infinite
 # What `page.js` computes anew at a threshold that is moved.
 LIVE = ("recall", "precision", "false_positive_rate", "specificity", "accuracy", "f1", "matthews")
 
 
-def live_table(block: ReportBlock) -> Table:
-    """Return the numbers at the threshold, which the script finds by their names."""
+def threshold_note(report: ReportData) -> str:
+    """Say at which thresholds the report's own numbers are."""
+    if report.best is None:
+        return f"at {report.threshold:g}, the same for every model"
+    best = "highest" if SCORE_METRICS[report.best].greater_is_better else "lowest"
+    return f"at each model's threshold of {best} {SCORE_METRICS[report.best].title}"
+
+
+def threshold_text(model: ModelNumbers) -> str:
+    """Return a model's threshold as pages show it."""
+    return NO_THRESHOLD if model.threshold == math.inf else model.threshold_shown
+
+
+def live_table(report: ReportData, block: ReportBlock) -> Table:
+    """Return the numbers at the threshold; the script finds them by name."""
     rows = []
     for place, model in enumerate(block.models):
         cells = dict.fromkeys(("tp", "fp", "fn", "tn"), "-")
         if model.cells is not None:
             cells = {name: f"{value:,}" for name, value in model.cells._asdict().items()}
         metrics = {name: format_number(model.metrics[name]) for name in LIVE}
-        values = {"threshold": model.threshold_shown, **{name: cells[name] for name in ("tp", "fp", "fn", "tn")}}
+        values = {"threshold": threshold_text(model), **{name: cells[name] for name in ("tp", "fp", "fn", "tn")}}
         values |= {**metrics, "cost": format_number(model.metrics["expected_cost"]), "least": "", "holds": ""}
         rows.append(Row(model.name, [Cell(text, name) for name, text in values.items()], place))
     titles = ["threshold", "TP", "FP", "FN", "TN", *(SCORE_METRICS[name].title for name in LIVE), "cost"]
     columns = ["Model", *titles, "least cost at", "best for priors"]
-    return Table("live", "At the threshold", columns, rows, only=PAGE)
+    return Table("live", "Counts and rates", columns, rows, only=PAGE, note=threshold_note(report))
 
 
 # Points ---------------------------------------------------------------------------------------------------------------
@@ -47,7 +61,7 @@ def live_points(report: ReportData) -> dict[str, Any]:
     """Return where the threshold can be, by block and model."""
     blocks = [_block_points(block) for block in report.blocks if any(model.counts for model in block.models)]
     places = {name: list(filter(None, (each.x.number, each.y.number))) for name, each in CURVES.items()}
-    return {"costs": report.costs or {}, "places": places, "blocks": blocks}
+    return {"costs": report.costs or {}, "none": NO_THRESHOLD, "places": places, "blocks": blocks}
 
 
 def _block_points(block: ReportBlock) -> dict[str, Any]:
@@ -72,7 +86,7 @@ def _model_points(model: ModelNumbers, counts: ThresholdCounts) -> dict[str, Any
         "name": model.name,
         "at": at,
         "threshold": model.threshold if math.isfinite(model.threshold) else None,
-        "shown": model.threshold_shown,
+        "shown": threshold_text(model),
         "whole": are_all,
         "t": thresholds.tolist(),
         "tp": _steps(few.tps),

@@ -10,10 +10,11 @@ import numpy as np
 
 from fastevals._distinct import sorted_unique
 from fastevals._naming import option
-from fastevals._text import describe_block, format_label, format_number, printable
+from fastevals._text import describe_block, format_label, format_number, printable, shorten_names
 from fastevals.infer.bootstrap.bootstrap import methods_in_place_of_bca
 from fastevals.measure.registry import METRICS, SCORE_METRICS
 from fastevals.reading.rows import LeftOut
+from fastevals.reading.sources import UNNAMED
 from fastevals.reading.values import ascending
 from fastevals.results import Interval
 from fastevals.show.report.data import OfClasses, ReportBlock, ReportData
@@ -82,6 +83,11 @@ def _truth(report: ReportData) -> tuple[str, str]:
     if len(labels) == 2 and positive is None:
         known = f"; {option('pos_label')} gives precision, recall and F1 of one"
     return "label", f"{truth}, {len(labels)} class{'es' * (len(labels) != 1)}{known}"
+
+
+def title_of(data: str, models: Sequence[Any]) -> str:
+    """Return a title: the name of the data, or of the models where the data have none."""
+    return listed(shorten_names(models, 40)) if data == UNNAMED else data
 
 
 def describe_left_out(left_out: LeftOut, lacking: Mapping[str, str]) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fastevals._text import format_label, format_number, format_tables, printable, shorten_name, shorten_names
 from fastevals.document.document import (
+    AXIS,
     GAP,
     RICH,
     TEXT,
@@ -42,13 +43,20 @@ VALUES_ON_PAGE, VALUES_IN_MARKDOWN = 2000, 20  # of --by, in a table
 LISTED = 10  # values with the lowest, and with the highest AUC
 
 
-def means_section(report: ReportData, over: OverValues) -> Section:
-    """Return the means over the values; the text of scores also has the values that are the lowest and the highest."""
-    if report.roles.kind != "scores":
-        return Section(list(_range_sentences(report, over)), is_block=False)
+def over_section(report: ReportData, over: OverValues) -> Section:
+    """Return the overview: means over the values of --by, then each value in a table and, on pages, in pictures."""
     by = printable(str(report.roles.by))
+    captions = {"groups": CAPTIONS["groups"]._replace(title=f"{AXIS} by {by}")}
+    has_means = report.roles.kind == "scores"
+    parts: list[Part] = [*(_means_parts(report, over, by) if has_means else _range_sentences(report, over))]
+    parts += [Later(lambda: [_values_table(report, over)], RICH), Figures(lambda: _panels(over), captions)]
+    return Section(parts, f"Over the values of {by}", is_block=False)
+
+
+def _means_parts(report: ReportData, over: OverValues, by: str) -> list[Part]:
+    """Return the means over the values; the text also has the values with the lowest and the highest AUCs."""
     text = f"over {len(over.values):,} values of {by}: means {describe_means(report, over)}"
-    parts: list[Part] = [
+    return [
         Later(lambda: _verdict(over), RICH),
         Sentence(text, only=TEXT),
         _means_written(report, over),
@@ -59,7 +67,6 @@ def means_section(report: ReportData, over: OverValues) -> Section:
         Later(lambda: [] if over.has_blocks else _extremes_written(report, over), TEXT),
         _means_table(over),
     ]
-    return Section(parts, f"Over the values of {by}", is_block=False)
 
 
 def _verdict(over: OverValues) -> Iterator[Sentence]:
@@ -126,13 +133,6 @@ def _best_mean(name: str, means: list[float]) -> float:
 
 
 # Values ---------------------------------------------------------------------------------------------------------------
-
-
-def values_section(report: ReportData, over: OverValues) -> Section:
-    """Return the values in a table and in pictures; the text doesn't have them."""
-    by = printable(str(report.roles.by))
-    table = Later(lambda: [_values_table(report, over)], RICH)
-    return Section([Figures(lambda: _panels(over), CAPTIONS), table], f"Values of {by}", is_block=False)
 
 
 def _panels(over: OverValues) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastevals._text import MOST_PAIRS, format_label, printable
+from fastevals._text import MOST_PAIRS, format_label, printable, shorten_names
 from fastevals.counts import Cells, ThresholdCounts
 from fastevals.document.picture import Look, Panel, Picture, ThinLines
 from fastevals.measure.curves.cost import compute_probability_cost
@@ -22,6 +22,7 @@ from fastevals.show.plots.confusion import draw_confusion
 from fastevals.show.plots.curves import drawing_of
 from fastevals.show.plots.forest import Row, draw_forest, forest_size
 from fastevals.show.plots.histogram import draw_score_histogram
+from fastevals.show.plots.models import LONGEST_NAME
 from fastevals.show.report.data import ModelNumbers, ReportBlock, ReportData
 from fastevals.show.report.intervals import is_greater_better, metric_title
 from fastevals.show.report.kinds import REPORT_KINDS
@@ -155,7 +156,8 @@ def _confusion_panel(place: int, model: ModelNumbers, cells: Cells, pos_label: A
     picture = Picture()
     positive = format_label(pos_label)
     draw_confusion(picture, np.array([[cells.tn, cells.fp], [cells.fn, cells.tp]]), [f"not {positive}", positive])
-    return Panel(f"{model.name} at {model.threshold_shown}", picture, (4.0, 4.4), place=place)
+    at = "no threshold" if model.threshold == math.inf else model.threshold_shown
+    return Panel(f"{model.name} at {at}", picture, (4.0, 4.4), place=place)
 
 
 def _interval_panel(block: Any, metric: str) -> Panel:
@@ -172,11 +174,14 @@ def _interval_panel(block: Any, metric: str) -> Panel:
 
 
 def _difference_panel(pairs: Sequence[Any], metric: str) -> Panel:
+    names = list(dict.fromkeys(name for pair in pairs for name in (pair.model, pair.reference)))
+    short = dict(zip(names, shorten_names(names, LONGEST_NAME // 2 - 1), strict=True))
     rows: list[Row] = []
     for model, reference, metrics in pairs:
-        rows.append((f"{model} - {reference}", metrics[metric].value, *metrics[metric].interval))
+        rows.append((f"{short[model]} - {short[reference]}", metrics[metric].value, *metrics[metric].interval))
+    full_names = [f"{printable(pair.model)} - {printable(pair.reference)}" for pair in pairs]
     picture = Picture()
-    draw_forest(picture, rows, f"Difference of {metric_title(metric)}", 0.0)
+    draw_forest(picture, rows, f"Difference in {metric_title(metric)}", 0.0, full_names=full_names)
     return Panel(None, picture, forest_size(len(rows)), is_wide=True)
 
 

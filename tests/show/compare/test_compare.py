@@ -184,9 +184,12 @@ def test_long_names_lose_their_middle(capsys, tmp_path, posthoc):
     assert compare_json(capsys, file)["blocks"][0]["friedman"]["names"] == names
 
 
-def test_names_that_differ_in_the_middle_have_numbers():
+def test_names_that_look_the_same_lose_their_start_or_have_numbers():
     names = ["x" * 30 + middle + "y" * 30 for middle in "ab"]
-    assert shorten_names([*names, "c"], 20) == ["xxxxxxx...yyyyyyy #1", "xxxxxxx...yyyyyyy #2", "c"]
+    assert shorten_names([*names, "c"], 20) == ["...ayyyyyy...yyyyyyy", "...byyyyyy...yyyyyyy", "c"]
+    ends = ["x" * 30 + end for end in ("_seed_1_version_1", "_seed_2_version_1")]
+    assert shorten_names(ends, 20) == ["..._seed_1_version_1", "..._seed_2_version_1"]
+    assert shorten_names([names[0]] * 2, 20) == ["xxxxxxx...yyyyyyy #1", "xxxxxxx...yyyyyyy #2"]
 
 
 TWO = "set,a,b\n" + "".join(f"s{k},{0.5 + k / 99:.3f},{0.5 + k / 99 + 0.01 * (k + 1):.3f}\n" for k in range(5))

@@ -9,12 +9,14 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from fastevals import Ranking
 from fastevals.datasets import load_digits_eight
+from fastevals.show.report.live import NO_THRESHOLD
 from tests.show.report.test_page import CASES, HOSTILE, MODELS, OTHERS, columns, other, page_of
 
 pytest.importorskip("jinja2")
@@ -132,7 +134,7 @@ def digits(tmp_path_factory: Any) -> Path:
 
 
 def shown_number(text: str) -> float:
-    return np.nan if text == "-" else np.inf if text == "inf" else float(text.replace(",", ""))
+    return np.nan if text == "-" else np.inf if text == NO_THRESHOLD else float(text.replace(",", ""))
 
 
 def check_table(rows: list[dict[str, str]], thresholds: list[float]) -> None:
@@ -383,6 +385,7 @@ def test_what_is_saved_is_what_is_shown(browser: Any, digits: Path, tmp_path: Pa
         ("figure[data-figure=roc] .save", "roc.svg"),
         ("section:has(> .wide > .metrics) .save", "metrics.csv"),
         ("section:has(> .wide > .live) .save", "live.csv"),
+        ("section:has(> .wide > .differences) .save", "differences.csv"),
     ):
         with shown.page.expect_download() as download:
             shown.page.click(button)
@@ -393,13 +396,23 @@ def test_what_is_saved_is_what_is_shown(browser: Any, digits: Path, tmp_path: Pa
     picture = (tmp_path / "roc.svg").read_text()
     assert picture.startswith("<svg")
     assert "stroke: rgb(0, 114, 178)" in picture
+    said = [each.text for each in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}text")]
+    assert said[0] == "ROC"
+    assert [each.partition(":")[0] for each in said if "AUC" in each] == list(MODELS)
+    assert any("dashed: chance" in each for each in said)
     rows = list(csv.DictReader((tmp_path / "metrics.csv").read_text().splitlines()))
     for row, model in zip(rows, report["blocks"][0]["models"], strict=True):
         assert row["Model"] == model["name"]
         assert float(row["AUC"]) == model["metrics"]["roc_auc"]
-        assert re.fullmatch(r"0\.\d{4} to 0\.\d{4}", row["AUC interval"])
+        assert [float(row[f"AUC {end}"]) for end in ("low", "high")] == model["intervals"]["roc_auc"]
     at_threshold = list(csv.DictReader((tmp_path / "live.csv").read_text().splitlines()))
-    assert [int(row["TP"].replace(",", "")) for row in at_threshold] == [int(row["tp"]) for row in shown.table()]
+    assert [int(row["TN"]) for row in at_threshold] == [int(row["tn"].replace(",", "")) for row in shown.table()]
+    for row, cells in zip(at_threshold, shown.table(), strict=True):
+        ends = [f"{float(row[f'best for priors {end}']):.4g}" for end in ("low", "high")]
+        assert " to ".join(ends) == cells["holds"]
+    for row in csv.DictReader((tmp_path / "differences.csv").read_text().splitlines()):
+        assert float(row["AUC low"]) <= float(row["AUC"]) <= float(row["AUC high"])
+        assert 0 <= float(row["AUC p"]) <= 1
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -450,6 +463,59 @@ def test_models_are_switched_on_pages_without_thresholds(browser: Any, tmp_path:
         assert not again.page.is_checked("#show-1")
         assert again.page.locator(mark).first.is_hidden()
         assert again.complaints == []
+
+
+def test_each_control_shows_its_value_and_paper_has_all(browser: Any, digits: Path) -> None:
+    shown = Shown(browser, digits)
+    assert shown.page.inner_text("#ratio-number") == "1 to 1"
+    assert shown.page.inner_text("#reset") == "Reset"
+    assert shown.page.inner_text("summary") == "Caveats"
+    shown.set("ratio", 100)
+    assert shown.page.inner_text("#ratio-number") == "10 to 1"
+    shown.set("by", "recall")
+    shown.set("at-number", 0.9)
+    shown.page.uncheck("#show-1")
+    shown.settle()
+    note = "with a recall of at least 0.9"
+    assert shown.page.inner_text("h3 .at") == note
+    assert shown.page.locator("#settings").is_hidden()
+    shown.page.emulate_media(media="print")
+    assert shown.page.inner_text("#settings") == (
+        "Models: logistic, random_forest (hidden: naive_bayes). Counts, rates and pictures are shown "
+        f"{note}. Cost of a false positive 1, of a false negative 10, prior 0.09683."
+    )
+    assert not shown.page.locator("#show-0").is_visible()
+
+
+def test_a_threshold_that_predicts_no_row_is_said_in_words(browser: Any, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    data = {"y": [0, 1] * 20, "m": [0.6, 0.5] * 20}
+    file.write_text(page_of(data, label="y", score="m", cost_fn=1, cost_fp=5)[1])
+    shown = Shown(browser, file)
+    (row,) = shown.table()
+    assert (row["least"], row["threshold"]) == ("none: predict no row positive",) * 2
+    assert shown.page.inner_text("figure.confusion strong") == "Confusion matrix: m at no threshold"
+
+
+@pytest.mark.parametrize("width", [1300, 420])
+def test_a_table_fits_or_has_a_shadow_at_its_edge(browser: Any, digits: Path, width: int) -> None:
+    shown = Shown(browser, digits, viewport={"width": width, "height": 800})
+    cut = (
+        "() => [...document.querySelectorAll('.wide')].filter((each) => each.scrollWidth > each.clientWidth + 1).length"
+    )
+    assert bool(shown.page.evaluate(cut)) == (width == 420)
+    ground = "() => getComputedStyle(document.querySelector('.wide')).backgroundAttachment"
+    assert shown.page.evaluate(ground) == "local, scroll"
+
+
+def test_contents_lead_to_blocks_and_leave_the_controls_alone(browser: Any, tmp_path: Path) -> None:
+    data, options = CASES["by"]
+    file = tmp_path / "page.html"
+    file.write_text(page_of(data, **{"label": "y", "score": "m0", **options})[1])
+    shown = Shown(browser, file, fragment="#by=recall&at=0.5")
+    shown.page.click("nav li:last-child a")
+    shown.settle()
+    assert shown.page.evaluate("() => [scrollY > 1000, location.hash]") == [True, "#by=recall&at=0.5"]
 
 
 def test_names_are_whole_on_paper(browser: Any, digits: Path) -> None:

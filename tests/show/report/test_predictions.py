@@ -300,7 +300,7 @@ def test_odd_rows_have_a_report_and_a_page(case: str) -> None:
     data, options = ODD[case]
     report = quiet_report(data, **options)
     assert json.dumps(report.to_dict(), allow_nan=False)
-    assert report.to_text().startswith("fastevals report: dict\n")
+    assert report.to_text().startswith(f"fastevals report: {report.roles.models[0]}")
     page = report.to_html()
     assert page.count("<svg") == page.count("</svg>")
     assert "nan" not in page.split("<script")[0].replace("dominan", "")
