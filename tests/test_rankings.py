@@ -190,7 +190,7 @@ READ: dict[str, tuple[Callable[[Any], Any], Known]] = {
 }
 WHY = {
     Known.POSITIVES: "needs the scores of negatives, which are not kept: .* rows in memory, .* ProbabilitySummary",
-    Known.RANGES: "ranges of scores.* ProbabilitySummary|of ranges of scores|known of a ranking of ranges|in doubt",
+    Known.RANGES: "ranges of scores.* ProbabilitySummary|(for|of) ranges of scores|not exact|with bounds",
 }
 
 
@@ -404,7 +404,7 @@ def test_probabilities_of_files_have_losses_if_no_two_negatives_share_a_gap() ->
 def test_ranges_of_scores_say_what_they_do_not_know() -> None:
     ones = RankingSummary(cells=7)
     ones.update(np.ones(25, int), np.linspace(0.01, 0.99, 25))
-    with pytest.raises(ValueError, match=r"accuracy\(recall=0.6\) of these rows is in doubt"):
+    with pytest.raises(ValueError, match=r"accuracy\(recall=0.6\) is not exact"):
         ones.ranking().metric(fe.metric("accuracy", recall=0.6))
     assert ones.ranking().average_precision() == 1.0
     y, _, q = rows()
@@ -460,11 +460,11 @@ def test_curves_in_doubt_are_read_between_bounds_and_drawn_with_them() -> None:
     assert (
         doubtful.roc_curve().hull().area.low <= ranking.roc_curve().hull().area <= doubtful.roc_curve().hull().area.high
     )
-    with pytest.raises(AttributeError, match="dominates is not known of a curve in doubt: ask its points"):
+    with pytest.raises(AttributeError, match="dominates is not known for a curve with bounds: use its points"):
         doubtful.roc_curve().dominates(ranking.roc_curve())
     with pytest.raises(ValueError, match="got CertifiedCurve; its points, worst and best curves are"):
         ranking.roc_curve().crossings(doubtful.roc_curve())
-    with pytest.raises(ValueError, match="a curve in doubt has no point at a threshold: ask confusion_at"):
+    with pytest.raises(ValueError, match="a curve with bounds has no point at a threshold: use confusion_at"):
         doubtful.roc_curve().at(threshold=0.5)
 
 

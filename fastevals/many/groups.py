@@ -193,7 +193,7 @@ def _warn_of_groups(name: str, values: Floats, variances: Floats | None) -> None
     undefined = np.isnan(values)
     if undefined.any():
         n = np.count_nonzero(undefined)
-        warn_undefined(name, f"{n} of {values.size} groups lack a class, or rows that it divides by")
+        warn_undefined(name, f"{n} of {values.size} groups lack a class, or have a zero denominator")
     if variances is None:
         return
     unknown = np.count_nonzero(np.isnan(variances) & ~undefined)

@@ -129,8 +129,8 @@ def certify(cells: ScoreCells, spec: MetricSpec, spare: Spare = NO_SPARE, unit: 
         raise_untold(str(spec))
     else:
         raise ValueError(
-            f"{spec} of these rows is in doubt: they were counted in ranges of scores, and no bounds of it are known. "
-            "Take it of exact counts, or at a cut"
+            f"{spec} is not exact: rows were counted in ranges of scores, and no bounds are known for it. "
+            "Compute it from exact counts, or at a cut"
         )
     if math.isnan(low) and math.isnan(high) and math.isnan(value):  # whatever the rows were
         return math.nan
@@ -287,7 +287,7 @@ class CertifiedCurve(Generic[C]):
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(
-            f"{name} is not known of a curve in doubt: ask its points, which are exact, or its worst and best curves"
+            f"{name} is not known for a curve with bounds: use its points, which are exact, or its worst and best"
         )
 
     @property
@@ -301,7 +301,7 @@ class CertifiedCurve(Generic[C]):
     def at(self, *place: ArrayLike, **places: Any) -> Any:
         """Read the curve at a place, named as in its own `at`; for an array, return the smallest and largest values."""
         if places.get("threshold") is not None:
-            raise ValueError("a curve in doubt has no point at a threshold: ask confusion_at, with bounds=True")
+            raise ValueError("a curve with bounds has no point at a threshold: use confusion_at with bounds=True")
         low, high = self._ends_at(*place, **places)
         if low.ndim:
             return low, high
@@ -400,7 +400,7 @@ class CertifiedRanking(BaseRanking):
     def counts(self) -> ThresholdCounts:
         """Raise: counts at each score are not known for ranges of scores."""
         raise ValueError(
-            "counts at each score are not known of a ranking of ranges of scores: `at_cuts` has those between ranges"
+            "counts at each score are not known for ranges of scores: `at_cuts` has the counts between ranges"
         )
 
     @property
@@ -416,7 +416,7 @@ class CertifiedRanking(BaseRanking):
         doubts = {}
         for label, spec in specs.items():
             if not isinstance(spec, MetricSpec):
-                raise ValueError(f"metrics of a ranking in doubt must have names, got {show(spec)}")
+                raise ValueError(f"metrics of a ranking that is not exact must have names, got {show(spec)}")
             known = self._known_value(spec)
             if known is not None:
                 drawn = ranking_metric(spec).of_counts(ranking.counts)
@@ -543,8 +543,8 @@ class CertifiedRanking(BaseRanking):
         self._check_cuts(values)
         if not self._spare.is_none:
             raise ValueError(
-                "counts at thresholds are in doubt: weights were rounded to parts of largest_weight, in all by up to "
-                f"{self._in_weight(sum(self._spare)):.2g}. Ask for bounds=True"
+                "counts at thresholds are not exact: weights were rounded to parts of largest_weight, by up to "
+                f"{self._in_weight(sum(self._spare)):.2g}. Pass bounds=True"
             )
         return self._matrix(self.cells.at_cuts, values)
 
@@ -569,8 +569,8 @@ class CertifiedRanking(BaseRanking):
             row = int(self.cells.at_cuts.rows_at_least(np.asarray(threshold)))
             below = cuts[row + 1] if row + 1 < cuts.size else -np.inf
             raise ValueError(
-                f"counts at the threshold {threshold:.17g} are in doubt: the nearest cuts are {below:.17g} and "
-                f"{cuts[row]:.17g}. Name it beforehand (at=), or ask for bounds=True"
+                f"counts at the threshold {threshold:.17g} are not exact: the nearest cuts are {below:.17g} and "
+                f"{cuts[row]:.17g}. Pass it beforehand (at=), or pass bounds=True"
             )
 
     def best_threshold(
@@ -776,4 +776,4 @@ def _within_probabilities(counts: ThresholdCounts) -> ThresholdCounts:
 
 def raise_untold(what: str) -> NoReturn:
     """Raise an error that says which summary keeps sums of probabilities."""
-    raise ValueError(f"ranges of scores don't tell {what}: count it with a ProbabilitySummary beside this one")
+    raise ValueError(f"ranges of scores are not enough for {what}: also count rows with a ProbabilitySummary")

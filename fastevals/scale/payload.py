@@ -130,10 +130,10 @@ def unpack(data: Any, kind: str, room: Room | None = None) -> Fields:
     head_size, n_arrays = _frame(data)
     content, checksum = data[:-CHECKSUM_BYTES], data[-CHECKSUM_BYTES:]
     if hashlib.blake2b(content, digest_size=CHECKSUM_BYTES).digest() != checksum:
-        raise ValueError("data is damaged or cut off: its checksum is another")
+        raise ValueError("data is damaged or cut off: its checksum differs")
     at = FRAME.size + head_size
     if at > len(content):
-        raise ValueError("data is damaged: its head is longer than it")
+        raise ValueError("data is damaged: its head is longer than the data")
     try:
         head = json.loads(content[FRAME.size : at], parse_constant=_no_json)
     except (ValueError, RecursionError):
@@ -142,7 +142,7 @@ def unpack(data: Any, kind: str, room: Room | None = None) -> Fields:
     if not isinstance(names, list) or len(names) != n_arrays or not all(isinstance(name, str) for name in names):
         raise ValueError("data is damaged: its head names other arrays than it has")
     if head.pop("kind", None) != kind:
-        raise ValueError(f"data is of another kind of summary than a {kind}")
+        raise ValueError(f"data is not a summary of kind {kind!r}")
     arrays = {}
     room = Room(len(data)) if room is None else room
     for name in names:
@@ -166,7 +166,7 @@ def unpack(data: Any, kind: str, room: Room | None = None) -> Fields:
 def _frame(data: bytes) -> tuple[int, int]:
     """Return the length of the head, and the number of arrays."""
     if len(data) < FRAME.size or not data.startswith(MAGIC):
-        raise ValueError("data is no summary of fastevals")
+        raise ValueError("data is not a summary of fastevals")
     _, version, head_size, n_arrays = FRAME.unpack_from(data)
     if version not in VERSIONS:
         most = VERSIONS[-1]
@@ -181,7 +181,7 @@ def read_file(path: str) -> bytes:
     with open(path, "rb", opener=_open_without_waiting) as file:
         state = os.fstat(file.fileno())
         if not stat.S_ISREG(state.st_mode):
-            raise ValueError("it is no regular file")
+            raise ValueError("it is not a regular file")
         head_size, n_arrays = _frame(file.read(FRAME.size))
         size = FRAME.size + head_size
         for _ in range(n_arrays):
@@ -190,7 +190,7 @@ def read_file(path: str) -> bytes:
             size += PLANE.size + PLANE.unpack(plane)[1]
         size += CHECKSUM_BYTES
         if size != state.st_size:
-            raise ValueError(f"data is damaged or cut off: it says that it has {size} bytes, and has {state.st_size}")
+            raise ValueError(f"data is damaged or cut off: it should have {size} bytes, but has {state.st_size}")
         most = free_bytes(FILE_SHARE)
         if most is not None and size > most:
             raise ValueError(f"its {size} bytes are more than {most}, half of the memory that is free")

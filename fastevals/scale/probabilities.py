@@ -273,7 +273,7 @@ class ProbabilitySummary(Summary):
         for other in (self, *others):
             if other._edges.size != merged._edges.size:
                 sizes = self._edges.size - 1, other._edges.size - 1
-                raise ValueError("summaries must have as many bins, got {} and {}".format(*sizes))
+                raise ValueError("summaries must have the same number of bins, got {} and {}".format(*sizes))
             merged._labels = joint_labels(merged._labels, other._labels)
             squares = [each._squares if each.is_weighted else each._cells for each in (merged, other)]
             merged._squared = sum(

@@ -610,7 +610,7 @@ def read_units(sample_weight: Any, frequency_weight: Any, n: int, unit: float | 
     if sample_weight is not None:
         return whole_units(sample_weight, n, unit)
     if unit is not None:
-        raise ValueError("sample_weight must be given where largest_weight was")
+        raise ValueError("sample_weight must be given, since largest_weight was")
     return None
 
 

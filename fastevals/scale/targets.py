@@ -199,7 +199,7 @@ class TargetSummary(Summary):
     def _median(self) -> float | Certified:
         """Return the middle absolute error, or the mean of the middle two, with the bounds that ranges give."""
         if self._errors._labels[1] is not None:
-            raise ValueError(f"{MEDIAN} of rows with weights that are not whole numbers is not told by a summary")
+            raise ValueError(f"a summary has no {MEDIAN} for weights that are not whole numbers")
         cells = self._errors.cells
         ends = []
         for keys in (cells.low, cells.high):

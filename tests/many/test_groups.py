@@ -299,7 +299,7 @@ def test_delongs_warnings_and_weights() -> None:
         warnings.simplefilter("always")
         found = grouped_auc(y_true, y_score, groups, interval="delong")
     assert [str(each.message).split(": ")[1] for each in seen] == [
-        "1 of 3 groups lack a class, or rows that it divides by",
+        "1 of 3 groups lack a class, or have a zero denominator",
         "1 of 3 groups have both classes, but not two rows of each",
         "its estimated variance is 0 (1 of 3 groups)",
     ]

@@ -133,9 +133,7 @@ def test_others_are_not_said_to_be() -> None:
     assert not is_monotone(metric("accuracy", n_predicted=3))
     cells = Rows(np.random.default_rng(3)).cells
     assert not cells.are_atoms
-    with pytest.raises(
-        ValueError, match=r"pr_auc_linear of these rows is in doubt.*Take it of exact counts, or at a cut"
-    ):
+    with pytest.raises(ValueError, match=r"pr_auc_linear is not exact.*Compute it from exact counts, or at a cut"):
         certify(cells, MetricSpec("pr_auc_linear", {}))
 
 

@@ -166,7 +166,7 @@ def test_many_negatives_in_one_range_are_told_apart(monkeypatch: pytest.MonkeyPa
 def test_a_copy_tells_what_was_asked_before_or_says_so() -> None:
     case = Case(np.array([1, 0, 0, 0, 1]), np.array([5.0, 4, 3, 2, 1]))
     found = of_table(case)
-    with pytest.raises(ValueError, match="that of one of 3 negatives, which a copy can't count: ask the ranking"):
+    with pytest.raises(ValueError, match="the score of one of 3 negatives, which a copy can't count: ask the original"):
         copy.deepcopy(found).break_even_point()
     found.break_even_point()
     assert copy.deepcopy(found).break_even_point() == found.break_even_point()

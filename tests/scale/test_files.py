@@ -301,7 +301,7 @@ def test_an_exact_ranking_answers_as_that_of_all_rows_or_not_at_all(weight: str 
         assert found.threshold_for(**{name: limit}) == whole.threshold_for(**{name: limit})
     gap = int(np.argmax(np.diff(positives)))
     between = (positives[gap] + positives[gap + 1]) / 2 + 1e-6
-    message = r"counts at the threshold 0\.\d+ are not known: [\d,]+ negatives .*Name it beforehand \(at=\)"
+    message = r"counts at the threshold 0\.\d+ are not known: [\d,]+ negatives .*Pass it beforehand \(at=\)"
     for ask in (found.confusion_at, found.expected_cost, lambda at: found.gain_curve().at(threshold=at)):
         with pytest.raises(ValueError, match=message):
             ask(between)
@@ -938,9 +938,9 @@ def test_summaries_that_do_not_go_together(tmp_path: Path, capsys: pytest.Captur
     capsys.readouterr()
     for arguments, message in (
         ([str(a), str(b)], "summaries must have the same by, got None and 'land'"),
-        ([str(tmp_path / "c.fe")], f"has {len(a.read_bytes())} bytes, and has {len(a.read_bytes()) - 3}"),
-        ([str(tmp_path / "f.fe")], "f.fe': data is damaged or cut off: its checksum is another"),
-        ([str(tmp_path / "d.fe")], "d.fe': data is no summary of fastevals"),
+        ([str(tmp_path / "c.fe")], f"have {len(a.read_bytes())} bytes, but has {len(a.read_bytes()) - 3}"),
+        ([str(tmp_path / "f.fe")], "f.fe': data is damaged or cut off: its checksum differs"),
+        ([str(tmp_path / "d.fe")], "d.fe': data is not a summary of fastevals"),
         ([str(tmp_path / "e.fe")], "e.fe: No such file or directory"),
         ([str(a), "--score", "z"], "score 'z' is not among what was counted"),
         ([str(a), "--by", "land"], "--by goes with columns of rows"),

@@ -457,7 +457,7 @@ def run_within(seconds: float, *arguments: str) -> int:
 def test_a_pipe_is_no_summary(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo(tmp_path / "x.fe")
     assert run_within(20, "report", str(tmp_path / "x.fe")) == 2
-    assert "x.fe': it is no regular file" in capsys.readouterr().err
+    assert "x.fe': it is not a regular file" in capsys.readouterr().err
     (tmp_path / "rows.csv").write_text("y,p\n0,0.1\n1,0.9\n")
     os.mkfifo(tmp_path / "out.fe.part")
     arguments = [str(tmp_path / "rows.csv"), "--label", "y", "--score", "p", "--out", str(tmp_path / "out.fe")]
@@ -479,7 +479,7 @@ def test_a_file_is_as_long_as_it_says_before_it_is_read(tmp_path: Path, capsys: 
     assert cli.main(["report", str(path)]) == 2
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert f"it says that it has {len(data)} bytes, and has {10 << 30}" in capsys.readouterr().err
+    assert f"it should have {len(data)} bytes, but has {10 << 30}" in capsys.readouterr().err
     assert peak < 20 << 20
     for start in (b"", b"fastevals", data[:11] + b"\xff" * 8, data[:19], data[:200]):
         path.write_bytes(start)

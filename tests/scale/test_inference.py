@@ -52,9 +52,9 @@ def test_intervals_of_cells_are_those_of_the_rows_and_the_doubt() -> None:
 
 def test_what_is_in_doubt_without_bounds_is_an_error() -> None:
     summary = summary_of(*rows(5000), cells=16)
-    with pytest.raises(ValueError, match=r"ranges of scores don.t tell brier_score"):
+    with pytest.raises(ValueError, match=r"ranges of scores are not enough for brier_score"):
         bootstrap(summary, "brier_score", n_resamples=9)
-    with pytest.raises(ValueError, match="metrics of a ranking in doubt must have names, got <function"):
+    with pytest.raises(ValueError, match="metrics of a ranking that is not exact must have names, got <function"):
         bootstrap(summary, lambda counts: 0.5, n_resamples=9)
     weighted = RankingSummary(largest_weight=1.0)
     weighted.update([0, 1], [0.1, 0.9], sample_weight=[0.5, 1.0])

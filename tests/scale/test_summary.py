@@ -170,7 +170,7 @@ def test_thresholds_named_beforehand_stay_exact() -> None:
             found, expected = ranking.confusion_at(at), Ranking(y, s).confusion_at(at)
             np.testing.assert_array_equal(found.counts, expected.counts)
     for asked in (0.1, [0.5, 0.1], [0.1, -0.25, np.inf]):
-        with pytest.raises(ValueError, match=r"counts at the threshold 0.1\d* are in doubt: the nearest cuts are"):
+        with pytest.raises(ValueError, match=r"counts at the threshold 0.1\d* are not exact: the nearest cuts are"):
             ranking.confusion_at(asked)
     fewest, most = ranking.confusion_at(0.1, bounds=True)
     assert fewest.counts[1, 1] <= Ranking(y, s).confusion_at(0.1).counts[1, 1] <= most.counts[1, 1]
@@ -372,7 +372,7 @@ def test_damaged_bytes_are_an_error_or_a_summary(n: int) -> None:
 def test_bytes_of_something_else() -> None:
     data = RankingSummary().to_bytes()
     for wrong, message in (
-        ("text", "data must be bytes, got a str"), (b"", "no summary of fastevals"), (b"PK" + data, "no summary of"),
+        ("text", "data must be bytes, got a str"), (b"", "not a summary of fastevals"), (b"PK" + data, "not a summary"),
         (data[:9] + b"\x07\x00" + data[11:], "of version 7, which this fastevals can't read: it reads up to 2"),
         (data[:-1], "damaged or cut off"),
     ):  # fmt: skip

@@ -66,8 +66,8 @@ class AtomPoints(ThresholdCounts):
             row = int(rows.ravel()[place])
             raise ValueError(
                 f"counts at the threshold {thresholds.ravel()[place]:.17g} are not known: "
-                f"{self.atoms.between[gaps[place]]:,} negatives are between the known ones around it, "
-                f"{self.thresholds[row + 1]:.17g} and {self.thresholds[row]:.17g}. Name it beforehand (at=)"
+                f"{self.atoms.between[gaps[place]]:,} negatives lie between the nearest known ones, "
+                f"{self.thresholds[row + 1]:.17g} and {self.thresholds[row]:.17g}. Pass it beforehand (at=)"
             )
         return rows
 
@@ -92,7 +92,6 @@ class ExactRanking(Ranking):
     an equal error rate or a quota is among negatives, they are counted in further scans. Counts at other thresholds,
     metrics of probabilities, and the best threshold by a function raise an error, unless at most one negative lies
     between any two of these scores: then the score of each row is known.
-    negatives are between two of these scores: then the score of each row is known.
 
     Parameters
     ----------
@@ -220,8 +219,8 @@ class ExactRanking(Ranking):
                 return
             if self._recount is None:
                 raise ValueError(
-                    f"the threshold is that of one of {atoms.between[gap]:,} negatives, which a copy can't count: ask "
-                    "the ranking that it was made of before, or rank the rows again"
+                    f"the threshold is the score of one of {atoms.between[gap]:,} negatives, which a copy can't count: "
+                    "ask the original ranking first, or rank the rows again"
                 )
             low, high = int(atoms.least[gap]), int(atoms.keys[gap]) - 1
             step = -(-(high - low + 1) // RANGES_PER_GAP)
