@@ -101,10 +101,11 @@ def train_test() -> Answer:
         [
             f"The logistic regression costs less: {rows[logistic_name][-1]:.3f} per test row, against "
             f"{rows[tree_name][-1]:.3f} for the tree.",
-            f"On training rows the tree looks better: its error rate is {100 * rows['tree, training'][3]:.1f} %, that "
-            f"of the logistic regression {100 * rows['logistic, training'][3]:.1f} %. On test rows the tree's AUC "
-            f"falls from {rows['tree, training'][0]:.3f} to {rows['tree, test'][0]:.3f}, and the logistic regression's "
-            f"only from {rows['logistic, training'][0]:.3f} to {rows['logistic, test'][0]:.3f}: the tree overfits.",
+            f"On training rows the tree looks better: its error rate is {100 * rows['tree, training'][3]:.1f} %, "
+            f"against {100 * rows['logistic, training'][3]:.1f} % for the logistic regression. On test rows the tree's "
+            f"AUC falls from {rows['tree, training'][0]:.3f} to {rows['tree, test'][0]:.3f}, and the logistic "
+            f"regression's only from {rows['logistic, training'][0]:.3f} to {rows['logistic, test'][0]:.3f}: the tree "
+            "overfits.",
             f"The threshold is {threshold:.3f} = 2 / (2 + 1). For a tumour that is benign with probability p, "
             "predicting benign costs 2 (1 - p) on average and predicting malignant costs p. This threshold uses no "
             "labels, so it cannot overfit them.",

@@ -196,7 +196,7 @@ def mcnemar() -> Answer:
             "Rows on which both are right, or both wrong, do not enter the test.",
             "The course finds a difference, with p = 0.0010. Its formula prints |b - c|^2 - 1 instead of "
             f"(|b - c| - 1)^2. That gives {as_printed:.3f}, not 10.73 either. Its text also swaps the algorithms: it "
-            "gives A the 91.",
+            "says that A is right on 91 rows.",
         ],
         [
             Comparison("chi-squared, corrected", corrected.statistic, "10.73", "course", no_variant),
