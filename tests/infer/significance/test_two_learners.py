@@ -67,6 +67,17 @@ def test_the_conclusion_names_the_learners_and_the_test(name: str) -> None:
             test(names=names)
 
 
+def test_the_conclusion_gives_the_interval_of_every_test_that_has_one() -> None:
+    without = []
+    for name, (test, _) in NAMED.items():
+        found = test()
+        if found.confidence_interval is None:
+            without.append(name)
+        else:
+            assert (" % interval " in found.conclusion) != ("so few differences" in found.conclusion)
+    assert without == ["permutation", "means", "5x2cv F"]  # docs/tests.md says so
+
+
 def test_every_test_of_two_learners_takes_names() -> None:
     one = {"binomial_error_test", "error_rate_t_test"}
     many = {"bonferroni_dunn_test", "cochran_q_test", "friedman_test", "nemenyi_test", "rank_comparison_test"}
