@@ -446,7 +446,7 @@ class RowReader(ColumnReader):
         if self.are_copies and (weights != np.trunc(weights)).any():
             row = int(np.argmax(weights != np.trunc(weights)))
             raise ValueError(
-                f"{self.names[self.weight]} must hold integers, the number of copies of each row, got "
+                f"{self.names[self.weight]} must hold whole numbers, the number of copies of each row, got "
                 f"{show(weights[row])} at {place.row(row)}"
             )
         return weights

@@ -178,7 +178,7 @@ def test_both_are_an_error_that_names_the_options(tmp_path: Path, capsys: pytest
     assert (
         cli.main(["report", file, "--label", "y", "--score", "a", "--frequency-weight", "b", "--memory", "4000"]) == 2
     )
-    assert "--frequency-weight 'b' must hold whole numbers, how many copies of each row" in capsys.readouterr().err
+    assert "--frequency-weight 'b' must hold whole numbers, the number of copies of each row" in capsys.readouterr().err
 
 
 def test_bounds_of_rounded_weights_are_of_all_numbers(tmp_path: Path) -> None:
