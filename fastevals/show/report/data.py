@@ -32,6 +32,7 @@ class ReportData:
     blocks: tuple[ReportBlock, ...]
     plan: IntervalPlan | None = None
     over: OverValues | None = field(default=None, compare=False)
+    whole: ReportBlock | None = field(default=None, compare=False)
     n_weightless: int = 0
     left_out: LeftOut = field(default_factory=LeftOut)
     pos_label: Any = None
@@ -40,6 +41,11 @@ class ReportData:
     costs: dict[str, float] | None = None
     labels: list[Any] | None = None
     not_measured: tuple[str, ...] = ()
+
+    @property
+    def page_blocks(self) -> tuple[ReportBlock, ...]:
+        """The blocks that pages show: all rows first, where --by splits them."""
+        return self.blocks if self.whole is None else (self.whole, *self.blocks)
 
 
 @dataclass(frozen=True, slots=True)

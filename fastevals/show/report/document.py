@@ -81,6 +81,8 @@ class Report(ReportData, Result):
         How intervals were made; None where none are wanted.
     over : OverValues or None
         Metrics over the values of the --by column, where it has two or more.
+    whole : ReportBlock or None
+        All rows as one block, for the page: where the --by column has several values and rows fit in memory.
     n_weightless : int
         Rows of weight zero, left out.
     left_out : LeftOut
@@ -132,7 +134,7 @@ def _report_document(report: ReportData) -> Document:
     compared = cache(lambda kind: _compared(report, kind))  # of all blocks
     sections = [_section(report, block, k, compared) for k, block in enumerate(report.blocks)]
     if over is not None:
-        sections = [over_section(report, over), *sections]
+        sections = [over_section(report, over), *_whole_section(report), *sections]
         if report.roles.kind == "scores":
             level = "" if report.plan is None else f"; intervals at {100 * report.plan.confidence_level:g} %"
             head.append(Fact("means", describe_means(report, over) + level, RICH))
@@ -162,6 +164,13 @@ def _section(report: ReportData, block: ReportBlock, k: int, compared: Callable[
     if report.roles.kind == "scores":
         rows = f"{block.n_samples:,} rows, {block.n_positives:,} positive"
     return Section(parts, "" if by is None else describe_block(by, block.value), rows)
+
+
+def _whole_section(report: ReportData) -> Iterator[Section]:
+    """Yield the block of all rows, which the text leaves out."""
+    if report.whole is not None:
+        parts, _, size, _ = _section(report, report.whole, 0, lambda _: [])
+        yield Section([Later(lambda: parts, RICH)], "All rows", size)
 
 
 def _verdict(report: ReportData, block: ReportBlock) -> Iterator[Sentence]:

@@ -59,7 +59,7 @@ def live_table(report: ReportData, block: ReportBlock) -> Table:
 
 def live_points(report: ReportData) -> dict[str, Any]:
     """Return where the threshold can be, by block and model."""
-    blocks = [_block_points(block) for block in report.blocks if any(model.counts for model in block.models)]
+    blocks = [_block_points(block) for block in report.page_blocks if any(model.counts for model in block.models)]
     places = {name: list(filter(None, (each.x.number, each.y.number))) for name, each in CURVES.items()}
     return {"costs": report.costs or {}, "none": NO_THRESHOLD, "places": places, "blocks": blocks}
 

@@ -91,7 +91,11 @@ class Measure(NamedTuple):
             over = (
                 gather_over_blocks(blocks, plan, why_none) if blocks else measure_over_values(values, codes, rows, plan)
             )
-        return {"blocks": tuple(blocks), "plan": plan, "over": over}
+        whole = None
+        if len(blocks) > 1 and self.n_pictured:
+            of_all = None if self.plan is None else self.plan.for_blocks([rows.n_samples], len(rows.scores))
+            whole = self.block(None, rows, metrics, of_all, 0, False)
+        return {"blocks": tuple(blocks), "plan": plan, "over": over, "whole": whole}
 
     def stream(self, reader: RowReader, reading: Reading) -> dict[str, Any]:
         """Measure files in scans."""

@@ -95,7 +95,9 @@ class MeasurePredictions(NamedTuple):
             for k, (value, part) in enumerate(progressed(list(zip(values, places, strict=False)), "measuring"))
         ]
         over = None if codes is None or len(values) < 2 else self.over(values, codes, rows)
-        return {"blocks": tuple(blocks), "plan": self.plan, "over": over}
+        has_whole = len(blocks) > 1 and self.n_pictured > 0
+        whole = self.block(None, rows, metrics, is_pictured=True) if has_whole else None
+        return {"blocks": tuple(blocks), "plan": self.plan, "over": over, "whole": whole}
 
     def block(
         self, value: Any, rows: PredictedRows, metrics: Mapping[str, MetricSpec], *, is_pictured: bool

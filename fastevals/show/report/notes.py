@@ -145,7 +145,8 @@ def describe_rows(report: ReportData, block: ReportBlock) -> str:
 def left_out_of(report: ReportData, block: ReportBlock) -> LeftOut:
     """Return the rows of a block that are left out."""
     left_out = report.left_out
-    return left_out if report.roles.by is None else left_out.by_value.get(block.value, LeftOut())
+    is_all = report.roles.by is None or block is report.whole
+    return left_out if is_all else left_out.by_value.get(block.value, LeftOut())
 
 
 def _thresholds(report: ReportData) -> Iterator[tuple[str, str]]:

@@ -226,12 +226,16 @@ def test_titles_name_models_and_metrics_but_no_types() -> None:
 
 
 def test_pages_with_by_have_contents_and_the_overview_first() -> None:
-    _, page = page_of(named_rows(), label="y", score=LONG, by="g")
-    headings = ["Over the values of g", "g 0", "g 1", "g 2"]
+    report, page = page_of(named_rows(), label="y", score=LONG, by="g")
+    headings = ["Over the values of g", "All rows", "g 0", "g 1", "g 2"]
     found = re.findall(r'<a href="#(part-\d)"><bdi>(.*?)</bdi>', page)
     assert [heading for _, heading in found] == headings
     assert re.findall(r'<h2 id="(part-\d)"><bdi>(.*?)</bdi>', page) == found
-    assert page.index('class="values"') < page.index('id="controls"') < page.index("<bdi>g 0</bdi> <small>")
+    assert page.index('class="values"') < page.index('id="controls"') < page.index("<bdi>All rows</bdi> <small>")
+    whole, *blocks = embedded(page, "points")["blocks"]
+    alone = page_of(named_rows(), label="y", score=LONG)[0]
+    assert report.whole.models == alone.blocks[0].models
+    assert sum(whole["models"][0]["tp"]) == sum(sum(block["models"][0]["tp"]) for block in blocks)
     assert f"AUC of {LONG[0][:10]}" in page
     assert re.search(r"<strong><bdi>AUC of \S+ by g</bdi>", page)
 
