@@ -130,9 +130,8 @@ class ThresholdCounts(Frozen):
         Returns
         -------
         ThresholdCounts
-            Of shape ``(n_thresholds_of_any + 1,)``. Sums of integers are exact, so the order of the parts does not
-            matter. Sums of weights are rounded once per doubling of the number of parts; integers count as weights if
-            some parts have weights.
+            Of shape ``(n_thresholds_of_any + 1,)``. Sums of integers are exact in any order. Sums of weights are
+            rounded once per doubling of the number of parts; integers count as weights if some parts have weights.
 
         Raises
         ------

@@ -159,8 +159,7 @@ def draw_binomials(sizes, n, key, counts):
 def tally(random, limits, counts):
     """Write how many of the limits each 16-bit random number exceeds; return the largest of the numbers.
 
-    The eight comparisons are done in vectors. With twelve 32-bit limits, for half as many numbers per vector, it took
-    six times as long.
+    The eight comparisons are vectorised; twelve 32-bit limits, with half as many numbers per vector, took 6 x as long.
     """
     l0, l1, l2, l3 = np.uint16(limits[0]), np.uint16(limits[1]), np.uint16(limits[2]), np.uint16(limits[3])
     l4, l5, l6, l7 = np.uint16(limits[4]), np.uint16(limits[5]), np.uint16(limits[6]), np.uint16(limits[7])

@@ -11,9 +11,8 @@ from fastevals._kernels.regression import EPSILON
 def add_errors(groups, targets, predictions, weights, sums, targets_so_far):
     """Add each row to the pairs sums[group, 5, 2]: weight, squared error, error above and below, relative error.
 
-    targets_so_far[group] are the targets' mean, the sum of squared deviations from it, the first target, and the number
-    of targets that differ from the first. Welford's algorithm makes equal targets deviate by exactly 0 (West 1979,
-    doi:10.1145/359146.359153).
+    targets_so_far[group] are the targets' mean, squared deviations from it, the first target, and how many differ from
+    it. Welford's algorithm makes equal targets deviate by exactly 0 (West 1979, doi:10.1145/359146.359153).
     """
     for i in range(groups.size):
         g, y = groups[i], targets[i]

@@ -234,8 +234,7 @@ def total_of(times, terms):
 def sum_by_bin(times, terms, starts, sums):
     """Write for each of several replicates the sum over bins of the absolute sum of their rows' terms.
 
-    times[r] says how often replicate r drew each row. Rows of class c in bin k are those from starts[c, k] up to
-    starts[c, k + 1].
+    times[r] has replicate r's draws of each row. Bin k of class c has the rows starts[c, k] to starts[c, k + 1] - 1.
     """
     off = np.empty_like(sums)
     sums[:] = 0.0
@@ -268,8 +267,7 @@ def push(x, y, size, new_x, new_y):
 def upper_hull(positives, negatives, tied, rough_x, rough_y, x, y):
     """Write the counts at the vertices of the ROC polyline's upper hull; return their number.
 
-    The last four arguments are scratch, with two entries more than steps: vertices are written to `x` (negatives) and
-    `y` (positives).
+    The last four are scratch, two longer than the steps; vertices go to `x` (negatives) and `y` (positives).
     """
     zero = wide(positives[0]) * 0
     # First the hull of the ends of stretches: points below it can't be vertices.

@@ -83,9 +83,8 @@ def spread_groups(sizes, by_size, bounds, n_folds, key, first, out):
 def spread_groups_of_classes(counts, weights, sizes, by_size, bounds, n_folds, key, first, out):
     """Assign groups like `spread_groups`, each to the fold with the least of its classes, then with the fewest rows.
 
-    Group g has counts[g, c] rows of class c, and fold f already held[f, c]. Adding g to f increases the sum of
-    weights[c] held[f, c]^2 over folds and classes by the sum over c of weights[c] counts[g, c] (2 held[f, c] +
-    counts[g, c]).
+    Group g has counts[g, c] rows of class c, fold f has held[f, c]. Adding g to f increases the sum of weights[c]
+    held[f, c]^2 over folds and classes by the sum over c of weights[c] counts[g, c] (2 held[f, c] + counts[g, c]).
     """
     order = np.empty_like(by_size)
     for r in range(out.shape[0]):

@@ -1,7 +1,6 @@
 """Sweeps over sorted slots and buckets: counts of pairs, and counts at or above each threshold.
 
-Slots hold marked keys: all bits of the key except the upper one, which is that of the slot's number, and the class as
-the lowest bit.
+Slots hold marked keys: the key without its upper bit, which the slot's number gives, and the class as the lowest bit.
 """
 
 import numpy as np
@@ -122,10 +121,9 @@ def sweep_slots(marked, starts, first, last, tp, fp, flip_below, flip, step, bit
 def sum_precision(marked, starts, first, last, tp, fp):
     """Return the sum of gained true positives times precision over the distinct keys of sorted slots, as a pair.
 
-    Computes `areas.average_precision` without intermediate counts, which would take at least three times as long. The
-    positives of a strip are listed first, without a branch on the class, which no processor can predict: only positives
-    take more than one step. Rounding errors are added up separately (Ogita, Rump and Oishi 2005,
-    doi:10.1137/030601818).
+    Computes `areas.average_precision` without intermediate counts, at least three times as fast. The positives of a
+    strip are listed first, without an unpredictable branch on the class, so that only positives take more than one
+    step. Rounding errors are added up separately (Ogita, Rump and Oishi 2005, doi:10.1137/030601818).
     """
     high, low = 0.0, 0.0
     one = np.uint64(1)

@@ -28,9 +28,8 @@ def minimum_cost_predictions(
 ) -> NDArray[Any]:
     """Choose the action of least expected cost for each row, ``sum over classes of probability * cost``.
 
-    This is Elkan's (2001) equation 1. Among actions with equal cost the first is chosen. Expected costs are float64
-    sums in the order of the classes, so a row's decision does not depend on other rows. Memory beyond input and result
-    is a few MB.
+    This is Elkan's (2001) equation 1. Among equal costs the first action is chosen. Sums are float64 in the order of
+    the classes, so a row's decision does not depend on other rows. Memory beyond input and result is a few MB.
 
     Parameters
     ----------

@@ -2,8 +2,7 @@
 
 To add a metric, write its function (`ranking_metrics.py` for a whole ranking, `probability_metrics.py` for
 probabilities, `cells.py` for the cells at a threshold, `error_metrics.py` for sums of errors, or a method of
-`ConfusionMatrix`) and its entry here. `tests/measure/test_registry.py` reports other classes that need a method of the
-same name.
+`ConfusionMatrix`) and its entry here. `tests/measure/test_registry.py` reports other classes that need such a method.
 """
 
 from __future__ import annotations

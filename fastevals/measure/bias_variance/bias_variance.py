@@ -200,8 +200,7 @@ class BiasVarianceSummary:
     -----
     Memory besides the targets: for squared loss 24 bytes per sample (a mean in double-double precision and the squared
     deviations from it), or 48 if models have observed targets of their own; for 0-1 loss 4 bytes per sample and class,
-    or 8 and another 4 per sample. For any order and batches of models, 0-1 loss gives the same numbers as
-    `bias_variance`, and squared loss the same to 1e-12.
+    or 8 and another 4 per sample. In any order, 0-1 loss gives the numbers of `bias_variance`, squared loss to 1e-12.
 
     Examples
     --------

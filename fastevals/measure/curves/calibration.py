@@ -92,10 +92,9 @@ class CalibrationCurve(Frozen):
         n_bins : int
             From 1 to a million.
         strategy : {"uniform", "quantile"}
-            "uniform": bins of equal width, with the floats nearest to k / n_bins as edges. "quantile": bins of equal
-            mass (rows or weight), where edge k is the lowest probability with at least a share of k / n_bins of the
-            mass at or below it. Rows with equal probability are never split and equal edges are merged, so there may be
-            fewer bins.
+            Bins of equal width, with the floats nearest to k / n_bins as edges; or of equal mass (rows or weight),
+            where edge k is the lowest probability with a share of at least k / n_bins of the mass up to it. Rows with
+            equal probability are never split and equal edges are merged, so there may be fewer bins.
 
         Returns
         -------

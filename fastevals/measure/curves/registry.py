@@ -2,8 +2,7 @@
 
 To add a curve, write its class in a file of this folder (a `Curve` of `base.py`), its entry here, the method of
 `BaseRanking` that makes it, and its slow twin in `tests/reference/curves.py`. `tests/measure/test_curve_registry.py`
-reports what is missing. Entries are plain data that every module can read: they name functions, which are imported on
-use.
+reports what is missing. Entries are plain data that every module can read: functions are named, and imported on use.
 """
 
 from __future__ import annotations

@@ -193,9 +193,8 @@ class BaseRanking(ABC):
         Parameters
         ----------
         interpolation : {"davis-goadrich", "linear"}
-            What is linear between two points: the counts, which is right because random choices between the two
-            thresholds attain them; or precision in recall, which is optimistic but often published (the trapezoidal
-            area under scikit-learn's curve).
+            Counts linear between points, as attained by choosing randomly between their thresholds; or precision linear
+            in recall, which is optimistic but often published (trapezoids under scikit-learn's curve).
 
         Returns
         -------
