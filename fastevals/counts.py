@@ -282,7 +282,7 @@ def as_counts(**named: Any) -> list[NDArray[Any]]:
     for name, array in arrays.items():
         most = EXACT_INTEGER if weighted else MOST_ROWS
         if array.dtype.kind in "iu" and int(array.max()) > most:
-            beside = " beside floats" if weighted else ""
+            beside = " next to floats" if weighted else ""
             raise ValueError(f"{name} must be at most {'2**53' if weighted else '2**62'}{beside}, got {array.max()}")
         check_finite(name, array)
         if array.dtype.kind != "b" and array.min() < 0:

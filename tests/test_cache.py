@@ -365,7 +365,7 @@ def test_folders_that_others_may_write_to_are_not_used(places: Any, tmp_path: Pa
     (tmp_path / "target").mkdir(mode=0o700)
     link.symlink_to(tmp_path / "target")
     (tmp_path / "file").touch()
-    assert places(link, tmp_path / "file") == ([], {link: "no folder", tmp_path / "file": "no folder"})
+    assert places(link, tmp_path / "file") == ([], {link: "not a folder", tmp_path / "file": "not a folder"})
     assert places(tmp_path / "file" / "inside")[0] == []
 
 
@@ -374,8 +374,8 @@ def test_folders_that_others_may_write_to_are_not_used(places: Any, tmp_path: Pa
     [
         (1000, 1000, 0o700, None),
         (0, 1000, 0o755, None),  # root's, in an image
-        (1001, 1000, 0o755, "of another user"),
-        (1000, 0, 0o700, "of another user"),  # root runs nobody's code
+        (1001, 1000, 0o755, "owned by another user"),
+        (1000, 0, 0o700, "owned by another user"),  # root runs nobody's code
         (1000, 1000, 0o775, "others may write to it"),
         (0, 1000, 0o757, "others may write to it"),
     ],
@@ -420,7 +420,7 @@ def test_without_a_home_nothing_is_looked_for_in_the_working_folder(
         monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
         monkeypatch.setenv("HOME", home) if home else monkeypatch.delenv("HOME")
         found, refused = places(*candidates())
-        assert (found, list(refused.values())) == ([], ["no absolute path", "Not a directory", "no absolute path"])
+        assert (found, list(refused.values())) == ([], ["not an absolute path", "Not a directory", "not an absolute path"])
     assert os.listdir(tmp_path) == []
 
 

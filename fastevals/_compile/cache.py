@@ -122,7 +122,7 @@ def _not_ours(status: os.stat_result) -> str | None:
     if not hasattr(os, "geteuid"):  # Windows: these bits don't say who may write to a user's folder
         return None
     if status.st_uid not in (0, os.geteuid()):
-        return "of another user"
+        return "owned by another user"
     return "others may write to it" if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else None
 
 
@@ -150,7 +150,7 @@ def _candidates() -> list[Path]:
 def _refusal(folder: Path) -> str | None:
     """Return why a folder, created if missing, can't be used; None if it can."""
     if not folder.is_absolute():
-        return "no absolute path"
+        return "not an absolute path"
     try:
         if not os.path.lexists(folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
@@ -161,7 +161,7 @@ def _refusal(folder: Path) -> str | None:
     except OSError as error:
         return error.strerror or str(error)
     if not stat.S_ISDIR(status.st_mode):
-        return "no folder"
+        return "not a folder"
     return _not_ours(status)
 
 

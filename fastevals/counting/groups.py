@@ -255,7 +255,7 @@ def _code_by_hash(keys: NDArray[Any], dtype: np.dtype[Any]) -> GroupCodes:
 def _check_group_rows(name: str, n: int) -> None:
     """Raise if there are more rows than can be grouped."""
     if n > MOST_ROWS:
-        raise ValueError(f"{name} must have at most 2**31 - 1 rows to be taken by groups, got {n}")
+        raise ValueError(f"{name} must have at most 2**31 - 1 rows to be grouped, got {n}")
 
 
 def spans(starts: NDArray[np.int64], task: int | None = None) -> list[tuple[int, int]]:

@@ -85,7 +85,7 @@ REFUSED = {
     "tps must be finite, but has 1 infinite value, the first at row 1": ([INF, 2], [0, INF], [0, 1]),
     "tps and fps must have a finite sum, but it overflows": ([INF, 2], [0, 1e308], [0, 1e308]),
     r"tps must be at most 2\*\*62, got 9223372036854775808": ([INF, 2], np.array([0, 2**63], np.uint64), [0, 1]),
-    r"tps must be at most 2\*\*53 beside floats, got 9007199254740993": ([INF, 2], [0, 2**53 + 1], [0, 0.5]),
+    r"tps must be at most 2\*\*53 next to floats, got 9007199254740993": ([INF, 2], [0, 2**53 + 1], [0, 0.5]),
     r"tps and fps must add up to at most 2\*\*62 rows, got 69": ([INF, 2], [0, 3 * 2**60], [0, 3 * 2**60]),
 }
 
