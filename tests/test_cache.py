@@ -420,7 +420,10 @@ def test_without_a_home_nothing_is_looked_for_in_the_working_folder(
         monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
         monkeypatch.setenv("HOME", home) if home else monkeypatch.delenv("HOME")
         found, refused = places(*candidates())
-        assert (found, list(refused.values())) == ([], ["not an absolute path", "Not a directory", "not an absolute path"])
+        assert (found, list(refused.values())) == (
+            [],
+            ["not an absolute path", "Not a directory", "not an absolute path"],
+        )
     assert os.listdir(tmp_path) == []
 
 
