@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 from fastevals._options import show
 
 LOSSES = {"squared": "squared loss", "zero_one": "0-1 loss"}
-WIDTH = 100  # characters of a line of text; tables may have 120
+WIDTH = 100  # characters of a line of words
+TABLE_WIDTH = 120  # characters of a table's line
 SMALL_VALUE = 0.1  # smaller values have fewer than four significant digits in four decimals
 MOST_DECIMALS = 8  # decimals, above which powers of ten are shorter
 LONG = 8  # characters of a float, above which it is shortened
@@ -156,9 +157,9 @@ def one_line(text: str) -> str:
     return text if text.isprintable() else "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
-def wrap_text(text: str, indent: str = "    ") -> list[str]:
+def wrap_text(text: str, indent: str = "    ", width: int = WIDTH) -> list[str]:
     """Return the lines of a text, all but the first indented, with escapes for unprintable characters."""
-    return textwrap.wrap(one_line(text), WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+    return textwrap.wrap(one_line(text), min(width, WIDTH), subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _with_short_names(rows: list[list[str]]) -> list[list[str]]:

@@ -281,7 +281,7 @@ class Document(NamedTuple):
     title: str
     facts: Iterable[Fact] = ()
     sections: Sequence[Section] = ()
-    head: Iterable[Sentence] = ()  # below the title
+    head: Iterable[Part] = ()  # below the title
     models: Sequence[str] = ()  # that can be switched on and off on the page
     numbers: Callable[[], Any] = dict  # the JSON that goes with it
     points: Callable[[], Mapping[str, Any]] = lambda: {"costs": {}, "blocks": []}  # where the threshold can be

@@ -1,10 +1,18 @@
-"""Documents as text to read: lines of words to 100 characters, and tables whose columns are aligned."""
+"""Documents as text: wrapped lines of words, and tables with aligned columns, split where they are too wide."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fastevals._text import format_ends, format_pvalue, format_tables, printable, wrap_text
+from fastevals._text import (
+    TABLE_WIDTH,
+    format_ends,
+    format_pvalue,
+    format_tables,
+    printable,
+    shorten_name,
+    wrap_text,
+)
 from fastevals.document.document import (
     BAR,
     AnyCell,
@@ -19,33 +27,37 @@ from fastevals.document.document import (
 )
 
 FACT_CHARACTERS = 11  # before what is said
+NAME_SHARE = 0.4  # of the width, at most for the names of a table that is split
 # Before the first line, and before others.
 MARKS = {"caution": ("! : ", "    "), "note": ("- : ", "    "), "question": ("? ", "  ")}
 
 
-def write_text(document: Document) -> str:
-    """Return a document as text, the last line with a line end."""
+def write_text(document: Document, width: int = TABLE_WIDTH) -> str:
+    """Return a document as text whose lines fit in `width` characters, the last line with a line end."""
+    head = list(parts_for("text", document.head))
     sections = [list(parts_for("text", section.parts)) for section in document.sections]
-    tables = _table_lines([part for parts in sections for part in parts if isinstance(part, Table)])
-    lines = [document.heading()]
-    for name, text, _ in parts_for("text", document.facts):
-        lines += wrap_text(f"{name:{FACT_CHARACTERS}}{text}", " " * FACT_CHARACTERS)
-    lines += _lines(parts_for("text", document.head), [])
+    every = [part for parts in (head, *sections) for part in parts if isinstance(part, Table)]
+    tables = _table_lines(every, width)
+    lines = [document.heading(), *_lines(head, tables, width)]
+    facts = list(parts_for("text", document.facts))
+    lines += [""] if facts and head else []
+    for name, text, _ in facts:
+        lines += wrap_text(f"{name:{FACT_CHARACTERS}}{text}", " " * FACT_CHARACTERS, width)
     for parts in sections:
-        found = _lines(parts, tables)
+        found = _lines(parts, tables, width)
         lines += ["", *found] if found else []
     return "\n".join(lines) + "\n"
 
 
-def _lines(parts: Iterable[Part], tables: list[list[str]]) -> list[str]:
-    """Return the lines of parts; those of tables, which are made, are taken one by one."""
+def _lines(parts: Iterable[Part], tables: list[list[str]], width: int) -> list[str]:
+    """Return the lines of parts; take the lines of each table from the front of `tables`."""
     lines: list[str] = []
     is_apart = False
     for part in parts:
         if isinstance(part, Table):
             found = tables.pop(0)
         elif isinstance(part, Sentence):
-            found = _sentence_lines(part)
+            found = _sentence_lines(part, width)
         else:
             continue
         if found and is_apart and lines:
@@ -55,19 +67,19 @@ def _lines(parts: Iterable[Part], tables: list[list[str]]) -> list[str]:
     return lines
 
 
-def _sentence_lines(sentence: Sentence) -> list[str]:
-    """Return a sentence's lines; none of a gap."""
+def _sentence_lines(sentence: Sentence, width: int) -> list[str]:
+    """Return a sentence's lines; a gap has none."""
     if sentence.role == "line":
         return sentence.text.split("\n") if sentence.text else []
     mark, indent = MARKS.get(sentence.role, ("", "    "))
-    return wrap_text(mark + sentence.text, indent)
+    return wrap_text(mark + sentence.text, indent, width)
 
 
 # Tables ---------------------------------------------------------------------------------------------------------------
 
 
-def _table_lines(tables: Sequence[Table]) -> list[list[str]]:
-    """Return each table's lines, in their order; none of one without rows."""
+def _table_lines(tables: Sequence[Table], width: int) -> list[list[str]]:
+    """Return the lines of each table, in order; a table without rows has none."""
     written: list[list[list[str]]] = []
     more: list[list[str]] = []
     together: dict[object, list[int]] = {}
@@ -77,8 +89,41 @@ def _table_lines(tables: Sequence[Table]) -> list[list[str]]:
         together.setdefault(table.aligned or k, []).append(k)
     lines: list[list[str]] = [[] for _ in tables]
     for places in together.values():
-        for k, found in zip(places, format_tables([written[k] for k in places]), strict=True):
+        for k, found in zip(places, _fitted([written[k] for k in places], width), strict=True):
             lines[k] = found + more[k]
+    return lines
+
+
+def _fitted(tables: list[list[list[str]]], width: int) -> list[list[str]]:
+    """Return the lines of aligned tables. Columns without room follow below, and names that leave no room stand alone.
+
+    A table is split at its bars first.
+    """
+    lines = format_tables(tables)
+    if max((len(line) for found in lines for line in found), default=0) <= width:
+        return lines
+    widths = [max(map(len, column)) for column in zip(*(row for rows in tables for row in rows), strict=True)]
+    widths[0] = min(widths[0], round(NAME_SHARE * width))
+    parts: list[list[int]] = [[]]
+    for k, head in enumerate(next(filter(None, tables))[0][1:], 1):
+        if parts[-1] and (head == BAR or widths[0] + sum(widths[n] + 1 for n in (*parts[-1], k)) > width):
+            parts.append([])
+        if head != BAR:
+            parts[-1].append(k)
+    return [_split_lines(rows, widths, parts, width) for rows in tables]
+
+
+def _split_lines(rows: list[list[str]], widths: list[int], parts: list[list[int]], width: int) -> list[str]:
+    """Return the lines of a table whose columns stand in several parts, one below another."""
+    lines: list[str] = []
+    for part in parts if rows else ():
+        lines += [""] if lines else []
+        for name, *cells in rows:
+            if len(name) > widths[0]:
+                lines.append(shorten_name(name, width))
+                name = ""
+            padded = [name.ljust(widths[0]), *(cells[k - 1].rjust(widths[k]) for k in part)]
+            lines.append(" ".join(padded).rstrip())
     return lines
 
 

@@ -1,4 +1,4 @@
-"""The command line. What a command computes with is imported when it is run, so help and errors come at once."""
+"""The command line. Commands import what they compute with when they run, so help and errors are quick."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit status: 0; 2 after one line on stderr that says what is wrong; 130 after Ctrl-C, which a line says too.
+        Exit status: 0; 2 after one line on stderr that explains the error; 130 after Ctrl-C, which prints a line too.
     """
     return run_program("fastevals", argv, _parse, lambda arguments: COMMANDS[arguments.command].run(arguments))
 
 
 def _parsers(argv: list[str]) -> tuple[Parser, dict[str, Parser]]:
-    """Return the parser and those of the commands; only the command that the arguments name gets its options."""
+    """Return the parser and the commands' parsers; only the command in the arguments gets its options."""
     parser = Parser(prog="fastevals", description="Evaluate models: how good, how sure, and really better?")
     parser.add_argument("--version", action="version", version=f"fastevals {__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND")
     parsers = {}
     for name, command in COMMANDS.items():
         parsers[name] = commands.add_parser(
-            name, help=command.HELP, description=command.DESCRIPTION, epilog=command.EPILOG
+            name, help=command.HELP, usage=command.USAGE, description=command.DESCRIPTION, epilog=command.EPILOG
         )
         parsers[name].set_defaults(program=parsers[name].prog)
         if name in argv:
@@ -54,7 +54,7 @@ def _parsers(argv: list[str]) -> tuple[Parser, dict[str, Parser]]:
 
 
 def _parse(argv: list[str]) -> argparse.Namespace | None:
-    """Return the arguments of a command, or None where help or the version was asked for and printed."""
+    """Return the arguments of a command, or None after printing help or the version."""
     parser, commands = _parsers(argv)
     try:
         arguments, unknown = parser.parse_known_args(argv)

@@ -1,4 +1,4 @@
-"""What commands share: how messages name an option, printing, files, and options."""
+"""What all commands share: printing, checks of files, parsing and options."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import dataclasses
 import glob
 import os
 import shlex
+import shutil
 import sys
 import tempfile
 import warnings
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from fastevals.reading.csv import CsvForm
 
 LONG_STEP = 2.0  # seconds
+LEAST_WIDTH = 60  # characters of a line, also on narrower terminals
 MOST_PICTURED = 20  # blocks with pictures
 
 T = TypeVar("T", bound="DataclassInstance")
@@ -41,7 +43,7 @@ def print_error(message: str) -> None:
 
 
 def print_text(text: str) -> None:
-    """Print, and be content where the reader (head, for instance) has seen enough, or there is none."""
+    """Print, without an error if the reader (head, for instance) has stopped reading, or there is none."""
     if sys.stdout is None:
         return
     text = escape_controls(text)
@@ -61,9 +63,9 @@ def print_text(text: str) -> None:
 
 
 def show_result(arguments: argparse.Namespace, result: Result, pictures: Callable[[], Any]) -> None:
-    """Print a result, then write its page and what goes to a folder, which may fail or be stopped.
+    """Print a result, then write its page and folder, which may fail or be interrupted.
 
-    `pictures` returns the `BlockPictures`, called with --out alone. An OSError names the file that it can't write.
+    `pictures` returns the `BlockPictures`, and is called only with --out. An OSError names the file.
     """
     print_text(_in_form(result, arguments.format))
     if getattr(arguments, "html", None) is not None:
@@ -82,21 +84,26 @@ def show_result(arguments: argparse.Namespace, result: Result, pictures: Callabl
 def _in_form(result: Result, form: str) -> str:
     if form == "markdown":
         return result.to_markdown()
-    return result.to_text() if form == "text" else result.to_json()
+    if form == "json":
+        return result.to_json()
+    from fastevals.document.text import write_text  # imports NumPy
+
+    width = shutil.get_terminal_size((0, 0)).columns  # COLUMNS, or the terminal's; 0 where neither is known
+    return write_text(result._document(), max(width, LEAST_WIDTH)) if width else result.to_text()
 
 
 def _say_written(arguments: argparse.Namespace, written: str) -> None:
     if arguments.format == "text":
         print_text(f"\n{written}\n")
     else:
-        print_error(written)  # what stands on stdout is JSON, or Markdown, and nothing else
+        print_error(written)  # stdout has only JSON or Markdown
 
 
 # Before and while a command runs ------------------------------------------------------------------------------------
 
 
 def check_beforehand(arguments: argparse.Namespace) -> None:
-    """Raise, before time is spent on the data, if --out, --html or --progress can't be had."""
+    """Raise before reading data if --out, --html or --progress is impossible."""
     if getattr(arguments, "html", None) is not None:
         _prepare_page(arguments.html)
         for file in _files_read(arguments):
@@ -111,7 +118,7 @@ def check_beforehand(arguments: argparse.Namespace) -> None:
 
 
 def _files_read(arguments: argparse.Namespace) -> Iterator[str]:
-    """Yield the files that options name, or may: some name files or columns."""
+    """Yield the files that options may name; some options name files or columns."""
     for name in ("file", "against", "truth", "observed", "sample_weight"):
         value = getattr(arguments, name, None) or []
         for each in [value] if isinstance(value, str) else value:
@@ -148,7 +155,7 @@ def _prepare_folder(out: str, command: str) -> None:
 
 
 def late_bars(arguments: argparse.Namespace) -> AbstractContextManager[None]:
-    """Return a context in which steps that take long show how far they are, where standard error is a terminal."""
+    """Return a context in which long steps show a progress bar, if standard error is a terminal."""
     from fastevals._execution import bars_after
 
     terminal = sys.stderr is not None and sys.stderr.isatty()
@@ -161,10 +168,10 @@ def run_program(
     parse: Callable[[list[str]], argparse.Namespace | None],
     run: Callable[[argparse.Namespace], None],
 ) -> int:
-    """Parse arguments, by default the process's own, and run what they ask for, if anything is left to run.
+    """Parse arguments, by default the process's own, and run them.
 
-    Returns the exit status: 0; 2 after one line on stderr that says what is wrong; 130 after Ctrl-C, which a line says
-    too. The line names the program, and once arguments are parsed their `program`.
+    Return the exit status: 0; 2 after one line on stderr that explains the error; 130 after Ctrl-C, which prints a line
+    too. The line starts with the program, or with the arguments' `program` once they are parsed.
     """
     argv = sys.argv[1:] if argv is None else list(argv)
     name = program
@@ -200,7 +207,7 @@ class UsageError(Exception):
 
 
 class _Once(argparse.Action):
-    """What argparse calls "store", of an option that may be given once: a second value would replace the first."""
+    """The action "store" of argparse for an option that may be given only once."""
 
     first: str | Sequence[Any] | None = None
 
@@ -214,7 +221,7 @@ class _Once(argparse.Action):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises its errors, in a line each."""
+    """A parser that raises its errors, each as one line."""
 
     repeated = "repeat the option for each column"
 
@@ -223,7 +230,7 @@ class Parser(argparse.ArgumentParser):
         self.register("action", None, _Once)
 
     def print_help(self, file: Any = None) -> None:
-        """Print the help as a report is printed."""
+        """Print the help in the same way as a report."""
         print_text(self.format_help())
 
     def error(self, message: str) -> NoReturn:
@@ -233,7 +240,7 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(self.prog, message)
 
     def unknown(self, argument: str) -> NoReturn:
-        """Raise about an argument that is no option, naming the nearest one."""
+        """Raise for an unknown argument, naming the nearest option."""
         if not argument.startswith("-"):
             self.error(f"unexpected argument {argument!r} ({self.repeated})")
         from fastevals._options import nearest  # imports NumPy
@@ -246,7 +253,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def parse_number(text: str) -> float:
-    """Return an option's number, as an int where a float would round it."""
+    """Return an option's number, as an int if a float would round it."""
     try:
         value = float(text)
         exact = int(text) if text.strip().lstrip("+-").isdigit() else None
@@ -267,34 +274,34 @@ def parse_integer(text: str) -> int:
 
 
 class Option(NamedTuple):
-    """How an option is shown, what it goes with, and how its text is read."""
+    """The help, documentation and parsing of an option."""
 
-    metavar: str = ""  # of its value; none of a switch or a choice
+    metavar: str = ""  # of its value; "" for a switch or a choice
     help: str = ""  # on the command line
-    doc: str = ""  # of the call, "type: text"; where there is none, that of the next option speaks of this one, too
-    parse: Callable[[str], Any] | None = None  # from text, where it isn't text
+    doc: str = ""  # in the call's docstring, "type: text"; "" if the next option's doc covers this one
+    parse: Callable[[str], Any] | None = None  # from text, unless the value is text
     choices: Any = None  # the Literal of a choice
     repeats: bool = False
-    is_column: bool = False  # whether it names a column, or several
-    goes_with: str | None = None  # the only kind of data, report or comparison that it goes with; None of any
+    is_column: bool = False  # whether it names one or more columns
+    goes_with: str | None = None  # the only kind of data, report or comparison that it goes with; None for any
 
     def field(self, default: Any = None, **changes: Any) -> Any:
-        """Return the field of a class of options, shown with some changes."""
+        """Return the field of a class of options, with some changes."""
         return dataclasses.field(default=default, metadata={"option": self._replace(**changes)})
 
 
 def fields_of(
     options: DataclassInstance | type[DataclassInstance],
 ) -> Iterator[tuple[str, Option, dataclasses.Field[Any]]]:
-    """Yield the name of each option, how it is shown, and its field."""
+    """Yield each option's name, its `Option` and its field."""
     for each in dataclasses.fields(options):
         yield each.name, each.metadata["option"], each
 
 
 def add_options_of(parser: Parser, options: type[DataclassInstance], *names: str) -> None:
-    """Add options, or those named alone, in the order of their fields; not those of `add_shared`, which have no help.
+    """Add options, or only the named ones, in the order of their fields, without those of `add_shared` (no help).
 
-    The value of each has the name that the argument has in Python.
+    Each value has the name of the argument in Python.
     """
     for name, shown, field in fields_of(options):
         settings: dict[str, Any] = {"dest": name, "default": field.default, "help": shown.help}
@@ -309,39 +316,39 @@ def add_options_of(parser: Parser, options: type[DataclassInstance], *names: str
 
 
 def add_shared(parser: Parser, *, page: str = "", drawn: str = "") -> None:
-    """Add the options that all commands have, last in their help; with what its page has and what is drawn."""
+    """Add the options that all commands share, last in their help; `page` and `drawn` describe its page and pictures."""
     add = parser.add_argument
     if page:
         add_files(parser, parser.prog.rpartition(" ")[2], page, drawn)
-    add("--separator", metavar="C", type=separator_of, help="what separates a CSV file's columns: a character, or tab")
-    add("--encoding", metavar="E", type=encoding_of, help="of a CSV file that is not UTF-8, such as latin-1")
+    add("--separator", metavar="C", type=separator_of, help="a CSV file's separator, or tab")
+    add("--encoding", metavar="E", type=encoding_of, help="a CSV file's encoding, such as latin-1")
     first_line = parser.add_mutually_exclusive_group()
     for name, value, text in (
-        ("--header", True, "names columns"),
-        ("--no-header", False, "is data of columns 1, 2, ..."),
+        ("--header", True, "names the columns"),
+        ("--no-header", False, "is data; columns are 1, 2, ..."),
     ):
         help_text = f"a CSV file's first line {text}"
         first_line.add_argument(name, dest="header", action="store_const", const=value, help=help_text)
-    add("--quiet", action="store_true", help="no bars of steps that take long, on a terminal either")
+    add("--quiet", action="store_true", help="show no progress")
     add_format(parser)
 
 
 def add_files(parser: Parser, name: str, page: str, drawn: str) -> None:
     """Add the options of the files that a command writes: a page and a folder."""
     add = parser.add_argument
-    add("--html", metavar="FILE", help=f"also write a page to this file: {page}")
-    add("--out", metavar="DIR", help=f"also write {name}.json, {name}.txt and {drawn} to this folder")
-    add("--picture-format", choices=("png", "svg", "pdf"), default="png", help="format of the pictures in --out")
+    add("--html", metavar="FILE", help=f"also write a page: {page}")
+    add("--out", metavar="DIR", help=f"also write {name}.json, {name}.txt and {drawn} here")
+    add("--picture-format", choices=("png", "svg", "pdf"), default="png", help="format of the pictures (png)")
 
 
 def add_format(parser: Parser) -> None:
-    """Add the option of how a result is printed."""
-    form_help = "text to read (default), JSON for programs, or Markdown for a pull request or a job's summary"
-    parser.add_argument("--format", choices=("text", "json", "markdown"), default="text", help=form_help)
+    """Add the option for the form of the output."""
+    forms = ("text", "json", "markdown")
+    parser.add_argument("--format", choices=forms, default="text", help="form of the output (text)")
 
 
 def chosen(options: type[T], arguments: Mapping[str, Any]) -> T:
-    """Return the options that arguments hold, beside others."""
+    """Return the options among the arguments."""
     return options(**{name: arguments[name] for name, *_ in fields_of(options)})
 
 
@@ -349,7 +356,7 @@ def chosen(options: type[T], arguments: Mapping[str, Any]) -> T:
 
 
 def refuse(options: DataclassInstance, kind: str, why: str) -> None:
-    """Raise if an option is given that goes with one kind alone: `why` says what there is instead."""
+    """Raise if an option is given that goes only with `kind`; `why` says what the data are instead."""
     for name, shown, field in fields_of(options):
         value = getattr(options, name)
         is_default = value is field.default or (field.default is False and value == field.default)
@@ -358,7 +365,7 @@ def refuse(options: DataclassInstance, kind: str, why: str) -> None:
 
 
 def checked(options: T) -> T:
-    """Return options, each checked by itself: names of columns as text, several as a tuple; choices and switches."""
+    """Return options, each checked separately: columns as text, or a tuple of text; choices and switches."""
     from fastevals._options import as_flag, check_choice  # imports NumPy
     from fastevals.reading.columns import column_name, column_names
 
@@ -377,7 +384,7 @@ def checked(options: T) -> T:
 
 
 def check_shared(arguments: argparse.Namespace, parser: Parser) -> None:
-    """Raise unless the options that all commands have go with the others."""
+    """Raise unless the options that all commands share go with the others."""
     if arguments.file is None and (options := csv_form(arguments).options()):
         parser.error(f"{options[0]} goes with a CSV FILE")
     if arguments.quiet and arguments.progress:
@@ -385,14 +392,14 @@ def check_shared(arguments: argparse.Namespace, parser: Parser) -> None:
 
 
 def check_required_columns(data: str, label: str | None, score: Sequence[str] | None) -> None:
-    """Raise unless the columns are named that a report can't be without."""
+    """Raise unless the columns that a report needs are named."""
     for name, value in (("label", label), ("score", score)):
         if not value:
             raise ValueError(f"{option(name)} is missing: it names the column of {name}s in {data}")
 
 
 def csv_form(arguments: argparse.Namespace) -> CsvForm:
-    """Return how a CSV file is written, by the options."""
+    """Return the form of a CSV file from the options."""
     from fastevals.reading.csv import CsvForm  # which imports NumPy
 
     return CsvForm(arguments.separator, arguments.encoding, arguments.header)

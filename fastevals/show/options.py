@@ -1,4 +1,4 @@
-"""Options that several commands have, and calls that take options."""
+"""Options that several commands share, and calls that take options."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from fastevals.show.commands import Option, fields_of, parse_integer, parse_numb
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-DOC_WIDTH = 112  # characters of a line, with which a docstring's paragraphs reach to 120
+DOC_WIDTH = 112  # characters of a line; with its indent a docstring has 120
 
 Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 def own(*shown: Any, default: Any = None, **more: Any) -> Any:
-    """Return the field of an option that one command alone has; arguments as `Option`."""
+    """Return the field of an option that only one command has; the arguments are those of `Option`."""
     return Option(*shown, **more).field(default)
 
 
 LABEL = Option("L", "column of the true class", is_column=True)
-POS_LABEL = Option("P", "the positive class; by default 1 among 0/1, -1/1 and booleans")
+POS_LABEL = Option("P", "positive class; 1 by default")
 GROUP = Option(
     "COLUMN",
-    "draw rows that share a value of this column together, such as patient",
-    "str, optional: Column of which rows are drawn together, such as a patient.",
+    "column of clusters, such as patient, that are resampled whole",
+    "str, optional: Column of clusters, such as a patient's rows, that are resampled whole.",
     is_column=True,
 )
 RESAMPLES = Option("N", parse=parse_integer)
 CONFIDENCE = Option("C", parse=parse_number)
-SEED = Option("N", "of the replicates, 0 by default", parse=parse_integer)
-ON_MISSING_LABEL = Option("", "rows without a label, or without a target: raise, drop", choices=OnInvalid)
-PROGRESS = Option("", "show a bar on stderr")
+SEED = Option("N", "seed of the replicates (0)", parse=parse_integer)
+ON_MISSING_LABEL = Option("", "rows without a label or target", choices=OnInvalid)
+PROGRESS = Option("", "show a progress bar on stderr")
 SEPARATOR = ENCODING = Option()  # which `add_shared` adds
-HEADER = Option(doc="str, str and bool, optional: Of a CSV file, where they are not to be seen from it.")
+HEADER = Option(doc="str, str and bool, optional: Form of a CSV file, where the file itself does not show it.")
 
 
 def takes(options: type[DataclassInstance]) -> Callable[[Call], Call]:
-    """Make a call's ``**options`` known: its signature has a keyword for each, and its docstring a paragraph."""
+    """Document a call's ``**options``: add a keyword for each to its signature, and a paragraph to its docstring."""
 
     def documented(call: Call) -> Call:
         signature = inspect.signature(call)
@@ -59,7 +59,7 @@ def takes(options: type[DataclassInstance]) -> Callable[[Call], Call]:
 
 
 def _paragraphs(options: type[DataclassInstance]) -> Iterator[str]:
-    """Yield what a docstring says of options; one paragraph is of several where their docs are one."""
+    """Yield the docstring's paragraphs on options; options that share a doc share a paragraph."""
     names = []
     for name, shown, _ in fields_of(options):
         names.append(name)

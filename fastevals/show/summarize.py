@@ -1,4 +1,4 @@
-"""``fastevals summarize``: scores in files, counted once and kept in a small file beside them."""
+"""The summarize command: count the scores of files once, and keep the counts in a small file."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ from fastevals.show.report.options import ReportOptions
 if TYPE_CHECKING:
     from fastevals.scale.scores import ScoresSummary
 
-HELP = "count models' scores in files once, and keep them in a small file"
+HELP = "count models' scores once, and keep the counts in a small file"
+USAGE = "%(prog)s FILE ... --out SUMMARY.fe [options]"
 DESCRIPTION = """\
-Count the scores of files in ranges, by class, and write what is counted to a small file (1 MB a model at most), to be
-stored beside them. Reports read it instead of the scores, and those of days, machines or shards merge to one.
+Count the scores of files in ranges, by class, and write the counts to a small
+file (at most 1 MB per model). `fastevals report` reads it instead of the scores,
+and summaries of days, machines or shards merge to one.
 
-FILE is as for `fastevals report`, which reads what this command writes.
+FILE is as for `fastevals report`.
 """
 
 EPILOG = """\
@@ -43,16 +45,17 @@ examples:
   fastevals report day1.fe day2.fe
   fastevals report day2.fe --against day1.fe
 
-What a report reads from it has bounds that hold for certain: an AUC to about 1.5 / --cells. Up to as many distinct
-scores are exact, and counts at the thresholds of --at are in any case. Models are counted each by itself: differences
-of models on the same rows need the rows.
+A report on a summary has guaranteed bounds: an AUC to about 1.5 / --cells. If
+there are no more distinct scores than --cells, all numbers are exact; counts at
+the thresholds of --at are always exact. Models are counted separately, so there
+are no differences of models on the same rows: these need the rows.
 
-What is counted is written to a file beside --out every half a minute. Where the command was stopped, the same command
-goes on from there.
+Every half a minute the counts so far are written to a file beside --out. After
+an interruption the same command continues from there.
 
-exit status: 0; 2 with a line on stderr that says what is wrong; 130 when stopped by Ctrl-C.
+exit status: 0; 2 after an error, with one line on stderr; 130 after Ctrl-C.
 """
-STORED = 30.0  # seconds, after which what is counted is written
+STORED = 30.0  # seconds after which the counts so far are written
 
 
 def add_options(parser: Parser) -> None:
@@ -60,18 +63,24 @@ def add_options(parser: Parser) -> None:
     parser.repeated = "repeat --score for each column"
     add = parser.add_argument
     add("file", nargs="+", metavar="FILE", help="scores to count")
-    add("--out", metavar="FILE", help="that is written; its name ends with .fe")
+    add("--out", metavar="FILE", help="the summary to write; its name ends with .fe")
     add_options_of(parser, ReportOptions, "label", "score", "sample_weight", "frequency_weight")
     add(
         "--largest-weight",
         metavar="W",
         type=parse_number,
-        help="that a row of any file can have, where weights are not whole numbers: summaries merge if it is the same",
+        help="largest weight in any file, if weights are not whole numbers; summaries merge if it is the same",
     )
-    add("--by", metavar="COLUMN", help="count the rows of each of this column's values by themselves")
+    add("--by", metavar="COLUMN", help="count the rows of each value of this column separately")
     add_options_of(parser, ReportOptions, "pos_label")
-    add("--cells", metavar="N", type=parse_integer, default=2**18, help="ranges of scores, about; 262144 by default")
-    add("--at", metavar="T", type=parse_number, action="append", help="threshold at which counts are exact; repeat")
+    add(
+        "--cells",
+        metavar="N",
+        type=parse_integer,
+        default=2**18,
+        help="approximate number of ranges of scores (262144)",
+    )
+    add("--at", metavar="T", type=parse_number, action="append", help="threshold with exact counts; repeat")
     add_options_of(parser, ReportOptions, "on_missing_label", "on_invalid", "progress")
     add_shared(parser)
 

@@ -1,4 +1,4 @@
-"""What a comparison of models comes to, in sentences: which is best, by how much, and how sure that is."""
+"""The verdict on models: which is best, by how much, and with what interval."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from fastevals._text import format_ends, printable
+from fastevals._text import format_ends, format_number, format_pvalue, printable
 from fastevals.results import NOWHERE, Interval
 from fastevals.show.report.intervals import Intervals, ModelDifference, is_greater_better, metric_title
 
 INDEPENDENT = (
-    "Rows are taken as independent. Where some belong together (of a patient, a user), intervals are too narrow: {} "
-    "draws those together."
+    "Rows are treated as independent. If some are clustered, such as several rows of a patient, the intervals are too "
+    "narrow: name the column of clusters with {}."
 )
+SMALL = 0.0001  # below it a number has three significant digits instead of four decimals
 
 
 class ComparedModels(NamedTuple):
@@ -21,6 +22,7 @@ class ComparedModels(NamedTuple):
 
     values: Mapping[str, Mapping[str, float]]  # by model and metric
     intervals: Intervals | None
+    confidence: float | None  # level of the intervals
 
     def best(self, metric: str) -> list[str]:
         """Return the models that have a metric, the best first."""
@@ -28,96 +30,114 @@ class ComparedModels(NamedTuple):
         defined = [name for name, metrics in self.values.items() if not math.isnan(metrics[metric])]
         return sorted(defined, key=lambda name: sign * self.values[name][metric])
 
-    def interval(self, model: str, metric: str) -> Interval:
-        """Return the interval of a model's metric."""
-        return NOWHERE if self.intervals is None else self.intervals.models.get(model, {}).get(metric, NOWHERE)
-
-    def advantage(self, metric: str, model: str, other: str) -> ModelDifference | None:
-        """Return by how much a model is better than another: above zero where it is."""
+    def difference(self, metric: str, model: str, other: str) -> ModelDifference | None:
+        """Return a model's metric minus another's, with its interval."""
         for one, reference, metrics in () if self.intervals is None else self.intervals.differences:
             if {one, reference} == {model, other} and metric in metrics:
                 each = metrics[metric]
-                return each if (one == model) == is_greater_better(metric) else each.negated()
+                return None if math.isnan(each.value) else each if one == model else each.negated()
         return None
+
+    def value_text(self, model: str, metric: str) -> str:
+        """Return a model's metric in words, with its interval."""
+        interval = NOWHERE if self.intervals is None else self.intervals.models.get(model, {}).get(metric, NOWHERE)
+        return with_interval(self.values[model][metric], interval, self.confidence)
+
+    def difference_text(self, each: ModelDifference) -> str:
+        """Return a difference in words, with its interval and p-value."""
+        return with_interval(each.value, each.interval, self.confidence, each.pvalue)
+
+    def bracketed(self, each: ModelDifference) -> str:
+        """Return the same in brackets, for a difference that is not significant."""
+        return f"({self.difference_text(each).replace(' (', ', ', 1).removesuffix(')')})"
 
 
 def best_sentence(models: ComparedModels, metric: str) -> str:
-    """Say how good the best model is by a metric, which some model has, and whether it is better than the others."""
+    """Say which model is best by a metric that some model has, and whether it is better than each other model."""
     title, (best, *others) = metric_title(metric), models.best(metric)
-    name, value = printable(best), models.values[best][metric]
+    name, value = printable(best), shown(models.values[best][metric])
     if len(models.values) == 1:
-        return f"{name} has {_article(title)} {title} of {with_interval(value, models.interval(best, metric))}."
-    most = "highest" if is_greater_better(metric) else "lowest"
-    has_best = f"{name} has the {most} {title}, {with_interval(value)}"
-    found = [(other, models.advantage(metric, best, other)) for other in others]
-    known = [(other, each) for other, each in found if each is not None and not math.isnan(each.value)]
+        return f"{name}'s {title} is {models.value_text(best, metric)}."
+    most, more = ("highest", "higher") if is_greater_better(metric) else ("lowest", "lower")
+    has_best = f"{name} has the {most} {title}, {value}"
+    known = {other: each for other in others if (each := models.difference(metric, best, other)) is not None}
     if not known:
-        values = [f"{printable(other)} {with_interval(models.values[other][metric])}" for other in others[:3]]
-        return f"{has_best}; {listed(values)}." if values else f"{has_best}; no other model has one."
-    better = [(other, each) for other, each in known if each.interval.low > 0]
-    same = [printable(other) for other, each in known if not each.interval.low > 0]
+        values = [f"{printable(other)} has {shown(models.values[other][metric])}" for other in others]
+        return f"{has_best}; {listed(values, 3)}." if values else f"{has_best}; no other model has one."
+    better = {other: each for other, each in known.items() if differs(each)}
+    same = [f"{printable(other)} {models.bracketed(each)}" for other, each in known.items() if other not in better]
+    none = f"; no significant difference from {listed(same)}" if same else ""
     if not better:
-        return f"{has_best}, but no difference from {listed(same)} is shown."
-    other, nearest = min(better, key=lambda pair: pair[1].value)
-    by = with_interval(nearest.value, nearest.interval)
-    sentence = f"{name} is better than {printable(other)} on {title} by {by}"
-    if len(better) > 1:
-        sentence += f", and than {listed([printable(each) for each, _ in better if each is not other])} by more"
-    return f"{sentence}; no difference from {listed(same)} is shown." if same else f"{sentence}."
-
-
-def _article(title: str) -> str:
-    return "an" if title[0] in "AEFMRaeiou" else "a"
+        return f"{has_best}{none}."
+    by = [
+        f"than {printable(other)}'s by {models.difference_text(each if each.value > 0 else each.negated())}"
+        for other, each in better.items()
+    ]
+    return f"{name}'s {title} is {more} {listed(by)}{none}."
 
 
 def next_sentence(models: ComparedModels, ranked_by: str, metrics: Iterable[str], where: str = "") -> str:
-    """Say on which other metrics the best model is better or worse than the next; `where` that is, if not everywhere.
-
-    Nothing is said where there is nothing to compare.
-    """
+    """Say how the best model differs from the next on other metrics, and `where`; nothing if there is nothing to say."""
     best, *others = models.best(ranked_by)
     if not others:
         return ""
-    better, not_shown = [], []
+    different, same, second = [], [], f" than {printable(others[0])}'s"
     for metric in metrics:
-        each = models.advantage(metric, best, others[0])
+        each = models.difference(metric, best, others[0])
         if each is None or math.isnan(each.interval.low):
             continue
-        if each.interval.low <= 0 <= each.interval.high:
-            not_shown.append(metric_title(metric))
-        else:
-            kind, by = ("better", each) if each.value > 0 else ("worse", each.negated())
-            better.append(f"{kind} on {metric_title(metric)} by {with_interval(by.value, by.interval)}")
-    second = printable(others[0])
-    if not better and not not_shown:
+        if not differs(each):
+            same.append(f"{metric_title(metric)} {models.bracketed(each)}")
+            continue
+        more, by = ("higher", each) if each.value > 0 else ("lower", each.negated())
+        whose, than = ("its", "") if different else (f"{printable(best)}'s", second)
+        different.append(f"{whose} {metric_title(metric)} is {more}{than} by {models.difference_text(by)}")
+    pair = "" if different else f" between {printable(best)} and {printable(others[0])}"
+    none = [f"no significant difference{pair} in {listed(same)}"] if same else []
+    sentence = "; ".join([*([listed(different)] if different else []), *none])
+    if not sentence:
         return ""
-    if not better:
-        sentence = f"no difference from {second} is shown on {listed(not_shown)}."
-        return f"{where} {sentence}" if where else f"N{sentence[1:]}"
-    rest = f"; on {listed(not_shown)} no difference is shown" if not_shown else ""
-    return f"{where} {printable(best)} is {listed(better)} than {second}{rest}.".strip()
+    return f"{where}, {sentence}." if where else f"{sentence if different else 'N' + sentence[1:]}."
 
 
-def level_sentence(intervals: Intervals | None, confidence: float | None) -> str:
-    """Say at which level differences are judged, and over how many pairs; or that they are not."""
-    if intervals is None or confidence is None or not intervals.differences:
-        return "Without intervals of differences it can't be told whether that is more than chance."
+def differs(each: ModelDifference) -> bool:
+    """Return whether the interval of a difference excludes zero."""
+    return each.interval.low > 0 or each.interval.high < 0
+
+
+def level_sentence(intervals: Intervals | None) -> str:
+    """Say over how many pairs intervals of differences are simultaneous, or that there are none."""
+    if intervals is None or not intervals.differences:
+        return "Without intervals of differences, these data don't show whether the models differ by more than chance."
     n_pairs = len(intervals.differences)
-    together = "" if n_pairs == 1 else f" and hold for all {n_pairs} pairs of models at once"
-    return f"Intervals of differences are at {100 * confidence:g} %{together}; each metric is judged by itself."
+    if n_pairs == 1:
+        return ""
+    return f"Intervals and p-values of differences are simultaneous over all {n_pairs} pairs (max-T), metric by metric."
 
 
-def with_interval(value: float, interval: Interval = NOWHERE) -> str:
-    """Return a number to three decimals, or to three digits where it is small or large, and its interval."""
-    size = abs(value)
-    form = ".3f" if 0.01 <= size < 1000 or size == 0 else ".3g" if size < 0.01 else ",.0f" if size < 1e9 else ".3g"
-    if math.isnan(interval.low):
-        return format(value, form)
-    return f"{value:{form}} [{', '.join(format_ends(interval, lambda end: format(end, form), 0.001))}]"
+def with_interval(value: float, interval: Interval, confidence: float | None, pvalue: float = math.nan) -> str:
+    """Return a number with its interval and p-value, where it has them."""
+    beside = []
+    if confidence is not None and not math.isnan(interval.low):
+        beside.append(f"{100 * confidence:.6g} % interval {' to '.join(format_ends(interval))}")
+    if not math.isnan(pvalue):
+        beside.append(pvalue_text(pvalue))
+    return f"{shown(value)} ({'; '.join(beside)})" if beside else shown(value)
+
+
+def shown(value: float) -> str:
+    """Return a number to four decimals, or a small one to three digits."""
+    return f"{value:.3g}" if 0 < abs(value) < SMALL else format_number(value)
+
+
+def pvalue_text(pvalue: float) -> str:
+    """Return a p-value in words, such as "p = 0.02"."""
+    text = format_pvalue(pvalue)
+    return f"p {text[0]} {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:
-    """Return names as one lists them, the first of many."""
+    """Return names as a list in words, the first few of many."""
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,4 +1,4 @@
-"""The warm-up command: it runs commands and calls once on a little data: their kernels are compiled and kept."""
+"""The warm-up command: run commands and calls once on few data, so that their kernels are compiled and kept."""
 
 from __future__ import annotations
 
@@ -23,24 +23,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-HELP = "compile beforehand, when an image is built, say"
+HELP = "compile all kernels beforehand, such as when an image is built"
+USAGE = "%(prog)s [options]"
 DESCRIPTION = """\
-Compile what the commands and common calls need and keep the machine code on disk, so that no later process waits for
-it. It says where that is and how large; what is there already is not compiled again.
+Compile what the commands and common calls need, and keep the machine code on
+disk so that no later process waits for it. Print where it is and how large.
+Kernels that are already there are not compiled again.
 """
 EPILOG = """\
-The folder is "fastevals" in NUMBA_CACHE_DIR, else beside the package, else with the user's caches: the first of these
-that can be written to. In a Dockerfile, as root, so that it serves all users:
+The folder is "fastevals" in NUMBA_CACHE_DIR, else beside the package, else in
+the user's cache folder: the first of these that is writable. In a Dockerfile, as
+root, so that all users share it:
 
   RUN pip install ./fastevals && fastevals warm-up
 
-The code is for this version of fastevals, Python, NumPy and numba and for this kind of processor; elsewhere kernels are
-compiled as if there were none.
+The code is for this version of fastevals, Python, NumPy and numba and for this
+kind of processor; otherwise kernels are compiled as if there were none.
 
-exit status: 0; 2 with a line on stderr that says what is wrong; 130 when stopped by Ctrl-C: what is compiled by then is
-kept.
+exit status: 0; 2 after an error, with one line on stderr; 130 after Ctrl-C, and
+the kernels compiled until then are kept.
 """
-FEW_ROWS, MANY_ROWS = 400, 300_000  # rows: few are sorted in another way than many, which several threads share
+FEW_ROWS, MANY_ROWS = 400, 300_000  # rows; several threads share many rows, which are sorted in another way
 REPLICATES = 50  # replicates
 
 
@@ -51,11 +54,11 @@ def add_options(parser: Parser) -> None:
 
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
-    """Nothing that could contradict another: there is one option."""
+    """Check nothing: there is only one option."""
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Compile, and print where to."""
+    """Compile, and print where the machine code is."""
     from numba import config
 
     from fastevals._compile import cache

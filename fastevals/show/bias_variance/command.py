@@ -1,4 +1,4 @@
-"""The bias-variance command: its options, and what it does with them. NumPy and numba are imported when it is run."""
+"""The bias-variance command: its help, options and run. NumPy and numba are imported when it runs."""
 
 from __future__ import annotations
 
@@ -17,43 +17,47 @@ if TYPE_CHECKING:
 LOSSES = [each.replace("_", "-") for each in get_args(LossName)]
 PREDICTION_OPTIONS = ("truth", "pred", "observed", "sample_weight", "models_are", "loss", "decomposition")
 
-HELP = "split the loss of models into bias and variance, by their predictions"
+HELP = "split models' loss into bias and variance, from their predictions"
+USAGE = "%(prog)s [FILE] [options]"
 DESCRIPTION = """\
-Do the models err alike, or each in its own way? FILE holds what models of one learner, fitted to different training
-sets, predict for the same samples. Their mean loss is split into bias, what the predictions taken together miss, and
-variance, what they differ by.
+Do the models make the same errors, or does each make its own? FILE holds the
+predictions of models of one learner, fitted to different training sets, for the
+same samples. Their mean loss is split into bias, the error that the models
+share, and variance, how far they differ.
 
-FILE is a NumPy array (.npy) of shape (models x samples), which may be larger than memory; or a table (CSV, TSV, Parquet
-or Arrow) with a row a sample, a column a model and a column of the truth.
+FILE is a NumPy array (.npy) of shape (models x samples), which may exceed
+memory; or a table (CSV, Parquet or Arrow) with one row per sample, one column
+per model and a column of the truth.
 
-Without FILE the models are polynomials of degree 1 to 8, miles a gallon of embedded cars by their horsepower, fitted to
-200 bootstrap training sets of half of the cars and tested on the other half.
+Without FILE the models are polynomials of degree 1 to 8 that predict the miles
+per gallon of embedded cars from horsepower: fitted to 200 bootstrap training
+sets of half of the cars, and tested on the other half.
 """
 
 EPILOG = """\
 examples:
   fastevals bias-variance --out degrees
   fastevals bias-variance predictions.npy --truth truth.npy
-  fastevals bias-variance predictions.parquet --truth y --loss zero-one --decomposition james
+  fastevals bias-variance votes.csv --truth y --loss zero-one
 
---truth, --observed and --weight are .npy files beside a .npy file, else columns. Columns that are not named otherwise
-are models, of squared loss those of numbers, unless --pred names these.
+--truth, --observed and --weight name .npy files if FILE is one, else columns.
+All other columns are models (for squared loss, all columns of numbers), unless
+--pred names them.
 
-The truth is what is to be predicted without noise; where only noisy labels are known, they are the truth, and their
-noise counts as bias. Where the truth is known and --observed are the noisy labels, the loss is measured against these,
-and noise and a cross term are parts of it. Observed labels may be one for each sample, or in a .npy file one for each
-model and sample.
+The truth is the target without noise. If only noisy labels are known, give them
+as the truth: their noise then counts as bias. If you know both, give the noisy
+labels as --observed: the loss is measured against them, and has noise and a
+cross term as parts. There is one observed label per sample, or in a .npy file
+one per model and sample.
 
-0-1 loss is not bias plus variance: a model that differs from a wrong majority may be right. "domingos" counts that
-against the variance; "kohavi-wolpert" are shares of votes; "james" is what bias and what variance add to the loss.
+0-1 loss is not bias plus variance, because a model that differs from a wrong
+majority may be right. "domingos" subtracts that from the variance,
+"kohavi-wolpert" uses shares of votes, and "james" measures how much bias and
+variance each add to the loss.
 
---out DIR makes the folder where there is none and writes over files of the same names: bias-variance.json (as --format
-json prints it), bias-variance.txt and bias_variance.png. It needs matplotlib: pip install matplotlib.
+--out and --html are as for `fastevals report`.
 
---html FILE writes one file of HTML that needs nothing else: which part is most of the loss in words, the picture, and
-tables. It needs Jinja2: pip install jinja2.
-
-exit status: 0; 2 with a line on stderr that says what is wrong; 130 when stopped by Ctrl-C.
+exit status: 0; 2 after an error, with one line on stderr; 130 after Ctrl-C.
 """
 
 
@@ -62,14 +66,14 @@ def add_options(parser: Parser) -> None:
     parser.repeated = "repeat --pred for each column"
     add = parser.add_argument
     add("file", nargs="?", metavar="FILE", help="predictions; by default those of polynomials on embedded data")
-    add("--truth", metavar="T", help="file or column of what is true")
+    add("--truth", metavar="T", help="file or column of the truth")
     add("--pred", metavar="P", action="append", help="column of a model's predictions; by default all others")
-    add("--observed", metavar="O", help="file or column of labels that were observed, with noise")
+    add("--observed", metavar="O", help="file or column of observed labels, with noise")
     add("--weight", dest="sample_weight", metavar="W", help="file or column of the samples' weights")
-    add("--models-are", choices=("rows", "columns"), help="axis of a .npy array that the models are, rows by default")
-    add("--loss", choices=LOSSES, help="squared (default), of numbers; or zero-one, of classes")
-    add("--decomposition", choices=get_args(DecompositionName), help="whose parts of the 0-1 loss, domingos by default")
-    add_shared(parser, page="the parts in words, tables, a picture", drawn="a picture")
+    add("--models-are", choices=("rows", "columns"), help="whether a .npy array's rows (default) or columns are models")
+    add("--loss", choices=LOSSES, help="squared (default) for numbers, zero-one for classes")
+    add("--decomposition", choices=get_args(DecompositionName), help="definition of the parts of 0-1 loss (domingos)")
+    add_shared(parser, page="verdict, tables, a picture", drawn="a picture")
     parser.set_defaults(progress=False)
 
 
@@ -82,9 +86,9 @@ def check_together(arguments: argparse.Namespace, parser: Parser) -> None:
                 parser.error(f"{option(name)} goes with a FILE of predictions")
         return
     if arguments.truth is None:
-        parser.error(f"--truth is missing: it names the file or column of what {arguments.file!r} predicts")
+        parser.error(f"--truth is missing: it names the file or column of the truth that {arguments.file!r} predicts")
     if arguments.decomposition is not None and arguments.loss != "zero-one":
-        parser.error("--decomposition goes with --loss zero-one: of squared loss there is one")
+        parser.error("--decomposition goes with --loss zero-one: squared loss has only one")
     array = arguments.file.lower().endswith(".npy")
     if array and arguments.pred is not None:
         parser.error("--pred goes with a table; an array's models have no names")

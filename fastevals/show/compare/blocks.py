@@ -1,4 +1,4 @@
-"""The algorithms' results on data sets that share a value of --by, or on all: what is tested of them."""
+"""Tests of algorithms by their results on all data sets, or on those that share a value of --by."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fastevals.infer.significance.rank_comparisons import (
 from fastevals.infer.significance.signed_ranks import sign_test, wilcoxon_test
 from fastevals.results import SignificanceResult
 
-ROUGH = 5  # data sets: with so few there are 7 % false alarms and more at level 5 %
+ROUGH = 5  # data sets or fewer: 7 % false alarms and more at level 5 %
 
 
 class ComparisonOptions(NamedTuple):
@@ -45,13 +45,13 @@ class ResultsBlock:
     """Data sets that share a value of the --by column, or all."""
 
     value: Any  # of the --by column; None for all
-    friedman: FriedmanResult  # mean ranks; of three algorithms or more, whether they differ at all
-    # Which of them differ: none where `friedman` doesn't reject. None of two algorithms, or where that is undefined.
+    friedman: FriedmanResult  # mean ranks; for three algorithms or more, whether they differ at all
+    # Which algorithms differ: none if `friedman` doesn't reject; None for two algorithms, or if p is undefined.
     pairs: PairwiseResult | None
-    two_tests: tuple[SignificanceResult, SignificanceResult] | None  # of two algorithms: Wilcoxon's and the sign test
+    two_tests: tuple[SignificanceResult, SignificanceResult] | None  # for two algorithms: Wilcoxon's and the sign test
     order: tuple[str, ...]  # the algorithms, the control last
     means: NDArray[np.float64]  # of the results, shape (n_algorithms,)
-    repeated: tuple[str, int] | None  # a column that names data sets, with values that occur again: how many it has
+    repeated: tuple[str, int] | None  # a column of data sets with repeated values, and how many distinct ones
 
 
 def measure_block(
@@ -73,7 +73,7 @@ def measure_block(
             settings: dict[str, Any] = {"names": order, "confidence_level": options.confidence_level}
             two_tests = wilcoxon_test(*pair, **settings), sign_test(*pair, **settings)
         elif math.isnan(friedman.pvalue):
-            pass  # nothing follows of pairs, either
+            pass  # nothing follows about pairs, either
         elif options.posthoc == "nemenyi":
             pairs = nemenyi_test(table, **better)
         elif options.posthoc == "bonferroni-dunn":
@@ -92,12 +92,15 @@ def measure_block(
 
 
 def block_cautions(block: ResultsBlock) -> list[str]:
-    """Return what may mislead."""
+    """Return caveats."""
     notes = []
     if block.pairs is not None and block.friedman.n_datasets <= ROUGH:
-        notes.append("Friedman's p is rough on so few data sets: there are more false alarms than the level says")
+        notes.append(
+            "Friedman's p is rough for so few data sets, with more false alarms than the level: use more data sets, or "
+            "read p near the level as not significant"
+        )
     if block.repeated is not None:
         name, distinct = block.repeated
-        rows = f"{block.friedman.n_datasets} rows of {distinct} {printable(name)} values"
-        notes.append(f"{rows}: the tests take each row for a data set of its own")
+        rows = f"{block.friedman.n_datasets} rows have {distinct} {printable(name)} values"
+        notes.append(f"{rows}, but the tests treat each row as an independent data set: average the rows of each first")
     return notes

@@ -1,4 +1,4 @@
-"""The compare command: its options, and what it does with them. NumPy and numba are imported when it is run."""
+"""The compare command: its help, options and run. NumPy and numba are imported when it runs."""
 
 from __future__ import annotations
 
@@ -16,50 +16,45 @@ from fastevals.show.commands import (
 from fastevals.show.compare.options import CompareOptions, check_options
 
 HELP = "test whether models differ, by results on data sets or by predictions"
+USAGE = "%(prog)s [FILE] [options]"
 DESCRIPTION = """\
-Do the models really differ? FILE (CSV, TSV, Parquet or Arrow) holds one of two things.
+Do the models really differ? FILE (CSV, Parquet or Arrow) holds one of two kinds.
 
-Results: a row for each data set, a column for each algorithm. Friedman's test (Iman and Davenport's F) asks whether all
-do equally well, by their ranks on each data set; then Nemenyi's test, or another, which of them differ. Two algorithms
-are compared by Wilcoxon's signed-rank test.
+Results: one row per data set and one column per algorithm. Friedman's test asks
+whether the algorithms' mean ranks differ; then Nemenyi's test, or another, asks
+which pairs differ. Two algorithms are compared by Wilcoxon's signed-rank test.
 
-Predictions (with --label and --pred): a row a sample, a column of the true class and one of each model's predicted
-class. Metrics of each model with intervals, differences of each two models, and McNemar's test.
+Predictions (--label and --pred): one row per sample, a column of the true class
+and a column of each model's predicted class. The output has metrics and their
+differences with intervals, and McNemar's test.
 
-Without FILE the comparison is of embedded results: PSNR in dB of four methods that remove noise from five images, at
-nine levels of noise.
+Without FILE the comparison is of embedded results: PSNR in dB of four methods
+that remove noise from five images at nine noise levels.
 """
 
 EPILOG = """\
 examples:
   fastevals compare --by sigma
-  fastevals compare results.csv --lower-is-better --control baseline --out comparison
+  fastevals compare results.csv --lower-is-better --control baseline
   fastevals compare predictions.parquet --label y --pred a --pred b
 
-Results. Columns of text name the data sets, and so do those given as --dataset; the others are algorithms, unless
---algorithm names these. An index without a name, as pandas writes it, names the rows. Rank 1 is best. "nemenyi"
-compares all pairs by one critical difference, "bonferroni-dunn" each with the --control; "holm", "hochberg" and
-"benjamini-hochberg" adjust the p-values of differences of ranks in steps and show more; "wilcoxon" is the signed-rank
-test of each pair, by Holm. Where Friedman's test doesn't reject, no pair is said to differ. A difference that is not
-significant may still exist. Data sets must be independent: several rows of one data set are not.
+Results. Columns of text and columns given as --dataset name the data sets; all
+others are algorithms, unless --algorithm names them. Rank 1 is best. "nemenyi"
+compares all pairs by one critical difference, "bonferroni-dunn" compares each
+algorithm with the --control. "holm", "hochberg" and "benjamini-hochberg" adjust
+the p-values stepwise and have more power. "wilcoxon" tests each pair by signed
+ranks, Holm-adjusted. If Friedman's test is not significant, no pair is. Mean
+ranks depend on which algorithms are compared. Data sets must be independent.
 
-Predictions. Intervals are of a bootstrap (BCa), rows drawn anew for all models alike; those of differences hold for all
-pairs of a column at once, and p is adjusted likewise (max-T). Of two classes --pos-label says which is positive (1 is
-among 0/1, -1/1 and booleans); where nobody says, there are accuracies and averages over classes, but no precision and
-recall. McNemar's p is adjusted by Holm for the number of pairs; with three models or more Cochran's Q comes first. Rows
-that belong together need --group, which McNemar's test can't allow for.
+Predictions. Intervals are from a bootstrap (BCa) of the same rows for all
+models. Intervals and p-values of differences are simultaneous over all pairs
+(max-T). McNemar's p is Holm-adjusted for the number of pairs, and treats rows
+as independent; with three models or more Cochran's Q comes first. For clustered
+rows give --group and use the intervals.
 
---out DIR makes the folder where there is none and writes over files of the same names: compare.json (as --format json
-prints it), compare.txt, and as .png, of results critical_difference (Demsar's diagram, and as ranges where there is a
-critical difference), of both pvalues, all of three models or more, and null: the distribution that the first
-test's statistic would have, of two algorithms the sign test's; of predictions intervals and differences, too. With --by
-the pictures of each value, up to the first 20, are in a folder of their own. It needs matplotlib:
-pip install matplotlib.
+--out and --html are as for `fastevals report`.
 
---html FILE writes one file of HTML that needs nothing else: what is shown in words, the pictures, and tables. It needs
-Jinja2: pip install jinja2.
-
-exit status: 0, whatever is shown or not; 2 with a line on stderr that says what is wrong; 130 when stopped by Ctrl-C.
+exit status: 0; 2 after an error, with one line on stderr; 130 after Ctrl-C.
 """
 
 
@@ -70,7 +65,7 @@ def add_options(parser: Parser) -> None:
         "file", nargs="?", metavar="FILE", help="results or predictions; by default the embedded results"
     )
     add_options_of(parser, CompareOptions)
-    add_shared(parser, page="what is shown in words, tables, pictures", drawn="pictures")
+    add_shared(parser, page="verdict, tables, pictures", drawn="pictures")
 
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:

@@ -1,4 +1,4 @@
-"""The options of a comparison, and what goes together: asked by its command, before NumPy is imported, and its call."""
+"""The options of a comparison, and which go together; its command checks them before it imports NumPy."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ RESULTS, PREDICTIONS = "results", "predictions"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CompareOptions:
-    """What a comparison is asked for: a field is an option of the command and an argument of the call."""
+    """The options of a comparison: each field is an option of the command and an argument of the call."""
 
     # fmt: off
     dataset: str | Sequence[str] | None = own(
-        "D", "column that names data sets, no algorithm; may be repeated",
-        "str or sequence of str, optional: Columns that name data sets, beside those of text, and are no algorithms.",
+        "D", "column that names data sets; repeat",
+        "str or sequence of str, optional: Columns that name data sets, in addition to columns of text.",
         repeats=True, is_column=True, goes_with=RESULTS)
     algorithm: str | Sequence[str] | None = own(
         "A", "column of an algorithm's results; by default all others",
         "str or sequence of str, optional: Columns of algorithms' results; by default all others.", repeats=True,
         is_column=True, goes_with=RESULTS)
     by: str | None = own(
-        "COLUMN", "a comparison of results for each value of this column",
-        "str, optional: A comparison of results for each value of this column.", is_column=True, goes_with=RESULTS)
+        "COLUMN", "compare results separately for each value of this column",
+        "str, optional: Compare results separately for each value of this column.", is_column=True, goes_with=RESULTS)
     lower_is_better: bool = own(
-        "", "results are errors or losses", "bool: Results are errors or losses; estimates know it of their metric.",
+        "", "results are errors or losses", "bool: Results are errors or losses; estimates know their metric's direction.",
         default=False, goes_with=RESULTS)
     control: str | None = own(
-        "A", "compare each other algorithm with this one", "str, optional: Compare each other algorithm with this one.",
+        "A", "compare only with this algorithm", "str, optional: Compare the other algorithms only with this one.",
         is_column=True, goes_with=RESULTS)
     posthoc: PostHoc | None = own(
-        "", "nemenyi by default, with --control bonferroni-dunn",
+        "", "test of pairs: nemenyi, or with --control bonferroni-dunn",
         """{"nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon"}, optional: The test of
         pairs: "nemenyi" by default, with `control` "bonferroni-dunn".""", choices=PostHoc, goes_with=RESULTS)
     label: str | None = LABEL.field(doc="str, optional: Column of the true class; then `data` holds predictions.")
@@ -59,40 +59,40 @@ class CompareOptions:
         "sequence of str: Columns of two models' predicted classes or more.", repeats=True, is_column=True,
         goes_with=PREDICTIONS)
     pos_label: Any = POS_LABEL.field(
-        help="positive one of two classes; 1 among 0/1, -1/1 and booleans",
-        doc="label, optional: The positive one of two classes; 1 among 0/1, -1/1 and booleans.", metavar="L",
+        help="the positive class of two; 1 by default",
+        doc="label, optional: The positive class of two; 1 among 0/1, -1/1 and booleans.", metavar="L",
         goes_with=PREDICTIONS)
     method: McNemarMethod | None = own(
-        "", "of McNemar's test, exact by default",
-        """{"exact", "mid-p", "corrected", "uncorrected"}, optional: Of McNemar's test, "exact" by default.""",
+        "", "form of McNemar's test (exact)",
+        """{"exact", "mid-p", "corrected", "uncorrected"}, optional: Form of McNemar's test, "exact" by default.""",
         choices=McNemarMethod, goes_with=PREDICTIONS)
     groups: str | None = GROUP.field(goes_with=PREDICTIONS)
     n_resamples: int | None = RESAMPLES.field(
-        help="bootstrap replicates, 1999 by default", doc="int, optional: Bootstrap replicates, 1999 by default.",
+        help="bootstrap replicates (1999)", doc="int, optional: Bootstrap replicates, 1999 by default.",
         goes_with=PREDICTIONS)
     rng: Any = SEED.field(
-        doc="int or numpy.random.Generator, optional: Of the replicates, 0 by default.", goes_with=PREDICTIONS)
+        doc="int or numpy.random.Generator, optional: Seed of the replicates, 0 by default.", goes_with=PREDICTIONS)
     on_missing_label: OnInvalid = ON_MISSING_LABEL.field(
-        "raise", help="rows of predictions without a label: raise, drop",
-        doc="""{"raise", "drop"}: Whether a row without a true class is an error, or left out and counted.""",
+        "raise", help="rows without a label",
+        doc="""{"raise", "drop"}: Whether a row without a true class is an error, or is left out and counted.""",
         goes_with=PREDICTIONS)
     on_invalid: OnInvalid = own(
-        "", "rows without a prediction of each model: raise, drop",
-        """{"raise", "drop"}: Whether a row without a predicted class of each model, or without a group, is an error, or
-        left out and counted.""", choices=OnInvalid, default="raise", goes_with=PREDICTIONS)
+        "", "rows without a prediction of each model",
+        """{"raise", "drop"}: Whether a row without a predicted class of each model, or without a cluster, is an error,
+        or is left out and counted.""", choices=OnInvalid, default="raise", goes_with=PREDICTIONS)
     confidence_level: float = CONFIDENCE.field(
-        0.95, help="level, 0.95 by default: tests are at 1 less it",
-        doc="float in (0, 1): Level of intervals; tests are at 1 less it.")
+        0.95, help="level of intervals (0.95); tests are at 1 minus it",
+        doc="float in (0, 1): Level of intervals; tests are at 1 minus it.")
     separator: str | None = SEPARATOR.field()
     encoding: str | None = ENCODING.field()
     header: bool | None = HEADER.field()
     progress: bool = PROGRESS.field(
-        False, doc="bool: Show a bar for the bootstrap (needs tqdm).", goes_with=PREDICTIONS)
+        False, doc="bool: Show a progress bar for the bootstrap (needs tqdm).", goes_with=PREDICTIONS)
     # fmt: on
 
 
 def check_options(data: Any, options: CompareOptions) -> None:
-    """Raise unless options go with what is compared, results or predictions, and with each other."""
+    """Raise unless options go with the kind of data, results or predictions, and with each other."""
     control, posthoc = options.control, options.posthoc
     if options.label is None:
         refuse(options, PREDICTIONS, f", which need {option('label')}; this is a comparison of results")
@@ -106,6 +106,6 @@ def check_options(data: Any, options: CompareOptions) -> None:
                 f"{option('pred')} must be given twice or more: it names the column of a model's predictions"
             )
     elif control is not None and posthoc == "nemenyi":
-        raise ValueError(f"{option('posthoc', posthoc)} compares all pairs; with {option('control')} take another")
+        raise ValueError(f"{option('posthoc', posthoc)} compares all pairs; with {option('control')} use another")
     elif control is None and posthoc == "bonferroni-dunn":
         raise ValueError(f"{option('posthoc', posthoc)} needs {option('control')}")

@@ -1,4 +1,4 @@
-"""Models compared by the classes that they predict on the same rows."""
+"""A comparison of models by the classes that they predict on the same rows."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ from fastevals.show.verdict import (
 )
 
 CORRECTION: Correction = "holm"
-LONGEST_NAME = 26  # of a model, so that a table has no more than 120 characters
+LONGEST_NAME = 26  # characters of a model's name, so that a line has 120 at most
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -86,13 +86,13 @@ class PredictionsComparison(Result):
     models : ModelComparison
         Metrics with intervals, and their differences.
     cochran : CochranResult or None
-        Whether accuracies differ at all, of three models or more.
+        Whether accuracies differ at all, for three models or more.
     pairs : McNemarPairs
-        McNemar's tests, adjusted for their number.
+        McNemar's tests, with p adjusted for their number.
     tests : tuple of McNemarResult
-        The same of each pair by itself.
+        McNemar's test of each pair, without adjustment.
     data : str
-        Where the columns are from.
+        Name of the data.
     left_out : LeftOut
         Rows without a label or a prediction, by the columns that lack it.
     """
@@ -114,7 +114,7 @@ class PredictionsComparison(Result):
 
     @property
     def groups(self) -> str | None:
-        """The column of which rows are drawn together; None where they are drawn by themselves."""
+        """The column of clusters; None if rows are independent."""
         return self.roles.groups
 
     def to_dict(self) -> dict[str, Any]:
@@ -137,13 +137,13 @@ class PredictionsComparison(Result):
         return {name: as_json(value) for name, value in values.items()}
 
     def cautions(self) -> list[str]:
-        """Return what may mislead."""
+        """Return caveats."""
         notes = left_out_cautions(self.left_out, self.roles.models, REPORT_KINDS["labels"].lacking)
         differences = [difference for metric in self.models.values() for difference in metric.differences]
         if any(difference.value and difference.standard_error == 0 for difference in differences):
-            notes.append("a difference is the same in all replicates: its interval and its p say nothing")
+            notes.append("a difference is the same in all replicates: disregard its interval and p")
         if self.groups is not None:
-            notes.append("McNemar's test takes rows as independent: it makes no allowance for groups")
+            notes.append("McNemar's test treats rows as independent, so with clusters rely on the intervals instead")
         return notes
 
     def values(self) -> dict[str, dict[str, float]]:
@@ -155,7 +155,7 @@ class PredictionsComparison(Result):
 
     @property
     def intervals(self) -> Intervals:
-        """The intervals of models and of their differences, as reports have them."""
+        """The intervals of models and their differences, in the form that reports use."""
         return read_intervals(self.models, list(self.pairs.names), list(self.models), None)
 
     def _columns(self) -> Columns:
@@ -185,7 +185,7 @@ class PredictionsComparison(Result):
         )
 
     def panels(self) -> Panels:
-        """Return what pictures there are, by name."""
+        """Yield the pictures, by name."""
         return prediction_panels(self.values(), self.intervals, self.pairs, self.cochran or self.tests[0])
 
     def pictures(self) -> BlockPictures:
@@ -193,21 +193,22 @@ class PredictionsComparison(Result):
         return BlockPictures(names_of("compare"), None, (), lambda _: self.panels())
 
     def describe_classes(self) -> str:
-        """Return how many classes there are, and which is positive."""
+        """Say how many classes there are, and which is positive."""
         labels, positive = self.classes
         if positive is not None:
             return f"2 classes, positive class {format_label(positive)}"
         if labels.size != 2:
             return f"{labels.size} class{'es' * (labels.size != 1)}"
         names = " and ".join(map(format_label, labels.tolist()))
-        hint = f"{option('pos_label')} gives its precision, recall and F1"
-        return f"2 classes, {names}; which is positive is not said: {hint}"
+        return (
+            f"2 classes, {names}; name the positive class with {option('pos_label')} for its precision, recall and F1"
+        )
 
     def describe_intervals(self) -> str:
-        """Return how intervals were made."""
+        """Say how intervals were made."""
         models = self.models
         text = f"intervals {models.method}, level {models.confidence_level:g}, {models.n_resamples} replicates"
-        return text if self.groups is None else f"{text}, rows of one {printable(self.groups)} drawn together"
+        return text if self.groups is None else f"{text} of clusters of {printable(self.groups)}"
 
 
 def compare_prediction_columns(
@@ -222,7 +223,7 @@ def compare_prediction_columns(
     pos_label: Any = None,
     data: str = "",
 ) -> PredictionsComparison:
-    """Compare the models whose predictions are columns; `data` is where they are from, the rest is as in `compare`.
+    """Compare models whose predictions are columns; `data` names the data, and other arguments are as in `compare`.
 
     Raise if a column doesn't hold classes, or an option is out of range.
     """
@@ -257,30 +258,30 @@ def compare_prediction_columns(
 def _parts(comparison: PredictionsComparison) -> Iterator[Part]:
     short = shorten_names(comparison.pairs.names, LONGEST_NAME)
     for sentence in predictions_verdict(comparison):
-        yield Sentence(sentence, "verdict", RICH)
+        yield Sentence(sentence, "verdict")
+    yield GAP
     if comparison.groups is None:
         yield Sentence(INDEPENDENT.format(option("groups")), "caution", RICH)
     yield from (_metric_table(comparison, short), GAP, _difference_table(comparison, short), GAP)
     if comparison.cochran is not None:
         statistic, p = comparison.cochran
-        yield Sentence(f"Cochran's Q = {format_number(statistic)}, p {format_pvalue(p)}", only=TEXT)
-        yield Sentence(comparison.cochran.conclusion, only=TEXT)
-        yield GAP
+        yield from (Sentence(f"Cochran's Q = {format_number(statistic)}, p {format_pvalue(p)}", only=TEXT), GAP)
     yield from _mcnemar_parts(comparison, short)
-    yield Sentence(f"* differs at level {comparison.pairs.alpha:g}; of the others it is not shown", only=TEXT)
+    yield Sentence(f"* significant difference at level {comparison.pairs.alpha:g}", only=TEXT)
     yield from (Sentence(caution, "caution") for caution in comparison.cautions())
     yield Figures(comparison.panels, CAPTIONS)
 
 
 def predictions_verdict(comparison: PredictionsComparison) -> list[str]:
-    """Return sentences on which model is best, and what McNemar's test shows."""
-    models = ComparedModels(comparison.values(), comparison.intervals)
-    others = [metric for metric in comparison.models if metric != "accuracy"]
+    """Return sentences on which model is best, and on McNemar's test."""
+    models = ComparedModels(comparison.values(), comparison.intervals, comparison.models.confidence_level)
+    others, first = [metric for metric in comparison.models if metric != "accuracy"], comparison.tests[0]
     return [
         best_sentence(models, "accuracy"),
-        *filter(None, [next_sentence(models, "accuracy", others)]),
-        level_sentence(comparison.intervals, comparison.models.confidence_level),
-        _mcnemar_sentence(comparison.pairs, MCNEMAR_METHODS[comparison.tests[0].method]),
+        *filter(None, [next_sentence(models, "accuracy", others), level_sentence(comparison.intervals)]),
+        first.conclusion
+        if len(comparison.tests) == 1
+        else _mcnemar_sentence(comparison.pairs, MCNEMAR_METHODS[first.method]),
         *([] if comparison.cochran is None else [comparison.cochran.conclusion]),
     ]
 
@@ -291,9 +292,10 @@ def _mcnemar_sentence(pairs: PairwiseResult, method: str) -> str:
         for pair, is_rejected in zip(pairs.pairs, pairs.rejected, strict=True)
         if is_rejected
     ]
-    many = f" (p adjusted by {CORRECTION.title()} for {len(pairs.pairs)} pairs)" if len(pairs.pairs) > 1 else ""
-    found = f"the accuracies of {listed(differ, 3)} differ" if differ else "no accuracies are shown to differ"
-    return f"By {method[:1].lower() if method.startswith('The') else method[:1]}{method[1:]}{many} {found}."
+    test = f"{method.removeprefix('The ')}, {CORRECTION.title()}-adjusted for {len(pairs.pairs)} pairs"
+    if not differ:
+        return f"No significant difference between accuracies ({test})."
+    return f"The accuracies of {listed(differ, 3)} differ significantly ({test})."
 
 
 def _metric_table(comparison: PredictionsComparison, short: Sequence[str]) -> Table:
@@ -330,7 +332,7 @@ def _difference_table(comparison: PredictionsComparison, short: Sequence[str]) -
 
 
 def _mcnemar_parts(comparison: PredictionsComparison, short: Sequence[str]) -> Iterator[Part]:
-    """Yield McNemar's tests: the text has the ends of intervals in columns."""
+    """Yield McNemar's tests; the text has the ends of intervals in columns."""
     pairs, tests = comparison.pairs, comparison.tests
 
     def rows(*, in_columns: bool) -> Iterator[Row]:

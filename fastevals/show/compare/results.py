@@ -1,4 +1,4 @@
-"""A comparison of algorithms by their results on data sets: its JSON, its rows, and what it says."""
+"""A comparison of algorithms by their results on data sets: its JSON, its rows and its document."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from fastevals.document.document import (
 from fastevals.document.frames import Columns, make_columns, stack
 from fastevals.document.result import Result
 from fastevals.infer.significance.pairwise import PairwiseResult, pairs_by_pvalue
-from fastevals.infer.significance.rank_comparisons import DEPENDS_ON_OTHERS, RankComparison
+from fastevals.infer.significance.rank_comparisons import RankComparison
 from fastevals.results import SignificanceResult, as_json
 from fastevals.show.compare.blocks import ComparisonOptions, ResultsBlock, block_cautions
 from fastevals.show.compare.pictures import results_panels
@@ -41,7 +41,7 @@ from fastevals.show.report.notes import title_of
 from fastevals.show.schema import json_head
 
 MOST_NAMED = 12  # columns in the head
-LONGEST_NAME = 45  # of an algorithm, so that a table has no more than 120 characters
+LONGEST_NAME = 45  # characters of an algorithm's name, so that a line has 120 at most
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -110,8 +110,8 @@ class ResultsComparison(Result):
             beside = [
                 f"{name or 'the unnamed column'} (names of rows)" if is_unnamed(name) else name for name in self.others
             ]
-            others = f"; {list_names(beside)} {'is' if len(beside) == 1 else 'are'} not" if beside else ""
-            head.append(Sentence(f"taken for algorithms: {list_names(first.names)}{others}"))
+            others = f"; not used: {list_names(beside)}" if beside else ""
+            head.append(Sentence(f"columns compared: {list_names(first.names)}{others}"))
         facts = {
             "algorithms": ", ".join(printable(str(name)) for name in first.names),
             "better": better,
@@ -135,7 +135,7 @@ class ResultsComparison(Result):
 
 
 def _groups(pairs: PairwiseResult | None) -> list[list[Any]] | None:
-    """Return the names in each set of algorithms that are not shown to differ, where ranks are compared."""
+    """Return the sets of algorithms without a significant difference, where ranks are compared."""
     if not isinstance(pairs, RankComparison) or pairs.control is not None:
         return None
     return [[pairs.names[place] for place in group] for group in pairs.groups()]
@@ -162,15 +162,15 @@ def _section(comparison: ResultsComparison, block: ResultsBlock) -> Section:
         heading = f"{printable(by)} {format_label(block.value)}"
         parts.append(Sentence(f"{printable(by)} = {format_label(block.value)}: {size}", only=TEXT))
     verdict = results_verdict(block, higher_is_better=comparison.options.higher_is_better)
-    parts += [Sentence(each, "verdict", RICH) for each in verdict]
+    parts += [*(Sentence(each, "verdict") for each in verdict), GAP]
     parts += [Sentence(caution, "caution", PAGE) for caution in comparison.cautions]
     names = dict(zip(block.friedman.names, shorten_names(block.friedman.names, LONGEST_NAME), strict=True))
-    parts += [_rank_table(block, names), GAP, *(Sentence(each, only=TEXT) for each in _test_sentences(block, names))]
+    parts += [_rank_table(block, names), GAP, Sentence(_test_sentence(block, names), only=TEXT)]
     parts += [_test_table(block)]
     if block.pairs is not None:
         parts += [GAP, *_pair_parts(block.pairs, names, block.friedman.rejected)]
     for group in _groups(block.pairs) or []:
-        parts.append(Sentence(f"not shown to differ: {', '.join(names[name] for name in group)}", only=TEXT))
+        parts.append(Sentence(f"no significant difference among {', '.join(names[name] for name in group)}", only=TEXT))
     parts += [Sentence(caution, "caution") for caution in block_cautions(block)]
     return Section([*parts, Figures(lambda: results_panels(block), CAPTIONS)], heading, size)
 
@@ -187,28 +187,25 @@ def _rank_table(block: ResultsBlock, names: Mapping[Any, str]) -> Table:
     return Table("ranks", "Mean ranks", columns, rows, heads=heads)
 
 
-def _test_sentences(block: ResultsBlock, names: Mapping[Any, str]) -> list[str]:
-    """Return how the first tests come out, as the text says it."""
+def _test_sentence(block: ResultsBlock, names: Mapping[Any, str]) -> str:
+    """Return the statistics of the first tests, as the text gives them."""
     friedman = block.friedman
     n, k = friedman.n_datasets, len(friedman.names)
     if block.two_tests is None:
-        return [
+        return (
             f"Friedman's test: F({k - 1}, {(k - 1) * (n - 1)}) = {format_number(friedman.f_statistic)}, "
             f"p {format_pvalue(friedman.pvalue)}; chi-square({k - 1}) = {format_number(friedman.chi_square)}, "
-            f"Kendall's W = {format_number(friedman.effect or 0.0)}",
-            friedman.conclusion,
-        ]
+            f"Kendall's W = {format_number(friedman.effect or 0.0)}"
+        )
     wilcoxon, sign = block.two_tests
     one, other = (names[name] for name in block.order)
     differ = int(sign.null.parameters[0]) if sign.null else 0
     higher = round(sign.statistic)
-    return [
-        f"{wilcoxon.test}: W+ = {format_number(wilcoxon.statistic)}, p {format_pvalue(wilcoxon.pvalue)}; "
-        f"pseudomedian of {one} less {other} {format_number(wilcoxon.effect or 0.0)}",
-        wilcoxon.conclusion,
-        f"{one} is higher on {higher}, {other} on {differ - higher} of {_count_datasets(n)}: by {sign.test}, "
-        f"which doesn't look at sizes, p {format_pvalue(sign.pvalue)}",
-    ]
+    return (
+        f"{wilcoxon.test}: W+ = {format_number(wilcoxon.statistic)}, p {format_pvalue(wilcoxon.pvalue)}; pseudomedian of "
+        f"{one} minus {other} {format_number(wilcoxon.effect or 0.0)}; {one} is higher on {higher}, {other} on "
+        f"{differ - higher} of {_count_datasets(n)}"
+    )
 
 
 def _test_table(block: ResultsBlock) -> Table:
@@ -223,11 +220,10 @@ def _pair_parts(pairs: PairwiseResult, names: Mapping[Any, str], first_rejected:
     title = f"{pairs.test[0].upper()}{pairs.test[1:]}"
     title += "" if np.isnan(critical) else f": critical difference {critical:.4f}"
     title += "" if pairs.correction == "none" else f" (p adjusted: {pairs.correction})"
-    legend = f"* differs at level {pairs.alpha:g}; of the others it is not shown"
+    legend = f"* significant difference at level {pairs.alpha:g}"
     if not first_rejected:
-        legend = "no pair is said to differ, whatever its own p: Friedman's test doesn't reject"
-    depends = [Sentence(DEPENDS_ON_OTHERS, "line")] if isinstance(pairs, RankComparison) else []
-    return [Sentence(title, only=TEXT), _pair_table(pairs, names), Sentence(legend, "line", TEXT), *depends]
+        legend = "no pair differs significantly, whatever its p, because Friedman's test is not significant"
+    return [Sentence(title, only=TEXT), _pair_table(pairs, names), Sentence(legend, "line", TEXT)]
 
 
 def _pair_table(pairs: PairwiseResult, names: Mapping[Any, str]) -> Table:

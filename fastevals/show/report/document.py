@@ -1,7 +1,7 @@
-"""A report, and what it says as a document: facts, what it comes to over the values of --by, and in each block.
+"""A report and its document: the verdict, facts, means over the values of --by, and a section for each block.
 
-The text has narrow tables, one below another. Pages and Markdown have one of all metrics, a verdict, and what may
-mislead beyond what is said of intervals; pages also pictures, and a threshold to move.
+The text has several narrow tables. Pages and Markdown have one table of all metrics and further caveats. Pages also
+have pictures and a threshold to move.
 """
 
 from __future__ import annotations
@@ -38,12 +38,14 @@ from fastevals.document.document import (
 )
 from fastevals.document.frames import Columns
 from fastevals.document.result import Result
+from fastevals.measure.registry import SCORE_METRICS
 from fastevals.results import NOWHERE, Interval
 from fastevals.show.pictures import CAPTIONS
 from fastevals.show.predicted import EACH_CLASS
 from fastevals.show.report.data import ModelNumbers, OfClasses, ReportBlock, ReportData
 from fastevals.show.report.intervals import PROBABILITY_COLUMNS, RANKING_COLUMNS, ModelPair, metric_title
 from fastevals.show.report.json import report_values
+from fastevals.show.report.kinds import AUC
 from fastevals.show.report.live import live_points, live_table, threshold_note
 from fastevals.show.report.notes import (
     block_cautions,
@@ -51,6 +53,7 @@ from fastevals.show.report.notes import (
     describe_rows,
     facts,
     flat_classes,
+    have_own_thresholds,
     interval_heads,
     title_of,
     undefined_notes,
@@ -60,8 +63,9 @@ from fastevals.show.report.over_document import over_section
 from fastevals.show.report.rows import report_columns, shown_columns
 
 THRESHOLD = "threshold"  # a column
+QUOTED = ("average_precision", "brier_score")  # beside AUC and Gini, in a model's first line of the text
 CLASSES_WRITTEN = 20  # classes in the text
-SHORT_TITLE = 7  # characters of what stands over the digits of a number, not over its mark
+SHORT_TITLE = 7  # characters of a title that is aligned with a number's digits, not with its mark
 
 
 class Report(ReportData, Result):
@@ -130,20 +134,42 @@ class Report(ReportData, Result):
 def _report_document(report: ReportData) -> Document:
     """Return what a report says."""
     over = report.over
-    head = [Fact(name, text, TEXT if name == "*" else ()) for name, text in facts(report)]
+    said = [Fact(name, text, TEXT if name == "*" else ()) for name, text in facts(report)]
+    opening = [Later(lambda: _opening(report), TEXT)]
     compared = cache(lambda kind: _compared(report, kind))  # of all blocks
     sections = [_section(report, block, k, compared) for k, block in enumerate(report.blocks)]
     if over is not None:
         sections = [over_section(report, over), *_whole_section(report), *sections]
         if report.roles.kind == "scores":
             level = "" if report.plan is None else f"; intervals at {100 * report.plan.confidence_level:g} %"
-            head.append(Fact("means", describe_means(report, over) + level, RICH))
+            said.append(Fact("means", describe_means(report, over) + level, RICH))
     return Document(
-        "report", title_of(report.data, report.roles.models), head, sections,
+        "report", title_of(report.data, report.roles.models), said, sections, opening,
         models=report.roles.models,
         numbers=lambda: report_values(report),
         points=lambda: live_points(report),
     )  # fmt: skip
+
+
+def _opening(report: ReportData) -> Iterator[Part]:
+    """Yield what the text says first: the verdict on all rows, or on the means over the values of --by."""
+    from fastevals.show.report.verdict import verdict_over
+
+    if report.roles.by is None:
+        yield from _summary(report, report.blocks[0])
+    elif report.over is not None and report.roles.kind == "scores":
+        yield Sentence(verdict_over(report.over, report.plan), "verdict")
+
+
+def _summary(report: ReportData, block: ReportBlock) -> Iterator[Part]:
+    """Yield the verdict on a block and, for scores, the line of each model that people quote."""
+    from fastevals.show.report.verdict import verdict
+
+    yield from (Sentence(text, "verdict") for text in verdict(report, block))
+    yield GAP
+    if report.roles.kind == "scores":
+        yield _quoted(report, block)
+        yield GAP
 
 
 def _section(report: ReportData, block: ReportBlock, k: int, compared: Callable[[str], list[str]]) -> Section:
@@ -151,13 +177,14 @@ def _section(report: ReportData, block: ReportBlock, k: int, compared: Callable[
     parts: list[Part] = []
     if by is not None:
         name, value = shorten_name(printable(by), LONGEST_NAME), shorten_name(format_label(block.value), LONGEST_NAME)
-        parts.append(Sentence(f"{name} = {value}: {rows}", "line", TEXT))
+        parts += [Sentence(f"{name} = {value}: {rows}", "line", TEXT), Later(lambda: _summary(report, block), TEXT)]
     parts += [
         Later(lambda: _verdict(report, block), RICH),
         _metrics_written(report, block),
         *(Sentence(note, "note", TEXT) for note in undefined_notes(report, block)),
-        *(Sentence(note, "caution") for note in block_cautions(report, block)),
         Later(lambda: _written(report, block, k, compared), TEXT),
+        GAP,
+        *(Sentence(note, "caution") for note in block_cautions(report, block)),
         Figures(lambda: _panels(report, block), CAPTIONS),
         Later(lambda: _tables(report, block), RICH),
     ]
@@ -190,9 +217,12 @@ def _panels(report: ReportData, block: ReportBlock) -> Any:
 
 
 def metric_rows(block: ReportBlock, columns: Sequence[str], models: Iterable[ModelNumbers] | None = None) -> list[Row]:
-    """Return a row a model, or one for some, the best of each column marked."""
+    """Return a row for each model, or for some, with the best of each column marked.
+
+    Metrics at thresholds of the models' own have no mark: they don't compare the models at one operating point.
+    """
     made = {} if block.intervals is None else block.intervals.models
-    several = len(block.models) > 1
+    several, own_thresholds = len(block.models) > 1, have_own_thresholds(block)
     rows = []
     for place, model in enumerate(block.models if models is None else models):
         intervals = made.get(model.name, {})
@@ -201,7 +231,8 @@ def metric_rows(block: ReportBlock, columns: Sequence[str], models: Iterable[Mod
             if name in (BAR, THRESHOLD):
                 cells.append(BAR if name == BAR else model.threshold_shown)
             else:
-                is_best = several and model.name in block.best[name]
+                is_comparable = several and not (own_thresholds and SCORE_METRICS[name].of == "cells")
+                is_best = is_comparable and model.name in block.best[name]
                 cells.append(Number(model.metrics[name], intervals.get(name), "best" if is_best else ""))
         rows.append(Row(model.name, cells, place))
     return rows
@@ -224,8 +255,29 @@ def difference_rows(pairs: Iterable[ModelPair], columns: Sequence[str]) -> list[
 # Tables of the text ---------------------------------------------------------------------------------------------------
 
 
+def _quoted(report: ReportData, block: ReportBlock) -> Table:
+    """Return one line for each model: AUC and Gini with their intervals, average precision, and the Brier score."""
+    made = {} if block.intervals is None else block.intervals.models
+    level = "" if report.plan is None else f" ({100 * report.plan.confidence_level:.6g} %)"
+    rows = []
+    for model in block.models:
+        low, high = made.get(model.name, {}).get(AUC, NOWHERE)
+        both = [
+            _with_ends(model.metrics[AUC], low, high),
+            _with_ends(model.metrics["gini"], 2 * low - 1, 2 * high - 1),  # Gini is 2 AUC - 1, and so are its ends
+        ]
+        rows.append(Row(model.name, [*both, *(format_number(model.metrics[name]) for name in QUOTED)]))
+    heads = ["model", *(f"{SCORE_METRICS[name].title}{level}" for name in (AUC, "gini")), *map(metric_title, QUOTED)]
+    return Table("quoted", "Summary", heads, rows, only=TEXT, aligned="quoted")
+
+
+def _with_ends(value: float, low: float, high: float) -> str:
+    ends = "" if math.isnan(low) else f" [{format_number(low)}, {format_number(high)}]"
+    return format_number(value) + ends
+
+
 def _metrics_written(report: ReportData, block: ReportBlock) -> Table:
-    """Return a row a model, its intervals below; what is measured at a threshold stands right of a bar."""
+    """Return a row for each model, with intervals below; metrics at a threshold are to the right of a bar."""
     columns: Sequence[str] = report.metrics
     if report.roles.kind == "scores":
         columns = [*RANKING_COLUMNS, BAR, THRESHOLD, *_at_threshold(report)]

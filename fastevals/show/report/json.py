@@ -17,7 +17,7 @@ from fastevals.results import Interval, as_json
 from fastevals.show.report.data import ModelNumbers, OfClasses, ReportBlock, ReportData
 from fastevals.show.report.intervals import BCA, CELLS, DELONG, ModelPair
 from fastevals.show.report.kinds import REPORT_KINDS
-from fastevals.show.report.notes import block_cautions, describe_undrawn, left_out_of, methods_in_place, over_cautions
+from fastevals.show.report.notes import block_cautions, describe_undrawn, left_out_of, methods_instead, over_cautions
 from fastevals.show.report.over_values import OverValues, find_extreme
 from fastevals.show.schema import json_head
 
@@ -77,7 +77,7 @@ def _plan(report: ReportData) -> dict[str, Any] | None:
     methods = {block.intervals.method for block in report.blocks if block.intervals is not None}
     return {
         "method": next((method for method in (BCA, CELLS) if method in methods), None),
-        "in_place_of_bca": methods_in_place(report),
+        "in_place_of_bca": methods_instead(report),
         **settings,
         "cells_above": plan.most_drawn,
         "budget": plan.budget,

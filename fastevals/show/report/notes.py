@@ -1,4 +1,4 @@
-"""What is said beside the numbers of a report: how they were made, what is undefined, and what intervals are worth."""
+"""Notes on the numbers of a report: how they were made, what is undefined, and how far to trust the intervals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from fastevals.show.report.kinds import AUC, REPORT_KINDS
 from fastevals.show.report.over_values import MOST_BLOCKS, OverValues
 from fastevals.show.verdict import listed
 
-ROUGH = 30  # rows of a class, or groups, below which intervals are
+ROUGH = 30  # rows of a class, or clusters, below which intervals are rough
 LOG_LOSS = "log_loss"
 MOST_NAMED = 5  # classes in a note
 
@@ -40,7 +40,7 @@ MOST_NAMED = 5  # classes in a note
 
 
 def facts(report: ReportData) -> Iterator[tuple[str, str]]:
-    """Yield what is said of columns, rows, thresholds and intervals, each with its name."""
+    """Yield facts about columns, rows, thresholds and intervals, each with its name."""
     roles, has_scores, over = report.roles, report.roles.kind == "scores", report.over
     yield _truth(report)
     if roles.weight is not None:
@@ -57,8 +57,8 @@ def facts(report: ReportData) -> Iterator[tuple[str, str]]:
     if roles.by is None:
         yield "in all", describe_rows(report, report.blocks[0])
     elif not report.blocks and over is not None:
-        more = ", but measures of the ranking over all values, which JSON has one by one" if has_scores else ""
-        yield "by", f"{printable(roles.by)}, above {MOST_BLOCKS} values: no block or picture of each{more}"
+        more = "; JSON has each value's AUC" if has_scores else ""
+        yield "by", f"{printable(roles.by)}, more than {MOST_BLOCKS} values: no blocks or pictures{more}"
         if has_scores:
             n_samples, n_positives, _ = over.counts
             yield "in all", f"{n_samples.sum()} rows, {n_positives.sum()} positive"
@@ -67,9 +67,19 @@ def facts(report: ReportData) -> Iterator[tuple[str, str]]:
     if intervals := (_score_intervals if has_scores else _prediction_intervals)(report):
         yield "intervals", intervals
     if len(roles.models) > 1:
-        yield "*", "the best of its column"
+        own = any(map(have_own_thresholds, report.blocks))
+        yield (
+            "*",
+            "best of the column"
+            + ("; none to the right of the bar, where each model has its own threshold" if own else ""),
+        )
     if report.not_measured:
         yield "not here", " ".join(report.not_measured)
+
+
+def have_own_thresholds(block: ReportBlock) -> bool:
+    """Return whether the models of a block have different thresholds."""
+    return len({model.threshold for model in block.models}) > 1
 
 
 def _truth(report: ReportData) -> tuple[str, str]:
@@ -81,7 +91,7 @@ def _truth(report: ReportData) -> tuple[str, str]:
     if labels is None:
         return "label", truth + known
     if len(labels) == 2 and positive is None:
-        known = f"; {option('pos_label')} gives precision, recall and F1 of one"
+        known = f"; name the positive class with {option('pos_label')} for its precision, recall and F1"
     return "label", f"{truth}, {len(labels)} class{'es' * (len(labels) != 1)}{known}"
 
 
@@ -91,7 +101,7 @@ def title_of(data: str, models: Sequence[Any]) -> str:
 
 
 def describe_left_out(left_out: LeftOut, lacking: Mapping[str, str]) -> str:
-    """Return how many rows were left out, and what they lack: a column's value, or what `lacking` calls it."""
+    """Say how many rows were left out and what they lack: a column's value, or its name in `lacking`."""
     rows = f"{left_out.n_rows:,} row{'s' * (left_out.n_rows != 1)}"
     counts = sorted(left_out.by_column.items(), key=lambda each: (-each[1], each[0]))
     reasons = [f"{count:,} without {lacking.get(name, f'a value of {printable(name)}')}" for name, count in counts]
@@ -100,32 +110,32 @@ def describe_left_out(left_out: LeftOut, lacking: Mapping[str, str]) -> str:
 
 
 def left_out_cautions(left_out: LeftOut, models: Sequence[str], what: str) -> list[str]:
-    """Return which models cost the others rows: rows that lack only that model's score or prediction."""
+    """Name the models that cost the others rows: rows that lack only that model's score or prediction."""
     taking = [(name, left_out.alone.get(name, 0)) for name in models] if len(models) > 1 else []
     return [
-        f"{count:,} row{'s' * (count != 1)} that {'lack' if count != 1 else 'lacks'} {what} of {printable(name)} alone "
-        f"{'are' if count != 1 else 'is'} left out for all models"
+        f"{count:,} row{'s' * (count != 1)} that {'lack' if count != 1 else 'lacks'} {what} of {printable(name)} only "
+        f"{'are' if count != 1 else 'is'} left out for all models: report on that model by itself to keep the others' rows"
         for name, count in taking
         if count
     ]
 
 
 def _describe_doubt(report: ReportData) -> str:
-    """Return what is in doubt; nothing where nothing is."""
+    """Say which metrics are known only within bounds, and how wide these are; "" if all are exact."""
     doubt, at_threshold = (_widest_bounds(report, name) for name in (AUC, "accuracy"))
     if not (doubt or at_threshold):
         return ""
-    cuts = "thresholds are between ranges, where counts are exact"
+    cuts = "thresholds lie between ranges, where counts are exact"
     if at_threshold:
-        cuts = f"accuracy at the threshold is certain to within {at_threshold:.1e}"
+        cuts = f"accuracy at the threshold is known to within {at_threshold:.1e}"
     return (
-        f"scores were counted in ranges, in one pass: AUC is certain to within {doubt:.1e}; JSON has the bounds of "
-        f"each number, and {cuts}"
+        f"scores were counted in ranges, in one pass: AUC is known to within {doubt:.1e}; JSON has the bounds of each "
+        f"number; {cuts}"
     )
 
 
 def _widest_bounds(report: ReportData, metric: str) -> float:
-    """Return the width of a metric's bounds at most; 0 if nothing is in doubt."""
+    """Return the greatest width of a metric's bounds; 0 if it is exact."""
     models = [model for block in report.blocks for model in block.models]
     return max(
         (model.bounds[metric].high - model.bounds[metric].low for model in models if metric in model.bounds),
@@ -134,7 +144,7 @@ def _widest_bounds(report: ReportData, metric: str) -> float:
 
 
 def describe_rows(report: ReportData, block: ReportBlock) -> str:
-    """Return how many rows a block has."""
+    """Say how many rows a block has."""
     weight = "" if block.total_weight is None else f"; weight {block.total_weight:.6g}"
     if report.roles.kind != "scores":
         return f"{block.n_samples:,} row{'s' * (block.n_samples != 1)}{weight}"
@@ -156,74 +166,74 @@ def _thresholds(report: ReportData) -> Iterator[tuple[str, str]]:
     if report.best is None:
         yield "threshold", f"{report.threshold}, for every model"
         return
-    direction = "best" if SCORE_METRICS[report.best].greater_is_better else "least"
-    each = "model" if report.roles.by is None else "model and block"
+    does = "maximises" if SCORE_METRICS[report.best].greater_is_better else "minimises"
+    where = "" if report.roles.by is None else " in each block"
     yield (
         "threshold",
-        f"{direction} {SCORE_METRICS[report.best].title} of each {each}, chosen on the rows it is judged on: "
-        "what stands right of the bar looks better than it is",
+        f"each model's threshold {does} {SCORE_METRICS[report.best].title}{where} on these same rows, so the metrics at "
+        "the threshold are optimistic",
     )
 
 
 def _score_intervals(report: ReportData) -> str:
-    """Return how intervals were made, by all methods that a block has; nothing where there are none."""
+    """Say how intervals were made, by each method that a block has; "" if there are none."""
     if report.plan is None:
         return ""
     plan, roles = report.plan, report.roles
     methods = {block.intervals.method for block in report.blocks if block.intervals is not None}
     level = f"{100 * plan.confidence_level:.6g} %"
     has_pairs = any(block.intervals is not None and block.intervals.differences for block in report.blocks)
-    adjusted = "; of differences simultaneous, with p adjusted, over all pairs" if has_pairs else ""
+    adjusted = "Intervals and p-values of differences are simultaneous over all pairs" if has_pairs else ""
     sentences = []
     undrawn = describe_undrawn(report)
     if BCA in methods:
-        drawn = "rows" if roles.groups is None else f"groups of {printable(roles.groups)}"
+        drawn = "rows" if roles.groups is None else f"clusters of {printable(roles.groups)}"
         text = f"{level}, BCa, {plan.n_resamples:,} bootstrap replicates of {drawn} (seed {plan.seed})"
         text += "" if report.best is None else ", each with its own best thresholds"
-        text += f", of blocks of at most {plan.most_drawn:,} rows" if undrawn else ""
-        sentences.append(text + (f"{adjusted} (max-T)" if adjusted else ""))
+        sentences.append(text + (f", for blocks of at most {plan.most_drawn:,} rows" if undrawn else ""))
+        sentences += [f"{adjusted} (max-T)"] if adjusted else []
     if CELLS in methods:
-        text = f"{level}, BCa, {plan.n_resamples:,} draws of cells of each model's rows (seed {plan.seed})"
+        text = f"{level}, BCa, {plan.n_resamples:,} replicates of cells of each model's rows (seed {plan.seed})"
         text += "" if report.best is None else ", each with its own best thresholds"
-        above = plan.most_drawn is not None  # else rows are not there to be drawn
-        text += f", above {plan.most_drawn:,} rows" if above else ""
-        text += f" ({option('n_resamples', placeholder='N')}: of the rows themselves)" if above else ""
-        sentences.append(text + (f"{adjusted} (max-T, of the rows' joint cells)" if adjusted else ""))
-    if sentences and (others := methods_in_place(report)):
+        if plan.most_drawn is not None:  # else the rows can't be resampled
+            text += f", above {plan.most_drawn:,} rows ({option('n_resamples', placeholder='N')} resamples the rows)"
+        sentences.append(text)
+        sentences += [f"{adjusted} (max-T, from the rows' joint cells)"] if adjusted else []
+    if sentences and (others := methods_instead(report)):
         by_method = {method: [name for name in others if others[name] == method] for method in others.values()}
-        shown = (f"{method} ({', '.join(map(metric_title, names))})" for method, names in by_method.items())
-        sentences.append(f"In place of BCa: {'; '.join(shown)}")
+        shown = (f"{method} for {listed(list(map(metric_title, names)), 9)}" for method, names in by_method.items())
+        sentences.append(f"Instead of BCa: {'; '.join(shown)}")
     if any(block.against for block in report.blocks):
-        sentences.append("Differences from other rows have intervals each by itself, and p of its own")
+        sentences.append("Differences from other rows have separate intervals and p-values")
     return ". ".join([*sentences, *([undrawn] if undrawn else [])])
 
 
 def _prediction_intervals(report: ReportData) -> str:
-    """Return how intervals of predictions were made; nothing where there are none."""
+    """Say how intervals of predictions were made; "" if there are none."""
     plan, groups = report.plan, report.roles.groups
     made = [block.intervals for block in report.blocks if block.intervals is not None]
     methods = {intervals.method for intervals in made} - {None}
     if plan is None or not methods:
         return ""
-    text = "by standard errors"
+    text = "from standard errors"
     if BCA in methods:
-        drawn = "rows" if groups is None else f"groups of {printable(groups)}"
+        drawn = "rows" if groups is None else f"clusters of {printable(groups)}"
         numbers = sorted({block.n_resamples for block in report.blocks if block.n_resamples is not None})
         replicates = " to ".join(f"{n:,}" for n in (numbers if len(numbers) < 2 else (numbers[0], numbers[-1])))
         text = f"BCa, {replicates} bootstrap replicates of {drawn} (seed {plan.seed})"
     if any(intervals.differences for intervals in made):
-        text += "; of differences simultaneous, with p adjusted, over all pairs (max-T)"
+        text += ". Intervals and p-values of differences are simultaneous over all pairs (max-T)"
     return f"{100 * plan.confidence_level:.6g} %, {text}"
 
 
 def interval_heads(plan: IntervalPlan | None) -> tuple[str, str, str]:
-    """Return what stands before the ends of intervals, and before p."""
+    """Return the row names of intervals' ends and of p."""
     low = "" if plan is None else f" {100 * plan.confidence_level:.6g} % from"
     return low, "to".rjust(len(low)), "p".rjust(len(low))
 
 
-def methods_in_place(report: ReportData) -> dict[str, str]:
-    """Return what metrics that have intervals have in place of BCa."""
+def methods_instead(report: ReportData) -> dict[str, str]:
+    """Return the methods of metrics whose intervals are not BCa."""
     intervals = [block.intervals.models for block in report.blocks if block.intervals is not None]
     defined = {name for models in intervals for by_metric in models.values() for name in by_metric}
     metrics = column_metrics(report.best, report.threshold, report.costs)
@@ -231,7 +241,7 @@ def methods_in_place(report: ReportData) -> dict[str, str]:
 
 
 def describe_undrawn(report: ReportData) -> str:
-    """Return what the budget of replicates was not enough for, and what it is; nothing where all is drawn."""
+    """Say for which blocks the budget of replicates was too small; "" if rows of all blocks are resampled."""
     plan = report.plan
     if plan is None:
         return ""
@@ -241,10 +251,10 @@ def describe_undrawn(report: ReportData) -> str:
     n_blocks, n_models = len(report.blocks), len(report.roles.models)
     where = "" if report.roles.by is None else f" in {len(sizes)} of {n_blocks} blocks"
     models = f"{n_models} model{'s' * (n_models != 1)}"
-    left = "the" if len(sizes) == n_blocks else "what the others leave of the"
+    left = "the" if len(sizes) == n_blocks else "what other blocks leave of the"
     return (
-        f"No rows are drawn{where}: {sum(sizes):,} rows x {models} x {plan.n_resamples:,} replicates are more than "
-        f"{left} {plan.budget:,} draws that a report has"
+        f"Rows are not resampled{where}: {sum(sizes):,} rows x {models} x {plan.n_resamples:,} replicates exceed "
+        f"{left} {plan.budget:,} draws of a report"
     )
 
 
@@ -252,9 +262,9 @@ def describe_undrawn(report: ReportData) -> str:
 
 
 def undefined_notes(report: ReportData, block: ReportBlock) -> list[str]:
-    """Return why there are dashes."""
+    """Say why metrics are undefined, which tables show as a dash."""
     has_scores, columns = report.roles.kind == "scores", report.metrics
-    if has_scores:  # others have a table of their own, where they are defined
+    if has_scores:  # metrics of probabilities have a table of their own, for models that have them
         columns = tuple(name for name in columns if name not in PROBABILITY_COLUMNS)
     missing = [
         name
@@ -267,11 +277,15 @@ def undefined_notes(report: ReportData, block: ReportBlock) -> list[str]:
         if models and has_scores and set(missing) & set(SCORE_METRICS[name].needs):
             lacking.append(metric_title(name))
         elif models:
-            notes.append(f"{metric_title(name)} of {', '.join(models)} undefined ({_why_undefined(name)})")
+            notes.append(f"{metric_title(name)} of {', '.join(models)} is undefined ({_why_undefined(name)})")
     if lacking:
         subject = describe_block(report.roles.by, block.value)
-        notes.insert(0, f"{subject} has no {missing[0]}: {', '.join(lacking)} undefined")
+        notes.insert(0, f"{subject} has no {missing[0]}: {', '.join(lacking)} {_are(lacking)} undefined")
     return notes
+
+
+def _are(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def _why_undefined(name: str) -> str:
@@ -281,10 +295,10 @@ def _why_undefined(name: str) -> str:
 
 
 def block_cautions(report: ReportData, block: ReportBlock) -> list[str]:
-    """Return why a block has no intervals, or what is to be thought of those it has; JSON has them, too."""
+    """Return a block's caveats, which JSON has too: why it lacks intervals, or how far to trust them."""
     kind, its = REPORT_KINDS[report.roles.kind], left_out_of(report, block)
     taken = left_out_cautions(its, report.roles.models, kind.lacking)
-    if its.n_rows and report.roles.by is not None:  # of all rows the head says it
+    if its.n_rows and report.roles.by is not None:  # without --by the facts say it
         taken.insert(0, f"dropped {describe_left_out(its, report.roles.lacking)}")
     sizes = {"row": block.n_samples, "positive": block.n_positives, "negative": block.n_negatives}
     flat = [(model.name, model.classes) for model in block.models if model.classes and flat_classes(model.classes)]
@@ -297,23 +311,26 @@ def block_cautions(report: ReportData, block: ReportBlock) -> list[str]:
 
 
 def _loss_cautions(block: ReportBlock) -> list[str]:
-    """Return why some models have no probability metrics, or an infinite log loss."""
+    """Say why models have no probability metrics, or an infinite log loss."""
     if LOG_LOSS not in block.models[0].metrics:
         return []
     certain = [model.name for model in block.models if model.metrics[LOG_LOSS] == math.inf]
     missing = [model.name for model in block.models if math.isnan(model.metrics[LOG_LOSS])]
     notes = []
     if certain:
-        names = ", ".join(map(printable, certain))
-        notes.append(f"log loss of {names} is infinite: a probability of exactly 0 or 1 is wrong")
+        names = listed(list(map(printable, certain)))
+        notes.append(
+            f"log loss of {names} is infinite: some rows with a probability of exactly 0 or 1 are in the other class. "
+            "Clip probabilities, say to 0.001 to 0.999, or compare Brier scores"
+        )
     if missing and len(missing) < len(block.models):
         names, titles = ", ".join(map(printable, missing)), ", ".join(map(metric_title, PROBABILITY_COLUMNS))
-        notes.append(f"{titles} of {names} are undefined: scores are outside of [0, 1]")
+        notes.append(f"{titles} of {names} are undefined: scores outside of [0, 1] are no probabilities")
     return notes
 
 
 def _interval_cautions(report: ReportData, block: ReportBlock, counts: list[tuple[str, str, int]]) -> list[str]:
-    """Return what is to be thought of intervals; a few of `counts` (of what, its plural, how many) make them rough."""
+    """Return caveats on intervals. Each of `counts` is a noun, its plural ending and a number that may be too small."""
     intervals = block.intervals
     if report.plan is None or intervals is None:
         return []
@@ -321,21 +338,22 @@ def _interval_cautions(report: ReportData, block: ReportBlock, counts: list[tupl
     if intervals.method is None:
         return [f"{subject} has no intervals: {intervals.why_none}"] if intervals.why_none else []
     if intervals.n_groups is not None:
-        counts.append(("group", f"s of {printable(str(report.roles.groups))}", intervals.n_groups))
+        counts.append(("cluster", f"s of {printable(str(report.roles.groups))}", intervals.n_groups))
     few = [
         f"{count} {noun}{plural if count > 1 else plural[1:]}" for noun, plural, count in counts if 0 < count < ROUGH
     ]
-    notes = [f"{subject} has only {' and '.join(few)}: intervals are rough"] if few else []
+    notes = [f"{subject} has only {' and '.join(few)}: intervals are rough, so collect more"] if few else []
     if intervals.n_undefined:
         most = max(intervals.n_undefined.values())
         up_to = "up to " if len(intervals.n_undefined) > 1 else ""
         names = ", ".join(map(metric_title, intervals.n_undefined))
         notes.append(
-            f"{names} undefined in {up_to}{most:,} of {report.plan.n_resamples:,} replicates, which are left out"
+            f"{names} {_are(list(intervals.n_undefined))} undefined in {up_to}{most:,} of {report.plan.n_resamples:,} "
+            "replicates, which are left out"
         )
     for text, applies in (
         ("no interval of", _is_missing),
-        ("an interval without width, which doesn't tell how sure it is, of", _is_flat),
+        ("an interval of zero width, which says nothing about the uncertainty, of", _is_flat),
     ):
         concerned = {
             (model.name, name)
@@ -351,17 +369,22 @@ def _interval_cautions(report: ReportData, block: ReportBlock, counts: list[tupl
         ]
         if flat:
             pair = f"{printable(model)} - {printable(reference)}"
-            notes.append(f"no width, and a p that says nothing, of the difference {pair}: {', '.join(flat)}")
+            notes.append(
+                f"disregard the interval and p of the difference {pair} in {listed(flat, 9)}: they have no width"
+            )
     reasons: dict[str, set[tuple[str, str]]] = {}
     for model, cautions in intervals.cautions.items():
         for name, why in cautions.items():
             reasons.setdefault(why, set()).add((model, name))
-    notes += [f"interval of {_list_metrics(block, intervals, concerned)}: {why}" for why, concerned in reasons.items()]
+    notes += [
+        f"the interval of {_list_metrics(block, intervals, concerned)} is unreliable: {why}"
+        for why, concerned in reasons.items()
+    ]
     return notes
 
 
 def _list_metrics(block: ReportBlock, intervals: Intervals, pairs: Collection[tuple[str, str]]) -> str:
-    """Name metrics and models, given as pairs of model and metric: metrics of the same models together."""
+    """Name pairs of model and metric, with metrics of the same models in one phrase."""
     by_models: dict[str, list[str]] = {}
     for name in intervals.models[block.models[0].name]:
         models = [printable(model.name) for model in block.models if (model.name, name) in pairs]
@@ -379,7 +402,7 @@ def _is_flat(value: float, interval: Interval) -> bool:
 
 
 def flat_classes(classes: OfClasses) -> dict[int, list[str]]:
-    """Return the metrics of each class, by its place, whose intervals have no width."""
+    """Return the metrics whose intervals have no width, by the index of the class."""
     found: dict[int, list[str]] = {}
     for name, (low, high) in classes.intervals.items():
         for k in np.flatnonzero(np.equal(low, high)).tolist():
@@ -398,13 +421,13 @@ def _on_flat_classes(model: str, classes: OfClasses) -> str:
         said.append(f"{format_label(classes.matrix.labels[k].item())}: {', '.join(names)}")
     more = [f"{len(flat) - MOST_NAMED} more"] if len(flat) > MOST_NAMED else []
     return (
-        f"intervals without width for classes of {printable(model)}, {'; '.join(said + more)}. All their "
-        "replicates are equal, which says nothing about how sure these values are"
+        f"some classes' intervals of {printable(model)} have no width, because all replicates are equal; use Wilson's "
+        f"interval where it is given: {'; '.join(said + more)}"
     )
 
 
 def wilson_note(classes: OfClasses, name: str, k: int) -> str:
-    """Return Wilson's interval of a class in words, where it stands in for one without width."""
+    """Return Wilson's interval of a class in words, where the bootstrap's has no width."""
     interval: Any = classes.wilson.get(name)
     if interval is None or np.isnan(interval.low[k]):
         return ""
@@ -415,29 +438,29 @@ def wilson_note(classes: OfClasses, name: str, k: int) -> str:
 
 
 def describe_means(report: ReportData, over: OverValues) -> str:
-    """Return what weighs means over the values, and of what their intervals are."""
+    """Say how means over the values are weighted, and what their intervals cover."""
     weight = report.roles.weights["sample_weight"]
     text = f"weighted by {'rows' if weight is None else printable(weight)}"
     if over.n_replicates is not None:
         by = printable(str(report.roles.by))
-        text += f"; interval of the mean AUC from {over.n_replicates:,} replicates of whole values of {by}"
-        text += ", other intervals DeLong's" if over.why_none is None else ""
+        text += f"; the mean AUC's interval is from {over.n_replicates:,} replicates of whole values of {by}"
+        text += ", other intervals are DeLong's" if over.why_none is None else ""
     elif report.plan is not None and over.why_none is None:
-        text += "; DeLong's intervals, of these values and no others"
+        text += "; DeLong's intervals, for these values only"
     return text
 
 
 def undefined_over(over: OverValues) -> list[str]:
-    """Return a note on how many values have no metric, for the model with most."""
+    """Return a note on how many values lack a metric, for the model that lacks most."""
     by_count: dict[int, list[str]] = {}
     for name in next(iter(over.metrics.values())):
         by_count.setdefault(_most_undefined(over, name), []).append(metric_title(name))
     by_count.pop(0, None)
     if not by_count:
         return []
-    metrics = "; ".join(f"{', '.join(names)} of {count:,}" for count, names in by_count.items())
+    metrics = "; ".join(f"{', '.join(names)} for {count:,}" for count, names in by_count.items())
     why = ", which lack a class" if max(by_count) == _most_undefined(over, AUC) else ""
-    return [f"undefined, and left out of means: {metrics} of {len(over.values):,} values{why}"]
+    return [f"undefined and left out of means: {metrics} of {len(over.values):,} values{why}"]
 
 
 def _most_undefined(over: OverValues, name: str) -> int:
@@ -445,7 +468,7 @@ def _most_undefined(over: OverValues, name: str) -> int:
 
 
 def over_cautions(report: ReportData) -> list[str]:
-    """Return why means have no intervals, or what is to be thought of those they have; JSON has them, too."""
+    """Return caveats on means over values, which JSON has too: why they lack intervals, or how far to trust them."""
     over = report.over
     if report.plan is None or over is None:
         return []
@@ -454,10 +477,10 @@ def over_cautions(report: ReportData) -> list[str]:
     notes = []
     if is_bootstrapped and any(sorted_unique(auc.values[~np.isnan(auc.values)]).size == 1 for auc in aucs):
         notes.append(
-            "an interval of the mean AUC without width, which doesn't tell how sure it is: all values' are equal"
+            "the interval of the mean AUC has zero width and says nothing about its uncertainty: all values are equal"
         )
     if over.why_none is not None:
-        single = "of AUC of single" if is_bootstrapped else "over"
+        single = "for the AUC of single" if is_bootstrapped else "over"
         return [*notes, f"no interval {single} values of {by}: {over.why_none}"]
     missing = flat = 0
     for auc in aucs:
@@ -466,14 +489,14 @@ def over_cautions(report: ReportData) -> list[str]:
         flat = max(flat, int(np.count_nonzero(auc.standard_errors == 0)))
     if missing:
         which = (
-            f"of the AUC of {missing:,} values of {by}, which"
+            f"for the AUC of {missing:,} values of {by}: they"
             if is_bootstrapped
-            else f"of the mean AUC: {missing:,} values of {by}"
+            else f"for the mean AUC: {missing:,} values of {by}"
         )
-        notes.append(
-            f"no interval {which} have both classes, but not two rows of each, from which DeLong's variance is made"
-        )
+        notes.append(f"no interval {which} have fewer than two rows of a class, which DeLong's variance needs")
     if flat:
         up_to = "up to " if len(aucs) > 1 else ""
-        notes.append(f"intervals without width, which don't tell how sure they are, of AUC of {up_to}{flat:,} values")
+        notes.append(
+            f"the AUCs of {up_to}{flat:,} values have intervals of zero width, which say nothing about their uncertainty"
+        )
     return notes

@@ -57,7 +57,7 @@ def _means_parts(report: ReportData, over: OverValues, by: str) -> list[Part]:
     """Return the means over the values; the text also has the values with the lowest and the highest AUCs."""
     text = f"over {len(over.values):,} values of {by}: means {describe_means(report, over)}"
     return [
-        Later(lambda: _verdict(over), RICH),
+        Later(lambda: _verdict(report, over), RICH),
         Sentence(text, only=TEXT),
         _means_written(report, over),
         *(Sentence(note, "note", TEXT) for note in undefined_over(over)),
@@ -69,10 +69,10 @@ def _means_parts(report: ReportData, over: OverValues, by: str) -> list[Part]:
     ]
 
 
-def _verdict(over: OverValues) -> Iterator[Sentence]:
+def _verdict(report: ReportData, over: OverValues) -> Iterator[Sentence]:
     from fastevals.show.report.verdict import verdict_over
 
-    yield Sentence(verdict_over(over), "verdict")
+    yield Sentence(verdict_over(over, report.plan), "verdict")
 
 
 def _range_sentences(report: ReportData, over: OverValues) -> Iterator[Sentence]:
