@@ -17,6 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
+from fastevals._compile.notice import is_said
 from fastevals._limits import available_cpus
 from fastevals._options import check_integer, import_optional
 
@@ -330,6 +331,8 @@ class _LateBar:
             self.timer.start()
 
     def _show(self) -> None:
+        if is_said():
+            return
         with contextlib.suppress(ImportError):
             bar = importlib.import_module("tqdm.auto").tqdm(**self.options)
             bar.start_t = self.start

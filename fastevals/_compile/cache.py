@@ -34,6 +34,7 @@ from numba.core.compiler import CompileResult
 from numba.core.runtime.nrt import rtsys
 
 from fastevals._compile.ahead import start_wanted
+from fastevals._compile.notice import note_missing
 from fastevals._options import warn_outside
 
 CHECKSUM_BYTES = 32  # bytes before a file's payload
@@ -318,8 +319,9 @@ class KernelCache(NullCache):  # type: ignore[misc]
         except Exception:  # compiling again repairs anything
             return None
         with contextlib.suppress(ValueError):
-            folder_to_fill()
+            folder = folder_to_fill()
             start_wanted()
+            note_missing(lambda: sum(1 for _ in sizes([folder])))
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:

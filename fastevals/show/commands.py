@@ -13,7 +13,6 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar, get_args
 
@@ -154,12 +153,16 @@ def _prepare_folder(out: str, command: str) -> None:
         check_writable(option("out"), os.path.join(out, name))
 
 
-def late_bars(arguments: argparse.Namespace) -> AbstractContextManager[None]:
-    """Return a context in which long steps show a progress bar, if standard error is a terminal."""
+@contextlib.contextmanager
+def progress_shown(arguments: argparse.Namespace) -> Iterator[None]:
+    """Show progress in a ``with`` block if standard error is a terminal: long steps, and a first compilation."""
+    from fastevals._compile.notice import first_compile_said
     from fastevals._execution import bars_after
 
-    terminal = sys.stderr is not None and sys.stderr.isatty()
-    return bars_after(LONG_STEP if terminal and not arguments.quiet else None)
+    wanted = sys.stderr is not None and sys.stderr.isatty() and not arguments.quiet
+    n_kernels = getattr(arguments, "n_kernels", 0)
+    with bars_after(LONG_STEP if wanted else None), first_compile_said(n_kernels if wanted else 0):
+        yield
 
 
 def run_program(
@@ -181,7 +184,7 @@ def run_program(
             if arguments is not None:
                 name = arguments.program
                 arguments.typed = f"{program} {shlex.join(argv)}".rstrip()
-                with late_bars(arguments):
+                with progress_shown(arguments):
                     run(arguments)
         return 0
     except UsageError as error:
@@ -316,7 +319,7 @@ def add_options_of(parser: Parser, options: type[DataclassInstance], *names: str
 
 
 def add_shared(parser: Parser, *, page: str = "", drawn: str = "") -> None:
-    """Add the options that all commands share, last in their help; `page` and `drawn` describe its page and pictures."""
+    """Add the options that all commands share; `page` and `drawn` describe the command's page and pictures."""
     add = parser.add_argument
     if page:
         add_files(parser, parser.prog.rpartition(" ")[2], page, drawn)

@@ -55,6 +55,7 @@ an interruption the same command continues from there.
 
 exit status: 0; 2 after an error, with one line on stderr; 130 after Ctrl-C.
 """
+N_KERNELS = 20  # that a first run compiles, about
 STORED = 30.0  # seconds after which the counts so far are written
 
 
@@ -83,6 +84,7 @@ def add_options(parser: Parser) -> None:
     add("--at", metavar="T", type=parse_number, action="append", help="threshold with exact counts; repeat")
     add_options_of(parser, ReportOptions, "on_missing_label", "on_invalid", "progress")
     add_shared(parser)
+    parser.set_defaults(n_kernels=N_KERNELS)
 
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:

@@ -77,11 +77,12 @@ def best_sentence(models: ComparedModels, metric: str) -> str:
 
 
 def next_sentence(models: ComparedModels, ranked_by: str, metrics: Iterable[str], where: str = "") -> str:
-    """Say how the best model differs from the next on other metrics, and `where`; nothing if there is nothing to say."""
+    """Say how the best model differs from the next on other metrics, and `where`; "" if nothing is known."""
     best, *others = models.best(ranked_by)
     if not others:
         return ""
-    different, same, second = [], [], f" than {printable(others[0])}'s"
+    different: list[str] = []
+    same, second = [], f" than {printable(others[0])}'s"
     for metric in metrics:
         each = models.difference(metric, best, others[0])
         if each is None or math.isnan(each.interval.low):

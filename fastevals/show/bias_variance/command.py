@@ -59,6 +59,7 @@ variance each add to the loss.
 
 exit status: 0; 2 after an error, with one line on stderr; 130 after Ctrl-C.
 """
+N_KERNELS = 15  # that a first run compiles, about
 
 
 def add_options(parser: Parser) -> None:
@@ -74,7 +75,7 @@ def add_options(parser: Parser) -> None:
     add("--loss", choices=LOSSES, help="squared (default) for numbers, zero-one for classes")
     add("--decomposition", choices=get_args(DecompositionName), help="definition of the parts of 0-1 loss (domingos)")
     add_shared(parser, page="verdict, tables, a picture", drawn="a picture")
-    parser.set_defaults(progress=False)
+    parser.set_defaults(progress=False, n_kernels=N_KERNELS)
 
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:

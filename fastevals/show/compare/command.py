@@ -56,6 +56,7 @@ rows give --group and use the intervals.
 
 exit status: 0; 2 after an error, with one line on stderr; 130 after Ctrl-C.
 """
+N_KERNELS = 5  # that a first run compiles, about
 
 
 def add_options(parser: Parser) -> None:
@@ -66,6 +67,7 @@ def add_options(parser: Parser) -> None:
     )
     add_options_of(parser, CompareOptions)
     add_shared(parser, page="verdict, tables, pictures", drawn="pictures")
+    parser.set_defaults(n_kernels=N_KERNELS)
 
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:

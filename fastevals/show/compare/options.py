@@ -44,7 +44,7 @@ class CompareOptions:
         "COLUMN", "compare results separately for each value of this column",
         "str, optional: Compare results separately for each value of this column.", is_column=True, goes_with=RESULTS)
     lower_is_better: bool = own(
-        "", "results are errors or losses", "bool: Results are errors or losses; estimates know their metric's direction.",
+        "", "results are errors or losses", "bool: Results are errors or losses; estimates know their direction.",
         default=False, goes_with=RESULTS)
     control: str | None = own(
         "A", "compare only with this algorithm", "str, optional: Compare the other algorithms only with this one.",

@@ -202,8 +202,8 @@ def _test_sentence(block: ResultsBlock, names: Mapping[Any, str]) -> str:
     differ = int(sign.null.parameters[0]) if sign.null else 0
     higher = round(sign.statistic)
     return (
-        f"{wilcoxon.test}: W+ = {format_number(wilcoxon.statistic)}, p {format_pvalue(wilcoxon.pvalue)}; pseudomedian of "
-        f"{one} minus {other} {format_number(wilcoxon.effect or 0.0)}; {one} is higher on {higher}, {other} on "
+        f"{wilcoxon.test}: W+ = {format_number(wilcoxon.statistic)}, p {format_pvalue(wilcoxon.pvalue)}; pseudomedian "
+        f"of {one} minus {other} {format_number(wilcoxon.effect or 0.0)}; {one} is higher on {higher}, {other} on "
         f"{differ - higher} of {_count_datasets(n)}"
     )
 

@@ -55,6 +55,7 @@ docs/report.md explains files, intervals, --by, --memory, --out and --html.
 
 exit status: 0; 2 after an error, with one line on stderr; 130 after Ctrl-C.
 """
+N_KERNELS = 50  # that a first run compiles, about
 
 
 def add_options(parser: Parser) -> None:
@@ -63,6 +64,7 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("file", nargs="*", metavar="FILE", help="scores or predictions; by default the embedded data")
     add_options_of(parser, ReportOptions)
     add_shared(parser, page="verdict, pictures, movable threshold", drawn="pictures")
+    parser.set_defaults(n_kernels=N_KERNELS)
 
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:

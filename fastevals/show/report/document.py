@@ -258,7 +258,7 @@ def difference_rows(pairs: Iterable[ModelPair], columns: Sequence[str]) -> list[
 def _quoted(report: ReportData, block: ReportBlock) -> Table:
     """Return one line for each model: AUC and Gini with their intervals, average precision, and the Brier score."""
     made = {} if block.intervals is None else block.intervals.models
-    level = "" if report.plan is None else f" ({100 * report.plan.confidence_level:.6g} %)"
+    level = f" ({100 * report.plan.confidence_level:.6g} %)" if report.plan is not None and any(made.values()) else ""
     rows = []
     for model in block.models:
         low, high = made.get(model.name, {}).get(AUC, NOWHERE)

@@ -114,7 +114,7 @@ def left_out_cautions(left_out: LeftOut, models: Sequence[str], what: str) -> li
     taking = [(name, left_out.alone.get(name, 0)) for name in models] if len(models) > 1 else []
     return [
         f"{count:,} row{'s' * (count != 1)} that {'lack' if count != 1 else 'lacks'} {what} of {printable(name)} only "
-        f"{'are' if count != 1 else 'is'} left out for all models: report on that model by itself to keep the others' rows"
+        f"{'are' if count != 1 else 'is'} left out for all models: report on that model alone to keep these rows"
         for name, count in taking
         if count
     ]
@@ -170,8 +170,8 @@ def _thresholds(report: ReportData) -> Iterator[tuple[str, str]]:
     where = "" if report.roles.by is None else " in each block"
     yield (
         "threshold",
-        f"each model's threshold {does} {SCORE_METRICS[report.best].title}{where} on these same rows, so the metrics at "
-        "the threshold are optimistic",
+        f"each model's threshold {does} {SCORE_METRICS[report.best].title}{where} on these same rows, so the metrics "
+        "at the threshold are optimistic",
     )
 
 
@@ -342,7 +342,7 @@ def _interval_cautions(report: ReportData, block: ReportBlock, counts: list[tupl
     few = [
         f"{count} {noun}{plural if count > 1 else plural[1:]}" for noun, plural, count in counts if 0 < count < ROUGH
     ]
-    notes = [f"{subject} has only {' and '.join(few)}: intervals are rough, so collect more"] if few else []
+    notes = [f"{subject} has only {' and '.join(few)}: intervals are rough, so read them as approximate"] if few else []
     if intervals.n_undefined:
         most = max(intervals.n_undefined.values())
         up_to = "up to " if len(intervals.n_undefined) > 1 else ""
@@ -497,6 +497,6 @@ def over_cautions(report: ReportData) -> list[str]:
     if flat:
         up_to = "up to " if len(aucs) > 1 else ""
         notes.append(
-            f"the AUCs of {up_to}{flat:,} values have intervals of zero width, which say nothing about their uncertainty"
+            f"the AUCs of {up_to}{flat:,} values have intervals of zero width, which say nothing about uncertainty"
         )
     return notes

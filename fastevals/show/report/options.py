@@ -80,7 +80,7 @@ class ReportOptions:
     confidence_level: float = CONFIDENCE.field(
         0.95, help="level of the intervals (0.95)",
         doc="float in (0, 1): Level of each interval, and simultaneously of all differences in a metric.")
-    rng: Any = SEED.field(0, doc="int or numpy.random.Generator: Seed of the replicates; the same integer gives the same report.")
+    rng: Any = SEED.field(0, doc="int or numpy.random.Generator: Seed; the same integer gives the same report.")
     groups: str | None = GROUP.field(goes_with=ROWS)
     separator: str | None = SEPARATOR.field()
     encoding: str | None = ENCODING.field()
@@ -103,8 +103,8 @@ class ReportOptions:
         a block of their own.""", choices=OnInvalid, default="raise")
     against: Any = own(
         "FILE.fe", "compare two summaries of `fastevals summarize`",
-        """path or paths, optional: Files of ``fastevals summarize`` to compare with, where `data` are such files of other
-        rows. Each model's differences between the two have intervals, separately.""",
+        """path or paths, optional: Files of ``fastevals summarize`` to compare with, where `data` are such files of
+        other rows. Each model's differences between the two have separate intervals.""",
         goes_with=SCORES)
     progress: bool = PROGRESS.field(False, doc="bool: Show a progress bar for each block's bootstrap (needs tqdm).")
     # fmt: on

@@ -68,8 +68,8 @@ def page_cautions(report: ReportData, block: ReportBlock) -> list[str]:
     if report.best is not None:
         title = SCORE_METRICS[report.best].title
         notes.append(
-            f"Each model's threshold was chosen on these same rows (best {title}), so the metrics at it are optimistic: "
-            "choose it on other rows to judge it here."
+            f"Each model's threshold was chosen on these same rows (best {title}), so the metrics at it are "
+            "optimistic: choose thresholds on other rows."
         )
     if report.plan is not None and report.roles.groups is None:
         notes.append(INDEPENDENT.format(option("groups")))
