@@ -69,4 +69,5 @@ def _parse(argv: list[str]) -> argparse.Namespace | None:
         COMMANDS[arguments.command].check_together(arguments, commands[arguments.command])
     except ValueError as error:
         commands[arguments.command].error(str(error))
+    arguments.n_kernels = getattr(COMMANDS[arguments.command], "N_KERNELS", 0)
     return arguments

@@ -84,7 +84,6 @@ def add_options(parser: Parser) -> None:
     add("--at", metavar="T", type=parse_number, action="append", help="threshold with exact counts; repeat")
     add_options_of(parser, ReportOptions, "on_missing_label", "on_invalid", "progress")
     add_shared(parser)
-    parser.set_defaults(n_kernels=N_KERNELS)
 
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:

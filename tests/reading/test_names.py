@@ -344,7 +344,7 @@ def test_predictions_that_are_missing_are_left_out(tmp_path: Path) -> None:
         "y": {"reason": "missing label", "rows": 1, "alone": 1},
     }
     assert [model["metrics"]["accuracy"] for model in found["blocks"][0]["models"]] == pytest.approx([2 / 3, 2 / 3])
-    assert "! : 1 row that lacks a prediction of p alone is left out for all models" in classes.to_text()
+    assert "! : 1 row that lacks a prediction of p only is left out for all models" in classes.to_text()
     numbers = fastevals.report(path, target="t", pred="u", n_resamples=0, **DROPS).to_dict()
     assert numbers["dropped"]["t"] == {"reason": "missing target", "rows": 1, "alone": 1}
     assert (numbers["n_dropped"], numbers["blocks"][0]["n_samples"]) == (2, 3)

@@ -75,7 +75,7 @@ def add_options(parser: Parser) -> None:
     add("--loss", choices=LOSSES, help="squared (default) for numbers, zero-one for classes")
     add("--decomposition", choices=get_args(DecompositionName), help="definition of the parts of 0-1 loss (domingos)")
     add_shared(parser, page="verdict, tables, a picture", drawn="a picture")
-    parser.set_defaults(progress=False, n_kernels=N_KERNELS)
+    parser.set_defaults(progress=False)
 
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:

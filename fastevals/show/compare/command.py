@@ -67,7 +67,6 @@ def add_options(parser: Parser) -> None:
     )
     add_options_of(parser, CompareOptions)
     add_shared(parser, page="verdict, tables, pictures", drawn="pictures")
-    parser.set_defaults(n_kernels=N_KERNELS)
 
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:

@@ -24,11 +24,11 @@ def results_verdict(block: ResultsBlock, *, higher_is_better: bool) -> list[str]
     subject = min(ranks, key=ranks.__getitem__) if control is None else control
     found = _sorted_by(pairs, subject, higher_is_better)
     better, worse, same = ([f"{printable(str(name))} ({ranks[name]:.2f})" for name in names] for names in found)
-    said = [f"significantly better than {listed(better)}"] if better else []
-    said += [f"significantly worse than {listed(worse)}"] if worse else []
-    said += [f"no significant difference from {listed(same)}"] if same else []
+    said = [f"better than {listed(better)}"] if better else []
+    said += [f"worse than {listed(worse)}"] if worse else []
     rank = f"{'the best' if control is None else 'a'} mean rank of {ranks[subject]:.2f}"
-    sentence = f"{printable(str(subject))}, with {rank}: {'; '.join(said)}."
+    sentence = f"{printable(str(subject))} has {rank}" + (f" and is significantly {' and '.join(said)}" if said else "")
+    sentence += f"; no significant difference from {listed(same)}." if same else "."
     return [sentence, pairs.conclusion, friedman.conclusion]
 
 

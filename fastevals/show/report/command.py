@@ -64,7 +64,6 @@ def add_options(parser: Parser) -> None:
     parser.add_argument("file", nargs="*", metavar="FILE", help="scores or predictions; by default the embedded data")
     add_options_of(parser, ReportOptions)
     add_shared(parser, page="verdict, pictures, movable threshold", drawn="pictures")
-    parser.set_defaults(n_kernels=N_KERNELS)
 
 
 def check_together(arguments: argparse.Namespace, parser: Parser) -> None:

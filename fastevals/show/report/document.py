@@ -259,6 +259,8 @@ def _quoted(report: ReportData, block: ReportBlock) -> Table:
     """Return one line for each model: AUC and Gini with their intervals, average precision, and the Brier score."""
     made = {} if block.intervals is None else block.intervals.models
     level = f" ({100 * report.plan.confidence_level:.6g} %)" if report.plan is not None and any(made.values()) else ""
+    models = [model for each in report.blocks for model in each.models]
+    more = [name for name in QUOTED if not all(math.isnan(model.metrics[name]) for model in models)]
     rows = []
     for model in block.models:
         low, high = made.get(model.name, {}).get(AUC, NOWHERE)
@@ -266,8 +268,8 @@ def _quoted(report: ReportData, block: ReportBlock) -> Table:
             _with_ends(model.metrics[AUC], low, high),
             _with_ends(model.metrics["gini"], 2 * low - 1, 2 * high - 1),  # Gini is 2 AUC - 1, and so are its ends
         ]
-        rows.append(Row(model.name, [*both, *(format_number(model.metrics[name]) for name in QUOTED)]))
-    heads = ["model", *(f"{SCORE_METRICS[name].title}{level}" for name in (AUC, "gini")), *map(metric_title, QUOTED)]
+        rows.append(Row(model.name, [*both, *(format_number(model.metrics[name]) for name in more)]))
+    heads = ["model", *(f"{SCORE_METRICS[name].title}{level}" for name in (AUC, "gini")), *map(metric_title, more)]
     return Table("quoted", "Summary", heads, rows, only=TEXT, aligned="quoted")
 
 

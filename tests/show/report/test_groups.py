@@ -102,7 +102,7 @@ def test_frames_have_the_numbers_of_each_block():
 def test_text_begins_with_the_means(capsys):
     lines = report(capsys, "--by", "fold").splitlines()
     start = lines.index(
-        "over 5 values of fold: means weighted by rows; DeLong's intervals, of these values and no others"
+        "over 5 values of fold: means weighted by rows; DeLong's intervals, for these values only"
     )
     assert start < lines.index("fold = 0: 360 rows, 35 positive (9.72 %)")
     rows = [line.split() for line in lines[start + 1 : start + 11]]
@@ -149,7 +149,7 @@ def test_equal_extremes_are_counted(capsys, tmp_path):
     assert auc["lowest"] == auc["highest"] == {"metric": 1.0, "value": 0, "n_values": 5}
     text = report(capsys, file, *TWO, "--by", "g")
     assert "0 and 4 more" in text
-    assert "intervals without width, which don't tell how sure they are, of AUC of up to 5 values" in words(text)
+    assert "the AUCs of up to 5 values have intervals of zero width" in words(text)
 
 
 def test_without_intervals(capsys):
@@ -246,24 +246,24 @@ def test_many_values_one_by_one(capsys, tmp_path, weight):
     if weight is not None:
         assert "DeLong's don't hold for rows with weights" in note
         return
-    assert note.startswith("no interval of the AUC of ")
-    assert note.endswith("which have both classes, but not two rows of each, from which DeLong's variance is made")
+    assert note.startswith("no interval for the AUC of ")
+    assert note.endswith("they have fewer than two rows of a class, which DeLong's variance needs")
 
 
 def test_mean_of_many_values_is_of_whole_values_drawn(capsys, tmp_path):
     columns = users()
     columns["half"] = columns["w"] + 0.5
     arguments = (csv(tmp_path, columns), *TWO, "--by", "user", "--confidence", "0.9", "--resamples", "300")
-    of_means = "interval of the mean AUC from 300 replicates of whole values of user"
+    of_means = "the mean AUC's interval is from 300 replicates of whole values of user"
     for option in ((), ("--weight", "half")):
         text, result = report(capsys, *arguments, *option), over(capsys, *arguments, *option)
-        assert of_means + ("" if option else ", other intervals DeLong's") in words(text)
+        assert of_means + ("" if option else ", other intervals are DeLong's") in words(text)
         assert result["intervals"]["resamples_of_means"] == 300
         ends = [f"{end:.4f}" for end in result["models"][0]["metrics"]["roc_auc"]["interval"]]
         rows = [line.split() for line in table(text, "mean  ")]
         assert [rows[2], rows[3]] == [["90", "%", "from", ends[0]], ["to", ends[1]]]
     assert "other intervals DeLong's" not in text
-    assert "! : no interval of AUC of single values of user: DeLong's don't hold for rows with weights" in words(text)
+    assert "! : no interval for the AUC of single values of user: DeLong's don't hold for rows with weights" in words(text)
     other = over(capsys, *arguments, "--seed", "1")["models"][0]["metrics"]["roc_auc"]["interval"]
     assert other != over(capsys, *arguments)["models"][0]["metrics"]["roc_auc"]["interval"]
 
@@ -272,7 +272,7 @@ def test_mean_of_many_equal_values(capsys, tmp_path):
     rows = "".join(f"{k % 2},{k % 2},0,{k // 2}\n" for k in range(220))
     text = report(capsys, write(tmp_path, "same.csv", "y,a,b,g\n" + rows), *TWO, "--by", "g")
     assert (
-        "an interval of the mean AUC without width, which doesn't tell how sure it is: all values' are equal"
+        "the interval of the mean AUC has zero width and says nothing about its uncertainty: all values are equal"
         in words(text)
     )
 
@@ -306,7 +306,7 @@ def test_few_that_are_defined_are_listed_once(capsys, tmp_path, n_defined):
         if f"\ng, {end}" in text:
             listed += [line.split()[0] for line in table(text, f"g, {end}")[1:]]
     assert len(listed) == len(set(listed)) == min(n_defined, 20)
-    undefined = f"AUC of {101 - n_defined}"
+    undefined = f"AUC for {101 - n_defined}"
     assert undefined in words(text)
 
 
@@ -316,7 +316,7 @@ def test_all_of_one_class(capsys, tmp_path):
     assert auc["mean"] is auc["macro_mean"] is auc["interval"] is auc["lowest"] is auc["highest"] is None
     assert auc["n_undefined"] == 120
     text = report(capsys, file, *TWO, "--by", "g")
-    assert "- : undefined, and left out of means: AUC of 120 of 120 values, which lack a class\n" in text
+    assert "- : undefined and left out of means: AUC for 120 of 120 values, which lack a class\n" in text
     assert "lowest" in text
     assert "g, lowest" not in text
 

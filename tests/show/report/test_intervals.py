@@ -157,7 +157,7 @@ def test_groups_weights_and_blocks(capsys, tmp_path):
         assert_compared(block, result)
         assert block["intervals"]["n_groups"] == np.unique(patient[some]).size
     text = report(capsys, *options, "--group", "patient")
-    assert "99 bootstrap replicates of groups of patient (seed 0)" in text
+    assert "99 bootstrap replicates of clusters of patient (seed 0)" in text
 
 
 def test_same_seed_same_report(capsys):
@@ -203,22 +203,33 @@ def test_models_without_a_metric_do_not_spoil_others(capsys, tmp_path):
 
 WITHOUT = """\
 fastevals report: digits_eight (embedded)
+random_forest has the highest AUC, 0.9895; logistic has 0.9756 and naive_bayes has 0.8042.
+Without intervals of differences, these data don't show whether the models differ by more than
+    chance.
+
+model            AUC   Gini     AP  Brier
+logistic      0.9756 0.9511 0.8844 0.0285
+naive_bayes   0.8042 0.6084 0.2216 0.4447
+random_forest 0.9895 0.9790 0.9477 0.0261
+
 label      label, positive class 1
 in all     1797 rows, 174 positive (9.68 %)
-threshold  best F1 of each model, chosen on the rows it is judged on: what stands right of the bar
-           looks better than it is
-*          the best of its column
+threshold  each model's threshold maximises F1 on these same rows, so the metrics at the threshold
+           are optimistic
+*          best of the column; none to the right of the bar, where each model has its own threshold
 
 model            AUC      AP  PR AUC     EER     BEP      KS  | threshold accuracy precision recall      F1     MCC
 logistic      0.9756  0.8844  0.8842  0.0893  0.7874  0.8341  | 0.3768445  0.9644    0.8667  0.7471  0.8025  0.7856
-naive_bayes   0.8042  0.2216  0.2217  0.2710  0.2238  0.6174  |         1  0.6683    0.2238  0.9828* 0.3646  0.3693
-random_forest 0.9895* 0.9477* 0.9545* 0.0402* 0.8800* 0.9230* |      0.32  0.9777*   0.8988* 0.8678  0.8830* 0.8709*
-! : log loss of naive_bayes, random_forest is infinite: a probability of exactly 0 or 1 is wrong
+naive_bayes   0.8042  0.2216  0.2217  0.2710  0.2238  0.6174  |         1  0.6683    0.2238  0.9828  0.3646  0.3693
+random_forest 0.9895* 0.9477* 0.9545* 0.0402* 0.8800* 0.9230* |      0.32  0.9777    0.8988  0.8678  0.8830  0.8709
 
 model          Brier  log loss    ECE
 logistic      0.0285   0.1045* 0.0146*
 naive_bayes   0.4447      inf  0.4475
 random_forest 0.0261*     inf  0.0487
+
+! : log loss of naive_bayes and random_forest is infinite: some rows with a probability of exactly 0
+    or 1 are in the other class. Clip probabilities, say to 0.001 to 0.999, or compare Brier scores
 """
 
 
@@ -232,8 +243,8 @@ def test_no_replicates_no_intervals(capsys):
 
 def test_intervals_stand_below_the_numbers(capsys):
     text = report(capsys, *FEW)
-    rows = table(text, "model            AUC")
-    assert [rows[0], *rows[1::3]] == table(WITHOUT, "model            AUC")  # the columns keep their places
+    rows = table(text, "model            AUC      AP")
+    assert [rows[0], *rows[1::3]] == table(WITHOUT, "model            AUC      AP")  # the columns keep their places
     assert [row[:14] for row in rows[2::3]] == [" 95 % from    "] * 3
     assert [row[:14] for row in rows[3::3]] == ["        to    "] * 3
     assert {row.index("|") for row in rows} == {rows[0].index("|")}
@@ -259,14 +270,14 @@ def test_the_level_is_shown(capsys):
     assert "\n 75.5 % from 0." in text
     assert "difference" not in text
     text = report(capsys, "--score", "logistic", *FEW, "--threshold", "0.5")
-    assert "intervals  95 %, BCa, 99 bootstrap replicates of rows (seed 0). In place of BCa: debiased" in text
+    assert "intervals  95 %, BCa, 99 bootstrap replicates of rows (seed 0). Instead of BCa: debiased" in text
 
 
 def test_differences_of_a_block_below_its_tables(capsys):
     text = report(capsys, *TWO, *FEW, "--by", "fold", "--cost-fn", "5")
-    assert text.count("\ndifference ") == 5
-    assert text.count("\nlogistic - random_forest ") == 5
-    assert "of differences simultaneous, with p adjusted, over all pairs (max-T)" in " ".join(text.split())
+    assert text.count("\n\ndifference ") == 2 * 5  # to the left and to the right of the bar
+    assert text.count("\nlogistic - random_forest ") == 2 * 5
+    assert "Intervals and p-values of differences are simultaneous over all pairs (max-T)" in " ".join(text.split())
 
 
 @pytest.mark.parametrize(
@@ -316,11 +327,11 @@ def test_large_blocks_have_intervals_of_cells(capsys):
     assert (output["intervals"]["budget"], output["intervals"]["blocks_drawn"]) == (1796 * 1999, 0)
     text = report(capsys)
     plain = " ".join(text.split())
-    assert "intervals 95 %, BCa, 1,999 draws of cells of each model's rows (seed 0), each with its own best" in plain
-    assert "thresholds, above 598 rows (--resamples N: of the rows themselves); of differences simultaneous" in plain
-    assert "with p adjusted, over all pairs (max-T, of the rows' joint cells)" in plain
-    why = "No rows are drawn: 1,797 rows x 3 models x 1,999 replicates are more than the 3,590,204 draws"
-    why += " that a report has"
+    assert "intervals 95 %, BCa, 1,999 replicates of cells of each model's rows (seed 0), each with its own best" in plain
+    assert "thresholds, above 598 rows (--resamples N resamples the rows). Intervals and p-values of differences" in plain
+    assert "are simultaneous over all pairs (max-T, from the rows' joint cells)" in plain
+    why = "Rows are not resampled: 1,797 rows x 3 models x 1,999 replicates exceed the 3,590,204 draws"
+    why += " of a report"
     assert why in plain
     assert output["intervals"]["not_drawn"] == why
     assert text == report(capsys)
@@ -352,14 +363,14 @@ def test_only_blocks_above_their_share_are_large(capsys, monkeypatch):
     assert (output["intervals"]["cells_above"], output["intervals"]["blocks_drawn"]) == (359, 3)
     message = " ".join(report(capsys, "--by", "fold", *TWO).split())
     assert (
-        "39 bootstrap replicates of rows (seed 0), each with its own best thresholds, of blocks of at most 359"
+        "39 bootstrap replicates of rows (seed 0), each with its own best thresholds, for blocks of at most 359"
         in message
     )
     assert "1,999 draws" not in message
-    assert "39 draws of cells" in message
+    assert "39 replicates of cells" in message
     why = (
-        "No rows are drawn in 2 of 5 blocks: 720 rows x 2 models x 39 replicates are more than what the others leave "
-        "of the 140,088 draws that a report has"
+        "Rows are not resampled in 2 of 5 blocks: 720 rows x 2 models x 39 replicates exceed what other blocks leave "
+        "of the 140,088 draws of a report"
     )
     assert why in message
     assert output["intervals"]["not_drawn"] == why
@@ -371,7 +382,7 @@ def test_a_report_draws_all_that_its_budget_is_enough_for(capsys, monkeypatch):
     monkeypatch.setattr(intervals, "ROWS_ALWAYS_DRAWN", 0)
     plan = report_json(capsys, "--by", "fold", *TWO)["intervals"]
     assert (plan["method"], plan["blocks_drawn"], plan["not_drawn"]) == ("BCa", 5, "")
-    assert "No rows are drawn" not in report(capsys, "--by", "fold", *TWO)
+    assert "not resampled" not in report(capsys, "--by", "fold", *TWO)
 
 
 def test_default_budget_is_enough_for_two_million_rows_of_three_models():
@@ -471,15 +482,16 @@ def test_few_of_a_class_are_told(capsys, tmp_path, counts, said):
     if said is None:
         assert "rough" not in text + " ".join(notes)
         return
-    assert f"! : the data has {said}: intervals are rough" in text
-    assert f"the data has {said}: intervals are rough" in notes
+    note = f"the data has {said}: intervals are rough, so read them as approximate"
+    assert f"! : {note}" in " ".join(text.split())
+    assert note in notes
     assert "rough" not in report(capsys, *arguments, "--resamples", "0")
 
 
 def test_cautions_of_best_values_are_told(capsys, tmp_path):
     arguments = (*few_rows(tmp_path, 20, 60), "--threshold", "0.5", *FEW)
     why = "20 rows of a class: with fewer than 50, such intervals hold the true value too seldom"
-    output = f"interval of KS of a: {why}"
+    output = f"the interval of KS of a is unreliable: {why}"
     (block,) = report_json(capsys, *arguments)["blocks"]
     assert [note for note in block["intervals"]["notes"] if why in note] == [output]
     assert f"! : {output}" in " ".join(report(capsys, *arguments).split())
@@ -487,7 +499,7 @@ def test_cautions_of_best_values_are_told(capsys, tmp_path):
 
 def test_few_groups_are_told(capsys, tmp_path):
     arguments = (*few_rows(tmp_path, 40, 40, of_group=4), "--group", "g", *FEW)
-    assert "! : the data has only 20 groups of g: intervals are rough" in report(capsys, *arguments)
+    assert "! : the data has only 20 clusters of g: intervals are rough" in report(capsys, *arguments)
 
 
 def test_undefined_replicates_are_counted(capsys, tmp_path):
@@ -503,7 +515,7 @@ def test_intervals_without_width_are_told(capsys, tmp_path):
     rows = "".join(f"{k % 2},{k % 2 + k / 100},{k}\n" for k in range(100))
     file = write(tmp_path, "perfect.csv", "y,a,b\n" + rows)
     text = " ".join(report(capsys, file, "--label", "y", "--score", "a", "--score", "b", *FEW).split())
-    assert "! : an interval without width, which doesn't tell how sure it is, of AUC, AP, PR AUC, EER, BEP, KS" in text
+    assert "! : an interval of zero width, which says nothing about the uncertainty, of AUC, AP, PR AUC, EER, BEP, KS" in text
 
 
 def test_blocks_of_one_group_and_of_one_class(capsys, tmp_path):

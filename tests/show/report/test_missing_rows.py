@@ -115,7 +115,7 @@ def test_predictions(kind: dict[str, str], tmp_path: Path) -> None:
         report = fastevals.report(through(door, columns, tmp_path), **options)
         assert counted(report.to_dict()) == ALL, door
         of_blocks = report.to_text().split("\ng = ")[1:]
-        taken = "1 row that lacks a prediction of p alone is left out for all models"
+        taken = "1 row that lacks a prediction of p only is left out for all models"
         assert [taken in block for block in of_blocks] == [True, False, True]
 
 
@@ -141,7 +141,7 @@ def test_texts_and_pages_have_counts_by_block() -> None:
     of_missing = "ropped 2 rows: 1 without a finite score of p, 1 without a label\n"
     for text in (report.to_text(), report.to_markdown(), report.to_html().replace("</li>", "\n")):
         assert text.count(of_missing) == 1
-        assert text.count("a finite score of p alone is left out for all models") == 2
+        assert text.count("a finite score of p only is left out for all models") == 2
     assert "\ng = (missing): 3 rows, 2 positive; weight 3 (66.7 %)\n" in report.to_text()
 
 

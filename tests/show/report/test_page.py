@@ -186,7 +186,7 @@ def test_names_from_right_to_left_leave_numbers_in_their_places() -> None:
 
 def test_a_page_says_what_intervals_of_means_are() -> None:
     _, page = page_of(columns(3000) | {"g": np.arange(3000) % 300}, label="y", score="m0", by="g", n_resamples=99)
-    assert "interval of the mean AUC from 99 replicates of whole values of g" in page
+    assert "the mean AUC&#39;s interval is from 99 replicates of whole values of g" in page
     assert "intervals at 95 %" in page
 
 
@@ -327,15 +327,16 @@ def test_every_result_has_a_page(name: str, tmp_path: Path) -> None:
 
 def test_verdicts_name_what_is_shown_to_differ() -> None:
     page = fastevals.compare().to_html()
-    assert 'class="first">wnnm has the best mean rank' in page or "has the best mean rank" in page
-    assert "all 6 pairs together" in page
-    assert "No algorithm is shown to be better than another." in fastevals.compare(results()).to_html()
+    better = "K-SVD (3.78), K-SVD-N (2.58) and NLM (2.62)"
+    assert f'class="first">K-SVD-N-NL has the best mean rank of 1.02 and is significantly better than {better}.' in page
+    assert "5 of 6 pairs differ significantly (Nemenyi test)" in page
+    assert "No significant difference among the mean ranks" in fastevals.compare(results()).to_html()
     same = fastevals.compare(results(k=2)).to_html()
-    assert "No difference of m0 and m1 is shown." in same
+    assert 'class="first">No significant difference between m0 and m1' in same
     better = fastevals.compare({"a": np.arange(20.0) + 1, "b": np.arange(20.0)}).to_html()
-    assert "a is shown to be better than b, by 1 (pseudomedian of the differences)." in better
+    assert 'class="first">a is significantly better than b.' in better
     better = fastevals.compare({"a": np.arange(20.0) + 1, "b": np.arange(20.0)}, lower_is_better=True).to_html()
-    assert "b is shown to be better than a, by 1" in better
+    assert 'class="first">b is significantly better than a.' in better
 
 
 @pytest.mark.parametrize("command", [["compare"], ["bias-variance"]])
@@ -501,18 +502,18 @@ def test_a_page_needs_no_matplotlib() -> None:
 
 def test_the_verdict_says_which_model_is_best_and_what_is_not_shown(digits: tuple[Any, str]) -> None:
     page = digits[1]
-    first = r'class="first">random_forest is better than logistic on AUC by 0\.014 \[0\.\d+, 0\.\d+\], and than'
+    first = r'class="first">random_forest&#39;s AUC is higher than logistic&#39;s by 0\.0139 \(95 % interval 0\.\d+ to 0'
     assert re.search(first, page)
-    assert "hold for all 3 pairs of models at once" in page
+    assert "simultaneous over all 3 pairs (max-T)" in page
     rng = np.random.default_rng(1)
     y = rng.random(200) < 0.5
     same = {"y": y, "a": rng.normal(size=200) + y, "b": rng.normal(size=200) + y}
     _, page = page_of(same, label="y", score=["a", "b"], n_resamples=199)
-    assert re.search(r"(a|b) has the highest AUC, 0\.\d+, but no difference from (a|b) is shown\.", page)
+    assert re.search(r"[ab] has the highest AUC, 0\.\d+; no significant difference from [ab] \(0\.\d+, 95 % interval -0.+ p = 0", page)
     _, page = page_of(same, label="y", score=["a", "b"])
-    assert "it can&#39;t be told whether that is more than chance" in page
+    assert "these data don&#39;t show whether the models differ by more than chance" in page
     _, page = page_of(same, label="y", score="a", n_resamples=199)
-    assert re.search(r"a has an AUC of 0\.\d+ \[0\.\d+, 0\.\d+\]\.", page)
+    assert re.search(r"a&#39;s AUC is 0\.\d+ \(95 % interval 0\.\d+ to 0\.\d+\)\.", page)
 
 
 def test_what_is_not_shown_is_said(tmp_path: Path) -> None:
@@ -521,9 +522,9 @@ def test_what_is_not_shown_is_said(tmp_path: Path) -> None:
     scores = rng.normal(size=500) + y
     found = fastevals.report({"y": y, "p": scores, "q": -scores}, label="y", score=["p", "q"], n_resamples=0)
     page = html.unescape(found.to_html())
-    assert "<li>Scores of p and q are no probabilities" in page
-    assert "<li>AUC of q is far below 0.5: low scores mean positive, or pos_label names" in page
-    assert "doesn't tell" not in page
+    assert "<li>Scores of p and q are outside of [0, 1]" in page
+    assert "<li>AUC of q is far below 0.5: if low scores mean positive, negate them" in page
+    assert "only counts were kept" not in page
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     parquet.write_table(pa.table({"y": y, "p": 1 / (1 + np.exp(-scores))}), tmp_path / "rows.parquet")
     names = ["--label", "y", "--score", "p"]
@@ -534,7 +535,7 @@ def test_what_is_not_shown_is_said(tmp_path: Path) -> None:
         == 0
     )
     page = html.unescape(fastevals.report(str(tmp_path / "a.fe"), n_resamples=0).to_html())
-    assert "doesn't tell the pictures of histograms of scores, calibration and net benefit" in page
+    assert "Pictures of histograms of scores, calibration and net benefit are not drawn" in page
     assert not {"scores", "calibration", "decision"} & {*re.findall('data-figure="(.*?)"', page)}
 
 

@@ -70,7 +70,7 @@ def test_of_two_classes_one_is_positive() -> None:
     assert found["pos_label"] == "cat"
     assert found["blocks"][0]["models"][0]["metrics"]["precision"] == matrix.precision()
     assert "--pos-label" not in quiet_report(two, label="y", pred="old").to_text()
-    assert "pos_label gives precision, recall and F1 of one" in quiet_report(two, label="y", pred="old").to_text()
+    assert "name the positive class with pos_label for its precision, recall and F1" in quiet_report(two, label="y", pred="old").to_text()
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
@@ -150,7 +150,7 @@ def test_intervals_of_numbers_are_those_of_one_bootstrap(options: dict[str, str]
 def test_few_groups_are_said_once() -> None:
     columns = class_columns(80)
     text = quiet_report(columns, label="y", pred="old", groups="patient", n_resamples=99).to_text()
-    assert "has only 20 groups of patient: intervals are rough" in text
+    assert "has only 20 clusters of patient: intervals are rough" in text
 
 
 def test_the_median_of_many_rows_has_an_interval_of_order_statistics() -> None:
@@ -263,7 +263,7 @@ def test_matrices_and_summaries_have_the_same_report() -> None:
     model = report.to_dict()["blocks"][0]["models"][0]
     assert model["metrics"]["r2"] == pytest.approx(regression_metrics(numbers["y"], numbers["a"]).r2)
     assert model["intervals"]["r2"] == list(targets.confidence_interval("r2"))
-    assert "by standard errors" in report.to_text()
+    assert "from standard errors" in report.to_text()
 
 
 # Pages and the command ------------------------------------------------------------------------------------------------
@@ -388,9 +388,8 @@ def test_intervals_of_classes_without_width_have_wilsons_beside_them() -> None:
         assert classes[name]["intervals"][0] == [1, 1]
         assert classes[name]["wilson"] == [[pytest.approx(least, rel=1e-12), 1], None, None]
     note = (
-        f"intervals without width for classes of p, a: precision (Wilson {least:.4f} to 1.0000), recall (Wilson "
-        f"{least:.4f} to 1.0000), F1. All their replicates are equal, which says nothing about how sure these "
-        "values are"
+        "some classes' intervals of p have no width, because all replicates are equal; use Wilson's interval where it "
+        f"is given: a: precision (Wilson {least:.4f} to 1.0000), recall (Wilson {least:.4f} to 1.0000), F1"
     )
     assert report.to_dict()["blocks"][0]["intervals"]["notes"] == [note]
     assert note in " ".join(report.to_text().split())
@@ -400,5 +399,6 @@ def test_intervals_of_classes_without_width_have_wilsons_beside_them() -> None:
 def test_classes_of_rows_in_groups_are_marked_without_wilsons() -> None:
     report = fastevals.report(columns_with_a_perfect_class(), label="y", pred="p", groups="g", n_resamples=99)
     (note,) = report.to_dict()["blocks"][0]["intervals"]["notes"]
-    assert note.startswith("intervals without width for classes of p, a: precision, recall, F1. All")
+    assert note.startswith("some classes' intervals of p have no width")
+    assert note.endswith(": a: precision, recall, F1")
     assert "<small>1.0000 to 1.0000</small><small>no width</small>" in report.to_html()

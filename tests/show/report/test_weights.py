@@ -202,7 +202,7 @@ def test_a_threshold_that_was_not_named_beforehand_has_bounds(tmp_path: Path) ->
     (model, _) = report.to_dict()["blocks"][0]["models"]
     low, high = model["bounds"]["accuracy"]
     assert low < np.mean((columns["a"] >= 0.123) == Y) < high
-    assert f"accuracy at the threshold is certain to within {high - low:.1e}" in " ".join(report.to_text().split())
+    assert f"accuracy at the threshold is known to within {high - low:.1e}" in " ".join(report.to_text().split())
 
 
 def test_files_without_squares_say_why_they_have_no_intervals(
