@@ -168,15 +168,15 @@ def compare(
         for `friedman_test`. Predictions, with `label` and `pred`: a row a sample, a column of the true class and one of
         each model's predicted class. By default embedded results.
     dataset : str or sequence of str, optional
-        Columns that name data sets, beside those of text, and are no algorithms.
+        Columns that name data sets, in addition to columns of text.
     algorithm : str or sequence of str, optional
         Columns of algorithms' results; by default all others.
     by : str, optional
-        A comparison of results for each value of this column.
+        Compare results separately for each value of this column.
     lower_is_better : bool
-        Results are errors or losses; estimates know it of their metric.
+        Results are errors or losses; estimates know their direction.
     control : str, optional
-        Compare each other algorithm with this one.
+        Compare the other algorithms only with this one.
     posthoc : {"nemenyi", "bonferroni-dunn", "holm", "hochberg", "benjamini-hochberg", "wilcoxon"}, optional
         The test of pairs: "nemenyi" by default, with `control` "bonferroni-dunn".
     label : str, optional
@@ -184,25 +184,26 @@ def compare(
     pred : sequence of str
         Columns of two models' predicted classes or more.
     pos_label : label, optional
-        The positive one of two classes; 1 among 0/1, -1/1 and booleans.
+        The positive class of two; 1 among 0/1, -1/1 and booleans.
     method : {"exact", "mid-p", "corrected", "uncorrected"}, optional
-        Of McNemar's test, "exact" by default.
+        Form of McNemar's test, "exact" by default.
     groups : str, optional
-        Column of which rows are drawn together, such as a patient.
+        Column of clusters, such as a patient's rows, that are resampled whole.
     n_resamples : int, optional
         Bootstrap replicates, 1999 by default.
     rng : int or numpy.random.Generator, optional
-        Of the replicates, 0 by default.
+        Seed of the replicates, 0 by default.
     on_missing_label : {"raise", "drop"}
-        Whether a row without a true class is an error, or left out and counted.
+        Whether a row without a true class is an error, or is left out and counted.
     on_invalid : {"raise", "drop"}
-        Whether a row without a predicted class of each model, or without a group, is an error, or left out and counted.
+        Whether a row without a predicted class of each model, or without a cluster, is an error, or is left out and
+        counted.
     confidence_level : float in (0, 1)
-        Level of intervals; tests are at 1 less it.
+        Level of intervals; tests are at 1 minus it.
     separator, encoding, header : str, str and bool, optional
-        Of a CSV file, where they are not to be seen from it.
+        Form of a CSV file, where the file itself does not show it.
     progress : bool
-        Show a bar for the bootstrap (needs tqdm).
+        Show a progress bar for the bootstrap (needs tqdm).
 
     Returns
     -------
@@ -267,20 +268,19 @@ def report(
         model's scores, a `ConfusionMatrix` of its predictions. By default the embedded scores of three classifiers.
         Predictions are read into memory.
     label : str
-        Column of the true class. Of a `Ranking` or counts what texts call it, "label" by default.
+        Column of the true class. For a `Ranking` or counts, its name in texts, "label" by default.
     score : str or sequence of str
-        Columns of scores, a model each, higher for the positive class. Of a `Ranking` or counts the model's name.
+        Columns of scores, one per model, higher for the positive class. For a `Ranking` or counts, the model's name.
     pred : str or sequence of str
-        Instead of scores, columns of what models predict: classes, of two or many, or with `target` numbers.
+        Columns of predictions instead of scores, one per model: classes, or numbers with `target`.
     target : str
         Column of the true number.
     sample_weight : str, optional
-        Column of row weights: each row is one independent observation.
+        Column of row weights; each row is one independent observation.
     frequency_weight : str, optional
-        Column of how many copies of each row there are: whole numbers, the same as repeated rows. Not with
-        `sample_weight`.
+        Column of the number of copies of each row, whole numbers: the same as repeated rows. Not with `sample_weight`.
     by : str, optional
-        Means over this column's values, and a block each up to 100 of them.
+        Report means over this column's values, and a block for each of up to 100 values.
     pos_label : label, optional
         The positive class; 1 among 0/1, -1/1 and booleans.
     threshold : float, optional
@@ -288,35 +288,35 @@ def report(
     best : str, optional
         Or at each model's best threshold by this metric: "f1" by default, "expected_cost" with costs.
     cost_fp, cost_fn : float, optional
-        Costs of a false positive and a false negative; 1 where only the other, or the prior, is given.
+        Costs of a false positive and a false negative; 1 if only the other cost or the prior is given.
     prior : float, optional
-        Share of positives where the models are used, for costs; by default that of each block.
+        Share of positives where the models are used, for costs; by default the block's own share.
     n_resamples : int, optional
-        Bootstrap replicates for the intervals; 0: no intervals. By default 1999, within a budget of 12,000,000,000
-        draws (rows x models x replicates) a report: of larger blocks cells of rows are drawn.
+        Bootstrap replicates; 0: no intervals. By default 1999, with a budget of 12 billion draws (rows x models x
+        replicates) per report: for larger blocks cells of rows are resampled.
     confidence_level : float in (0, 1)
-        Level of the intervals, and of all differences of a metric at once.
+        Level of each interval, and simultaneously of all differences in a metric.
     rng : int or numpy.random.Generator
-        Of the replicates: the same integer, the same report.
+        Seed; the same integer gives the same report.
     groups : str, optional
-        Column of which rows are drawn together, such as a patient.
+        Column of clusters, such as a patient's rows, that are resampled whole.
     separator, encoding, header : str, str and bool, optional
-        Of a CSV file, where they are not to be seen from it.
+        Form of a CSV file, where the file itself does not show it.
     memory : int or str, optional
-        Bytes, such as ``"2GB"``, that rows may take; by default half of what is free. Larger data are read in two or
-        more scans, to the same numbers.
+        Bytes of memory for rows, such as ``"2GB"``; by default half of what is free. Larger data are read in two or
+        more scans, with the same results.
     approximate : bool
-        Read rows once, count scores in ranges, and give numbers with bounds that hold for certain.
+        Read rows once, count scores in ranges, and give numbers with guaranteed bounds.
     on_missing_label : {"raise", "drop"}
-        Whether a row without a true class, or without a target, is an error, or left out and counted.
+        Whether a row without a true class or target is an error, or is left out and counted.
     on_invalid : {"raise", "drop"}
-        Whether a row without a finite score, prediction or weight is an error, or left out and counted. With "drop" in
-        CSV files None, ?, NA and the like are missing, too. Rows without a value of `by` are a block of their own.
+        Whether a row without a finite score, prediction or weight is an error, or is left out and counted. With "drop",
+        None, ?, NA and the like are missing values in CSV files. Rows without a value of `by` are a block of their own.
     against : path or paths, optional
-        Where `data` are files of ``fastevals summarize``: others, of rows that are in none of these. Each model's
-        differences from what it was on them have intervals, each by itself.
+        Files of ``fastevals summarize`` to compare with, where `data` are such files of other rows. Each model's
+        differences between the two have separate intervals.
     progress : bool
-        Show a bar for each block's bootstrap (needs tqdm).
+        Show a progress bar for each block's bootstrap (needs tqdm).
 
     Returns
     -------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from types import ModuleType
 import pytest
 
 from fastevals._compile import ahead, cache
+from fastevals.show.report.command import N_KERNELS
 from tests.test_cache import MODULE, result, start
 
 needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="processes are asked for in another way there")
@@ -182,3 +184,32 @@ def test_what_a_report_compiles_later_is_compiled_ahead(tmp_path: Path) -> None:
     later = ("draws", "jackknife", "replicate")
     assert [name for name in compiled if name.startswith(later)] == []
     assert len(compiled) < 20
+
+
+@pytest.mark.slow
+@needs_signals
+def test_a_first_report_says_how_many_kernels_are_left_and_a_second_nothing(tmp_path: Path) -> None:
+    """On a terminal, with about as many kernels as it says; what it prints is the same."""
+    pty = pytest.importorskip("pty")
+    printed, said = [], []
+    for _ in range(2):
+        ours, terminal = pty.openpty()
+        with open(ours, "rb", buffering=0) as stream:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "fastevals", "report"],
+                env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+                stdout=subprocess.PIPE,
+                stderr=terminal,
+            )
+            os.close(terminal)
+            seen: list[bytes] = []
+            with contextlib.suppress(OSError):  # of a terminal that nobody has open
+                while part := stream.read(4096):
+                    seen.append(part)
+            printed.append(process.communicate()[0])
+            said.append(b"".join(seen).decode())
+    assert f"compiling kernels, once on this machine: about {N_KERNELS} left" in said[0]
+    assert "compiled kernels, once on this machine: " in said[0]
+    assert said[1] == ""
+    assert printed[0] == printed[1]
+    assert len(list(tmp_path.rglob("*.nbc"))) == pytest.approx(N_KERNELS, rel=0.1)

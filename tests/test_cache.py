@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
+import io
 import json
 import os
 import pkgutil
+import re
 import shutil
 import stat
 import subprocess
@@ -19,14 +22,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from numba.core import config
 
 import fastevals
 from fastevals import _kernels
 from fastevals._compile import cache
+from fastevals._compile.notice import is_said
 from fastevals.show import warm_up
 from fastevals.show.cli import main
+from fastevals.show.commands import progress_shown
 
 PACKAGE = Path(fastevals.__file__).parent
 
@@ -552,6 +558,26 @@ def test_sizes_are_those_of_compiled_kernels(tmp_path: Path) -> None:
 
 
 # Warm-up ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_first_compilation_says_how_many_kernels_are_left(
+    write_module: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def said(*given: object, terminal: bool = True, quiet: bool = False) -> str:
+        stream, module = io.StringIO(), write_module(MODULE)
+        monkeypatch.setattr(stream, "isatty", lambda: terminal, raising=False)
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stderr", stream)
+            with progress_shown(argparse.Namespace(quiet=quiet, n_kernels=4)):
+                for each in given:
+                    module.unrelated(each)
+        return stream.getvalue()
+
+    first = said(1, 2.5)
+    assert re.findall(r"about (\d) left", first) == ["4", "3"]
+    assert re.search(r"\rcompiled kernels, once on this machine: \d s\n$", first)
+    assert said(1, 2.5) == said(np.float32(1), terminal=False) == said(True, quiet=True) == ""
+    assert not is_said()
 
 
 def test_warm_up_says_what_it_does_and_where_to(

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -143,3 +145,19 @@ def test_broken_links_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     page = tmp_path / "page.md"
     page.write_text("[a](there.md#a-title-two) [b](gone.md) [c](there.md#gone) [d](https://example.org) ![e](x.svg)\n")
     assert sorted(documents.broken_links(page)) == ["page.md: gone.md", "page.md: there.md#gone", "page.md: x.svg"]
+
+
+@pytest.mark.slow
+def test_readmes_shell_example_runs_as_pasted(tmp_path: Path) -> None:
+    """In a checkout, with the virtual environment that README's first line makes."""
+    text = (documents.ROOT / "README.md").read_text(encoding="utf-8")
+    (pasted,) = re.findall(r"^<!-- not run: a test pastes it into a checkout -->\n```sh\n(.*?)^```", text, re.M | re.S)
+    (tmp_path / "fastevals").symlink_to(documents.ROOT / "fastevals")
+    program = tmp_path / ".venv" / "bin" / "fastevals"
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m fastevals "$@"\n')
+    program.chmod(0o755)
+    done = subprocess.run(["bash", "-c", pasted], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "random_forest's AUC is higher than logistic's by" in done.stdout
+    assert "random_forest" in (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -159,9 +159,10 @@ def progress_shown(arguments: argparse.Namespace) -> Iterator[None]:
     from fastevals._compile.notice import first_compile_said
     from fastevals._execution import bars_after
 
-    wanted = sys.stderr is not None and sys.stderr.isatty() and not arguments.quiet
-    n_kernels = getattr(arguments, "n_kernels", 0)
-    with bars_after(LONG_STEP if wanted else None), first_compile_said(n_kernels if wanted else 0):
+    if sys.stderr is None or not sys.stderr.isatty() or arguments.quiet:
+        yield
+        return
+    with bars_after(LONG_STEP), first_compile_said(getattr(arguments, "n_kernels", 0)):
         yield
 
 

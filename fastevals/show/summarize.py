@@ -33,8 +33,8 @@ HELP = "count models' scores once, and keep the counts in a small file"
 USAGE = "%(prog)s FILE ... --out SUMMARY.fe [options]"
 DESCRIPTION = """\
 Count the scores of files in ranges, by class, and write the counts to a small
-file (at most 1 MB per model). `fastevals report` reads it instead of the scores,
-and summaries of days, machines or shards merge to one.
+file (at most 1 MB per model). `fastevals report` reads it instead of the
+scores, and summaries of days, machines or shards merge to one.
 
 FILE is as for `fastevals report`.
 """

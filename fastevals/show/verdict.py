@@ -14,7 +14,6 @@ INDEPENDENT = (
     "Rows are treated as independent. If some are clustered, such as several rows of a patient, the intervals are too "
     "narrow: name the column of clusters with {}."
 )
-SMALL = 0.0001  # below it a number has three significant digits instead of four decimals
 
 
 class ComparedModels(NamedTuple):
@@ -128,7 +127,7 @@ def with_interval(value: float, interval: Interval, confidence: float | None, pv
 
 def shown(value: float) -> str:
     """Return a number to four decimals, or a small one to three digits."""
-    return f"{value:.3g}" if 0 < abs(value) < SMALL else format_number(value)
+    return f"{value:.3g}" if 0 < abs(value) < 0.0001 else format_number(value)
 
 
 def pvalue_text(pvalue: float) -> str:

@@ -32,8 +32,8 @@ Kernels that are already there are not compiled again.
 """
 EPILOG = """\
 The folder is "fastevals" in NUMBA_CACHE_DIR, else beside the package, else in
-the user's cache folder: the first of these that is writable. In a Dockerfile, as
-root, so that all users share it:
+the user's cache folder: the first of these that is writable. In a Dockerfile,
+as root, so that all users share it:
 
   RUN pip install ./fastevals && fastevals warm-up
 

@@ -67,8 +67,8 @@ def test_an_interval_excludes_zero_as_written_where_it_does() -> None:
     assert cell._replace(interval=Interval(-0.0249, -0.00001231)).on_page().notes[0] == "-0.0249 to -0.0000123"
     text = write_text(document(Table("differences", "", ["d", "AUC"], [Row("a - b", [cell])])))
     assert re.findall(r"[\d.]+$", text, re.MULTILINE) == ["0.0124", "0.0000123", "0.0249", "0.0300"]
-    assert with_interval(0.0124, Interval(0.00023456, 0.0249)) == "0.012 [0.000234, 0.025]"
-    assert with_interval(0.0124, Interval(-0.00023456, 0.0249)) == "0.012 [-0.000235, 0.025]"
+    assert with_interval(0.0124, Interval(0.00001239, 0.0249), 0.95) == "0.0124 (95 % interval 0.0000123 to 0.0249)"
+    assert with_interval(0.0124, Interval(-0.00001231, 0.1), 0.9) == "0.0124 (90 % interval -0.0000124 to 0.1000)"
 
 
 # Every result ---------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ LOSSES = [each.replace("_", "-") for each in get_args(LossName)]
 PREDICTION_OPTIONS = ("truth", "pred", "observed", "sample_weight", "models_are", "loss", "decomposition")
 
 HELP = "split models' loss into bias and variance, from their predictions"
-USAGE = "%(prog)s [FILE] [options]"
+USAGE = "%(prog)s [FILE --truth T] [options]"
 DESCRIPTION = """\
 Do the models make the same errors, or does each make its own? FILE holds the
 predictions of models of one learner, fitted to different training sets, for the

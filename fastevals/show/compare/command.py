@@ -18,11 +18,11 @@ from fastevals.show.compare.options import CompareOptions, check_options
 HELP = "test whether models differ, by results on data sets or by predictions"
 USAGE = "%(prog)s [FILE] [options]"
 DESCRIPTION = """\
-Do the models really differ? FILE (CSV, Parquet or Arrow) holds one of two kinds.
+Do the models really differ? FILE is CSV, Parquet or Arrow, of two kinds.
 
 Results: one row per data set and one column per algorithm. Friedman's test asks
-whether the algorithms' mean ranks differ; then Nemenyi's test, or another, asks
-which pairs differ. Two algorithms are compared by Wilcoxon's signed-rank test.
+whether mean ranks differ; then Nemenyi's test, or another, asks which pairs
+differ. Two algorithms are compared by Wilcoxon's signed-rank test.
 
 Predictions (--label and --pred): one row per sample, a column of the true class
 and a column of each model's predicted class. The output has metrics and their

@@ -358,7 +358,7 @@ def test_predictions_stay_on_disk(capsys, folder, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["p.npy"], "--truth is missing: it names the file or column of what 'p.npy' predicts"),
+        (["p.npy"], "--truth is missing: it names the file or column of the truth that 'p.npy' predicts"),
         (["--truth", "y"], "--truth goes with a FILE of predictions"),
         (["--models-are", "rows"], "--models-are goes with a FILE of predictions"),
         (["p.npy", "--truth", "y.npy", "--pred", "a"], "--pred goes with a table"),

@@ -101,9 +101,7 @@ def test_frames_have_the_numbers_of_each_block():
 
 def test_text_begins_with_the_means(capsys):
     lines = report(capsys, "--by", "fold").splitlines()
-    start = lines.index(
-        "over 5 values of fold: means weighted by rows; DeLong's intervals, for these values only"
-    )
+    start = lines.index("over 5 values of fold: means weighted by rows; DeLong's intervals, for these values only")
     assert start < lines.index("fold = 0: 360 rows, 35 positive (9.72 %)")
     rows = [line.split() for line in lines[start + 1 : start + 11]]
     assert rows[0] == ["mean", "AUC", "AP", "PR", "AUC", "EER", "BEP", "KS"]
@@ -263,7 +261,9 @@ def test_mean_of_many_values_is_of_whole_values_drawn(capsys, tmp_path):
         rows = [line.split() for line in table(text, "mean  ")]
         assert [rows[2], rows[3]] == [["90", "%", "from", ends[0]], ["to", ends[1]]]
     assert "other intervals DeLong's" not in text
-    assert "! : no interval for the AUC of single values of user: DeLong's don't hold for rows with weights" in words(text)
+    assert "! : no interval for the AUC of single values of user: DeLong's don't hold for rows with weights" in words(
+        text
+    )
     other = over(capsys, *arguments, "--seed", "1")["models"][0]["metrics"]["roc_auc"]["interval"]
     assert other != over(capsys, *arguments)["models"][0]["metrics"]["roc_auc"]["interval"]
 

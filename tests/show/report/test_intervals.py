@@ -327,8 +327,12 @@ def test_large_blocks_have_intervals_of_cells(capsys):
     assert (output["intervals"]["budget"], output["intervals"]["blocks_drawn"]) == (1796 * 1999, 0)
     text = report(capsys)
     plain = " ".join(text.split())
-    assert "intervals 95 %, BCa, 1,999 replicates of cells of each model's rows (seed 0), each with its own best" in plain
-    assert "thresholds, above 598 rows (--resamples N resamples the rows). Intervals and p-values of differences" in plain
+    assert (
+        "intervals 95 %, BCa, 1,999 replicates of cells of each model's rows (seed 0), each with its own best" in plain
+    )
+    assert (
+        "thresholds, above 598 rows (--resamples N resamples the rows). Intervals and p-values of differences" in plain
+    )
     assert "are simultaneous over all pairs (max-T, from the rows' joint cells)" in plain
     why = "Rows are not resampled: 1,797 rows x 3 models x 1,999 replicates exceed the 3,590,204 draws"
     why += " of a report"
@@ -515,7 +519,10 @@ def test_intervals_without_width_are_told(capsys, tmp_path):
     rows = "".join(f"{k % 2},{k % 2 + k / 100},{k}\n" for k in range(100))
     file = write(tmp_path, "perfect.csv", "y,a,b\n" + rows)
     text = " ".join(report(capsys, file, "--label", "y", "--score", "a", "--score", "b", *FEW).split())
-    assert "! : an interval of zero width, which says nothing about the uncertainty, of AUC, AP, PR AUC, EER, BEP, KS" in text
+    assert (
+        "! : an interval of zero width, which says nothing about the uncertainty, of AUC, AP, PR AUC, EER, BEP, KS"
+        in text
+    )
 
 
 def test_blocks_of_one_group_and_of_one_class(capsys, tmp_path):

@@ -502,14 +502,19 @@ def test_a_page_needs_no_matplotlib() -> None:
 
 def test_the_verdict_says_which_model_is_best_and_what_is_not_shown(digits: tuple[Any, str]) -> None:
     page = digits[1]
-    first = r'class="first">random_forest&#39;s AUC is higher than logistic&#39;s by 0\.0139 \(95 % interval 0\.\d+ to 0'
+    first = (
+        r'class="first">random_forest&#39;s AUC is higher than logistic&#39;s by 0\.0139 \(95 % interval 0\.\d+ to 0'
+    )
     assert re.search(first, page)
     assert "simultaneous over all 3 pairs (max-T)" in page
     rng = np.random.default_rng(1)
     y = rng.random(200) < 0.5
     same = {"y": y, "a": rng.normal(size=200) + y, "b": rng.normal(size=200) + y}
     _, page = page_of(same, label="y", score=["a", "b"], n_resamples=199)
-    assert re.search(r"[ab] has the highest AUC, 0\.\d+; no significant difference from [ab] \(0\.\d+, 95 % interval -0.+ p = 0", page)
+    assert re.search(
+        r"[ab] has the highest AUC, 0\.\d+; no significant difference from [ab] \(0\.\d+, 95 % interval -0.+ p = 0",
+        page,
+    )
     _, page = page_of(same, label="y", score=["a", "b"])
     assert "these data don&#39;t show whether the models differ by more than chance" in page
     _, page = page_of(same, label="y", score="a", n_resamples=199)
