@@ -305,7 +305,7 @@ def test_rows_are_left_out_by_reason(form: str, tmp_path: Path) -> None:
     )  # fmt: skip
     assert "dropped    1 row: 1 without a label; all rows of g b\n" in left.to_text()
     for model in ("a", "b"):
-        assert f"! : 1 row that lacks a finite score of {model} alone is left out for all models" in text
+        assert f"! : 1 row that lacks a finite score of {model} only is left out for all models" in text
     assert "left out for all models" in report.to_html()
 
 
