@@ -38,7 +38,9 @@ def write_text(document: Document, width: int = TABLE_WIDTH) -> str:
     sections = [list(parts_for("text", section.parts)) for section in document.sections]
     every = [part for parts in (head, *sections) for part in parts if isinstance(part, Table)]
     tables = _table_lines(every, width)
-    lines = [document.heading(), *_lines(head, tables, width)]
+    heading = document.heading()
+    lines = [heading] if len(heading) <= width else wrap_text(heading, width=width)
+    lines += _lines(head, tables, width)
     facts = list(parts_for("text", document.facts))
     lines += [""] if facts and head else []
     for name, text, _ in facts:

@@ -40,7 +40,7 @@ def test_the_verdict_is_the_pages_and_one_line_for_each_model_follows() -> None:
     text = report.to_text()
     verdict_part, quoted, facts = text.split("\n\n")[:3]
     said = verdict.verdict(report, report.blocks[0])
-    assert " ".join(verdict_part.split()) == f"fastevals report: dict {' '.join(said)}"
+    assert " ".join(verdict_part.split()) == f"fastevals report: logistic and random_forest {' '.join(said)}"
     assert said[0].startswith("random_forest's AUC is higher than logistic's by 0.0139 (95 % interval 0.0")
     assert all(sentence in report.to_markdown().replace("*", "") for sentence in said)
     forest = report.to_dict()["blocks"][0]["models"][1]
