@@ -283,5 +283,5 @@ def test_a_function_that_has_no_value_for_each_model(function: Any) -> None:
 @pytest.mark.parametrize("weights", [None, np.full(60, 2.0)])
 def test_a_function_that_gives_no_number(given: Any, weights: Any) -> None:
     y, predicted = models(60)
-    with pytest.raises(ValueError, match="metrics: a function must give real numbers, got "):
+    with pytest.raises(ValueError, match="metrics: a function must return real numbers, got "):
         compare_predictions(y, predicted, metrics=lambda matrix: given, sample_weight=weights, **QUICK)

@@ -1,18 +1,18 @@
-"""A ranking in a few thousand cells, and draws of these: what intervals cost does not depend on the rows.
+"""A ranking in a few thousand cells, and draws of them, so that the cost of intervals does not depend on the rows.
 
-Metrics of a ranking vary from draw to draw by what is drawn between one threshold and another. Cells that hold a small
-share of each class lose nothing of that but where single rows are told apart: how far a replicate is from the value of
-the few cells is added to the value of all, which is known exactly.
+Metrics of a ranking vary between draws through the rows drawn between thresholds. Cells with a small share of each
+class preserve this variation, except where single rows matter. The deviation of a replicate from the value of the few
+cells is added to the value of all rows, which is known exactly.
 
-What is drawn for a metric depends on the counts and on that metric alone, not on others that are asked for beside it,
-and of the counts on no more than a scan of files knows, too (`counts_at_positives`). So there are different cells:
+The draws of a metric depend only on the counts and on that metric, not on the other metrics asked for, and use only
+counts that a scan of files knows too (`counts_at_positives`). So there are different cells:
 
-- Metrics of the whole curve are drawn together, between steps that are as wide everywhere in units of what a draw moves
-  them: even ones of asin(sqrt(rate)), whose variance is the same at all rates.
-- Metrics at a threshold that a replicate chooses anew (the best one, or one under a constraint) are drawn between steps
-  that get ever finer towards the threshold of the rows. Those at one threshold are of the same draws.
-- Metrics at a fixed threshold are drawn as four cells, metrics of probabilities as those of `probability_cells`, and a
-  function of the counts from all of them.
+- Metrics of the whole curve share draws between steps that are equally wide in units of the variation of a draw: even
+  steps of asin(sqrt(rate)), whose variance is the same at all rates.
+- Metrics at a threshold that each replicate chooses (the best one, or one under a constraint) are drawn between steps
+  that get finer towards the threshold of the rows. Metrics at one threshold share draws.
+- Metrics at a fixed threshold are drawn as four cells, metrics of probabilities as `probability_cells`, and a function
+  of the counts from all of these.
 """
 
 from __future__ import annotations
@@ -42,44 +42,44 @@ from fastevals.results import OperatingPoint
 Rows = NDArray[np.intp]
 Rule = tuple[str, Any, tuple[Any, ...]]  # an option, its value, and the options of a metric that it names
 
-THRESHOLDS_KEPT = 1 << 11  # of a ranking that is drawn as it is
-STEPS_PER_CLASS = 384  # of a ranking with more
-STEPS_NEAR_PLACE = 128  # about the place of the curve that a metric is read at
-STEPS_NEAR_BEST, STEPS_NEAR_LIMIT = 256, 512  # about a threshold that is the best, or chosen under a constraint
+THRESHOLDS_KEPT = 1 << 11  # thresholds up to which a ranking is drawn unreduced
+STEPS_PER_CLASS = 384  # steps of a ranking with more thresholds
+STEPS_NEAR_PLACE = 128  # steps around the place of the curve where a metric is read
+STEPS_NEAR_BEST, STEPS_NEAR_LIMIT = 256, 512  # steps around a threshold that is best, or chosen under a constraint
 STRATIFIED_WEIGHTS = "stratified draws of weighted rows need the rows: pass the pair of arrays and sample_weight"
 LOWEST_SCORE = -np.finfo(np.float64).max
 
 
 class DrawnCells(NamedTuple):
-    """Counts between whose thresholds cells are drawn."""
+    """Counts whose thresholds separate the drawn cells."""
 
     counts: ThresholdCounts
-    squares: ThresholdCounts | None  # of weights, where the counts are sums of these
+    squares: ThresholdCounts | None  # squared weights, if the counts are sums of weights
     detail: Detail = Detail.POSITIVES
 
     @classmethod
     def of(cls, counts: ThresholdCounts, squares: ThresholdCounts | None, rows: Rows) -> Self:
-        """Return those at some rows of counts."""
+        """Return the cells at some rows of counts."""
         return cls(counts.take(rows), None if squares is None else squares.take(rows))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FewCells:
-    """One model's counts at a few thousand thresholds: all that its intervals are made of.
+    """The counts of one model at a few thousand thresholds, from which its intervals are computed.
 
     Attributes
     ----------
     counts : ThresholdCounts
-        At the thresholds that some metric needs.
+        Counts at the thresholds that any metric needs.
     drawn : dict of str to DrawnCells
-        What is drawn, by what a metric is called: the same object for metrics that are drawn together. Without metrics
-        of probabilities, and functions.
+        The drawn cells by name of the metric; metrics that share draws have the same object. Excludes metrics of
+        probabilities and functions.
     places : dict of str to int
-        Row of the counts at which each metric is read; metrics of the whole curve have none.
+        Row of the counts where each metric is read; metrics of the whole curve have none.
     probabilities : ThresholdCounts or None
-        Rows at the mean probabilities of small cells; None where scores are no probabilities.
+        Rows at the mean probabilities of small cells; None if scores are not probabilities.
     squares, probability_squares : ThresholdCounts or None
-        Sums of squared weights beside the counts, and beside those of probabilities, where these are sums of weights.
+        Sums of squared weights for the counts, and for the probabilities, if these are sums of weights.
     """
 
     counts: ThresholdCounts
@@ -90,7 +90,7 @@ class FewCells:
     probability_squares: ThresholdCounts | None = None
 
     def tell(self, label: str, spec: MetricSpec | Callable[..., Any]) -> bool:
-        """Return whether these cells tell how a metric varies: probabilities' reach over the edges of other bins."""
+        """Return whether these cells determine how a metric varies: cells of probabilities may cross bin edges."""
         of_probabilities = isinstance(spec, MetricSpec) and not is_of_order(spec) and not spec.options
         return label in self.drawn or (of_probabilities and self.probabilities is not None)
 
@@ -102,19 +102,19 @@ class FewCells:
         probabilities: ThresholdCounts | None = None,
         squares: ThresholdCounts | None = None,
     ) -> Self:
-        """Keep few thresholds of counts, closest where metrics are read.
+        """Keep few thresholds of the counts, closest together where metrics are read.
 
         Parameters
         ----------
         counts : ThresholdCounts
-            At thresholds with positives and the next above each at least, and at those that are fixed beforehand. More
+            Counts at least at thresholds with positives, the next threshold above each, and fixed thresholds. More
             thresholds make no difference.
         specs : mapping of str to MetricSpec or function
-            Metrics by what they are called.
+            Metrics by name.
         probabilities : ThresholdCounts, optional
-            Of `probability_cells`.
+            Result of `probability_cells`.
         squares : ThresholdCounts, optional
-            Of squared weights, at the thresholds of the counts.
+            Sums of squared weights, at the thresholds of the counts.
         """
         of_order: dict[str, Any] = {label: spec for label, spec in specs.items() if is_of_order(spec)}
         cuts = {label: spec.options["threshold"] for label, spec in of_order.items() if "threshold" in spec.options}
@@ -123,9 +123,9 @@ class FewCells:
         is_small = alone.tps.size <= THRESHOLDS_KEPT
         shares, place_of = Shares.of(alone), cache(partial(find_place, alone))
         kept: dict[Any, Rows] = {None: own if is_small else own[rows_of_curve(alone, shares, place_of)]}
-        reads: dict[str, Any] = {}  # which of the kept rows metrics are drawn between
+        reads: dict[str, Any] = {}  # kept rows between which metrics are drawn
         places: dict[str, int] = {}
-        quotas: dict[str, DrawnCells] = {}  # which end anywhere, also among negatives
+        quotas: dict[str, DrawnCells] = {}  # quotas end anywhere, also among negatives
         for label, spec in of_order.items():
             if label in cuts:
                 row = int(every.rows_at_least(np.asarray(cuts[label])))
@@ -140,7 +140,7 @@ class FewCells:
                 quotas[label] = DrawnCells(counts.take(rows_near_quota(counts, spec)), None, Detail.THRESHOLDS)
                 continue
             if not counts.n_pos and is_chosen(spec):
-                continue  # there is no telling where
+                continue  # the place is unknown
             rule = rule_of(spec)
             place, reads[label] = place_of(rule), None
             if place is None:
@@ -168,26 +168,26 @@ class FewCells:
 
 
 def is_of_order(spec: Any) -> bool:
-    """Return whether a metric is of the order of scores alone, and no function."""
+    """Return whether a metric depends on the order of scores only, and is not a function."""
     return isinstance(spec, MetricSpec) and METRICS[spec.name].of != "probabilities"
 
 
 def counts_at_positives(counts: ThresholdCounts, cuts: Sequence[float] = ()) -> ThresholdCounts:
-    """Return counts at thresholds with positives, just above these, and at cuts: whatever other thresholds there are.
+    """Return counts at thresholds with positives, just above these, and at cuts, whatever other thresholds exist.
 
-    Nothing but the counts there is looked at, so that counts of all distinct scores and those of streams, which know
-    no more than these, give the same bits.
+    Only these counts are used, so that counts of all distinct scores and counts of streams, which know no others, give
+    the same bits.
     """
     return _at_positives(counts, cuts)[0]
 
 
 def _at_positives(counts: ThresholdCounts, cuts: Sequence[float]) -> tuple[ThresholdCounts, Rows, Rows]:
-    """Return `counts_at_positives`, those of its rows that are there without the cuts, and the rows it took."""
+    """Return `counts_at_positives`, its rows that exist without the cuts, and the rows taken."""
     wide = np.float64 if counts.tps.dtype.kind == "f" else np.int64
     tps, fps = (each.astype(wide, copy=False) for each in (counts.tps, counts.fps))
     thresholds = counts.thresholds.astype(np.float64, copy=False)
     gains = np.append(False, tps[1:] != tps[:-1])
-    keeps = gains | np.append(gains[1:], True)  # the next above each, and the last
+    keeps = gains | np.append(gains[1:], True)  # the next one above each, and the last
     keeps[0] = True
     without = keeps.copy()
     cut_rows = [int(counts.rows_at_least(np.asarray(cut))) for cut in cuts]
@@ -198,19 +198,19 @@ def _at_positives(counts: ThresholdCounts, cuts: Sequence[float]) -> tuple[Thres
     if not at[-1]:
         values[-1] = LOWEST_SCORE
     for row, cut in zip(cut_rows, cuts, strict=True):
-        if not gains[row]:  # one below all scores is the last
+        if not gains[row]:  # the last threshold is below all scores
             values[np.searchsorted(kept, row)] = cut
     values[0] = np.inf
     tps, fps = tps[kept], fps[kept]
-    differs = np.append(values[1:] != values[:-1], True)  # longer floats may be rounded to the same
+    differs = np.append(values[1:] != values[:-1], True)  # longer floats may round to equal values
     differs[1:] &= (tps[1:] != tps[:-1]) | (fps[1:] != fps[:-1])
-    own = np.logical_or.reduceat(without[kept], np.flatnonzero(differs))  # of those that differ in nothing, any
+    own = np.logical_or.reduceat(without[kept], np.flatnonzero(differs))  # any of the rows that are equal
     found = ThresholdCounts._unchecked(values[differs], tps[differs], fps[differs])
     return found, np.flatnonzero(own), kept[differs]
 
 
 def rows_of_curve(counts: ThresholdCounts, shares: Shares, place_of: Callable[[Rule], int | None]) -> Rows:
-    """Return rows of counts between which a draw moves each class as much as between any others; closer at places."""
+    """Return rows of counts between which draws vary equally for each class, and closer rows at places."""
     even = np.sin(np.linspace(0, np.pi / 2, STEPS_PER_CLASS + 1)) ** 2
     found = [np.searchsorted(each, even[:-1] * each[-1]) for each in (counts.tps, counts.fps)]
     for spec in (MetricSpec(name, {}) for name, entry in METRICS.items() if entry.of == "ranking"):
@@ -221,7 +221,7 @@ def rows_of_curve(counts: ThresholdCounts, shares: Shares, place_of: Callable[[R
 
 
 def rows_near(counts: ThresholdCounts, shares: Shares, place: int, spec: MetricSpec, n: int) -> Rows:
-    """Return a row of counts at which a metric is read, and some n about it that draws may read it at."""
+    """Return the row of counts where a metric is read, and about n rows around it where draws may read it."""
     if not is_chosen(spec):
         return shares.near(place, n)
     about = shares.near(place, n, -1 / 3)
@@ -229,7 +229,7 @@ def rows_near(counts: ThresholdCounts, shares: Shares, place: int, spec: MetricS
 
 
 def rows_near_quota(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
-    """Return the row of counts that a quota of predicted positives ends at, and those about it, of negatives alike."""
+    """Return the row of counts where a quota of predicted positives ends, and rows around it, also among negatives."""
     if counts.tps.size <= THRESHOLDS_KEPT:
         return np.arange(counts.tps.size)
     above, quota = counts.tps + counts.fps, min(checked_limit(QUOTA, spec.options[QUOTA]), counts.n_pos + counts.n_neg)
@@ -239,7 +239,7 @@ def rows_near_quota(counts: ThresholdCounts, spec: MetricSpec) -> Rows:
 
 
 def find_place(counts: ThresholdCounts, rule: Rule) -> int | None:
-    """Return the row of counts that a rule finds; None where metrics by it are of no single place, or undefined."""
+    """Return the row of counts that a rule finds; None if its metrics have no single place or are undefined."""
     name, value, options = rule
     if name in CONSTRAINTS:
         return row_within(counts, name, value)
@@ -253,7 +253,7 @@ def find_place(counts: ThresholdCounts, rule: Rule) -> int | None:
 
 
 def rule_of(spec: MetricSpec) -> Rule:
-    """Return the rule by which the place that a metric is read at is found."""
+    """Return the rule that finds the place where a metric is read."""
     for name in CONSTRAINTS:
         if name in spec.options:
             return name, checked_limit(name, spec.options[name]), ()
@@ -262,38 +262,38 @@ def rule_of(spec: MetricSpec) -> Rule:
 
 
 def is_chosen(spec: MetricSpec) -> bool:
-    """Return whether a metric is read at the threshold that is the best on the rows."""
+    """Return whether a metric is read at the best threshold on the rows."""
     return influence_of(spec) == Influence.BEST or not {"precision", "recall"}.isdisjoint(spec.options)
 
 
 def worth(spec: MetricSpec, at: Cells) -> NDArray[np.float64]:
-    """Return what a metric's threshold is chosen by, the more the better; -inf where undefined."""
+    """Return the criterion that chooses the threshold of a metric, larger is better; -inf where undefined."""
     if spec.name == "ks_statistic":
         values = np.abs(ratio(at.tp, at.tp + at.fn) - ratio(at.fp, at.fp + at.tn))
     else:
-        best = METRICS[spec.options.get("best", "precision")]  # that a recall is kept with, or is to be reached
+        best = METRICS[spec.options.get("best", "precision")]  # to maximise at a given recall, or to reach
         values = np.asarray(best.function(at, **best.own_options(spec.options)), dtype=np.float64)
         values = values if best.greater_is_better else -values
     return np.where(np.isnan(values), -np.inf, values)
 
 
 class Shares(NamedTuple):
-    """The share of both classes above each row of counts, by which rows are few and far between, or close."""
+    """The shares of both classes above each row of counts, which determine the spacing of rows."""
 
     above: NDArray[np.float64]  # from 0 to 2
     rarer: int  # rows of the rarer class, or 1
 
     @classmethod
     def of(cls, counts: ThresholdCounts) -> Self:
-        """Return those of counts."""
+        """Return the shares of counts."""
         above = counts.tps / max(counts.n_pos, 1) + counts.fps / max(counts.n_neg, 1)
         return cls(above, max(min(int(counts.n_pos), int(counts.n_neg)), 1))
 
     def near(self, row: int, n: int, power: float = -1 / 2) -> Rows:
-        """Return a row and about n around it: evenly up to a power of the rows, then ever farther apart.
+        """Return a row and about n rows around it: evenly spaced up to a power of the rows, then ever farther apart.
 
-        What is read at a fixed place varies by the root of one over the rows, what is best on them by the cube root;
-        less where little is above it.
+        Values at a fixed place vary by one over the root of the rows, best values by one over the cube root, and less
+        where few rows are above.
         """
         share = max(min(float(self.above[row]), 1.0), 1 / self.rarer)
         unit = self.rarer**power * math.sqrt(share)
@@ -305,9 +305,9 @@ class Shares(NamedTuple):
 
 
 def peaks(counts: ThresholdCounts, spec: MetricSpec, rows: Rows) -> Rows:
-    """Return the best row from each of some rows to the next, by what a metric's threshold is chosen by.
+    """Return the best row between consecutive rows, by the criterion that chooses the threshold of a metric.
 
-    Draws choose among the peaks of the rows, and would choose others if these were lower.
+    Draws choose among these peaks, and would choose others if the peaks were lower.
     """
     values = worth(spec, counts.cells())
     most = np.repeat(np.maximum.reduceat(values, rows), np.diff(rows, append=values.size))
@@ -319,7 +319,7 @@ def peaks(counts: ThresholdCounts, spec: MetricSpec, rows: Rows) -> Rows:
 
 
 def make_few_cell_sample(ranking: BaseRanking, specs: MetricSpecs, *, stratified: bool) -> FewCellSample:
-    """Return the sample of few cells of a ranking's counts."""
+    """Return the sample of few cells from the counts of a ranking."""
     counts, squares = ranking.counts, ranking._squares
     if squares is not None and stratified:
         raise ValueError(STRATIFIED_WEIGHTS)
@@ -331,7 +331,7 @@ def make_few_cell_sample(ranking: BaseRanking, specs: MetricSpecs, *, stratified
 
 
 class FewCellSample(Sample):
-    """Cells of a ranking, drawn for each metric by itself, or for all that are read from the same cells."""
+    """Cells of a ranking, drawn separately for each metric, or jointly for metrics that share cells."""
 
     def __init__(
         self,
@@ -342,7 +342,7 @@ class FewCellSample(Sample):
         of: BaseRanking | None = None,
         stratified: bool = False,
     ) -> None:
-        """Take the value of each metric of all rows, and the ranking of all for functions of its counts."""
+        """Store the value of each metric of all rows, and the ranking for functions of its counts."""
         self.pos_label = None if of is None else of.pos_label
         self.class_sizes = int(cells.counts.n_pos), int(cells.counts.n_neg)
         self._values = [np.array(values[label], dtype=np.float64) for label in specs]
@@ -350,7 +350,7 @@ class FewCellSample(Sample):
         losses = None
         if cells.probabilities is not None:
             losses = DrawnCells(cells.probabilities, cells.probability_squares, Detail.THRESHOLDS)
-        together: dict[int, tuple[Any, list[int]]] = {}  # what is drawn, and the metrics of it
+        together: dict[int, tuple[Any, list[int]]] = {}  # drawn cells, and their metrics
         for number, (label, spec) in enumerate(specs.items()):
             drawn = cells.drawn.get(label) or (losses if cells.tell(label, spec) else whole)
             together.setdefault(id(drawn), (drawn, []))[1].append(number)
@@ -366,11 +366,11 @@ class FewCellSample(Sample):
         self._bounds = [metric.bounds for metric in metrics]
 
     def estimates(self) -> Values:
-        """Return each metric of the rows themselves."""
+        """Return each metric of the original rows."""
         return self._values
 
     def replicates(self, n_resamples: int, key: np.uint64, *, progress: bool = False) -> Values:
-        """Measure draws of each part's cells, shifted by how far the value of all rows is from that of its cells."""
+        """Measure draws of the cells, shifted by the difference between the values of all rows and of the cells."""
         found: list[Any] = [None] * len(self._values)
         for sample, numbers in self._parts:
             drawn = sample.replicates(n_resamples, key, progress=progress)
@@ -381,7 +381,7 @@ class FewCellSample(Sample):
         return found
 
     def accelerations(self, key: np.uint64, metrics: Iterable[int]) -> dict[int, NDArray[np.float64]]:
-        """Return BCa's acceleration of metrics, of their cells."""
+        """Return BCa's acceleration of metrics, from their cells."""
         wanted = set(metrics)
         found: dict[int, NDArray[np.float64]] = {}
         for sample, numbers in self._parts:

@@ -1,10 +1,10 @@
-"""Metrics of rankings with each row left out, in closed form: from the steps in one pass, without a sweep a row.
+"""Leave-one-out values of metrics of rankings in closed form: one pass over the steps, rather than a sweep per row.
 
-All are exact. By what a row does to a metric there are five forms (`FORMS`): of pairs (AUC), of a mean over rows (Brier
-score, log loss), of a sum over steps (average precision, areas under P-R curves, the partial AUC), read at one place of
-the curve (EER, break-even point), and of the cells at a threshold that is fixed, or chosen by a rule that has a kernel.
-The best of many (KS, the calibration error, the area under the least costs, a metric at its own best threshold) need
-none: their intervals have no acceleration.
+All are exact. There are five forms (`FORMS`), by what a row contributes: pairs (AUC), means over rows (Brier score, log
+loss), sums over steps (average precision, areas under P-R curves, the partial AUC), a value at one place of the curve
+(EER, break-even point), and cells at a threshold that is fixed or chosen by a rule with a kernel. Maxima (KS, the
+calibration error, the area under the least costs, a metric at its own best threshold) need none: their intervals have
+no acceleration.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ Form = Callable[[RankingMetric, Steps], tuple[Any, Any]]  # values and rows: of 
 def leave_each_out(
     metric: RankingMetric, steps: Steps, counts: ThresholdCounts, *, stratified: bool
 ) -> Jackknife | None:
-    """Return a metric of whole rows without one row, for each kind of row; None where it has no closed form."""
+    """Return a metric of unweighted rows, leaving out one row of each kind; None if it has no closed form."""
     sweep = metric.sweep
     if metric.of_cells and metric.threshold is None and min(counts.n_pos, counts.n_neg) < 2:
-        return None  # without a class rules have exceptions
-    with np.errstate(divide="ignore", invalid="ignore"):  # the only row of a class, an infinite loss among others
+        return None  # rules differ if a class is missing
+    with np.errstate(divide="ignore", invalid="ignore"):  # the only row of a class, or an infinite loss
         if metric.threshold is not None:
             values, rows = _at_fixed_threshold(metric, counts)
         elif sweep and sweep.of_thresholds and not sweep.n_bins:
@@ -61,10 +61,10 @@ def _at_fixed_threshold(metric: RankingMetric, counts: ThresholdCounts) -> tuple
 
 
 def _of_pairs(metric: RankingMetric, steps: Steps) -> tuple[Any, Any]:
-    """Return AUCs: the pairs that are lost without a row are those it is in."""
+    """Return AUCs: leaving out a row loses the pairs it is in."""
     positives, negatives = steps.sizes
     (n_pos, n_neg), tied = totals(positives, negatives), steps.tied
-    lost = 2 * np.cumsum(steps.sizes[::-1], axis=1, dtype=np.float64)  # by a positive, and by a negative, twice
+    lost = 2 * np.cumsum(steps.sizes[::-1], axis=1, dtype=np.float64)  # twice the pairs of each positive, negative
     lost[0] -= negatives * (2.0 - tied)
     lost[1] = 2 * n_pos - lost[1] + positives * tied
     pairs = np.array([[2.0 * (n_pos - 1) * n_neg], [2.0 * n_pos * (n_neg - 1)]])
@@ -90,7 +90,7 @@ def _of_mean(sweep: ReplicateKernel, counts: ThresholdCounts) -> tuple[Any, Any]
 
 
 class _Place(NamedTuple):
-    """Where ``up * tp + right * fp`` reaches its goal, and how the metric is read there."""
+    """The place where ``up * tp + right * fp`` reaches its goal, and how the metric is read there."""
 
     up: int
     right: int
@@ -98,12 +98,12 @@ class _Place(NamedTuple):
     read: Callable[[float, float], float]
 
     def step(self, tps: NDArray[np.int64], fps: NDArray[np.int64], more: int = 0) -> int:
-        """Return the step with which the goal, and some more, is reached, of counts from 0 before the first step."""
+        """Return the step at which the goal, plus `more`, is reached; counts start at 0 before the first step."""
         goal = self.goal + more
         return bisect_left(range(1, tps.size), goal, key=lambda i: self.up * int(tps[i]) + self.right * int(fps[i]))
 
     def value(self, tp: int, fp: int, size: NDArray[Any], tied: bool) -> float:
-        """Return the metric, read within a step of such a size after (tp, fp): counts are linear between corners."""
+        """Return the metric within a step of a size after (tp, fp); counts are linear between corners."""
         up, down = size.tolist()
         corners = [(tp, fp), (tp + up, fp), (tp + up, fp + down)]
         for (x, y), (new_x, new_y) in pairwise(corners[::2] if tied else corners):
@@ -123,9 +123,9 @@ def _equal_errors(n_pos: int, n_neg: int) -> _Place:
 
 
 def _at_place(place_of: Callable[[int, int], _Place], metric: RankingMetric, steps: Steps) -> tuple[Any, Any]:
-    """Return values without a row before the step at which the curve is then read, in it, and after it.
+    """Return values leaving out a row before the step at which the curve is then read, in it, and after it.
 
-    Without a row after it, wherever that is, the step is the same. A row before it moves all counts alike.
+    Leaving out a row after the step does not change it. A row before it shifts all counts equally.
     """
     tps, fps = (np.concatenate(([0], np.cumsum(each, dtype=np.int64))) for each in steps.sizes)
     values, rows = np.full((2, 3), math.nan), np.zeros((2, 3), dtype=np.int64)
@@ -148,7 +148,7 @@ def _at_place(place_of: Callable[[int, int], _Place], metric: RankingMetric, ste
     return values, rows
 
 
-# At a threshold that is chosen on the rows ------------------------------------------------------------------------
+# At a threshold chosen on the rows ------------------------------------------------------------------------
 
 
 def _of_chosen(rule: int, metric: RankingMetric, steps: Steps) -> tuple[Any, Any]:
@@ -156,7 +156,7 @@ def _of_chosen(rule: int, metric: RankingMetric, steps: Steps) -> tuple[Any, Any
     n_pos, n_neg = totals(*steps.sizes)
     first, second, of_rates = (*metric.parameters, 0.0, False)[:3]
     room = np.empty((3, steps.tied.size), dtype=np.int64)
-    # A quota ends behind the negatives of a threshold, of which each is a step, any other rule ahead of them.
+    # A quota ends after the negatives of a threshold, each of which is a step; any other rule ends before them.
     tied = np.ones_like(steps.tied) if rule == jackknife.WITHIN_N_PREDICTED else steps.tied
     all_values, all_rows = [], []
     for of in (0, 1):
@@ -170,7 +170,7 @@ def _of_chosen(rule: int, metric: RankingMetric, steps: Steps) -> tuple[Any, Any
     return all_values, all_rows
 
 
-# The form of each metric, by the kernel of its replicates.
+# Forms of the metrics, by the kernel of their replicates.
 FORMS: dict[str, Form] = {
     "roc_auc": _of_pairs,
     "partial_roc_auc": partial(_of_area, jackknife.PARTIAL),

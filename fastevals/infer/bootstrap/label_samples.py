@@ -1,6 +1,6 @@
-"""Replicates of confusion matrices: rows that are alike are drawn as counts of cells, rows that have names by number.
+"""Replicates of confusion matrices: identical rows are drawn as counts of cells, rows with an identity by number.
 
-The matrices of models on the same rows are drawn together, by the cells of their joint table (`JointCells`).
+The matrices of models on the same rows share their draws, through the cells of their joint table (`JointCells`).
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ Ints = NDArray[np.int64]
 Models = Mapping[str, NDArray[Any]]
 
 LABEL_ARRAYS = "y_true and predictions"
-STACKED = 1 << 18  # entries of matrices at a time: with many classes a replicate has far more of them than cells
+STACKED = 1 << 18  # matrix entries at a time: with many classes a replicate has far more entries than cells
 
 
 class MatrixSample(Sample):
-    """Rows that are alike: whole rows of confusion matrices, drawn as counts of their cells, whatever their number.
+    """Identical rows: unweighted rows of confusion matrices, drawn as counts of their cells.
 
-    Each matrix of a stack is drawn from by itself, each true class too if stratified. With `joint` the stack is of
-    models on the same rows, and the cells of their joint table are drawn.
+    Each matrix of a stack is drawn separately, and each true class too if stratified. With `joint` the stack has models
+    on the same rows, and the cells of their joint table are drawn.
     """
 
     def __init__(
@@ -62,18 +62,18 @@ class MatrixSample(Sample):
         self.strata = [slice(*pair) for pair in pairwise(ends)]
 
     def estimates(self) -> Values:
-        """Return each metric of the counts themselves."""
+        """Return each metric of the original counts."""
         return [_checked_values("metrics", metric(self._matrix)) for metric in self._metrics]
 
     def task_size(self) -> int:
-        """Return the replicates of one task, by the data alone."""
+        """Return the replicates per task, which depend on the data only."""
         return table_size(self.sizes.size)
 
     def load(self, key: np.uint64) -> None:
-        """Nothing is compiled."""
+        """Do nothing: nothing is compiled."""
 
     def draws(self, key: np.uint64, numbers: range, space: Any) -> NDArray[Any]:
-        """Return the rows of each cell in each replicate."""
+        """Return the number of rows of each cell in each replicate."""
         return draw_tables(self.sizes, self.strata, numbers.start // self.task_size(), key)[: len(numbers)]
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
@@ -82,12 +82,12 @@ class MatrixSample(Sample):
         return _measure_cells(self._matrix, counts, self._metrics, self._joint)
 
     def without_group(self, key: Any, number: int, part: slice) -> NDArray[Any]:
-        """Return the rows of each cell of a stratum without a random group."""
+        """Return the rows of each cell of a stratum, leaving out a random group."""
         return leave_out_table(self.sizes[part], number, key, GROUPS)
 
 
 class WeightedMatrix(NamedTuple):
-    """A confusion matrix of weighted rows, and the sums of their squared weights in each of its cells."""
+    """A confusion matrix of weighted rows, and the sums of squared weights in its cells."""
 
     matrix: ConfusionMatrix
     squares: NDArray[np.float64]
@@ -102,11 +102,11 @@ class WeightedMatrixSample(WeightedDraws):
         self.set_weights(weighted.matrix.counts.ravel(), weighted.squares.ravel())
 
     def estimates(self) -> Values:
-        """Return each metric of the counts themselves."""
+        """Return each metric of the original counts."""
         return [_checked_values("metrics", metric(self._matrix)) for metric in self._metrics]
 
     def load(self, key: np.uint64) -> None:
-        """Nothing is compiled."""
+        """Do nothing: nothing is compiled."""
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
         """Return each metric of n draws."""
@@ -114,7 +114,7 @@ class WeightedMatrixSample(WeightedDraws):
 
 
 class LabelSample(UnitSample):
-    """Rows that have names: labels with weights, in groups, or of so many models that few rows are alike."""
+    """Rows with an identity: labels with weights, in clusters, or of so many models that few rows are identical."""
 
     def __init__(
         self,
@@ -138,11 +138,11 @@ class LabelSample(UnitSample):
         super().__init__(units, cells.size)
 
     def estimates(self) -> Values:
-        """Return each metric of the rows themselves."""
+        """Return each metric of the original rows."""
         return [_checked_values("metrics", metric(self._matrix)) for metric in self._metrics]
 
     def workspace(self) -> Any:
-        """Return the times of the units, and what counts are made with."""
+        """Return arrays for the draws of the units and for counting them."""
         return self.times(), self._counter.scratch()
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
@@ -154,25 +154,25 @@ class LabelSample(UnitSample):
 
 
 class JointCells(NamedTuple):
-    """The joint table of true classes and models' predictions: cells of rows that no metric of any model tells apart.
+    """The joint table of true classes and predictions of models: its cells have rows that no metric distinguishes.
 
-    Only cells with rows are there, n_cells of them, in the order of their true classes.
+    It has only the n_cells cells with rows, in the order of their true classes.
     """
 
-    matrix: ConfusionMatrix  # of the rows, one for each model
+    matrix: ConfusionMatrix  # of the original rows, one for each model
     sizes: Ints  # rows of each cell
     true: Ints  # number of the true class of each cell
-    places: Ints  # (n_models, n_cells): where each cell's rows are counted in a model's matrix, flat
+    places: Ints  # (n_models, n_cells): flat index of each cell in the matrix of each model
 
     def matrices(self, counts: NDArray[Any]) -> NDArray[Any]:
-        """Add up counts of cells, of shape (n, n_cells), to matrices of shape (n, n_models, K, K)."""
+        """Add up counts of cells, of shape (n, n_cells), into matrices of shape (n, n_models, K, K)."""
         return _add_up_matrices(self.places, counts, self.matrix.labels.size)
 
 
 def count_joint_cells(true: NDArray[Any], models: Models, pos_label: Any = None) -> JointCells:
-    """Count rows by the true class and the models' predictions, which hold labels that can be compared.
+    """Count rows by the true class and the predictions of the models, with comparable labels.
 
-    An array of the mapping may be of many models, of shape (n_models, n_rows).
+    An array of the mapping may hold many models, with shape (n_models, n_rows).
     """
     labels, codes, sizes = count_label_tuples(LABEL_ARRAYS, _as_class_columns(true, models))
     classes, numbers = encode_classes(labels, codes, pos_label)
@@ -183,7 +183,7 @@ def count_joint_cells(true: NDArray[Any], models: Models, pos_label: Any = None)
 def number_joint_cells(
     true: NDArray[Any], models: Models, weights: NDArray[np.float64] | None, pos_label: Any = None
 ) -> tuple[JointCells, NDArray[np.intp]]:
-    """Return what `count_joint_cells` does, of rows that may have weights, and the cell of each row."""
+    """Return the result of `count_joint_cells` for rows that may have weights, and the cell of each row."""
     labels, numbers = number_labels(LABEL_ARRAYS, _as_class_columns(true, models))
     classes, codes = encode_classes(labels, numbers, pos_label)
     folded = fold_codes(codes, classes.labels.size)
@@ -195,7 +195,7 @@ def number_joint_cells(
 def encode_classes(
     labels: NDArray[Any], codes: Iterable[NDArray[Any]], pos_label: Any
 ) -> tuple[Classes, list[NDArray[Any]]]:
-    """Return the classes of labels that occur, the positive one of two last, and codes as their places among them."""
+    """Return the classes that occur (of two, the positive one last), and the codes as indices of these classes."""
     classes = as_classes("the data", labels, None, pos_label)
     places = check_known_labels(labels, classes.labels)
     if (np.diff(places) > 0).all() and places[0] == 0:
@@ -204,7 +204,7 @@ def encode_classes(
 
 
 def _as_class_columns(true: NDArray[Any], models: Models) -> list[NDArray[Any]]:
-    """Return the true labels and those of each model, whole numbers if they are numbers."""
+    """Return the true labels and the labels of each model, as integers if they are numbers."""
     columns = {"y_true": true}
     for name, labels in models.items():
         columns |= {name: labels} if labels.ndim == 1 else {f"{name}[{i}]": row for i, row in enumerate(labels)}
@@ -212,14 +212,14 @@ def _as_class_columns(true: NDArray[Any], models: Models) -> list[NDArray[Any]]:
 
 
 def _build_joint_cells(classes: Classes, codes: Ints, sizes: Ints, rows: NDArray[Any]) -> JointCells:
-    """Return the joint table from each cell's codes, true class first; `rows` are its rows, or their weight."""
+    """Return the joint table from the codes of each cell, true class first; `rows` are its rows, or their weight."""
     places = codes[0] * classes.labels.size + codes[1:]
     matrix = ConfusionMatrix._from_counts(_add_up_matrices(places, rows[None], classes.labels.size)[0], classes)
     return JointCells(matrix, sizes, codes[0], places)
 
 
 def _add_up_matrices(places: Ints, counts: NDArray[Any], k: int) -> NDArray[Any]:
-    """Add up counts of joint cells to each model's K x K matrix: the core of `JointCells.matrices`."""
+    """Add up counts of joint cells into the K x K matrix of each model: the core of `JointCells.matrices`."""
     matrices = np.zeros((len(counts), len(places), k * k), dtype=counts.dtype)
     for model, place in enumerate(places):
         order = np.argsort(place, kind="stable")
@@ -231,7 +231,7 @@ def _add_up_matrices(places: Ints, counts: NDArray[Any], k: int) -> NDArray[Any]
 def _measure_cells(
     matrix: ConfusionMatrix, counts: NDArray[Any], metrics: Sequence[MatrixMetric], joint: JointCells | None
 ) -> Values:
-    """Return each metric of counts of cells, of which `matrix` has those of the rows themselves."""
+    """Return each metric of counts of cells; `matrix` has the original counts."""
     if joint is None:
         stack, axes = counts.reshape(-1, *matrix.counts.shape), tuple(axis + 1 for axis in matrix._mean_axes)
         return LABELS.evaluate(stack, matrix._classes, metrics, mean_axes=axes)
@@ -242,8 +242,8 @@ def _measure_cells(
 
 
 def _checked_values(name: str, values: Any) -> NDArray[np.float64]:
-    """Return what a user's function of one matrix returned, if it is real numbers."""
+    """Check that a user's function of one matrix returned real numbers, and return them."""
     array = np.asarray(values)
     if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name}: a function must give real numbers, got {show(values)}")
+        raise ValueError(f"{name}: a function must return real numbers, got {show(values)}")
     return array.astype(np.float64)

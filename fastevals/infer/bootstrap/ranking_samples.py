@@ -1,7 +1,7 @@
-"""Replicates of rankings: steps of the ROC staircase are drawn, and metrics swept from counts.
+"""Replicates of rankings: draw steps of the ROC staircase, and compute metrics in one sweep over the counts.
 
-Whole rows are drawn by the cell: `RankingSample`. Rows with weights, groups or several models are drawn by number, and
-so are those of which nearly each is a cell: `ModelsSample`. All sweep a draw with the same `RankingSweep`.
+Unweighted rows are drawn by cell (`RankingSample`). Rows with weights, clusters or several models, and rows that nearly
+all have a cell of their own, are drawn by number (`ModelsSample`). All use the same `RankingSweep`.
 """
 
 from __future__ import annotations
@@ -38,18 +38,16 @@ from fastevals.measure.metric_specs import RankingMetric
 from fastevals.measure.ranking.ranking import Ranking
 from fastevals.measure.registry import Detail, ReplicateKernel
 
-FEW_CELLS = 16  # for which it is faster to draw many replicates at once
-PRODUCTS_FIT = 1 << 32  # rows, from which products of two classes' are past 64 bits: replicates are swept in floats
-DRAWS_TOGETHER = (
-    4  # draws whose rows are summed together: terms are then read from memory once for all, which takes longest
-)
-MANY_CELLS, ROWS_A_CELL = 500, 4  # cells in all, and rows a cell, for which it is as fast to draw rows one by one
+FEW_CELLS = 16  # up to which drawing many replicates in one call is faster
+PRODUCTS_FIT = 1 << 32  # rows from which products of class sizes exceed 64 bits and sweeps use floats
+DRAWS_TOGETHER = 4  # draws whose rows are summed together, so that terms are read from memory once, which takes longest
+MANY_CELLS, ROWS_A_CELL = 500, 4  # cells, and rows per cell, for which drawing single rows is as fast
 
 
 def make_ranking_sample(
     counts: ThresholdCounts, metrics: Sequence[RankingMetric], *, stratified: bool, pos_label: Any = None
 ) -> Sample:
-    """Return the sample of whole rows of a ranking, drawn by the cell, or by number where most are a cell each."""
+    """Return the sample of unweighted rows of a ranking, drawn by cell, or by number if most have their own cell."""
     if any(metric.detail == Detail.THRESHOLDS for metric in metrics):
         n_cells = sum(int(np.count_nonzero(np.diff(each))) for each in (counts.tps, counts.fps))
         if n_cells > max(MANY_CELLS, (counts.n_pos + counts.n_neg) / ROWS_A_CELL):
@@ -58,10 +56,10 @@ def make_ranking_sample(
 
 
 class RankingSample(Sample):
-    """Rows that are alike: whole rows of a ranking, drawn by the cell, each class by itself if stratified.
+    """Identical rows: unweighted rows of a ranking, drawn by cell, and per class if stratified.
 
-    A cell is the positives, or the negatives, of a step. Where cells are few, a draw is a binomial for each, of many
-    replicates at once; else a `CellSampler` draws. Steps are as few as the metrics need, unless `detail` says how fine.
+    A cell is the positives, or the negatives, of a step. Few cells are drawn as binomials for many replicates in one
+    call; otherwise a `CellSampler` draws. Steps are as few as the metrics need, unless `detail` is given.
     """
 
     def __init__(
@@ -90,24 +88,24 @@ class RankingSample(Sample):
         self._samplers = [(part, CellSampler(self.sizes[part])) for part in sampled]
 
     def estimates(self) -> Values:
-        """Return each metric of the rows themselves."""
+        """Return each metric of the original rows."""
         return self._sweep.estimates()
 
     def workspace(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the counts of a draw, and what kernels write to."""
+        """Return arrays for the counts of a draw and for kernels to write to."""
         return np.zeros_like(self.sizes), self._sweep.workspace(sums=self._in_floats)
 
     def task_size(self) -> int:
-        """Return the replicates of one task, by the data alone."""
+        """Return the replicates per task, which depend on the data only."""
         if self._few:
             return table_size(self.sizes.size)
         return super().task_size() if self._sweep.quick else SLOW_PER_TASK
 
     def draws(self, key: np.uint64, numbers: range, space: Any) -> Iterator[NDArray[Any]]:
-        """Return the rows of each cell in each replicate."""
+        """Yield the number of rows of each cell in each replicate."""
         if self._few:
             drawn = draw_tables(self.sizes.astype(np.int64), self.strata, numbers.start // self.task_size(), key)
-            # Rows side by side: kernels are compiled for one layout.
+            # Contiguous rows: kernels are compiled for one layout.
             yield from drawn[: len(numbers)].astype(self.sizes.dtype, order="C")
             return
         counts = space[0]
@@ -126,15 +124,15 @@ class RankingSample(Sample):
         return self._sweep.values(raw)
 
     def without_group(self, key: Any, number: int, part: slice) -> NDArray[Any]:
-        """Return the rows of each cell of a stratum without a random group."""
+        """Return the rows of each cell of a stratum, leaving out a random group."""
         if self._few or self._in_floats:
             return leave_out_table(self.sizes[part], number, key, GROUPS)
         return super().without_group(key, number, part)
 
     def closed_form_acceleration(self, metric: int) -> NDArray[np.float64] | None:
-        """Return the acceleration of a metric whose values without one row have a closed form."""
+        """Return the acceleration of a metric whose leave-one-out values have a closed form."""
         if self._in_floats:
-            return np.zeros(())  # of so many rows it is below 1e-4
+            return np.zeros(())  # with so many rows it is below 1e-4
         return self._sweep.closed_form_acceleration(metric, stratified=len(self.strata) > 1)
 
 
@@ -147,11 +145,11 @@ class WeightedSample(WeightedDraws):
         self.set_weights(self._sweep.steps.sizes.ravel(), np.concatenate(squared))
 
     def estimates(self) -> Values:
-        """Return each metric of the rows themselves."""
+        """Return each metric of the original rows."""
         return self._sweep.estimates()
 
     def workspace(self) -> NDArray[Any]:
-        """Return what kernels write to."""
+        """Return arrays for kernels to write to."""
         return self._sweep.workspace(sums=True)
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
@@ -163,10 +161,9 @@ class WeightedSample(WeightedDraws):
 
 
 class ModelsSample(UnitSample):
-    """Rows that have names: with weights, in groups, or with the scores of several models on the same rows.
+    """Rows with an identity: with weights, in clusters, or with scores of several models on the same rows.
 
-    A draw of rows, or of groups, is the same for all models. Values are of shape (n, n_models), or (n,) with
-    `one_model`.
+    All models share the draw of rows or clusters. Values have shape (n, n_models), or (n,) with `one_model`.
     """
 
     def __init__(
@@ -196,7 +193,7 @@ class ModelsSample(UnitSample):
         stratified: bool,
         one_model: bool,
     ) -> ModelsSample:
-        """Sort the rows by each model's scores; without groups they are drawn in the order of the first."""
+        """Sort the rows by the scores of each model; without clusters draws follow the order of the first."""
         negative = truth.values != truth.positive
         units = SamplingUnits.number(negative.size, groups, negative if stratified else None)
         rankings = [
@@ -221,7 +218,7 @@ class ModelsSample(UnitSample):
     def from_counts(
         cls, counts: ThresholdCounts, metrics: Sequence[RankingMetric], *, stratified: bool, pos_label: Any = None
     ) -> ModelsSample:
-        """Take the whole rows of one ranking, in their order."""
+        """Use the unweighted rows of one ranking, in their order."""
         class_sizes = int(counts.n_pos), int(counts.n_neg)
         rows = np.arange(sum(class_sizes))
         strata = [n for n in class_sizes if n] if stratified else [rows.size]
@@ -233,11 +230,11 @@ class ModelsSample(UnitSample):
         return cls([(sweep, counter)], units, class_sizes, pos_label=pos_label, one_model=True, whole_rows=True)
 
     def estimates(self) -> Values:
-        """Return each metric of each model, of the rows themselves."""
+        """Return each metric of each model on the original rows."""
         return self._by_metric([sweep.estimates() for sweep, _ in self._models])
 
     def workspace(self) -> Any:
-        """Return the times of the units, and for each model what its counts are made with."""
+        """Return arrays for the draws of the units and, per model, for counting them."""
         spaces = []
         for sweep, counter in self._models:
             sizes = sweep.steps.sizes
@@ -254,19 +251,19 @@ class ModelsSample(UnitSample):
                 at = number % len(drawn)
                 times_by_row = counter.count(times, drawn[at], counts.reshape(-1))
                 sweep.sweep(counts, scratch, rows[number], times_by_row)
-                if sweep.of_rows and times_by_row is times:  # to be kept: the next draw is in its place
+                if sweep.of_rows and times_by_row is times:  # copy: the next draw overwrites it
                     drawn[at] = times
                 if at == len(drawn) - 1 or number == n - 1:
                     sweep.sum_rows(drawn[: at + 1], rows[number - at : number + 1])
         return self._by_metric([sweep.values(rows) for (sweep, _), rows in zip(self._models, raw, strict=True)])
 
     def task_size(self) -> int:
-        """Return the replicates of one task, by the data alone."""
+        """Return the replicates per task, which depend on the data only."""
         size = super().task_size() if self._models[0][0].quick else SLOW_PER_TASK
         return size - size % DRAWS_TOGETHER or size
 
     def closed_form_acceleration(self, metric: int) -> NDArray[np.float64] | None:
-        """Return the acceleration of a metric whose values without one row have a closed form."""
+        """Return the acceleration of a metric whose leave-one-out values have a closed form."""
         if not self._whole_rows:
             return None
         stratified = len(self.strata) > 1
@@ -286,14 +283,14 @@ class ModelsSample(UnitSample):
 def sort_rows_by_step(
     counts: ThresholdCounts, scores: NDArray[Any], negative: NDArray[np.bool_], metrics: Sequence[RankingMetric]
 ) -> tuple[RankingSweep, NDArray[np.intp], NDArray[Any]]:
-    """Return the sweep of metrics of counts, the rows in the order of their cells, and the cell of each of these."""
+    """Return the sweep of metrics, the rows in the order of their cells, and the cell of each of these rows."""
     sweep = RankingSweep(counts, metrics, rows=True)
     rows, ranks = _by_class_and_score(negative, scores)
     return sweep, rows, sweep.steps.cells(ranks, negative[rows])
 
 
 def _by_class_and_score(negative: NDArray[np.bool_], scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the rows, positives first, from the highest score down, and the number of each one's distinct score."""
+    """Return the rows, positives first and by descending score, and the rank of the distinct score of each."""
     rows = scores.size - 1 - np.argsort(scores[::-1], kind="stable")[::-1]
     ordered = scores[rows]
     ranks = np.concatenate(([0], np.cumsum(ordered[1:] != ordered[:-1])))
@@ -302,19 +299,19 @@ def _by_class_and_score(negative: NDArray[np.bool_], scores: NDArray[Any]) -> tu
     return rows[by_class], ranks[by_class]
 
 
-# From positives and negatives by step, how often each row was drawn, how many of each class, and scratch: to a value,
-# or the counts above a threshold.
+# Arguments: positives and negatives by step, draws of each row, class sizes, scratch. Returns a value, or the counts
+# above a threshold.
 SweepFunction = Callable[[NDArray[Any], Times | None, int, int, NDArray[Any]], Any]
 
 
 class RankingSweep:
-    """The steps of one ranking, and its metrics computed from how often each step was drawn.
+    """The steps of one ranking, and its metrics computed from the draws of the steps.
 
-    Draws are counted by `steps`, as fine as the finest metric that is swept over them needs. Means over rows are no
-    sweep, but a sum over `drawn` rows; where these are not given, over the cells of the steps.
+    Draws are counted by `steps`, as fine as the finest swept metric needs. Means over rows are not swept: they are sums
+    over `drawn` rows or, without these, over the cells of the steps.
 
-    `sweep` writes `n_raw` numbers of a draw, from which `values` computes the metrics of all draws at once. What
-    several metrics are computed from, as those at one threshold are, is swept once.
+    `sweep` writes `n_raw` numbers per draw, from which `values` computes the metrics of all draws in one call. Numbers
+    that several metrics share, such as the counts at one threshold, are swept once.
     """
 
     def __init__(
@@ -326,10 +323,10 @@ class RankingSweep:
         drawn: SortedRows | None = None,
         detail: Detail | None = None,
     ) -> None:
-        self.counts, self.metrics = counts, metrics  # counts of the rows themselves
+        self.counts, self.metrics = counts, metrics  # counts of the original rows
         fixed = [metric.threshold for metric in metrics if metric.threshold is not None]
         if counts.tps.dtype.kind != "f" and len(fixed) < len(metrics):
-            check_resampled_rows("the ranking", int(counts.n_pos + counts.n_neg))  # their products then fit
+            check_resampled_rows("the ranking", int(counts.n_pos + counts.n_neg))  # so that products of class sizes fit
         if detail is None:
             detail = max(metric.detail if drawn is None else _detail_by_row(metric) for metric in metrics)
         cut_rows = [int(counts.rows_at_least(threshold)) for threshold in fixed]
@@ -339,8 +336,8 @@ class RankingSweep:
         cuts = iter(self.steps.cuts)
         places: dict[Any, slice] = {}
         self._functions: list[tuple[slice, SweepFunction]] = []
-        self._sums: list[tuple[int, NDArray[Any], NDArray[Any]]] = []  # place, terms and bins of what is of rows
-        self._places = []  # of each metric's numbers
+        self._sums: list[tuple[int, NDArray[Any], NDArray[Any]]] = []  # place, terms and bins of sums over rows
+        self._places = []  # places of the numbers of each metric
         self.n_raw = 2
         for metric in metrics:
             cut = next(cuts) if metric.threshold is not None else None
@@ -377,20 +374,20 @@ class RankingSweep:
         return swept
 
     def workspace(self, *, sums: bool = False) -> NDArray[Any]:
-        """Return what kernels of one thread write to; `sums` where counts are sums of floats."""
+        """Return arrays for the kernels of one thread; `sums` if counts are float sums."""
         integer = np.int32 if self.counts.n_pos + self.counts.n_neg < 2**31 else np.int64
         return np.empty((self._scratch, self.steps.tied.size + 2), dtype=np.float64 if sums else integer)
 
     def estimates(self) -> Values:
-        """Return each metric of the rows themselves."""
+        """Return each metric of the original rows."""
         return [np.array(metric.of_counts(self.counts)) for metric in self.metrics]
 
     def sweep(
         self, counts: NDArray[Any], scratch: NDArray[Any], raw: NDArray[np.float64], times: Times | None = None
     ) -> None:
-        """Write what is swept of a draw: positives, negatives, and of metrics the value or the counts at a threshold.
+        """Write the swept numbers of a draw: positives, negatives, and values of metrics or counts at a threshold.
 
-        `times` is how often each row was drawn, where `drawn` rows were given: `sum_rows` is then to be called, too.
+        `times` has the draws of each row if `drawn` rows were given; call `sum_rows` as well then.
         """
         n_pos, n_neg = totals(*counts)
         raw[:2] = n_pos, n_neg
@@ -400,7 +397,7 @@ class RankingSweep:
             self.sum_rows(counts.reshape(1, -1), raw[None])
 
     def sum_rows(self, times: NDArray[Any], raw: NDArray[np.float64]) -> None:
-        """Write the means over rows of several draws, swept before: how often each row was drawn, or each cell."""
+        """Write the means over rows of several swept draws, from the draws of each row, or of each cell."""
         for place, terms, starts in self._sums:
             sums = np.empty(len(raw))
             replicate_metrics.sum_by_bin(times, terms, starts, sums)
@@ -427,20 +424,20 @@ class RankingSweep:
         return results
 
     def closed_form_acceleration(self, k: int, *, stratified: bool) -> NDArray[np.float64] | None:
-        """Return the acceleration of a metric whose values without one row have a closed form."""
+        """Return the acceleration of a metric whose leave-one-out values have a closed form."""
         metric = self.metrics[k]
         left_out = leave_each_out(metric, self.steps, self.counts, stratified=stratified)
         return None if left_out is None else jackknife_acceleration(*left_out)
 
 
 def _detail_by_row(metric: RankingMetric) -> Detail:
-    """Return how finely steps must tell rows apart, where it is known how often each row was drawn."""
+    """Return how finely steps must distinguish rows, if the draws of each row are known."""
     by_row = metric.sweep.row_detail if metric.sweep else None
     return metric.detail if by_row is None else by_row
 
 
 def sum_terms(sweep: ReplicateKernel, rows: SortedRows) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return what sums over rows are taken of: the term of each, and where each class's bins start."""
+    """Return the terms of sums over rows, and where the bins of each class start."""
     assert sweep.of_thresholds is not None
     p = rows.scores.astype(np.float64)
     terms = np.where(rows.negative, *sweep.of_thresholds(p)[::-1])

@@ -1,6 +1,6 @@
-"""Replicates of rows that have names: with weights, in groups, with the scores of several models, or with targets.
+"""Replicates of rows with an identity: with weights, in clusters, with scores of several models, or with targets.
 
-A draw is how often each unit, a row or a group, was drawn; a `CellCounter` adds that up by cells of rows.
+A draw counts how often each unit, a row or a cluster, was drawn; a `CellCounter` adds the counts up by cell.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ Times = NDArray[np.uint8]
 
 
 class UnitSample(Sample):
-    """Rows or groups of rows drawn with replacement, each stratum by itself: the base of samples of rows with names.
+    """Rows or clusters of rows drawn with replacement per stratum: the base of samples of rows with an identity.
 
     Parameters
     ----------
     units : SamplingUnits
-        What is drawn.
+        The units that are drawn.
     work : int
-        Rows that are read for a replicate.
+        Rows read per replicate.
     """
 
     def __init__(self, units: SamplingUnits, work: int) -> None:
@@ -66,15 +66,15 @@ class UnitSample(Sample):
         self._rows = list(map(RowSampler, units.strata))
 
     def task_size(self) -> int:
-        """Return the replicates of one task, by the data alone."""
+        """Return the replicates per task, which depend on the data only."""
         return max(1, min(4 * CELLS_PER_TASK // self._work, MOST_PER_TASK))
 
     def times(self) -> Times:
-        """Return the array that a thread draws into."""
+        """Return the array into which a thread draws."""
         return np.zeros_like(self.sizes)
 
     def draws(self, key: np.uint64, numbers: range, space: Any) -> Iterator[Times]:
-        """Return how often each unit is drawn in each replicate."""
+        """Yield how often each unit is drawn in each replicate."""
         times = space[0]
         for number in numbers:
             stream = stream_key(key, np.uint64(number))
@@ -89,15 +89,15 @@ class UnitSample(Sample):
         return groups
 
     def without_group(self, key: Any, number: int, part: slice) -> Times:
-        """Return how often each unit of a stratum is there without a group of them."""
+        """Return the count of each unit of a stratum, leaving out one group."""
         return np.asarray(key != number).view(np.uint8)
 
 
 class TargetSample(UnitSample):
-    """Rows with a target and a prediction, or that of each of several models.
+    """Rows with a target and the prediction of each model.
 
-    A draw is measured by one sweep over all rows, in order: to take those out that were drawn takes several times as
-    long. The median needs them, and so do models whose sums have lost digits.
+    A draw is measured by one sweep over all rows, in order: extracting the drawn rows takes several times as long. Only
+    the median needs them, and models whose sums have lost digits.
     """
 
     def __init__(
@@ -119,12 +119,12 @@ class TargetSample(UnitSample):
         super().__init__(units, (8 if self._needs_rows else 1) * len(predictions) * targets.size)
 
     def estimates(self) -> Values:
-        """Return each metric of the rows themselves."""
+        """Return each metric of the original rows."""
         values = TARGETS.evaluate_rows(self._targets, self._predictions, self._weights, self._metrics)
         return self._by_metric(np.array(values))
 
     def workspace(self) -> Any:
-        """Return the times of the units, and where rows have groups or weights what they are read with."""
+        """Return arrays for the draws of the units and, with clusters or weights, for reading the rows."""
         n = self._targets.size
         drawn = None if self._unit_by_row is None else zero_bytes(n)[:n]
         return self.times(), drawn, None if self._weights is None else np.empty(n)
@@ -137,7 +137,7 @@ class TargetSample(UnitSample):
         return self._by_metric(np.moveaxis(values, 1, 0))
 
     def _measure_draw(self, times: Times, values: Floats, space: Any) -> None:
-        """Write each metric of each model, given how often each unit was drawn."""
+        """Write each metric of each model, given the draws of the units."""
         drawn = times[: self._targets.size]
         if self._unit_by_row is not None:
             drawn = space[1]
@@ -152,23 +152,23 @@ class TargetSample(UnitSample):
             values[:, lost] = self._measure_rows(np.flatnonzero(drawn), weights, np.flatnonzero(lost).tolist())
 
     def _measure_rows(self, rows: NDArray[np.intp], weights: NDArray[Any], models: Sequence[int]) -> Any:
-        """Return each metric of some models, of the rows that were drawn."""
-        if not rows.size:  # the only one was left out
+        """Return each metric of some models on the drawn rows."""
+        if not rows.size:  # the only row was left out
             return np.nan
         predictions = [self._predictions[k][rows] for k in models]
         return TARGETS.evaluate_rows(self._targets[rows], predictions, weights[rows].astype(np.float64), self._metrics)
 
     def _by_metric(self, values: Floats) -> Values:
-        """Return an array for each metric, without the axis of models where there is but one."""
+        """Return an array for each metric, without the axis of models if there is a single one."""
         return list(values[..., 0] if self._one_model else values)
 
     def closed_form_acceleration(self, metric: int) -> NDArray[np.float64] | None:
-        """Return the acceleration of a metric of sums: without a unit they are less what its rows add to them."""
+        """Return the acceleration of a metric of sums: leaving out a unit subtracts the contribution of its rows."""
         if self._metrics[metric].name == "median_absolute_error":
             return None
         results = []
         for predictions in self._predictions:
-            with np.errstate(divide="ignore", invalid="ignore"):  # of one unit there are no others
+            with np.errstate(divide="ignore", invalid="ignore"):  # a single unit has no others
                 others = _SumsOfOthers(self._targets, predictions, self._weights, self._unit_by_row)
                 values = self._metrics[metric].of_sums(cast("RegressionSums", others))
             results.append(jackknife_acceleration(values, self.sizes[: values.size]))
@@ -176,10 +176,10 @@ class TargetSample(UnitSample):
 
 
 class _SumsOfOthers:
-    """`RegressionSums` without each unit in turn, arrays of shape (n_units,) that are made when a metric reads them.
+    """`RegressionSums` leaving out each unit in turn: arrays of shape (n_units,), computed when a metric reads them.
 
-    Errors, and targets, are in a unit near the largest, so that squares neither over- nor underflow: no skewness
-    depends on it.
+    Errors and targets are scaled by about the largest, so that squares neither overflow nor underflow. Skewness does
+    not depend on the scale.
     """
 
     unit = 1.0
@@ -192,7 +192,7 @@ class _SumsOfOthers:
         unit_by_row: NDArray[np.uint32] | None,
     ) -> None:
         self._weights, self._unit_by_row = weights, unit_by_row
-        self._targets = np.multiply(targets, 0.25, dtype=np.float64)  # quarters: no difference overflows
+        self._targets = np.multiply(targets, 0.25, dtype=np.float64)  # scaled by 1/4 so that no difference overflows
         self._errors = self._targets - np.multiply(predictions, 0.25, dtype=np.float64)
 
     def _of_others(self, terms: Any) -> Floats:
@@ -204,52 +204,52 @@ class _SumsOfOthers:
 
     @property
     def weight(self) -> Floats:
-        """Number of rows or sum of weights."""
+        """Return the number of rows or the sum of weights."""
         return self._of_others(1.0)
 
     @cached_property
     def scatter(self) -> Floats:
-        """Squared deviations of the targets from their mean."""
+        """Return the squared deviations of the targets from their mean."""
         deviations = _near_one(self._targets - np.average(self._targets, weights=self._weights))
         return np.maximum(self._of_others(deviations**2) - self._of_others(deviations) ** 2 / self.weight, 0.0)
 
     @property
     def square(self) -> Floats:
-        """Squared errors."""
+        """Return the squared errors."""
         return np.maximum(self._of_others(_near_one(self._errors) ** 2), 0.0)
 
     @property
     def over(self) -> Floats:
-        """Predictions above the target, less it."""
+        """Return the sum of predictions minus targets where positive."""
         return self._of_others(np.maximum(-_near_one(self._errors), 0.0))
 
     @property
     def under(self) -> Floats:
-        """Targets above the prediction, less it."""
+        """Return the sum of targets minus predictions where positive."""
         return self._of_others(np.maximum(_near_one(self._errors), 0.0))
 
     @property
     def relative(self) -> Floats:
-        """Absolute errors over absolute targets."""
+        """Return the absolute errors over absolute targets."""
         return self._of_others(_near_one(np.abs(self._errors) / np.maximum(np.abs(self._targets), EPSILON / 4)))
 
 
 def _near_one(values: Floats) -> Floats:
-    """Return values times a power of two with which the largest is near 1."""
+    """Return values times a power of two, so that the largest is near 1."""
     return np.ldexp(values, -math.frexp(float(np.abs(values).max()))[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SamplingUnits:
-    """The units that are drawn: rows, or whole groups of them, numbered stratum by stratum."""
+    """The units that are drawn: rows or clusters of rows, numbered by stratum."""
 
     unit_by_row: NDArray[np.uint32]  # of shape (n_rows,)
-    strata: tuple[int, ...]  # units of each, which are drawn from by themselves
+    strata: tuple[int, ...]  # units of each stratum, which are drawn separately
     grouped: bool  # whether a unit may have more than one row
 
     @classmethod
     def number(cls, n_rows: int, groups: Any, classes: NDArray[Any] | None) -> SamplingUnits:
-        """Number the rows, or the groups they are in, class by class where they are drawn so."""
+        """Number the rows or their clusters, class by class if they are stratified."""
         if groups is None:
             numbers = np.arange(n_rows)
             unit_classes = classes
@@ -268,24 +268,24 @@ class SamplingUnits:
         return cls(place[numbers].astype(np.uint32), tuple(strata.tolist()), groups is not None)
 
     def renumbered(self, rows: NDArray[np.intp]) -> SamplingUnits:
-        """Return units of rows without groups, numbered in the order of `rows`, with the same strata."""
+        """Return the units of unclustered rows, numbered in the order of `rows`, with the same strata."""
         unit_by_row = np.empty_like(self.unit_by_row)
         unit_by_row[rows] = np.arange(rows.size, dtype=np.uint32)
         return SamplingUnits(unit_by_row, self.strata, self.grouped)
 
     @property
     def n(self) -> int:
-        """Units in all."""
+        """Return the total number of units."""
         return sum(self.strata)
 
 
 class RowSampler:
-    """Rows each by itself: where weights, groups or several models need to know which were drawn.
+    """Draws single rows, for weights, clusters or several models that need to know which rows were drawn.
 
     Parameters
     ----------
     n : int
-        Rows, fewer than 2**32.
+        Number of rows, below 2**32.
     rate : float, optional
         As for `CellSampler`.
     """
@@ -297,7 +297,7 @@ class RowSampler:
         self._limits = row_limits(n, rate)
 
     def draw(self, key: np.uint64, counts: NDArray[np.uint8]) -> None:
-        """Write how often a draw takes each row: exactly multinomial, the same for the same key."""
+        """Write the draw count of each row: exactly multinomial, and fixed by the key."""
         words = np.empty(ROW_BLOCK // 4, dtype=np.uint64)
         draw_rows(self._limits, key, words, words.view(np.uint16), counts)
 
@@ -306,11 +306,11 @@ class RowSampler:
 
 
 def row_limits(n: int, rate: float | None = None) -> NDArray[np.uint64]:
-    """Return the ROW_TABLE limits that `draw_rows` takes for n rows, or none where they are drawn one by one.
+    """Return the ROW_TABLE limits of `draw_rows` for n rows; none if rows are drawn one by one.
 
-    The first are of 16 bits: a row's count has its Poisson probability by them, rounded down. What the roundings leave
-    are probabilities too, of which the others are the cumulative sums, of 2**-64, less one: both together are exact to
-    some 2**-50.
+    The first limits have 16 bits and give Poisson probabilities of a row's count, rounded down. The remainders are
+    probabilities too; the other limits are their cumulative sums, in units of 2**-64, minus 1. Together they are exact
+    to about 2**-50.
     """
     rate = usual_rate(n) if rate is None else rate
     if not rate:
@@ -327,25 +327,25 @@ def row_limits(n: int, rate: float | None = None) -> NDArray[np.uint64]:
 
 
 class CellCounter:
-    """Rows sorted into cells, whose draws are counted, or summed where rows have weights or groups.
+    """Rows sorted into cells, whose draws are counted, or summed with weights or clusters.
 
     Parameters
     ----------
     rows : ndarray of int of shape (n_rows,)
-        All rows, in such an order that cells ascend.
+        All rows, in the order of ascending cells.
     cells : ndarray of int of shape (n_rows,)
-        The cell of each of these.
+        The cell of each of these rows.
     n_cells : int
-        How many there are.
+        Number of cells.
     units : SamplingUnits
-        What is drawn.
+        The units that are drawn.
     weights : ndarray of shape (n_rows,), optional
-        Of the rows, in their own order.
+        Row weights, in the original order of rows.
 
     Attributes
     ----------
     sums : bool
-        Whether counts are sums of floats.
+        Whether counts are float sums.
     """
 
     __slots__ = ("_before", "_ends", "_order", "_weights", "sums")
@@ -361,7 +361,7 @@ class CellCounter:
         self._ends = np.cumsum(np.bincount(cells, minlength=n_cells)).astype(np.uint32)
         self._order: NDArray[np.uint32] | None = units.unit_by_row[rows]
         self._weights = None
-        if weights is not None or units.grouped:  # a group's rows may be drawn 256 times and more
+        if weights is not None or units.grouped:  # rows of a cluster may be drawn 256 times or more
             self._weights = np.ones(rows.size) if weights is None else weights[rows]
         self.sums = self._weights is not None
         stops = np.arange(1, -(-rows.size // (8 * WORD_BLOCK)) + 1) * (8 * WORD_BLOCK)
@@ -374,9 +374,9 @@ class CellCounter:
         return zero_bytes(0 if self._order is None else self._order.size)
 
     def count(self, times: Times, drawn: Times, counts: NDArray[Any]) -> Times:
-        """Write how many rows of each cell were drawn, or their weight, given how often each unit was.
+        """Write the number, or weight, of drawn rows of each cell, given the draws of the units.
 
-        Returns how often each row was, in the order of the cells.
+        Returns the draw count of each row, in the order of the cells.
         """
         if self._order is None:
             drawn = times
@@ -392,5 +392,5 @@ class CellCounter:
 
 
 def zero_bytes(n: int) -> Times:
-    """Return n zero bytes, and up to 7 more: whole words of 8."""
+    """Return n zero bytes, rounded up to whole words of 8."""
     return np.zeros(-(-n // 8) * 8, dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""What can be resampled: the one loop over replicates, values with rows left out, and draws of rows by the cell."""
+"""Samples that can be resampled: the loop over replicates, leave-out values, and draws of rows by cell."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from fastevals._kernels.random import stream_key
 Floats = NDArray[np.float64]
 Values = list[Floats]
 
-GROUPS = 160  # that rows are left out by, where there are more cells: of the acceleration's error it makes 0.0026
-CELLS_PER_TASK = 1 << 22  # cells that one task draws: about 10 ms
-MOST_PER_TASK, SLOW_PER_TASK = 256, 8  # replicates of one task, and of one with a metric that has no kernel
-DIGITS_OF_DRAWS = 50  # of weights: 3 bits are left for a draw of more than the rows
-LEAVE_OUT = np.uint64(2**63)  # a stream that no replicate has
+GROUPS = 160  # random groups to leave out if there are more cells; they add an error of 0.0026 to the acceleration
+CELLS_PER_TASK = 1 << 22  # cells drawn per task: about 10 ms
+MOST_PER_TASK, SLOW_PER_TASK = 256, 8  # replicates per task, and per task with a metric that has no kernel
+DIGITS_OF_DRAWS = 50  # bits of weights: 3 bits are left for draws of more rows
+LEAVE_OUT = np.uint64(2**63)  # a stream that no replicate uses
 
 
 class Sample:
-    """Rows in cells, or units with names, and metrics of a draw of them: the base of all samples.
+    """Rows in cells, or units with an identity, and metrics of a draw of them: the base of all samples.
 
-    A kind of sample says how to draw (`draws`) and how to measure a draw (`measure`); the loop over replicates and the
-    accelerations follow.
+    Subclasses define how to draw (`draws`) and how to measure a draw (`measure`). This class has the loop over
+    replicates and the accelerations.
     """
 
-    sizes: NDArray[Any]  # rows, or groups of rows, of each cell
-    strata: list[slice]  # cells of which as many rows as they have are drawn by themselves
+    sizes: NDArray[Any]  # rows, or clusters of rows, in each cell
+    strata: list[slice]  # cells that are drawn separately, keeping their number of rows
     labels: NDArray[Any] | None = None  # the classes of predicted labels, in the order of matrices
-    pos_label: Any = None  # the positive class, where there is one
-    class_sizes: tuple[int, int] | None = None  # positive and negative rows, where the sample is of scores
+    pos_label: Any = None  # the positive class, if there is one
+    class_sizes: tuple[int, int] | None = None  # positive and negative rows, if the sample has scores
 
-    # What each kind of sample defines ----------------------------------------------------------------------------
+    # What subclasses define ----------------------------------------------------------------------------
 
     def estimates(self) -> Values:
-        """Return each metric of the rows themselves."""
+        """Return each metric of the original rows."""
         raise NotImplementedError
 
     def workspace(self) -> Any:
@@ -49,7 +49,7 @@ class Sample:
         return None
 
     def draws(self, key: np.uint64, numbers: range, space: Any) -> Iterable[NDArray[Any]]:
-        """Return how many rows of each cell each replicate has; an array may be written anew for the next."""
+        """Yield the number of rows of each cell in each replicate; arrays may be reused for the next replicate."""
         raise NotImplementedError
 
     def measure(self, draws: Iterable[NDArray[Any]], n: int, space: Any) -> Values:
@@ -57,35 +57,35 @@ class Sample:
         raise NotImplementedError
 
     def task_size(self) -> int:
-        """Return the replicates of one task, by the data alone."""
+        """Return the replicates per task, which depend on the data only."""
         return max(1, min(CELLS_PER_TASK // max(self.sizes.size, 1), MOST_PER_TASK))
 
     def load(self, key: np.uint64) -> None:
-        """Load what replicates need: if Ctrl-C came while threads wait for the compiler, they might wait for ever."""
+        """Load what replicates need: threads waiting for the compiler could hang on Ctrl-C."""
         space = self.workspace()
         self.measure(self.draws(key, range(1), space), 1, space)
 
     def closed_form_acceleration(self, metric: int) -> NDArray[np.float64] | None:
-        """Return the acceleration of a metric whose values without one row have a closed form."""
+        """Return the acceleration of a metric whose leave-one-out values have a closed form."""
         return None
 
     def draw_groups(self, key: np.uint64, part: slice) -> Any:
-        """Return what tells `without_group` which of GROUPS random groups the rows of a stratum are in."""
+        """Return the assignment of a stratum's rows to GROUPS random groups, for `without_group`."""
         return key
 
     def without_group(self, key: Any, number: int, part: slice) -> NDArray[Any]:
-        """Return the rows of each cell of a stratum without a group of them."""
+        """Return the rows of each cell of a stratum, leaving out one group."""
         counts = np.empty_like(self.sizes[part])
         leave_group_out(self.sizes[part], key, GROUPS, number, counts)
         return counts
 
-    # What all share ----------------------------------------------------------------------------------------------
+    # What all samples share ------------------------------------------------------------------------------------------
 
     def replicates(self, n_resamples: int, key: np.uint64, *, progress: bool = False) -> Values:
-        """Draw as many rows as there are, again and again, and measure each draw.
+        """Repeatedly draw as many rows as there are, and measure each draw.
 
-        Returns an array of shape (n_resamples, ...) for each metric, NaN where undefined: the same bits whatever the
-        number of resamples and threads.
+        Returns an array of shape (n_resamples, ...) for each metric, NaN where undefined. The bits do not depend on the
+        number of resamples or threads.
         """
         size = self.task_size()
         self.load(key)
@@ -100,7 +100,7 @@ class Sample:
     def accelerations(self, key: np.uint64, metrics: Iterable[int]) -> dict[int, NDArray[np.float64]]:
         """Return BCa's acceleration of metrics.
 
-        Where there is no closed form, one row of each cell is left out, or random groups of rows where cells are many.
+        Without a closed form, it leaves out one row of each cell, or random groups of rows if there are many cells.
         """
         accelerations = {k: self.closed_form_acceleration(k) for k in metrics}
         if any(each is None for each in accelerations.values()):
@@ -112,7 +112,7 @@ class Sample:
         return {k: each for k, each in accelerations.items() if each is not None}
 
     def _one_left_out(self) -> list[Jackknife]:
-        """Return each metric without one row of each cell."""
+        """Return each metric, leaving out one row of each cell in turn."""
 
         def without(cell: int) -> NDArray[Any]:
             counts = self.sizes.copy()
@@ -125,11 +125,11 @@ class Sample:
         return [Jackknife(values, self.sizes[cells], strata) for values in self._measured_each(without, cells.tolist())]
 
     def _groups_left_out(self, key: np.uint64) -> list[Jackknife]:
-        """Return each metric without each of GROUPS random groups of each stratum's rows: the delete-a-group jackknife.
+        """Return each metric, leaving out each of GROUPS random groups per stratum: the delete-a-group jackknife.
 
-        Kott, P. S. (2001), "The Delete-a-Group Jackknife", Journal of Official Statistics 17, 521-526. A group's
-        influence is the sum of its rows', so their skewness over the root of their number is that of rows. What a
-        metric owes to a group's size alone, a straight line in it, is taken off: rows have all the same.
+        Kott, P. S. (2001), "The Delete-a-Group Jackknife", Journal of Official Statistics 17, 521-526. The influence of
+        a group is the sum over its rows, so the skewness of groups over the root of their number equals the skewness of
+        rows. The linear effect of the size of a group is subtracted, since rows all have the same size.
         """
         strata = [(k, part) for k, part in enumerate(self.strata) if self.sizes[part].any()]
         left = np.empty((len(strata), GROUPS))
@@ -164,65 +164,65 @@ class Sample:
 class WeightedDraws(Sample):
     """Cells of weighted rows: each row is drawn a Poisson number of times, of mean 1, and keeps its weight.
 
-    A cell of weight W whose squares add up to Q is drawn as a Poisson number of W^2 / Q rows of weight Q / W: right in
-    mean and variance, and exact where its rows weigh the same. That a draw has as many rows as there are only on
-    average is told by no metric of rates or shares.
+    A cell of weight W whose squared weights add up to Q is drawn as a Poisson number of rows, with mean W^2 / Q, of
+    weight Q / W. Mean and variance are right, and it is exact if its rows have equal weights. The number of drawn rows
+    equals the number of rows only on average, which does not affect metrics that are rates or shares.
     """
 
     def set_weights(self, weights: Floats, squares: Floats) -> None:
-        """Take the sums of weights, and of their squares, of each cell."""
+        """Set the sums of weights and squared weights of each cell."""
         units = np.divide(squares, weights, out=np.zeros_like(weights), where=weights > 0)
-        # Multiples of a power of 2, of which draws have exact sums: no class has a rest of rounding for a row.
+        # Multiples of a power of 2, so that sums of draws are exact: an empty class has no rounding residue.
         power = 2.0 ** (math.frexp(weights.sum())[1] - DIGITS_OF_DRAWS)
         self._units = np.ceil(units / power) * power
         self._rows = np.divide(weights, self._units, out=np.zeros_like(weights), where=self._units > 0)
         self.sizes, self.strata = weights, [slice(0, weights.size)]
 
     def task_size(self) -> int:
-        """Return the replicates of one task, by the data alone."""
+        """Return the replicates per task, which depend on the data only."""
         return table_size(self.sizes.size)
 
     def draws(self, key: np.uint64, numbers: range, space: Any) -> Iterator[NDArray[Any]]:
-        """Return the weight of each cell in each replicate."""
+        """Yield the weight of each cell in each replicate."""
         stream = batch_stream(key, numbers.start // self.task_size())
         for _ in numbers:
             yield stream.poisson(self._rows) * self._units
 
     def accelerations(self, key: np.uint64, metrics: Iterable[int]) -> dict[int, NDArray[np.float64]]:
-        """Return BCa's acceleration of metrics: random groups of rows are left out."""
+        """Return BCa's acceleration of metrics, leaving out random groups of rows."""
         left = self._groups_left_out(np.uint64(stream_key(key, LEAVE_OUT)))
         return {k: jackknife_acceleration(*left[k]) for k in metrics}
 
     def without_group(self, key: Any, number: int, part: slice) -> NDArray[Any]:
-        """Return the weight of each cell without a random group."""
+        """Return the weight of each cell, leaving out a random group."""
         rows = batch_stream(key, number).poisson(self._rows[part] / GROUPS)
         return np.asarray(np.maximum(self.sizes[part] - rows * self._units[part], 0.0))
 
 
 class Jackknife(NamedTuple):
-    """A metric with rows left out."""
+    """Values of a metric with rows left out."""
 
-    values: NDArray[np.float64]  # (n_cells, ...): without one row of each cell, or without each group of rows
-    times: NDArray[Any]  # (n_cells,): how often each value counts
+    values: NDArray[np.float64]  # (n_cells, ...): leaving out one row of each cell, or each group of rows
+    times: NDArray[Any]  # (n_cells,): multiplicity of each value
     strata: list[slice]  # the cells of each stratum
 
 
 def jackknife_acceleration(values: Floats, times: NDArray[Any], strata: Sequence[slice] = (slice(None),)) -> Floats:
-    """Return BCa's acceleration: a sixth of the skewness of the jackknife, over strata as SciPy adds them up.
+    """Return BCa's acceleration: a sixth of the skewness of the jackknife, combined over strata like SciPy.
 
     Parameters
     ----------
     values : ndarray of shape (n_cells, ...)
-        The metric without one row of each cell; what is undefined is left out.
+        The metric, leaving out one row of each cell; undefined values are dropped.
     times : ndarray of shape (n_cells,)
-        Rows of the cells: each has that value.
+        Number of rows in each cell, which share the value.
     strata : sequence of slice
         The cells of each stratum.
 
     Returns
     -------
     ndarray of shape (...)
-        0 if all values are equal, up to what is less than a normal float.
+        The acceleration; 0 if all values are equal, or differ by less than a normal float.
     """
     columns = values.reshape(values.shape[0], -1).T
     accelerations = [_acceleration(column, times, strata) for column in columns]
@@ -235,23 +235,23 @@ def _acceleration(values: Floats, times: NDArray[Any], strata: Sequence[slice]) 
         cells = list(_defined_cells(values, times, part))
         n = float(sum(t.sum() for _, t in cells))
         if not cells or min(v.min() for v, _ in cells) == max(v.max() for v, _ in cells):
-            continue  # of values that are all equal, no influence
+            continue  # all values are equal: no influence
         mean, share = float(sum((t * v).sum() for v, t in cells)) / n, 1 - 1 / n
         unit = max(unit, *(float(np.abs(v - mean).max()) * share for v, _ in cells))
         influences.append((cells, mean, share))
-    if unit < np.finfo(np.float64).tiny:  # which can't be divided by; also without influences
+    if unit < np.finfo(np.float64).tiny:  # not a divisor; also if there are no influences
         return 0.0
     squares, cubes = 0.0, 0.0
     for cells, mean, share in influences:
         for v, t in cells:
-            influence = (mean - v) * (share / unit)  # in a unit, so that cubes neither over- nor underflow
+            influence = (mean - v) * (share / unit)  # scaled, so that cubes neither overflow nor underflow
             weighted = t * influence**2
             squares, cubes = squares + float(weighted.sum()), cubes + float((weighted * influence).sum())
     return cubes / (6 * squares**1.5) if squares > 0 else 0.0
 
 
 def _defined_cells(values: Floats, times: NDArray[Any], part: slice) -> Iterator[tuple[Floats, Floats]]:
-    """Return values and times of a stratum, where it has any, in blocks."""
+    """Yield the defined values of a stratum and their multiplicities, in blocks."""
     start, stop, _ = part.indices(values.size)
     for block in blocks(slice(start, stop)):
         v, t = values[block], times[block]
@@ -263,7 +263,7 @@ def _defined_cells(values: Floats, times: NDArray[Any], part: slice) -> Iterator
 
 
 def _linear_part(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the straight line through points, in its deviation from the mean; 0 where y is NaN."""
+    """Return the fitted line through points, minus its mean; 0 where y is NaN."""
     x = (x - x.mean()).reshape(-1, *[1] * (y.ndim - 1))
     defined = np.isfinite(y)
     x, y = np.where(defined, x, 0.0), np.where(defined, y, 0.0)
@@ -278,16 +278,16 @@ Counts = NDArray[np.uint16] | NDArray[np.int32] | NDArray[np.int64]
 
 
 class CellSampler:
-    """Rows in cells; a draw takes as many rows as there are, with replacement, and counts them by cell.
+    """Draws as many rows as there are, with replacement, and counts them by cell.
 
-    Cells of few rows are drawn by pieces of them, at a cost that grows with rows; cells of many a binomial each.
+    Small cells are drawn in pieces, at a cost that grows with the rows; large cells are drawn as binomials.
 
     Parameters
     ----------
     sizes : ndarray of int of shape (n_cells,)
         Rows of each cell.
     rate : float, optional
-        Mean of a row's Poisson count, below 1; 0 draws all rows one by one. What is drawn has the same distribution.
+        Mean of a row's Poisson count, below 1; 0 draws all rows one by one. The distribution of draws is the same.
     """
 
     __slots__ = ("_cells", "_guides", "_large", "_shift", "_starts", "_tables", "n", "sizes")
@@ -306,7 +306,7 @@ class CellSampler:
         self._starts = np.append(0, ends)[self._cells]
 
     def draw(self, key: np.uint64, counts: Counts) -> None:
-        """Write how many rows of each cell a draw takes: exactly multinomial, the same for the same key."""
+        """Write the number of drawn rows of each cell: exactly multinomial, and fixed by the key."""
         if self._large:
             draw_binomials(self.sizes, self.n, key, counts)
             return
@@ -317,24 +317,22 @@ class CellSampler:
         return f"CellSampler({self.sizes.size} cells, {self.n} rows)"
 
 
-MANY_ROWS = 500  # of a cell on average, from which a binomial each is faster: 50 ns; of pieces it is 0.1 a row
-TOTAL_SIGMAS = (
-    2.0  # a Poisson total is above n in 2 % of tries, and leaves 2 standard deviations of rows to draw one by one
-)
+MANY_ROWS = 500  # mean rows per cell above which binomials are faster: 50 ns per cell, against 0.1 per row
+TOTAL_SIGMAS = 2.0  # the Poisson total exceeds n in 2 % of tries, and leaves 2 standard deviations of rows
 FEWEST_ROWS = 16  # rows; fewer are drawn one by one
-CELLS_PER_BLOCK = 16  # that the index from a row to its cell leaves to be walked through
+CELLS_PER_BLOCK = 16  # cells to scan after the index from a row to its cell
 
 
 def usual_rate(n: int) -> float:
-    """Return the mean of a row's Poisson count that makes draws of n rows the fastest; 0 for few rows."""
+    """Return the mean Poisson count per row for which draws of n rows are fastest; 0 for few rows."""
     return 1 - TOTAL_SIGMAS / math.sqrt(n) if n >= FEWEST_ROWS else 0.0
 
 
 @lru_cache(maxsize=8)
 def poisson_tables(rate: float) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
-    """Return, for cells of 0 up to `LARGEST_PIECE` rows, cumulative probabilities (of 2**-64, less one) and guides.
+    """Return cumulative probabilities (in units of 2**-64, minus 1) and guides, for cells of 0 to `LARGEST_PIECE` rows.
 
-    Only ratios of probabilities matter for what is drawn, given the total: 53 bits of them are exact.
+    Given the total, draws depend only on ratios of probabilities, of which 53 bits are exact.
     """
     if not rate:
         return np.empty((0, 0), dtype=np.uint64), np.empty((0, 0), dtype=np.uint8)
@@ -351,37 +349,37 @@ def poisson_tables(rate: float) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
     return tables, guides.astype(np.uint8)
 
 
-RARE = 1e-12  # chances below it are drawn as Poisson's, for NumPy before 2.4 lost them beside 1: no one could tell
-CELLS_TOGETHER = 1 << 18  # cells drawn together
-MOST_TOGETHER = 5000  # replicates drawn together, half the usual number
+RARE = 1e-12  # smaller probabilities are drawn as Poisson: NumPy before 2.4 lost them
+CELLS_TOGETHER = 1 << 18  # cells drawn in one batch
+MOST_TOGETHER = 5000  # replicates drawn in one batch, half the usual number
 
 
 def draw_tables(sizes: NDArray[np.int64], strata: Iterable[slice], number: int, key: np.uint64) -> NDArray[np.int64]:
-    """Draw from each stratum as many rows as it has, with replacement, and count them anew.
+    """Draw from each stratum as many rows as it has, with replacement, and count them by cell.
 
     Parameters
     ----------
     sizes : ndarray of int64 of shape (n_cells,)
         Rows of each cell.
     strata : iterable of slice
-        Cells that are drawn from by themselves.
+        Cells that are drawn separately.
     number : int
-        Of the batch of `table_size` replicates: what is drawn depends on that size.
+        Number of the batch of `table_size` replicates; draws depend on that size.
     key : uint64
-        Of the stream.
+        Key of the random stream.
 
     Returns
     -------
     ndarray of int64 of shape (table_size, n_cells)
-        Exactly multinomial.
+        Exactly multinomial counts.
     """
     size = table_size(sizes.size)
-    drawn = np.zeros((sizes.size, size), dtype=np.int64)  # sums over cells then run along replicates
+    drawn = np.zeros((sizes.size, size), dtype=np.int64)  # so that sums over cells run along replicates
     stream = batch_stream(key, number)
     for part in strata:
         stratum, out = sizes[part], drawn[part]
         left, rows = int(stratum.sum()), np.full(size, stratum.sum())
-        # A binomial a cell, the rarest first: no rounding of a large share falls on a small one, or on an empty cell.
+        # One binomial per cell, rarest first, so that rounding of large shares does not affect small or empty cells.
         for cell in np.argsort(stratum, kind="stable")[np.count_nonzero(stratum == 0) :].tolist():
             n = int(stratum[cell])
             out[cell] = _binomial(stream, rows, n / left) if n < left else rows
@@ -390,19 +388,19 @@ def draw_tables(sizes: NDArray[np.int64], strata: Iterable[slice], number: int, 
 
 
 def table_size(n_cells: int) -> int:
-    """Return the number of replicates that are drawn together, by the cells alone."""
+    """Return the number of replicates per batch, which depends on the cells only."""
     return max(1, min(CELLS_TOGETHER // max(n_cells, 1), MOST_TOGETHER))
 
 
 def leave_out_table(sizes: NDArray[Any], number: int, key: np.uint64, n_groups: int) -> NDArray[Any]:
-    """Return the rows of each cell without a random group of them, one of so many."""
+    """Return the rows of each cell, leaving out one of the given number of random groups."""
     stream = batch_stream(key, number, 1)
     left_out = stream.binomial(sizes.astype(np.int64), 1 / n_groups)
     return np.asarray(sizes - left_out.astype(sizes.dtype))
 
 
 def _binomial(stream: np.random.Generator, n: NDArray[np.int64], chance: float) -> NDArray[np.int64]:
-    """Draw numbers of successes, of a chance that may be tiny: Poisson's distribution is within it of the binomial."""
+    """Draw binomial numbers of successes; tiny probabilities use the Poisson distribution, which is as close."""
     return stream.binomial(n, chance) if chance >= RARE else np.minimum(stream.poisson(n * chance), n)
 
 

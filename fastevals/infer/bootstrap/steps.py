@@ -1,4 +1,4 @@
-"""Steps of the ROC staircase, as few as metrics need: the cells of which replicates of rankings are drawn and swept."""
+"""Steps of the ROC staircase, as few as the metrics need: the cells that replicates of rankings draw and sweep."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from fastevals.measure.registry import Detail
 
 
 class SortedRows(NamedTuple):
-    """Rows in the order of their cells: positives first, each class from the highest score down."""
+    """Rows in the order of their cells: positives first, each class by descending score."""
 
     scores: NDArray[Any]
     negative: NDArray[np.bool_]
     weights: NDArray[np.float64] | None = None
 
     def at_the_highest_score(self, times: Times) -> float:
-        """Return how many drawn rows share the highest score drawn, or their weight."""
+        """Return the number, or weight, of drawn rows that share the highest score drawn."""
         drawn = np.flatnonzero(times[: self.scores.size])
         if not drawn.size:
             return 0.0
@@ -35,24 +35,24 @@ class SortedRows(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Steps:
-    """Steps of the ROC staircase from the highest threshold down, as few as metrics need.
+    """Steps of the ROC staircase by descending threshold, as few as the metrics need.
 
-    Thresholds that no metric tells apart are one step: all between two fixed thresholds, positives and the negatives
-    after them up to the next corner of the polyline, or negatives between two thresholds with positives (`Detail`).
+    Thresholds that no metric distinguishes form one step: all thresholds between two fixed ones; positives with the
+    negatives after them, up to the next corner of the polyline; or negatives between positives (`Detail`).
     """
 
-    sizes: NDArray[Any]  # (2, n_steps) positives and negatives, in the least type that holds what may be drawn
-    tied: NDArray[np.bool_]  # whether a step is one threshold; if not, its positives come first
-    cuts: tuple[int, ...]  # steps above each threshold that is fixed beforehand
-    thresholds: NDArray[np.float64] | None  # of the steps, where their values count
-    step_by_row: NDArray[np.int32]  # of each row of the threshold counts but row 0; empty unless needed
+    sizes: NDArray[Any]  # (2, n_steps) positives and negatives, in the smallest dtype for draw counts
+    tied: NDArray[np.bool_]  # whether a step is a single threshold; otherwise its positives come first
+    cuts: tuple[int, ...]  # steps above each fixed threshold
+    thresholds: NDArray[np.float64] | None  # thresholds of the steps, if their values matter
+    step_by_row: NDArray[np.int32]  # step of each row of the threshold counts except row 0; empty unless needed
 
     def cells(self, ranks: NDArray[np.intp], negative: NDArray[np.bool_]) -> NDArray[Any]:
-        """Return the cells of rows by the number of their distinct score, and their class."""
+        """Return the cells of rows, given the rank of their score and their class."""
         return np.asarray(self.step_by_row[1 + ranks] + negative * self.tied.size)
 
     def sorted_cells(self) -> SortedRows:
-        """Return the cells themselves, of steps whose thresholds count."""
+        """Return the cells as rows, for steps whose thresholds matter."""
         assert self.thresholds is not None
         return SortedRows(np.tile(self.thresholds, 2), np.repeat([False, True], self.tied.size))
 
@@ -60,7 +60,7 @@ class Steps:
     def from_counts(
         cls, counts: ThresholdCounts, detail: Detail, cut_rows: Sequence[int] = (), *, rows: bool = False
     ) -> Steps:
-        """Merge thresholds to steps; `cut_rows` are the last rows of counts above the thresholds that are fixed."""
+        """Merge thresholds to steps; `cut_rows` are the last rows of counts above each fixed threshold."""
         last = counts.thresholds.size - 1
         ends, place = np.unique(np.asarray(cut_rows, dtype=np.int64), return_inverse=True)
         step_by_row = np.zeros(last + 1 if rows else 0, dtype=np.int32)
@@ -81,7 +81,7 @@ class Steps:
         return cls(sizes, tied, tuple(cut_steps[place].tolist()), values, step_by_row)
 
     def threshold_counts(self, counts: NDArray[Any]) -> ThresholdCounts:
-        """Return a replicate's curve, of what `counts` has of each cell; ranks stand for thresholds of no value."""
+        """Return the curve of a replicate from its counts per cell; thresholds without a value are ranks."""
         positives, negatives = counts
         wide = np.float64 if counts.dtype.kind == "f" else np.int64
         tps, fps = np.cumsum(positives, dtype=wide), np.cumsum(negatives, dtype=wide)
@@ -97,11 +97,11 @@ class Steps:
         )
 
 
-CELL_ROWS = 1 << 14  # rows of a cell of which 4 times as many are never drawn: the chance is below 1e-10,000
+CELL_ROWS = 1 << 14  # cells of so many rows are never drawn 4 times as often: the probability is below 1e-10,000
 
 
 def _count_dtype(counts: ThresholdCounts, largest: float) -> type[np.generic]:
-    """Return the least type that holds what is drawn of a cell, of which the largest has so many rows."""
+    """Return the smallest dtype for the draw counts of cells of at most `largest` rows."""
     if counts.tps.dtype.kind == "f":
         return np.float64
     if largest <= CELL_ROWS:

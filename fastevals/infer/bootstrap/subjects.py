@@ -1,4 +1,4 @@
-"""From a subject, as users pass it, and the specs of metrics to a sample that can be resampled."""
+"""Make a sample that can be resampled from a user's subject and metric specs."""
 
 from __future__ import annotations
 
@@ -46,15 +46,14 @@ from fastevals.measure.metric_specs import ranking_metric
 from fastevals.measure.ranking.base import BaseRanking
 from fastevals.measure.ranking.ranking import Ranking
 
-# Cells of predictions, squared, of as many rows, above which it is faster to draw the rows: the more cells, the fewer
-# replicates are drawn with one call for each. Drawn as counts and as rows a replicate took 6 and 7 us with 57 cells of
-# 300 rows, 0.10 and 0.05 ms with 944 of 30,000, 9.4 and 9.5 ms with 10,000 of 3,000,000; 8 and 0.7 ms with 8,923 of
-# 300,000.
+# Squared number of cells of predictions, per row, above which drawing rows is faster: with more cells, one call draws
+# fewer replicates. A replicate took, as counts and as rows: 6 and 7 us with 57 cells of 300 rows, 0.10 and 0.05 ms with
+# 944 of 30,000, 9.4 and 9.5 ms with 10,000 of 3,000,000, and 8 and 0.7 ms with 8,923 of 300,000.
 MANY_CELLS = 16
 
 
 class SamplingDesign(NamedTuple):
-    """How rows are drawn: options that go with them, not yet checked."""
+    """Options of how rows are drawn, not yet checked."""
 
     groups: Any = None
     sample_weight: Any = None
@@ -66,9 +65,9 @@ class SamplingDesign(NamedTuple):
 def make_sample(
     subject: Any, specs: MetricSpecs, design: SamplingDesign, *, coarse: bool = False, name: str = "subject"
 ) -> Sample:
-    """Return the sample of a subject that the metrics are computed from.
+    """Return the sample of a subject, from which the metrics are computed.
 
-    `coarse` says that few cells are drawn, since the rows are not there, `name` what errors call the subject.
+    `coarse` draws few cells, for subjects without rows; errors call the subject `name`.
     """
     if isinstance(subject, WeightedMatrix):
         if design.stratified:
@@ -125,7 +124,7 @@ def _sample_scores(y_true: Any, y_score: Any, specs: MetricSpecs, design: Sampli
 def make_score_sample(
     y_true: Any, scores: Mapping[str, Any], specs: MetricSpecs, design: SamplingDesign, *, one_model: bool = False
 ) -> ModelsSample:
-    """Return the sample of models' scores on the same rows; errors call each array by its key."""
+    """Return the sample of scores of models on the same rows; errors call each array by its key."""
     labels, scores = SCORES.read(y_true, scores, design.pos_label)
     weights, groups, kept, unit = _weights_and_groups(labels.values, design, labels.values == labels.positive)
     if kept is not None:
@@ -145,10 +144,10 @@ def make_score_sample(
 def _weights_and_groups(
     y_true: NDArray[Any], design: SamplingDesign, positive: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[np.float64] | None, Any, NDArray[Any] | None, float]:
-    """Check weights and groups against the rows; return them for rows of weight above zero, and those rows if not all.
+    """Check weights and groups; return both for rows with a positive weight, and these rows unless they are all.
 
-    Weights are in a unit, returned last, in which products of two sums, one of positive rows, neither overflow nor
-    vanish.
+    Weights are scaled to a unit, returned last, so that products of two sums, one of them over positive rows, neither
+    overflow nor underflow.
     """
     weights, groups, kept, unit = None, None, None, 1.0
     if design.groups is not None:
@@ -159,7 +158,7 @@ def _weights_and_groups(
         check_same_length(y_true=y_true, sample_weight=weights)
         unit = usual_unit(weights, positive)
         weights = weights if unit == 1 else weights * unit
-        if not weights.all():  # or some vanish beside others
+        if not weights.all():  # or if some vanish next to others
             kept = weights != 0
             weights, groups = weights[kept], None if groups is None else groups[kept]
     return weights, groups, kept, unit
@@ -191,7 +190,7 @@ def _sample_labels(y_true: Any, y_pred: Any, specs: MetricSpecs, design: Samplin
 def make_prediction_sample(
     true: NDArray[Any], models: Mapping[str, NDArray[Any]], specs: MetricSpecs, design: SamplingDesign
 ) -> Sample:
-    """Return the sample of classes that models predict on the same rows; arrays as for `count_joint_cells`."""
+    """Return the sample of predicted classes of models on the same rows; arrays are as for `count_joint_cells`."""
     metrics = LABELS.metrics(specs)
     weights, groups, kept, _ = _weights_and_groups(true, design)
     if kept is not None:
@@ -217,7 +216,7 @@ def _sample_targets(y_true: Any, y_pred: Any, specs: MetricSpecs, design: Sampli
 def make_target_sample(
     y_true: Any, predictions: Mapping[str, Any], specs: MetricSpecs, design: SamplingDesign, *, one_model: bool = False
 ) -> TargetSample:
-    """Return the sample of numbers that models predict of the same rows; errors call each array by its key."""
+    """Return the sample of predicted numbers of models on the same rows; errors call each array by its key."""
     if design.stratified or design.pos_label is not None:
         raise ValueError("stratified and pos_label go with classes, but the metrics asked for are of targets")
     metrics = TARGETS.metrics(specs)
@@ -233,7 +232,7 @@ def make_target_sample(
 
 
 def _repeated(y_true: Any, predictions: Any, design: SamplingDesign) -> tuple[Any, Any, SamplingDesign]:
-    """Repeat rows, and their groups, once for each copy."""
+    """Repeat rows, and their clusters, once per copy."""
     copies = as_frequencies("frequency_weight", design.frequency_weight)
     arrays = {"y_true": as_vector("y_true", y_true), "predictions": as_vector("predictions", predictions)}
     if design.groups is not None:
@@ -246,7 +245,7 @@ def _repeated(y_true: Any, predictions: Any, design: SamplingDesign) -> tuple[An
 
 
 def _check_rows(name: str, subject: Any, values: Any) -> None:
-    """Raise unless counts are of rows, and not empty."""
+    """Raise unless the counts are unweighted and not empty."""
     counts = np.asarray(values)
     if counts.dtype.kind == "f" and (not isinstance(subject, BaseRanking) or subject._squares is None):
         refuse_weighted(name, subject)

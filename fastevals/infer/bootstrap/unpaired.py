@@ -1,4 +1,4 @@
-"""The bootstrap of two subjects that share no rows: how sure the difference of a metric is."""
+"""The bootstrap of two subjects that share no rows: intervals of the difference in a metric."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from fastevals.measure.ranking.ranking import doubt_of_difference, least_extreme
 from fastevals.measure.registry import UNBOUNDED
 from fastevals.results import EXTREMENESS, Alternative, ResampledByMetric, V, format_estimates, number_or_array
 
-OTHER = np.uint64(2)  # the stream of the reference's replicates
+OTHER = np.uint64(2)  # the random stream of the reference
 
 
 def bootstrap_unpaired(
@@ -46,28 +46,28 @@ def bootstrap_unpaired(
     keep_distribution: bool = False,
     progress: bool = False,
 ) -> UnpairedResult:
-    """Compute intervals of the differences of metrics between two sets of rows, of which none is in both.
+    """Compute intervals of the differences in metrics between two disjoint sets of rows.
 
-    Each is drawn from by itself, as `bootstrap` does: today's rows against yesterday's, one hospital's against
-    another's. Models on the same rows are compared by `compare_rankings`, which knows how they vary together.
+    Each set is resampled separately, as in `bootstrap`: today's rows against yesterday's, or one hospital's against
+    another's. For models on the same rows use `compare_rankings`, which accounts for their correlation.
 
     Parameters
     ----------
     subject, reference : Ranking, RankingSummary, ThresholdCounts, ConfusionMatrix, or pair (y_true, y_score or y_pred)
-        What is measured, and what it is compared with. They need not be of one kind. What summaries leave in doubt
-        makes intervals wider, and p-values those of the least difference that they leave open.
+        The data and the data to compare it with; they may be of different kinds. The doubt of summaries widens
+        intervals, and p-values are for the smallest difference consistent with it.
     metrics : str, `metric(...)`, function, a sequence of these, or a mapping of names to them
         As for `bootstrap`.
     n_resamples : int
-        Number of replicates of each.
+        Number of replicates of each subject.
     confidence_level : float in (0, 1)
-        Of the intervals, each by itself.
+        Confidence level of each interval (not simultaneous).
     method : {"BCa", "percentile", "basic", "normal"}
-        Of the intervals, as for `bootstrap`.
+        Interval method, as for `bootstrap`.
     alternative : {"two-sided", "less", "greater"}
         The claim to test: the differences are not 0, are negative, or are positive.
     stratified : bool
-        Draw as many rows of each class as there are of it.
+        Keep the number of rows of each class in every replicate.
     pos_label : label, optional
         The positive class of pairs.
     rng, keep_distribution, progress
@@ -90,11 +90,11 @@ def bootstrap_unpaired(
 
     Notes
     -----
-    Replicates of the subject are those that `bootstrap` draws with the same seed. The p-value is the share of
-    replicates that deviate from the difference by as much as it is from 0, the data's own among them: the smallest is 1
-    over one more than their number. The acceleration of BCa is that of a difference of independent estimates, of their
-    own and their standard errors [1]_. Of metrics that are the best of many (see `bootstrap`) "BCa" stands for
-    percentiles less the replicates' median deviation, as there, on the metric's own scale.
+    The replicates of the subject equal those of `bootstrap` with the same seed. The p-value is the share of replicates,
+    including the data, that deviate from the difference by at least its distance from 0; the smallest possible one is
+    1 / (n + 1) for n replicates. The acceleration of BCa combines the accelerations and standard errors of two
+    independent estimates [1]_. For metrics that are maxima (see `bootstrap`), "BCa" stands for percentiles minus the
+    median deviation of the replicates, as there, but on the metric's own scale.
 
     References
     ----------
@@ -151,28 +151,28 @@ class UnpairedResult(ResampledByMetric["UnpairedDifference"]):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UnpairedDifference(Estimate[V]):
-    """A metric of the subject less that of the reference: floats, or arrays where the metric gives an array.
+    """The metric of the subject minus the metric of the reference: floats, or arrays if the metric is an array.
 
     Attributes
     ----------
     value : float or ndarray
         The difference.
     confidence_interval : Interval
-        Of the difference.
+        Interval of the difference.
     standard_error : float or ndarray
-        Standard deviation of the differences of replicates.
+        Standard deviation of the differences of the replicates.
     bias : float or ndarray
-        Mean of the differences of replicates less the value.
+        Mean of the differences of the replicates minus the value.
     n_undefined : int or ndarray
-        Replicates in which the metric is undefined for one of the two: they are left out.
+        Number of replicates in which the metric is undefined for one of the two; they are dropped.
     bootstrap_distribution : ndarray of shape (n_resamples, ...) or None
         All differences of replicates, NaN where undefined; None unless asked for.
     caution : str
-        As of an `Estimate`.
+        As for an `Estimate`.
     pvalue : float or ndarray
-        Of no difference.
+        p-value of no difference.
     subject, reference : Estimate
-        The metric of each.
+        The metric of each subject.
     """
 
     pvalue: V = field(kw_only=True)
@@ -191,7 +191,7 @@ class UnpairedDifference(Estimate[V]):
 
 
 class _Side(NamedTuple):
-    """One of the two, and its replicates."""
+    """One of the two subjects, and its replicates."""
 
     name: str
     sample: Sample
@@ -201,7 +201,7 @@ class _Side(NamedTuple):
     accelerations: dict[int, Any]
 
     def estimate(self, label: str, spec: Any, k: int, settings: BootstrapSettings, *, keep: bool) -> Estimate:
-        """Return the estimate of a metric, as `bootstrap` does."""
+        """Return the estimate of a metric, as from `bootstrap`."""
         return make_estimate(
             f"{label} of {self.name}", spec, self.values[k], self.replicates[k], self.accelerations.get(k, 0.0),
             settings, keep=keep, class_sizes=self.sample.class_sizes, doubt=self.doubts.get(label, NO_DOUBT),
@@ -211,12 +211,12 @@ class _Side(NamedTuple):
 def _difference(
     label: str, spec: Any, k: int, sides: list[_Side], settings: BootstrapSettings, *, keep: bool
 ) -> UnpairedDifference:
-    """Return the difference of the two sides' metric number k."""
+    """Return the difference of the two sides in metric number k."""
     of_subject, of_reference = (side.estimate(label, spec, k, settings, keep=keep) for side in sides)
     shapes = [side.values[k].shape for side in sides]
     if shapes[0] != shapes[1]:
-        raise ValueError(f"reference must give as many values of {label} as subject, {shapes[0]}, got {shapes[1]}")
-    with np.errstate(invalid="ignore"):  # of infinite ones
+        raise ValueError(f"reference must have as many values of {label} as subject, {shapes[0]}, got {shapes[1]}")
+    with np.errstate(invalid="ignore"):  # infinite values
         values = np.asarray(sides[0].values[k] - sides[1].values[k], dtype=np.float64)
         replicates = sides[0].replicates[k] - sides[1].replicates[k]
     doubt = doubt_of_difference(*(side.doubts.get(label, NO_DOUBT) for side in sides))
@@ -239,7 +239,7 @@ def _difference(
 
 
 def _joint_acceleration(k: int, sides: list[_Side], *estimates: Estimate) -> Any:
-    """Return BCa's acceleration of a difference: a sixth of its skewness, from those of the two and their errors."""
+    """Return BCa's acceleration of a difference, from the accelerations and standard errors of the two sides."""
     errors = [np.asarray(each.standard_error, dtype=np.float64) for each in estimates]
     cubes = [side.accelerations.get(k, 0.0) * error**3 for side, error in zip(sides, errors, strict=True)]
     squares = errors[0] ** 2 + errors[1] ** 2
@@ -248,13 +248,13 @@ def _joint_acceleration(k: int, sides: list[_Side], *estimates: Estimate) -> Any
 
 
 def _pvalue(replicates: Floats, value: float, doubt: Doubt, alternative: Alternative) -> float:
-    """Return the share of replicates that deviate from a difference by as much as it is from 0."""
+    """Return the share of replicates that deviate from a difference by at least its distance from 0."""
     side = EXTREMENESS[alternative]
     defined = replicates[np.isfinite(replicates)]
     return share_as_extreme(side(defined - value), float(side(least_extreme(value, doubt, alternative))))
 
 
 def _check_same_classes(labels: Any, others: Any) -> None:
-    """Raise unless matrices are of the same classes."""
+    """Raise unless both sides have the same classes."""
     if labels is not None and others is not None and not np.array_equal(labels, others):
         raise ValueError(f"reference must have the classes of subject, {show(labels)}, got {show(others)}")

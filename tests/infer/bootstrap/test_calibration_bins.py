@@ -130,7 +130,7 @@ def test_summaries_say_which_bins_they_keep() -> None:
     for bins in ({"n_bins": 10}, {"strategy": "quantile"}):
         with pytest.raises(ValueError, match=r"n_bins must be 15 and strategy 'uniform', as kept, got .*n_bins=\.\.\."):
             kept.expected_calibration_error(**bins)
-    with pytest.raises(ValueError, match=r"error\(n_bins=15\): count it with a ProbabilitySummary"):
+    with pytest.raises(ValueError, match=r"error\(n_bins=15\): also count rows with a ProbabilitySummary"):
         fastevals.bootstrap(ranges, metric("ece", n_bins=15), n_resamples=19)
     exact = scale.RankingSummary()
     exact.update(Y, P)

@@ -249,7 +249,7 @@ def test_what_is_paired_says_that_summaries_are_not(call: str) -> None:
         ),
         (
             ConfusionMatrix([[4, 1], [2, 3]]), ConfusionMatrix([[[4, 1], [2, 3]]]), "accuracy", {},
-            r"reference must give as many values of accuracy as subject, \(\), got \(1,\)",
+            r"reference must have as many values of accuracy as subject, \(\), got \(1,\)",
         ),
     ],
 )  # fmt: skip
