@@ -169,7 +169,7 @@ def confidence_band(
     if method is not None:
         check_choice("method", method, BandMethod)
         if kind == "pointwise":
-            raise ValueError(f"method goes with a simultaneous band, got {method!r} with kind='pointwise'")
+            raise ValueError(f"method applies only to a simultaneous band, got {method!r} with kind='pointwise'")
     how = method or ("studentised" if kind == "simultaneous" else "bootstrap")
     level, alpha = check_confidence_level(confidence_level)
     n_resamples = check_integer("n_resamples", n_resamples, low=1, high=MAX_RESAMPLES)

@@ -253,7 +253,7 @@ def test_ends_are_exact_and_within_bounds(method: Any, alternative: Any, level: 
         (BINARY, "recall", {"average": "mean"}, "average must be one of 'binary', None, 'micro'; got 'mean'"),
         (BINARY, "recall", {"average": "macro"}, "average='macro' is a mean of proportions, not .* use bootstrap"),
         (THREE, "accuracy", {"average": "weighted"}, "average='weighted' is a mean .* not .* use bootstrap"),
-        (THREE, "accuracy", {"average": None}, "average goes with metrics of a class, but accuracy .* got None"),
+        (THREE, "accuracy", {"average": None}, "average applies only to metrics of a class, not to accuracy; got None"),
         (THREE, "recall", {}, "average='binary' needs 2 classes, got 3; choose one of None, 'micro'"),
         (THREE, "specificity", {"average": "micro"}, "average='micro' of specificity counts a row up to 2 times"),
         (ConfusionMatrix([[1, 0.5], [2, 3]]), "recall", {}, "matrix must count rows, but has weights"),

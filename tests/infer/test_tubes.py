@@ -208,6 +208,6 @@ def test_the_method_is_named():
     with pytest.raises(ValueError, match="method must be one of 'studentised', 'kolmogorov'; got 'studentized'"):
         confidence_band(example(), method="studentized")
     with pytest.raises(
-        ValueError, match="method goes with a simultaneous band, got 'kolmogorov' with kind='pointwise'"
+        ValueError, match="method applies only to a simultaneous band, got 'kolmogorov' with kind='pointwise'"
     ):
         confidence_band(example(), kind="pointwise", method="kolmogorov")

@@ -88,5 +88,5 @@ def test_delong_of_counts_is_that_of_their_rows() -> None:
     np.testing.assert_allclose(delong(many).covariance * 2**20, delong(few).covariance, rtol=1e-4)
     with pytest.raises(ValueError, match="scores must be given with labels; got none, with a list"):
         delong([0, 1])
-    with pytest.raises(ValueError, match="pos_label goes with y_true and scores, got it with a Ranking"):
+    with pytest.raises(ValueError, match="pos_label requires y_true and scores; got it with a Ranking"):
         delong(Ranking(y, s), pos_label=1)

@@ -79,7 +79,7 @@ def make_sample(
             if getattr(design, option) is not None:
                 known = ", which has its own" if option == "pos_label" else ""
                 raise ValueError(
-                    f"{option} goes with rows: pass the pair (y_true, y_score or y_pred), not a {type_name}{known}"
+                    f"{option} requires rows: pass the pair (y_true, y_score or y_pred), not a {type_name}{known}"
                 )
         counts = subject.counts
         _check_rows(name, subject, counts if isinstance(counts, np.ndarray) else counts.cells(-1))

@@ -174,7 +174,7 @@ def _delong_of_counts(subject: Any, beside: dict[str, Any]) -> DelongResult:
     """Return DeLong's variance of the AUC of a ranking, counts or a summary with doubt."""
     for name, value in beside.items():
         if value is not None:
-            raise ValueError(f"{name} goes with y_true and scores; got it with a {type(subject).__name__}")
+            raise ValueError(f"{name} requires y_true and scores; got it with a {type(subject).__name__}")
     ranking = as_ranking("y_true", subject)
     if not isinstance(ranking, BaseRanking):
         refuse_summaries("y_true", subject)

@@ -488,4 +488,4 @@ def _as_paired_counts(name: str, values: Any) -> NDArray[np.int64]:
 def _check_two_sided(method: str, alternative: Alternative, reason: str, others: str) -> None:
     """Raise if a side is asked for and the test is two-sided only."""
     if alternative != "two-sided":
-        raise ValueError(f"alternative={alternative!r} goes with {others}; {method} is two-sided, because {reason}")
+        raise ValueError(f"alternative={alternative!r} requires {others}; {method} is two-sided, because {reason}")

@@ -240,7 +240,7 @@ def test_what_is_paired_says_that_summaries_are_not(call: str) -> None:
         (TODAY, 3, "roc_auc", {}, "reference must be a Ranking, ThresholdCounts, a ConfusionMatrix or a pair .* got 3"),
         ("x", TODAY, "roc_auc", {}, "subject must be a Ranking"),
         (TODAY, YESTERDAY, "accuracy", {}, "accuracy of scores needs one threshold"),
-        (TODAY, YESTERDAY, "roc_auc", {"pos_label": 1}, "pos_label goes with rows"),
+        (TODAY, YESTERDAY, "roc_auc", {"pos_label": 1}, "pos_label requires rows"),
         (TODAY, YESTERDAY, "roc_auc", {"method": "bca"}, "method must be one of"),
         (TODAY, RankingSummary(), "roc_auc", {}, "reference has no rows to draw from"),
         (

@@ -317,7 +317,7 @@ def test_bad_table(table: Any, message: str) -> None:
     [
         ({"method": "chi2"}, "method must be one of 'exact', 'mid-p', 'corrected', 'uncorrected'; got 'chi2'"),
         ({"alternative": "more"}, "alternative must be one of"),
-        ({"method": "corrected", "alternative": "less"}, "alternative='less' goes with method='exact' or 'mid-p'"),
+        ({"method": "corrected", "alternative": "less"}, "alternative='less' requires method='exact' or 'mid-p'"),
         ({"confidence_level": 1}, "confidence_level must be in"),
     ],
 )
