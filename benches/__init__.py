@@ -1,1 +1,1 @@
-"""Speed and memory, as ratios against peers: `python -m benches run | smoke | compare | coverage | readme`."""
+"""Speed and memory as ratios to peers, and coverage: `python -m benches run | smoke | compare | coverage | pages`."""

@@ -20,13 +20,13 @@ from benches.race import can_run
 from benches.report import coverage_section, draw_speed, markdown_table, speed_section, text_table, with_section
 
 ROOT = Path(__file__).parents[1]
-# A BLAS worker waits busily for tens of milliseconds after np.dot, on a core that whoever is timed next could use.
+# After np.dot a BLAS worker waits busily for tens of milliseconds, on a core that the next timed call could use.
 ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
 PYTEST = (sys.executable, "-m", "pytest", "-n", "0", "--benchmark-enable", "--benchmark-quiet", "--tb=line", "-q")
 
 
 def _measure(names: Iterable[str] = ()) -> dict[str, Any]:
-    """Run all benches, or those named, and make an entry of them."""
+    """Run all benches, or the named ones, and return their entry."""
     disabled = disabled_features()
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
@@ -58,25 +58,25 @@ def compare(options: argparse.Namespace) -> int:
     then = history.newest()
     now = json.loads(options.results.read_text()) if options.results else _measure()
     rows, worse = history.compare(now, then)
-    if worse and not options.results:  # once more: noise seldom hits the same figures twice
+    if worse and not options.results:  # measure again: noise rarely hits the same figures twice
         history.keep_better(now, _measure(worse))
         rows, worse = history.compare(now, then)
     print(text_table(rows))
     if now["machine"] != then["machine"]:
-        print("The machine or a library differs, which moves ratios too:", now["machine"], then["machine"], sep="\n")
-    print(f"worse by over {history.TOLERANCE:.0%}: {', '.join(worse) or 'none'}")
+        print("The machine or a library differs. Ratios depend on both:", now["machine"], then["machine"], sep="\n")
+    print(f"more than {100 * history.TOLERANCE:.0f} % worse: {', '.join(worse) or 'none'}")
     return bool(worse)
 
 
 def coverage(options: argparse.Namespace) -> int:
-    """Simulate how often intervals and bands hold what is known to be true, and save."""
+    """Simulate how often intervals and bands contain the truth, and save."""
     kept = simulation.saved()["studies"] if options.studies else {}
     studies = {name: study["settings"] for name, study in kept.items()}
     for name in options.studies or simulation.STUDIES:
         rows = []
         for row in simulation.simulate(simulation.STUDIES[name]):
             rows.append(row)
-            shares = "; ".join(f"{method} {result['coverage']:.1%}" for method, result in row["methods"].items())
+            shares = "; ".join(f"{name} {100 * result['coverage']:.1f} %" for name, result in row["methods"].items())
             rounded = "" if row["decimals"] is None else f", decimals {row['decimals']}"
             where = f"{row['scheme']}, {row['n_positives']:g} of {row['n']}, AUC {row['auc']}{rounded}"
             print(f"{name}, {where}: {shares}", flush=True)
@@ -86,7 +86,7 @@ def coverage(options: argparse.Namespace) -> int:
 
 
 def pages(options: argparse.Namespace) -> int:
-    """Write the figures on pages, and README's picture of them, or check that they are up to date."""
+    """Write the figures into the docs and draw README's picture, or check that the docs are up to date."""
     release = history.newest()
     sections = {
         ("README.md", "linear-thresholds"): markdown_table(linear_thresholds.table()),
@@ -104,32 +104,33 @@ def pages(options: argparse.Namespace) -> int:
     if options.check:
         print(f"out of date, so run 'python -m benches pages': {', '.join(stale) or 'none'}")
         return bool(stale)
-    print(f"libraries that are installed and say what is said of them: {linear_thresholds.check_peers()}")
+    print(f"installed libraries whose AUC equals the table's: {linear_thresholds.check_peers()}")
     draw_speed(release, ROOT / "docs" / "images")
     return 0
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command."""
-    parser = argparse.ArgumentParser(prog="python -m benches", description="Speed and memory against peers; coverage.")
+    about = "Measure speed and memory against peers; simulate coverage."
+    parser = argparse.ArgumentParser(prog="python -m benches", description=about)
     commands = parser.add_subparsers(required=True)
     for command in (run, smoke, compare, coverage, pages):
         subparser = commands.add_parser(command.__name__, help=command.__doc__)
         subparser.set_defaults(command=command)
         if command is run:
-            subparser.add_argument("--output", type=Path, help="instead of benches/history/VERSION.json")
+            subparser.add_argument("--output", type=Path, help="file to write (default: benches/history/VERSION.json)")
         elif command is compare:
-            subparser.add_argument("results", type=Path, nargs="?", help="of 'run --output'; by default measure now")
+            subparser.add_argument("results", type=Path, nargs="?", help="file by 'run --output' (default: measure)")
         elif command is coverage:
             subparser.add_argument(
                 "studies",
                 nargs="*",
                 metavar="STUDY",
                 choices=[*simulation.STUDIES, []],
-                help=f"of {', '.join(simulation.STUDIES)}: the others stay as saved; by default all anew",
+                help=f"studies to simulate: {', '.join(simulation.STUDIES)} (default: all); the others stay as saved",
             )
         elif command is pages:
-            subparser.add_argument("--check", action="store_true", help="only tell, by the exit status")
+            subparser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if out of date")
     options = parser.parse_args(arguments)
     try:
         return int(options.command(options))

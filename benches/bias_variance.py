@@ -1,4 +1,4 @@
-"""What decompositions of the expected loss are compared on: entries as in `benches.peers`."""
+"""Cases that compare decompositions of the expected loss: entries as in `benches.peers`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from benches.peers import Call, Cases, installed
 from fastevals.measure.bias_variance.bias_variance import bias_variance
 
 MODELS = 200
-PART = 10  # NumPy's loop gets one sample of so many
+PART = 10  # NumPy's loop gets every tenth of the samples
 
 
 @lru_cache(maxsize=1)  # both sides read the same array
 def predictions(data: Data) -> NDArray[np.float32]:
-    """Give those of many models, of shape (n_models, rows), with normal errors."""
+    """Return predictions of many models, shape (n_models, rows), with normal errors."""
     noise = np.random.default_rng([data.rows, MODELS]).standard_normal((MODELS, data.rows), dtype=np.float32)
     noise += data.t.astype(np.float32)
     return noise
@@ -25,7 +25,7 @@ def predictions(data: Data) -> NDArray[np.float32]:
 
 @lru_cache(maxsize=1)
 def classes(data: Data) -> NDArray[np.int8]:
-    """Give those of many models, four of five right, of ten classes."""
+    """Return predicted classes of many models: ten classes, four in five right."""
     rng = np.random.default_rng([data.rows, MODELS])
     drawn = rng.integers(0, N_CLASSES, (MODELS, data.rows), dtype=np.int8)
     right = rng.integers(0, 9, (MODELS, data.rows), dtype=np.int8) < 7
@@ -39,7 +39,7 @@ def _squared(data: Data) -> Call:
 
 
 def _sum(data: Data) -> Call:
-    """Read the predictions once; give what the other side is to give, from exact sums of models' squared errors."""
+    """Read the predictions once; return the expected loss, computed beforehand from each model's squared errors."""
     of_models = predictions(data)
     squared = [float(np.square(row - data.t).mean()) for row in of_models]
 
@@ -56,7 +56,7 @@ def _zero_one(data: Data) -> Call:
 
 
 def _counted(data: Data) -> Call:
-    """Count the classes of a tenth of the samples; give the main predictions of all."""
+    """Count the classes of a tenth of the samples; return the main predictions of all, computed beforehand."""
     of_models = classes(data)
     counts = np.stack([np.count_nonzero(of_models == k, axis=0) for k in range(N_CLASSES)])
     main = counts.argmax(axis=0)

@@ -15,8 +15,8 @@ RESULTS = pytest.StashKey[dict[str, Result]]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options."""
     group = parser.getgroup("fastevals")
-    group.addoption("--rows-scale", type=float, default=1.0, help="share of the rows; below 1 nothing is reported")
-    group.addoption("--rounds", type=int, default=None, help="rounds of each figure; by default what takes 15 s")
+    group.addoption("--rows-scale", type=float, default=1.0, help="share of the rows; nothing is reported below 1")
+    group.addoption("--rounds", type=int, default=None, help="rounds of each figure (default: as many as take 15 s)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -26,7 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def results(request: pytest.FixtureRequest) -> dict[str, Result]:
-    """Give the place where results are kept for the table."""
+    """Return the dict that collects results for the table."""
     return request.config.stash[RESULTS]
 
 

@@ -1,7 +1,7 @@
-"""Coverage: how often intervals and bands hold what is true, in simulations where that is known.
+"""Coverage: how often intervals and bands contain the truth, in simulations that know it.
 
-Scores are binormal: normal in each class, with a shift of sqrt(2) ndtri(AUC) between them. All methods of a study see
-the same data sets, and those of the bootstrap the same replicates.
+Scores are binormal: normal in each class, with a shift of sqrt(2) ndtri(AUC) between the classes. All methods of a
+study see the same data sets, and all bootstrap methods the same replicates.
 """
 
 from __future__ import annotations
@@ -41,25 +41,25 @@ Drawn = tuple[NDArray[np.bool_], Floats, np.random.Generator]
 PATH = FOLDER / "coverage.json"
 SEED = 20250217
 N_DATA_SETS, N_RESAMPLES, LEVEL = 2000, 999, 0.95
-TASK = 20  # data sets that a process takes at a time
+TASK = 20  # data sets per task of a process
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Where data sets are drawn from, and how the bootstrap draws from them.
+    """The distribution of data sets, and how the bootstrap resamples them.
 
     Attributes
     ----------
     scheme : {"plain", "stratified"}
-        Labels drawn by the prevalence, and rows by the bootstrap; or class sizes fixed for both.
+        "plain" draws labels by the prevalence and resamples all rows; "stratified" fixes class sizes in both.
     prevalence : float
-        Chance of a positive.
+        Probability of a positive.
     n : int
-        Rows.
+        Number of rows.
     auc : float
-        The true one, of scores that are not rounded.
+        True AUC of the unrounded scores.
     decimals : int or None
-        That scores are rounded to.
+        Decimals that scores are rounded to.
     """
 
     scheme: str
@@ -82,26 +82,26 @@ class Setting:
 
 
 class Study(NamedTuple):
-    """What is simulated in one go, and is one table.
+    """One simulation, which becomes one table.
 
     Attributes
     ----------
     title : str
-        Of the table.
+        Title of the table.
     settings : tuple of Setting
-        Its rows.
+        Rows of the table.
     methods : tuple of str
-        Its columns.
+        Columns of the table.
     measure : callable
-        Of a setting, the number of a data set and a number of replicates, gives an array of shape (n_methods, 3):
-        whether each method's interval or band lies below the truth and above it, somewhere, and how wide it is; NaN
-        where there is none.
+        Maps a setting, a data set's number and a number of replicates to an array of shape (n_methods, 3): whether
+        each method's interval or band lies below the truth anywhere, whether it lies above, and its width. A method
+        without an interval gets NaN.
     beside : dict of str to pair of str
-        Further columns: the mean width of one method as a share of another's.
+        Additional columns: the mean width of one method as a share of another's.
     undefined : dict of str to str
-        Further columns: how often a method has none.
+        Additional columns: how often a method has no interval.
     n_resamples : int
-        Replicates of a data set.
+        Replicates per data set.
     """
 
     title: str
@@ -114,7 +114,7 @@ class Study(NamedTuple):
 
 
 def draw(setting: Setting, number: int) -> Drawn:
-    """Give the labels and scores of a numbered data set, and what is left of its random bits, for the bootstrap."""
+    """Return the labels and scores of a numbered data set, and its generator, for the bootstrap."""
     shares = (round(1000 * share) for share in (setting.prevalence, setting.auc))
     rng = np.random.default_rng([SEED, setting.stratified, setting.n, *shares, number])
     y = np.arange(setting.n) < setting.sizes[0] if setting.stratified else rng.random(setting.n) < setting.prevalence
@@ -131,7 +131,7 @@ def _shift(auc: float) -> float:
 
 
 def _against(truth: Floats | float, ends: Floats) -> Floats:
-    """Compare intervals, of shape (n, 2), with the truth, and measure them."""
+    """Compare intervals, shape (n, 2), with the truth, and compute their widths."""
     low, high = ends.T
     found = np.stack([high < truth, low > truth, high - low], axis=1).astype(np.float64)
     found[np.isnan(low)] = math.nan
@@ -146,7 +146,7 @@ ASKED = parse_metrics("roc_auc")
 
 
 def intervals_of(setting: Setting, number: int, n_resamples: int) -> Floats:
-    """Give the interval of each method on a numbered data set, of shape (n_methods, 2); NaN where it has none."""
+    """Return each method's interval on a numbered data set, shape (n_methods, 2); NaN if it has none."""
     y, s, rng = draw(setting, number)
     found = np.full((len(METHODS), 2), math.nan)
     if y.all() or not y.any():
@@ -158,7 +158,7 @@ def intervals_of(setting: Setting, number: int, n_resamples: int) -> Floats:
 
 
 def _bootstrap(ranking: fastevals.Ranking, stratified: bool, key: np.uint64, n_resamples: int) -> list[Any]:
-    """Do what `bootstrap` does, for all methods at once and without its warnings."""
+    """Compute `bootstrap`'s intervals for all methods in one call, without warnings."""
     sample = RankingSample(ranking.counts, [ranking_metric(each) for each in ASKED.values()], stratified=stratified)
     replicates = sample.replicates(n_resamples, key)[0]
     replicates = replicates[~np.isnan(replicates)]
@@ -178,10 +178,10 @@ def _bootstrap(ranking: fastevals.Ranking, stratified: bool, key: np.uint64, n_r
 
 
 def _delong(ranking: fastevals.Ranking) -> Floats:
-    """Do what `delong` does, without its warnings."""
+    """Compute `delong`'s intervals without warnings."""
     moments = compute_ranking_moments(ranking.counts)
     aucs, covariance = moments.aucs(), moments.covariance()
-    if not covariance.all():  # both give the AUC itself
+    if not covariance.all():  # both intervals are the AUC itself
         return np.full((len(DELONG), 2), aucs[0])
     result = DelongResult(aucs, covariance, None, moments.n_pos, moments.n_neg, moments)
     return np.array([np.ravel(result.confidence_interval(LEVEL, method)) for method in DELONG.values()])
@@ -199,13 +199,13 @@ METRICS: dict[str, Any] = {
 }
 CHOSEN = ("f1", "accuracy", "precision", "recall", "matthews")  # at the threshold of the best F1
 METRIC_COLUMNS = (*METRICS, *(f"Δ {name}" for name in METRICS))
-LESS = 0.05  # by which the other model's AUC is less
+LESS = 0.05  # the first model's AUC minus the other's
 SHARED = 0.5  # correlation of the models' scores within a class
 
 
 @lru_cache(maxsize=64)
 def truth_of(auc: float, prevalence: float) -> dict[str, float]:
-    """Compute the metrics of the population, from the definitions."""
+    """Compute the population's metrics from their definitions."""
     from scipy.special import ndtr
 
     shift = _shift(auc)
@@ -231,7 +231,7 @@ def truth_of(auc: float, prevalence: float) -> dict[str, float]:
 
 
 def differences_of(setting: Setting, number: int, n_resamples: int) -> Floats:
-    """Compare BCa's intervals of a model's metrics, and those of its differences to another model, with the truth."""
+    """Compare BCa intervals of a model's metrics, and of their differences to another model's, with the truth."""
     y, s, rng = draw(setting, number)
     if y.all() or not y.any():
         return np.full((2 * len(METRICS), 3), math.nan)
@@ -258,7 +258,7 @@ BANDS = tuple(f"{curve}, {method}" for curve in CURVES for method in ("studentis
 
 
 def chosen_of(setting: Setting, number: int, n_resamples: int) -> Floats:
-    """Compare BCa's intervals of metrics at the best F1's threshold, chosen in each replicate, with the truth."""
+    """Compare BCa intervals of metrics at the best F1's threshold, chosen in each replicate, with the truth."""
     y, s, rng = draw(setting, number)
     if y.all() or not y.any():
         return np.full((len(CHOSEN), 3), math.nan)
@@ -272,7 +272,7 @@ def chosen_of(setting: Setting, number: int, n_resamples: int) -> Floats:
 
 
 def bands_of(setting: Setting, number: int, n_resamples: int) -> Floats:
-    """Compare simultaneous bands with the true curves; those of both curves are of the same replicates."""
+    """Compare simultaneous bands with the true curves; both curves' bands use the same replicates."""
     y, s, rng = draw(setting, number)
     counts = fastevals.Ranking(y, s).counts
     tube = Tube.estimate(counts, LEVEL, n_resamples, seed_key("rng", rng))
@@ -285,10 +285,10 @@ def bands_of(setting: Setting, number: int, n_resamples: int) -> Floats:
 
 
 def _of_band(setting: Setting, curve: str, x: Floats, low: Floats, high: Floats) -> tuple[float, float, float]:
-    """Tell whether a band is below the true curve, and above it, at its corners and the curve's; and its mean width."""
+    """Return whether a band is below the true curve, whether above, at either one's corners, and its mean width."""
     axis = int(curve != "roc")
     at = np.union1d(x, _true_curve(setting)[axis])
-    at, true = at[axis:], _true_at(setting, at, axis)[axis:]  # at a recall of 0 precision is 0 / 0
+    at, true = at[axis:], _true_at(setting, at, axis)[axis:]  # precision is 0 / 0 at a recall of 0
     if axis:
         n_pos, n_neg = setting.sizes
         true = at * n_pos / (at * n_pos + true * n_neg)
@@ -298,7 +298,7 @@ def _of_band(setting: Setting, curve: str, x: Floats, low: Floats, high: Floats)
 
 @lru_cache(maxsize=64)
 def _true_curve(setting: Setting) -> tuple[Floats, Floats]:
-    """Compute FPR and TPR of the population: all corners where scores are rounded, else at 2,401 thresholds."""
+    """Compute the population's FPR and TPR: at all corners if scores are rounded, else at 2,401 thresholds."""
     from scipy.special import ndtr
 
     step = 0.01 if setting.decimals is None else 10.0**-setting.decimals
@@ -309,7 +309,7 @@ def _true_curve(setting: Setting) -> tuple[Floats, Floats]:
 
 
 def _true_at(setting: Setting, at: Floats, axis: int) -> Floats:
-    """Compute the population's TPR at false positive rates, or on axis 1 its FPR at true positive ones."""
+    """Compute the population's TPR at false positive rates or, on axis 1, its FPR at true positive rates."""
     from scipy.special import ndtr, ndtri
 
     if setting.decimals is None:
@@ -338,7 +338,7 @@ STUDIES = {
         undefined={"no BCa": "BCa", "no DeLong": "DeLong"},
     ),
     "metrics": Study(
-        "BCa intervals of metrics, and intervals of differences (Δ) of two models'",
+        "BCa intervals of metrics, and of differences (Δ) between two models",
         _settings(("plain",), (0.05, 0.2, 0.5), (300,), (0.7, 0.9, 0.95))
         + _settings(("plain",), (0.05,), (2000,), (0.7, 0.9, 0.95)),
         METRIC_COLUMNS,
@@ -369,10 +369,10 @@ def simulate(
     n_data_sets: int = N_DATA_SETS,
     n_resamples: int | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Give what the methods came to on each setting's data sets, a setting at a time.
+    """Yield the methods' results on each setting's data sets, one setting at a time.
 
-    One process for each thread that fastevals may use: a draw of few rows takes microseconds, and between draws threads
-    wait for the interpreter, so that two of them take 1.6 times as long as one.
+    One process runs per thread that fastevals may use. Threads would not help: a draw of few rows takes microseconds,
+    and between draws threads wait for the interpreter, so two take 1.6 times as long as one.
     """
     n_resamples = n_resamples or study.n_resamples
     settings = list(study.settings if settings is None else settings)
@@ -386,7 +386,7 @@ def simulate(
 
 @contextmanager
 def _mapping(processes: int) -> Iterator[Callable[..., Iterable[Any]]]:
-    """Give a `map` over processes."""
+    """Yield a `map` that runs in processes."""
     if processes == 1:
         yield map
         return
@@ -395,7 +395,7 @@ def _mapping(processes: int) -> Iterator[Callable[..., Iterable[Any]]]:
         try:
             yield pool.map
         finally:
-            pool.shutdown(cancel_futures=True)  # of which some are left after an error or Ctrl-C
+            pool.shutdown(cancel_futures=True)  # some are left after an error or Ctrl-C
 
 
 def _task(task: tuple[Callable[[Setting, int, int], Floats], Setting, range, int]) -> Floats:
@@ -405,7 +405,7 @@ def _task(task: tuple[Callable[[Setting, int, int], Floats], Setting, range, int
 
 
 def _summary(study: Study, setting: Setting, found: Floats) -> dict[str, Any]:
-    """Count what covers, misses and isn't there; widths are means over what is there."""
+    """Compute the shares that cover, miss and are undefined; mean widths exclude the undefined."""
     low, high, width = np.moveaxis(found, -1, 0)
     undefined = np.isnan(width)
     shares = {
@@ -426,7 +426,7 @@ def _summary(study: Study, setting: Setting, found: Floats) -> dict[str, Any]:
 
 
 def entry_of(studies: Mapping[str, Sequence[Mapping[str, Any]]], n_data_sets: int = N_DATA_SETS) -> dict[str, Any]:
-    """Make what is saved of the settings' results, by study."""
+    """Return the entry to save, with each study's results by setting."""
     return {
         "version": fastevals.__version__,
         "seed": SEED,
@@ -441,8 +441,8 @@ def entry_of(studies: Mapping[str, Sequence[Mapping[str, Any]]], n_data_sets: in
 
 
 def saved() -> dict[str, Any]:
-    """Read what was saved last."""
+    """Read the saved entry."""
     if not PATH.exists():
-        raise FileNotFoundError(f"{PATH} is not there: make it with 'python -m benches coverage'")
+        raise FileNotFoundError(f"{PATH} does not exist: make it with 'python -m benches coverage'")
     entry: dict[str, Any] = json.loads(PATH.read_text())
     return entry

@@ -1,4 +1,4 @@
-"""The data that tests and benches hand to every library."""
+"""The data that tests and benches pass to every library."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 N_CLASSES = 10
-DOCUMENTS = 100  # of a query, on average
+DOCUMENTS = 100  # per query, on average
 
 Floats = NDArray[np.float64]
 
 
 def _near_one(scores: Floats) -> Floats:
-    """Move nine of ten to within 1e-7 of 1, as those of a sure model are."""
+    """Move nine in ten to within 1e-7 of 1, as a confident model's scores are."""
     moved = 1 - 1e-7 / (1 + np.exp(scores))
     moved[::10] = scores[::10]
     return moved
 
 
 def _two_clusters(scores: Floats) -> Floats:
-    """Move every other to a million."""
+    """Move every other score to a million."""
     moved = 1e-3 * scores
     moved[::2] += 1e6
     return moved
 
 
 def _half_of_one(scores: Floats) -> Floats:
-    """Make probabilities, half of them the same one, in no order."""
+    """Return probabilities, a random half of them equal."""
     same = np.random.default_rng(scores.size).random(scores.size) < 0.5
     return np.where(same, 0.5, 1 / (1 + np.exp(-scores)))
 
 
-# What is done to the scores, by kind of data.
+# How each kind of data transforms the scores.
 SCORES: dict[str, Callable[[Floats], NDArray[Any]]] = {
     "scores of 2 decimals": lambda scores: scores.round(2),
     "scores of 3 decimals": lambda scores: (1 / (1 + np.exp(-scores))).round(3),
@@ -67,7 +67,7 @@ def _dictionary(codes: NDArray[Any]) -> Any:
     return arrow.DictionaryArray.from_arrays(codes.astype(np.int32), _names(codes))
 
 
-# What labels, groups and predictions become, by kind of data: names of the same order.
+# How each kind of data represents labels, groups and predictions: names that sort as the codes do.
 LABELS: dict[str, Callable[[NDArray[Any]], Any]] = {
     "strings": lambda codes: _names(codes)[codes],
     "strings as objects": lambda codes: _names(codes).astype(object)[codes],
@@ -79,21 +79,21 @@ NEEDED = {"categories": "pandas", "Arrow dictionaries": "pyarrow", "Arrow string
 
 
 def can_make(kind: str) -> bool:
-    """Tell whether this machine has what data of a kind are made with."""
+    """Return whether this machine has the library that a kind of data needs."""
     return kind not in NEEDED or find_spec(NEEDED[kind]) is not None
 
 
 @dataclass(frozen=True)
 class Data:
-    """Rows made from a seed, each column when first asked for.
+    """Rows made from a seed, each column on first use.
 
     Attributes
     ----------
     rows : int
-        How many.
+        Number of rows.
     kind : str
-        How the scores are distributed, or what labels are: one of `SCORES` or `LABELS`. Plain data have normal scores
-        and whole numbers for labels.
+        Distribution of the scores, or type of the labels: one of `SCORES` or `LABELS`. Plain data have normal scores
+        and integer labels.
     """
 
     rows: int
@@ -111,7 +111,7 @@ class Data:
 
     @cached_property
     def s(self) -> NDArray[Any]:
-        """Scores, normal in each class, the positives' mean one higher, or what the kind makes of them."""
+        """Scores, normal in each class with the positives' mean one higher, transformed by the kind."""
         scores = self._random(1).standard_normal(self.rows)
         scores += self.y
         made: NDArray[Any] = SCORES.get(self.kind, np.asarray)(scores)
@@ -119,7 +119,7 @@ class Data:
 
     @cached_property
     def second(self) -> NDArray[np.float64]:
-        """Scores of a second model, those of the first with noise."""
+        """Scores of a second model: the first model's with noise."""
         noise = np.random.default_rng(self.rows).standard_normal(self.rows)
         return np.asarray(self.s + 0.5 * noise)
 
@@ -143,7 +143,7 @@ class Data:
 
     @cached_property
     def p(self) -> NDArray[np.int64]:
-        """Predictions of the ten classes, four of five right."""
+        """Predicted classes, four in five right."""
         random = self._random(4)
         other: NDArray[np.int64] = random.integers(0, N_CLASSES, self.rows)
         return np.where(random.random(self.rows) < 0.78, self.k, other)
@@ -155,12 +155,12 @@ class Data:
 
     @cached_property
     def q(self) -> NDArray[np.float64]:
-        """Predictions of them, with normal errors."""
+        """Predictions of the targets, with normal errors."""
         return self.t + self._random(6).standard_normal(self.rows)
 
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
-        """Probabilities of the ten classes, shape (rows, 10): rows add up to 1."""
+        """Probabilities of the ten classes, shape (rows, 10); each row sums to 1."""
         scores = self._random(7).exponential(size=(self.rows, N_CLASSES))
         scores[np.arange(self.rows), self.k] += 1.0
         scores /= scores.sum(axis=1, keepdims=True)
@@ -168,24 +168,24 @@ class Data:
 
     @cached_property
     def marks(self) -> NDArray[np.int64]:
-        """Which of ten labels each row has, about a third of them, shape (rows, 10)."""
+        """Indicators of ten labels, shape (rows, 10); each row has about a third of them."""
         return (self.probabilities > 0.12).astype(np.int64)
 
     def groups(self, n_groups: int) -> NDArray[np.int64]:
-        """Return the number of each row's group, in no order; each group has at least five rows."""
+        """Return the number of each row's group, shuffled; each group has at least five rows."""
         groups = np.arange(self.rows) % max(min(n_groups, self.rows // 5), 1)
         self._random(12).shuffle(groups)
         return groups
 
     @cached_property
     def queries(self) -> NDArray[np.int64]:
-        """The query of each row, in no order: some have many documents, others few."""
+        """The query of each row, shuffled; some queries have many documents, others few."""
         shares = np.random.default_rng([self.rows, 16]).beta(2, 2, self.rows)
         numbers: NDArray[np.int64] = (self.rows // DOCUMENTS * shares).astype(np.int64)
         return numbers
 
     def named(self, codes: NDArray[Any]) -> Any:
-        """Return labels as the kind has them: their names, or the numbers themselves."""
+        """Return labels as the kind represents them: names, or the numbers themselves."""
         return LABELS.get(self.kind, np.asarray)(codes)
 
     def __getitem__(self, column: str) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""What the drop-in is compared with, the same call of both: entries as in `benches.peers`."""
+"""Cases that call the same function of the drop-in and of scikit-learn: entries as in `benches.peers`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from benches.data import Data
 from benches.peers import Call, Cases, Setup, installed
 
 MODULES = {"fastevals": "fastevals.metrics", "scikit-learn": "sklearn.metrics"}
-FEW = 100  # rows of a small call
-FEW_DOCUMENTS = 10  # of a row
-CALLS = 200  # small calls that are timed together
+FEW = 100  # rows per small call
+FEW_DOCUMENTS = 10  # per row
+CALLS = 200  # small calls timed as one
 FOLDS, CANDIDATES = 5, 20  # of a search
 
 
 def _both(call_of: Callable[[Any, Data], Call]) -> dict[str, Setup]:
-    """Give both modules' call on the data."""
+    """Return both modules' call on the data."""
 
     def setup(module: str) -> Setup:
         return lambda data: call_of(import_module(module), data)
@@ -33,7 +33,7 @@ def _of_scores(metric: Callable[[Any, Data], Any]) -> dict[str, Setup]:
 
 
 def _of_labels(metric: Callable[[Any, Any, Any], Any]) -> dict[str, Setup]:
-    """Give the calls on true and predicted classes."""
+    """Return the calls on true and predicted classes."""
 
     def call_of(metrics: Any, data: Data) -> Call:
         true, predicted = data.named(data.k), data.named(data.p)
@@ -47,7 +47,7 @@ def _fastevals_metrics() -> Any:
 
 
 def _small(metric: Callable[[Any, Data], Any]) -> dict[str, Setup]:
-    """Give many calls on the same few rows."""
+    """Return many calls on the same few rows."""
 
     def call_of(metrics: Any, data: Data) -> Call:
         few = Data(FEW)
@@ -57,7 +57,7 @@ def _small(metric: Callable[[Any, Data], Any]) -> dict[str, Setup]:
 
 
 def _column() -> Any:
-    """Give a fitted classifier whose scores are the first column of what it is given."""
+    """Return a fitted classifier whose scores are the first column of X."""
     from sklearn.base import BaseEstimator, ClassifierMixin
 
     class Column(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -73,7 +73,7 @@ def _column() -> Any:
 
 
 def _search(in_place: bool) -> Setup:
-    """Give the calls of the scorer that a search makes: each candidate on each fold, predictions for nothing."""
+    """Return a search's calls of its scorer, for each candidate on each fold; predicting costs no time."""
 
     def setup(data: Data) -> Call:
         from sklearn.metrics import check_scoring
@@ -95,7 +95,7 @@ def _report(metrics: Any, true: Any, predicted: Any) -> tuple[float, ...]:
 
 
 def _gains(name: str) -> Callable[[Any, Data], float]:
-    """Take rows of ten documents."""
+    """Return the metric of rows of ten documents."""
 
     def metric(metrics: Any, data: Data) -> float:
         n = data.rows // FEW_DOCUMENTS * FEW_DOCUMENTS
@@ -121,7 +121,7 @@ def _f1_of_counts(data: Data) -> tuple[Any, Any]:
     return 2 * hits[last] / (last + 1 + hits[-1]), scores[last]
 
 
-# Scores and labels of one or many columns: name, what is called, title.
+# Metrics of scores and labels in one or many columns: name, call, title.
 ROW_METRICS: dict[str, tuple[Callable[[Any, Data], Any], str]] = {
     "hinge": (lambda metrics, data: metrics.hinge_loss(data.y, data.s), "hinge_loss"),
     "hinge_classes": (lambda metrics, data: metrics.hinge_loss(data.k, data.probabilities), "hinge_loss, 10 classes"),
@@ -155,7 +155,7 @@ ROW_METRICS: dict[str, tuple[Callable[[Any, Data], Any], str]] = {
 
 
 def _of_targets(metric: Callable[[Any, Any, Any], Any]) -> dict[str, Setup]:
-    """Give the calls on targets and predictions above zero."""
+    """Return the calls on positive targets and predictions."""
 
     def call_of(metrics: Any, data: Data) -> Call:
         true, predicted = np.exp(data.t / 4), np.exp(data.q / 4)
@@ -164,7 +164,7 @@ def _of_targets(metric: Callable[[Any, Any, Any], Any]) -> dict[str, Setup]:
     return _both(call_of)
 
 
-# Errors of numbers: name of the function, with an end where it takes options, and these.
+# Error metrics: the function's name, followed by its options if any, and the options.
 TARGET_METRICS: dict[str, dict[str, Any]] = {
     "explained_variance_score": {},
     "max_error": {},

@@ -1,4 +1,4 @@
-"""Rows on worker processes, by Spark and Dask, and answers of many partitions: entries as in `benches.peers`.
+"""Spark, Dask, and the merging of many partitions' answers: entries as in `benches.peers`.
 
 Figures of an engine that is not installed, or of Spark without Java, are left out.
 """
@@ -27,8 +27,8 @@ from fastevals.scale.engines.frame import merged
 from fastevals.scale.scores import CountedBlock, Counting, ScoresSummary
 from fastevals.scale.tasks import CountScores, RankingColumns
 
-GROUP_ROWS = 20  # of a group
-PARTS = 64  # partitions of a frame of Dask's
+GROUP_ROWS = 20  # rows per group
+PARTS = 64  # partitions of a Dask frame
 SCORE = MODELS[0]
 METRICS = ("roc_auc", "average_precision", "ks_statistic", fastevals.metric("f1", best="f1"))
 REPLICATES = 999
@@ -58,7 +58,7 @@ def _session() -> Any:
 
 
 def _spark_ranking(read: Callable[[RankingSummary, Any], Any]) -> Setup:
-    """Rank rows, with intervals of four metrics; what is certain holds the exact AUC."""
+    """Rank rows, with intervals of four metrics; check that the certified bounds contain the exact AUC."""
 
     def set_up(data: Data) -> Call:
         from fastevals.scale import spark
@@ -96,7 +96,7 @@ def _spark_sums(data: Data) -> Call:
 
     frame = _session().read.parquet(files_of(data.rows))
 
-    def call() -> int:  # a frame keeps what it was asked once: a new one each time
+    def call() -> int:  # a frame caches its answers, so each call makes a new one
         (row,) = frame.agg(functions.sum(LABEL), functions.sum(SCORE), functions.count(SCORE)).collect()
         return int(row[2])
 
@@ -105,7 +105,7 @@ def _spark_sums(data: Data) -> Call:
 
 
 def _spark_hand_over(data: Data) -> Call:
-    """Hand the two columns to Python, which does nothing with them: what no counting there can be faster than."""
+    """Pass the two columns to Python, which only counts rows: the least that any counting in Python takes."""
     frame = _session().read.parquet(files_of(data.rows)).select(LABEL, SCORE)
 
     def nothing(batches: Any) -> Any:
@@ -207,12 +207,12 @@ def _merge_parts(data: Data) -> Call:
         summary.update(data.y[part], data.s[part])
         block = CountedBlock(data.y[part].size, int(data.y[part].sum()), {SCORE: summary}, {})
         answers.append(pickle.dumps(ScoresSummary(LABEL, (SCORE,), labels=(1, 0), blocks={None: block})))
-    answers *= 100  # as many as of a hundred times the rows
+    answers *= 100  # as many as a hundred times the rows would give
     return lambda: merged(task, answers).n_samples
 
 
 def of_engines(module: str, entries: dict[str, Setup]) -> dict[str, Setup]:
-    """Leave out what is not installed."""
+    """Leave out engines that are not installed."""
     java = module != "pyspark" or shutil.which("java") is not None
     return entries if find_spec(module) is not None and java else {}
 

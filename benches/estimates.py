@@ -1,6 +1,6 @@
-"""What estimates from splits are compared on: entries as in `benches.peers`.
+"""Cases that compare estimates from splits: entries as in `benches.peers`.
 
-What all sides give is the mean over the test sets. Plain loops are over some of the splits, of which the rest is known.
+All sides return the mean over the test sets. Plain loops time some of the splits and return a mean computed beforehand.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 
 def _cars() -> tuple[Floats, Floats]:
-    """Give miles a gallon, and what a line through the horsepower makes of them."""
+    """Return miles per gallon, and their prediction by a line in horsepower."""
     cars = load_auto()
     return cars["mpg"], 40 - 0.15 * cars["horsepower"]
 
@@ -44,7 +44,7 @@ def _hold_outs(data: Data) -> Call:
 
 
 def _random_order(data: Data) -> Call:
-    """Draw as many random orders of the rows as NumPy draws at once."""
+    """Draw all random orders of the rows in one NumPy call."""
     y, predicted = _cars()
     mean = _mean(y, predicted)
 

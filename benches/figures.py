@@ -1,4 +1,4 @@
-"""The table of figures: what is measured, against what, and the bar it has to meet."""
+"""The table of figures: each one's case, peer and bar."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ TITLES = {
     "roc_curve": "ROC curve, all points",
     "precision_recall_curve": "P-R curve",
     "best_f1": "best F1 threshold",
-    "everything": "AUC, AP, ROC, P-R, EER, BEP, KS, best F1 of one Ranking",
+    "everything": "AUC, AP, ROC, P-R, EER, BEP, KS, best F1 from one Ranking",
     "weighted_roc_auc_threads": "weighted AUC",
     "roc_dominates": "whether one ROC curve encloses another",
     "roc_crossings": "where two ROC curves cross",
-    "cost_area": "cost curve, envelope and area, beyond the sweep",
-    "four_curves": "ROC, P-R, DET and gain curve of one Ranking, all points",
+    "cost_area": "cost curve, envelope and area, after the sweep",
+    "four_curves": "ROC, P-R, DET and gain curve from one Ranking, all points",
     "regression": "MSE, RMSE, MAE, median AE, MAPE, R2, pinball in one call",
-    "picture_roc": "picture of a ROC curve, beyond the sweep",
+    "picture_roc": "picture of a ROC curve, after the sweep",
     "picture_precision_recall": "picture of a P-R curve",
     "picture_det": "picture of a DET curve",
     "picture_gain": "picture of a gain curve",
@@ -46,30 +46,30 @@ TITLES = {
     "picture_calibration": "picture of a calibration curve",
     "picture_decision": "picture of a decision curve",
     "bootstrap_auc": "bootstrap of AUC, 1,000 replicates",
-    "bootstrap_six": "bootstrap of AUC, AP, KS, EER, largest F1 and cost area",
+    "bootstrap_six": "bootstrap of AUC, AP, KS, EER, best F1 and cost area, 500 replicates",
     "bootstrap_bca": "BCa intervals of AUC and AP, 1,000 replicates",
-    "bootstrap_report": "a replicate of the report's 14 metrics",
+    "bootstrap_report": "percentile intervals of the report's 14 metrics, 1,999 replicates",
     "bootstrap_report_bca": "BCa intervals of the report's 14 metrics, 1,999 replicates",
-    "bootstrap_brier_score": "a replicate of the Brier score",
-    "bootstrap_log_loss": "a replicate of the log loss",
-    "bootstrap_expected_calibration_error": "a replicate of the expected calibration error",
+    "bootstrap_brier_score": "bootstrap of the Brier score, 200 replicates",
+    "bootstrap_log_loss": "bootstrap of the log loss, 200 replicates",
+    "bootstrap_expected_calibration_error": "bootstrap of the expected calibration error, 200 replicates",
     "bootstrap_cells": "precision, recall, F1, MCC at a fixed threshold, 10,000 replicates",
-    "bootstrap_memory": "memory of a bootstrap of AUC and AP, a row and thread",
-    "paired_replicate": "a replicate of the AUCs of two models on the same rows",
+    "bootstrap_memory": "memory of a bootstrap of AUC and AP, per row and thread",
+    "paired_replicate": "250 paired replicates of two models' AUCs",
     "delong_test": "DeLong's test of two models",
     "pairwise_mcnemar": "McNemar's exact tests of all 19,900 pairs of 200 models",
     "permutation_accuracy": "permutation test of the accuracies of two models, 10,000 permutations",
-    "permutation_f1": "the same of F1",
+    "permutation_f1": "permutation test of the F1 scores of two models, 10,000 permutations",
     "sign_flips": "permutation test of paired differences, 10,000 permutations",
-    "friedman": "Friedman's test of 50 algorithms, a result a row",
+    "friedman": "Friedman's test of 50 algorithms, one result per row",
     "paired_t_test": "paired t-test",
-    "wilcoxon_test": "Wilcoxon's signed-rank test, and the interval of the pseudomedian",
-    "wilcoxon_pairs": "Wilcoxon's tests of all pairs of models, a difference a row",
-    "stratified_folds": "assignments of 10 times 10-fold cross-validation, stratified",
-    "hold_outs": "mean squared error of 10,000 hold-outs of 392 rows, drawing included",
+    "wilcoxon_test": "Wilcoxon's signed-rank test with the pseudomedian's interval",
+    "wilcoxon_pairs": "Wilcoxon's tests of all pairs of models, one difference per row",
+    "stratified_folds": "assignments of stratified 10-fold cross-validation, repeated 10 times",
+    "hold_outs": "mean squared error over 10,000 hold-outs of 392 rows, drawing included",
     "bias_variance": "bias and variance of 200 models",
-    "bias_variance_classes": "the same of 0-1 loss, 10 classes",
-    "bias_variance_memory": "extra memory of bias and variance of 200 models",
+    "bias_variance_classes": "bias and variance of 200 models, 0-1 loss, 10 classes",
+    "bias_variance_memory": "extra memory for bias and variance of 200 models",
     "confusion_matrix": "confusion matrix, 10 classes",
     **{
         f"drop_in_{name}": f"metrics.{function}"
@@ -80,52 +80,52 @@ TITLES = {
             "precision_recall_curve": "precision_recall_curve",
             "ovr": 'roc_auc_score(multi_class="ovr"), 10 classes',
             "ovo": 'roc_auc_score(multi_class="ovo"), 10 classes',
-            "ndcg": "ndcg_score, 10 documents a row",
-            "dcg": "dcg_score, 10 documents a row",
+            "ndcg": "ndcg_score, 10 documents per row",
+            "dcg": "dcg_score, 10 documents per row",
         }.items()
     },
-    "drop_in_f1_at_thresholds": "metrics.metric_at_thresholds of f1_score, all thresholds",
+    "drop_in_f1_at_thresholds": "metrics.metric_at_thresholds with f1_score, all thresholds",
     **{f"drop_in_{name}": f"metrics.{title}" for name, (_, title) in ROW_METRICS.items()},
     **{f"drop_in_{name}": f"metrics.{function}, 10 classes" for name, function in OF_LABELS.items()},
     **{f"drop_in_{name}": f"metrics.{name}" for name in TARGET_METRICS},
-    "search_roc_auc": "scorers of a grid search of 20 candidates on 5 folds by AUC, in place",
-    "small_roc_auc": "200 times metrics.roc_auc_score of 100 rows",
-    "small_f1": "200 times metrics.f1_score of 100 rows",
+    "search_roc_auc": "AUC scorer of a grid search with 20 candidates and 5 folds, in place",
+    "small_roc_auc": "200 calls of metrics.roc_auc_score on 100 rows",
+    "small_f1": "200 calls of metrics.f1_score on 100 rows",
     "batch_auc": "AUCs of 200 models",
     "grouped_auc_many": "AUCs of 10,000 groups, rows in any order",
     "grouped_auc_most": "AUCs of 200,000 groups, rows in any order",
     **{f"grouped_{name}": f"{name} of 10,000 groups" for names in GROUPED.values() for name in names},
-    "queries": "nDCG, MAP, MRR, recall at 1, 5, 10, 100 of queries of 100 documents",
-    "shuffled_queries": "the same of rows in any order, queries of unlike length",
+    "queries": "nDCG, MAP, MRR and recall at 1, 5, 10 and 100, queries of 100 documents",
+    "shuffled_queries": "nDCG, MAP, MRR and recall at 1, 5, 10 and 100, queries of unequal length, rows in any order",
     "grouped_six": "AUC, AP, KS, EER, Brier score and log loss of 200,000 groups",
     "one_vs_one": "weighted AUCs of all pairs of 100 classes",
-    "pooled_roc": "ROC curve of 10 folds' counts together",
-    "labels_roc_auc": "AUC, labels that are names",
-    "labels_matrix": "confusion matrix of 10 classes that are names",
-    "labels_grouped_auc": "AUCs of 10,000 groups that are names",
-    "labels_report_by": "report by 10 values that are names, no intervals",
-    "labels_zero_one": "bias and variance of 0-1 loss, 5 models, 10 classes that are names",
+    "pooled_roc": "pooled ROC curve of 10 folds",
+    "labels_roc_auc": "AUC, named labels",
+    "labels_matrix": "confusion matrix of 10 named classes",
+    "labels_grouped_auc": "AUCs of 10,000 named groups",
+    "labels_report_by": "report by 10 named values, no intervals",
+    "labels_zero_one": "bias and variance of 5 models, 0-1 loss, 10 named classes",
     "many_classes": "confusion matrix of 1,000 classes",
     "accuracy": "metrics.accuracy_score",
     "fold_matrices": "confusion matrices of 1,000 folds, 10 classes",
     "import": "import, whole process",
     "first_auc": "fresh process: import and one AUC of 1,000 rows",
-    "cold_auc": "the same, nothing compiled yet",
+    "cold_auc": "fresh process: import and one AUC of 1,000 rows, nothing compiled yet",
     "report": "report of 3 models, 14 metrics, 1,999 replicates",
     "report_by": "report of 3 models by 10 folds",
     "report_values": "report of 3 models, no intervals",
-    "report_memory": "most memory of a report of 3 models, no intervals",
+    "report_memory": "peak memory of a report of 3 models, no intervals",
     "cold_report": "first report ever, nothing compiled yet",
     "memory": "extra memory of an AUC",
-    "summary_update": "summary of rows, 2^18 ranges, validated",
+    "summary_update": "summary of rows in 2^18 ranges, validation included",
     "summary_bootstrap": "bootstrap of a summary: AUC, AP, KS, 10,000 replicates",
     "summary_merge": "merge of two summaries",
-    "summary_bytes": "bytes of a summary",
+    "summary_bytes": "conversion of a summary to bytes",
     "summary_size": "size of a summary",
     "files_certified": "AUC of a Parquet file, certified",
     "files_exact": "AUC of a Parquet file, exact",
     "files_report": "report of a Parquet file, 2 models",
-    "files_certified_memory": "memory of a certified AUC of a Parquet file, beyond a scan's",
+    "files_certified_memory": "memory of a certified AUC of a Parquet file, minus a scan's",
     "files_exact_memory": "memory of an exact AUC of a Parquet file",
     "files_report_memory": "memory of a report of a Parquet file, 2 models",
     "spark_ranking": "Spark: AUC, AP, KS, best F1 with intervals",
@@ -138,13 +138,13 @@ TITLES = {
 }
 
 
-# Kinds of scores that a sort by value finds no harder than others.
+# Kinds of scores that do not slow down a sort by value.
 HARD_SCORES = ("scores near 1", "scores in two clusters")
 OTHER_SCORES = ("scores of 2 decimals", "scores of all sizes", "ascending scores")
-# Kinds of scores of which a summary may take longer, by its bar; and kinds that are only spread otherwise.
+# Kinds of scores whose summary may take longer, with the bar; and kinds that differ only in their distribution.
 TIED = {"scores of 3 decimals": 1.2, "half of one score": 1.5}
 SPREAD = ("uniform scores", "scores in tight clusters")
-# Kinds of names, and what they may cost beside codes, or beside factorizing them first.
+# Kinds of names, with the bar against codes, or against factorizing first.
 NAMED = ("roc_auc", "matrix", "grouped_auc", "report_by", "zero_one")
 NAMED_BARS = {
     "categories": 1.2,
@@ -157,28 +157,28 @@ NAMED_BARS = {
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A ratio to measure: the time of fastevals over that of a peer.
+    """A ratio to measure: the time of fastevals divided by the time of a peer.
 
     Attributes
     ----------
     case : str
-        In `COMPARISONS` or `PROCESSES`.
+        Name in `CASES` of `benches.race`.
     peer : str, optional
-        A library of the case, or one of `YARDSTICKS`. Without one the figure is a plain number.
+        A library of the case, or one of `YARDSTICKS`. Without a peer the figure is a plain number.
     rows : int
-        Of the data; 0 where there are none.
+        Rows of the data; 0 if there are none.
     at_most, at_least : float, optional
-        The bar: the most the ratio may be, or the least its inverse (the speed-up).
+        The bar: an upper bound of the ratio, or a lower bound of its inverse (the speed-up).
     kind : str
-        Of the data (see `Data`).
+        Kind of the data (see `Data`).
     threads : int, optional
-        Of fastevals; by default all it may use. Peers choose their own.
+        Threads of fastevals; by default all it may use. Peers choose their own number.
     unit : {"x", "s", "B/row"}
-        Of the figure.
+        Unit of the figure.
     times : float
-        How many calls of the peer one of fastevals stands for: its time is multiplied.
+        Factor for the peer's time, if one call of fastevals does the work of several calls of the peer.
     is_large : bool
-        Whether it takes too long for a default run: measured where `FASTEVALS_BENCH_LARGE=1`.
+        Whether it takes too long for a default run. Such figures need `FASTEVALS_BENCH_LARGE=1`.
     """
 
     case: str
@@ -194,26 +194,26 @@ class Figure:
 
     @property
     def name(self) -> str:
-        """What history and pytest call it."""
+        """Name in history and in pytest."""
         rows = f"{self.rows / M:g}M" if self.rows else None
         threads = f"{self.threads}-thread" if self.threads else None
         return "-".join(part for part in (self.case, rows, self.peer, threads, self.kind) if part)
 
     @property
     def title(self) -> str:
-        """What README calls it."""
+        """Title in the docs."""
         threads = f"{self.threads} thread" if self.threads else None
         return ", ".join(part for part in (TITLES[self.case], self.kind, threads) if part)
 
     @property
     def is_speed_up(self) -> bool:
-        """Whether to write the ratio upside down: as the bar does, without one against a library."""
+        """Whether to write the inverse ratio: as the bar does or, without a bar, against a library."""
         own = self.peer is None or self.peer.startswith("np.")
         return self.at_least is not None or (self.at_most is None and not own)
 
     @property
     def limit(self) -> float | None:
-        """The most the ratio may be."""
+        """Upper bound of the ratio."""
         return self.at_most if self.at_least is None else 1 / self.at_least
 
 
@@ -314,7 +314,7 @@ FIGURES: dict[str, Figure] = {
         Figure("drop_in_ovo", "scikit-learn", M),
         Figure("drop_in_f1_at_thresholds", "np.sort", M, at_most=6.0),
         *(
-            # Those that scikit-learn takes minutes for, a row at a time, on fewer rows.
+            # Fewer rows where scikit-learn loops over the rows and would take minutes.
             Figure(f"drop_in_{name}", "scikit-learn", M // 50 if name.startswith("label_ranking") else M, at_least=4)
             for name in ROW_METRICS
         ),

@@ -1,4 +1,4 @@
-"""Results per release, and what got worse since."""
+"""Results per release, and the figures that got worse since."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import fastevals
 from benches.figures import FIGURES
 
 FOLDER = Path(__file__).parent / "history"
-TOLERANCE = 0.15  # how much worse a ratio may get
+TOLERANCE = 0.15  # largest relative increase of a ratio that passes
 LIBRARIES = ("numpy", "numba", "scikit-learn", "polars", "polarbearings", "polars-ds", "torchmetrics")
 
 
 def make(report: Mapping[str, Any], numpy_without: str) -> dict[str, Any]:
-    """Make a release's entry of pytest-benchmark's report and the processor features that NumPy did without."""
+    """Return a release's entry from pytest-benchmark's report and the processor features disabled in NumPy."""
     machine = report["machine_info"]
     libraries = {}
     for library in LIBRARIES:
@@ -43,7 +43,7 @@ def make(report: Mapping[str, Any], numpy_without: str) -> dict[str, Any]:
 
 
 def save(entry: Mapping[str, Any], path: Path | None = None) -> Path:
-    """Write an entry, by default into history under its version."""
+    """Write an entry, by default to history under its version."""
     path = path or FOLDER / f"{entry['version']}.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(entry, indent=1) + "\n")
@@ -60,16 +60,16 @@ def newest(folder: Path = FOLDER) -> dict[str, Any]:
 
 
 def keep_better(entry: Mapping[str, Any], again: Mapping[str, Any]) -> None:
-    """Replace figures of an entry by those of a second try that came out better."""
+    """Replace figures of an entry by a second try's if these are better."""
     for name, result in again["figures"].items():
         if result["value"] < entry["figures"][name]["value"]:
             entry["figures"][name] = result
 
 
 def compare(now: Mapping[str, Any], then: Mapping[str, Any]) -> tuple[list[list[str]], list[str]]:
-    """Compare two entries' values: give a table, its heading first, and the names of figures that got worse.
+    """Compare two entries: return a table, heading first, and the names of figures that got worse.
 
-    Seconds without a peer tell of the machine as much as of the code: they are shown, and held to their bar alone.
+    Seconds without a peer depend on the machine as much as on the code, so they only have to meet their bar.
     """
     rows, worse = [["figure", "then", "now", "change", ""]], []
     before, after = then["figures"], now["figures"]

@@ -1,7 +1,7 @@
-"""What labels and groups that are text or categories cost beside their codes: entries as in `benches.peers`.
+"""Cases that compare text and categories with integer codes, as labels and groups: entries as in `benches.peers`.
 
-The kind of the data says what labels are. The other sides have whole numbers: as they are, or after `pandas.factorize`
-of each column of labels.
+The kind of the data sets the type of the labels. The other sides get integers: as they are, or after
+`pandas.factorize` of each column of labels.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Columns = Callable[[Data], list[NDArray[Any]]]
 
 
 def _sides(columns: Columns, call: Callable[..., Any]) -> dict[str, Setup]:
-    """Return a call with the data and columns of labels: as the kind has them, as codes, and factorized beforehand."""
+    """Return a call's sides: labels as the kind represents them, as codes, and as codes after factorizing."""
 
     def named(data: Data) -> Call:
         labels = [data.named(column) for column in columns(data)]
@@ -68,7 +68,7 @@ def _report(data: Data, by: Any) -> float:
 
 
 def _models(data: Data) -> list[NDArray[Any]]:
-    """Return the classes, and predictions of models."""
+    """Return the true classes, and the models' predictions."""
     rng = np.random.default_rng([data.rows, 13])
     return [data.k, *(np.where(rng.random(data.rows) < 0.2, data.k, data.p) for _ in range(N_MODELS))]
 
@@ -86,7 +86,7 @@ def _many_classes(data: Data) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 def _matrix(data: Data) -> Call:
     true, predicted = _many_classes(data)
-    labels = None if data.rows > 100 * MANY_CLASSES else np.arange(MANY_CLASSES)  # few rows lack some
+    labels = None if data.rows > 100 * MANY_CLASSES else np.arange(MANY_CLASSES)  # few rows lack some classes
     return lambda: fastevals.ConfusionMatrix.from_predictions(true, predicted, labels=labels).counts
 
 

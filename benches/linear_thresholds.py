@@ -1,6 +1,6 @@
-"""What AUCs by thresholds evenly spread over [0, 1] say of something rare, and what means over machines say.
+"""AUC of a rare class at thresholds evenly spaced over [0, 1], and as a mean over machines.
 
-Predicted probabilities of clicks, frauds, failures are about 1e-4: nearly all fall between two of 200 thresholds.
+Predicted probabilities of clicks, fraud or failures are about 1e-4. Nearly all fall between two of 200 thresholds.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from fastevals import Ranking, grouped_auc
 from fastevals.scale import RankingSummary
 
 N, PREVALENCE, N_MACHINES = 1_000_000, 0.001, 32
-TITLE = f"AUC of {N:,} rows, {PREVALENCE:.1%} positive, probabilities about 1e-4, on {N_MACHINES} machines that drift"
+TITLE = f"{N:,} rows, {100 * PREVALENCE} % positive, probabilities about 1e-4, on {N_MACHINES} machines that drift"
 
 Rows = tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.int64]]
 
 
 def rows() -> Rows:
-    """Return labels, probabilities, and the machine of each row: the same skill, less sure from one to the next."""
+    """Return labels, probabilities and machines of the rows; each machine predicts lower than the one before."""
     rng = np.random.default_rng(0)
     y = rng.random(N) < PREVALENCE
     machine = rng.integers(0, N_MACHINES, N)
@@ -32,11 +32,11 @@ def rows() -> Rows:
 
 
 def linear(n_thresholds: int) -> Callable[[Rows], float]:
-    """Return a call that sums trapezoids between thresholds evenly spread over [0, 1], as those libraries do."""
+    """Return a call that sums trapezoids between thresholds evenly spaced over [0, 1], as those libraries do."""
 
     def auc(of: Rows) -> float:
         y, scores, _ = of
-        # How many thresholds a score reaches; the highest is past all scores.
+        # Number of thresholds that a score reaches; the highest is above all scores.
         reached = np.floor(scores * (n_thresholds - 1)).astype(np.int64)
         tps, fps = (np.bincount(reached[each], minlength=n_thresholds)[::-1].cumsum() for each in (y, ~y))
         return float(np.trapezoid(np.r_[0, tps] / tps[-1], np.r_[0, fps] / fps[-1]))
@@ -52,20 +52,20 @@ def _certified(of: Rows) -> Any:
 
 CALLS: dict[str, Callable[[Rows], Any]] = {
     "exact: fastevals, scikit-learn": lambda of: Ranking(*of[:2]).roc_auc(),
-    "a summary of 2^18 ranges: fastevals.scale": _certified,
+    "summary of 2^18 ranges: fastevals.scale": _certified,
     "200 thresholds: `keras.metrics.AUC()`, torcheval's `BinaryBinnedAUROC()`": linear(200),
     "10 thresholds: `river.metrics.ROCAUC()`": linear(10),
     "10,000 thresholds": linear(10_000),
-    "mean of the machines' AUCs: XGBoost's on a cluster": lambda of: grouped_auc(*of).mean,
+    "mean of the machines' AUCs: XGBoost on a cluster": lambda of: grouped_auc(*of).mean,
 }
 
 
 def table() -> list[list[str]]:
-    """Return the table, its heading first."""
+    """Return the table, heading first."""
     of = rows()
     found = {name: call(of) for name, call in CALLS.items()}
     true = found["exact: fastevals, scikit-learn"]
-    lines = [[TITLE, "says", "off by"]]
+    lines = [[TITLE, "AUC", "error"]]
     for name, value in found.items():
         certificate = f" [{value.low:.5f}, {value.high:.5f}]" if hasattr(value, "low") else ""
         error = float(value) - true
@@ -74,7 +74,7 @@ def table() -> list[list[str]]:
 
 
 def check_peers() -> list[str]:
-    """Raise unless the libraries that are installed say what is said of them; return which these are."""
+    """Raise unless the installed libraries return the table's AUCs; return their names."""
     y, scores, machine = of = rows()
     checked = []
     if find_spec("keras"):

@@ -1,6 +1,6 @@
-"""What rows on many machines take: bytes that are moved, and memory; simulated, for the table of `docs/machines.md`.
+"""Simulated memory, and bytes moved, for rows on many machines: the table of `docs/machines.md`.
 
-How many rows of a partition are in each range is drawn from what a sample says; the bytes are those of its summary.
+A partition's counts per range are drawn from a sample's shares; its bytes are the size of the summary.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ SAMPLE = 2_000_000  # rows
 ROWS = (10**9, 10**11)
 PARTITIONS = (10, 100, 1_000, 10_000)
 CELL = 32  # bytes of a range while it is counted or merged
-MERGED = 6  # summaries that a thread makes of those that it merges
-FIXED = 60e6  # bytes of a worker: rows that wait, a grid and its table
-ROW = 17  # bytes of a row that is shuffled
-POSITIVES = 0.001  # of rows, where exact counts are broadcast
+MERGED = 6  # summaries that a thread creates while it merges
+FIXED = 60e6  # bytes of a worker: waiting rows, a grid and its table
+ROW = 17  # bytes of a shuffled row
+POSITIVES = 0.001  # share of positives where exact counts are broadcast
 
 
 @cache
@@ -42,7 +42,7 @@ def _grid_and_shares() -> tuple[ScoreGrid, Any]:
 
 @cache
 def summary_bytes(rows: int) -> int:
-    """Return the bytes of a summary of so many rows."""
+    """Return the bytes of a summary."""
     grid, shares = _grid_and_shares()
     summary = RankingSummary(grid=grid)
     summary._counts = np.random.default_rng(rows % 2**32).poisson(rows * shares)
@@ -51,7 +51,7 @@ def summary_bytes(rows: int) -> int:
 
 @cache
 def exact_bytes(rows: int, positives: int) -> int:
-    """Return the bytes that come from a partition of so many rows where scores of positives are broadcast."""
+    """Return the bytes that a partition returns if the positives' scores are broadcast."""
     if positives > MOST_BROADCAST:
         return 0
     rng = np.random.default_rng(rows % 2**32)
@@ -63,7 +63,7 @@ def exact_bytes(rows: int, positives: int) -> int:
 
 
 def bytes_moved(rows: int, n: int) -> float:
-    """Return the bytes of the answers of n partitions that Spark moves, to be merged by workers and by the driver."""
+    """Return the bytes of n partitions' answers that Spark moves to the merging workers and the driver."""
     moved = 0.0
     while n > MOST_ANSWERS:
         moved += n * summary_bytes(rows // n)
@@ -72,13 +72,13 @@ def bytes_moved(rows: int, n: int) -> float:
 
 
 def worker_memory() -> float:
-    """Return the bytes that a worker takes for a partition, beside its rows."""
+    """Return the bytes that a worker needs for a partition, in addition to its rows."""
     grid, _ = _grid_and_shares()
     return FIXED + 2 * CELL * grid.n_cells
 
 
 def driver_memory(rows: int, n: int) -> float:
-    """Return the bytes that the driver takes to merge the answers of n partitions."""
+    """Return the bytes that the driver needs to merge the answers of n partitions."""
     grid, _ = _grid_and_shares()
     while n > MOST_ANSWERS:
         n = -(-n // spark.FAN)
@@ -104,7 +104,7 @@ def table() -> list[str]:
 
 
 def _shown(n_bytes: float) -> str:
-    """Return bytes in two digits."""
+    """Return bytes in the largest unit, to two digits."""
     for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
         if n_bytes >= 0.95 * size:
             return f"{float(f'{n_bytes / size:.2g}'):g} {unit}"

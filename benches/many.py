@@ -1,4 +1,4 @@
-"""What groups, models and folds at once are compared with: entries as in `benches.peers`."""
+"""Cases of many groups, models and folds in one call: entries as in `benches.peers`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FEW_FOLDS = 10
 N_CLASS_SCORES = 100
 GROUPS_MANY, GROUPS_MOST = 10_000, 200_000
 SIX = ("roc_auc", "average_precision", "ks_statistic", "equal_error_rate", "brier_score", "log_loss")
-# By what they are of: metrics that are taken of each group.
+# Metrics computed for each group, by their input.
 GROUPED = {
     of: tuple(metric.name for metric in METRICS.values() if metric.of in kinds and "cost" not in metric.name)
     for of, kinds in {
@@ -34,7 +34,7 @@ GROUPED = {
 
 
 def _models(data: Data) -> NDArray[np.float64]:
-    """Give the scores of models, each the same ones with noise of its own."""
+    """Return the models' scores: the same scores, each with its own noise."""
     noise = np.random.default_rng([data.rows, 11]).standard_normal((N_MODELS, data.rows))
     return data.s + noise
 
@@ -78,7 +78,7 @@ def _grouped(n_groups: int) -> dict[str, Setup]:
 
 
 def _metric_of_groups(of: str, metrics: str | tuple[str, ...], n_groups: int) -> Setup:
-    """Take metrics of each group; give how many groups there are."""
+    """Compute metrics of each group; return the number of groups."""
 
     def set_up(data: Data) -> Call:
         rows = {
@@ -109,7 +109,7 @@ def _one_roc(data: Data) -> Call:
 
 
 def _class_scores(data: Data) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Give labels of many classes, and scores of each."""
+    """Return labels of many classes, and scores for each class."""
     rng = np.random.default_rng([data.rows, 15])
     labels = np.arange(data.rows) % min(N_CLASS_SCORES, data.rows // 5)
     scores = rng.exponential(size=(data.rows, labels.max() + 1))
@@ -118,7 +118,7 @@ def _class_scores(data: Data) -> tuple[NDArray[Any], NDArray[np.float64]]:
 
 
 def _one_vs_one(weight: float | None) -> Setup:
-    """Give the AUC of all pairs of classes, of rows of the same weight, which changes nothing, or of none."""
+    """Return the mean AUC over all pairs of classes, with equal weights (which change nothing) or without."""
 
     def set_up(data: Data) -> Call:
         labels, scores = _class_scores(data)
@@ -129,7 +129,7 @@ def _one_vs_one(weight: float | None) -> Setup:
 
 
 def _folds(data: Data, n_folds: int) -> NDArray[np.int64]:
-    """Give the rows' folds, ascending, each as long as the others."""
+    """Return the rows' folds: ascending, of equal size."""
     return np.arange(data.rows) * min(n_folds, data.rows) // data.rows
 
 

@@ -1,7 +1,7 @@
-"""NumPy's fastest sort on this machine, for a yardstick that is slow by accident measures nothing.
+"""NumPy's fastest sort on this machine: a yardstick that is slow by accident is useless.
 
 NumPy picks its AVX-512 sort wherever the processor has the instructions. On AMD's Zen 4 one of them (compress to
-memory) is microcoded, and the sort takes 60 ns a value where the AVX2 one takes 10 (numpy/x86-simd-sort issue 6).
+memory) is microcoded: the sort takes 60 ns per value, and the AVX2 sort 10 ns (numpy/x86-simd-sort issue 6).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ print(min(timeit.repeat(lambda: np.sort(scores), number=1, repeat=5)))
 
 
 def disabled_features() -> str:
-    """Give what NPY_DISABLE_CPU_FEATURES should be: AVX-512, if NumPy sorts much faster without, or nothing."""
+    """Return a value for NPY_DISABLE_CPU_FEATURES: AVX-512 if NumPy sorts much faster without it, else nothing."""
     seconds = {}
     for features in ("", AVX512):
         environment = {**os.environ, "NPY_DISABLE_CPU_FEATURES": features}

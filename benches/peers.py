@@ -1,7 +1,7 @@
-"""What libraries are compared on: `COMPARISONS[case][library](data)` gives a call without arguments.
+"""Cases that compare libraries: `COMPARISONS[case][library](data)` returns a call without arguments.
 
-Conversions that the library's own users would do once (a polars frame, a tensor) are done before the call. All
-calls of a case give the same numbers; tests assert that on small tied data, benches before they time.
+Conversions that a library's users do once (a polars frame, a tensor) happen before the call. All calls of a case
+return the same numbers: tests assert it on small data with ties, and benches assert it before they time.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def installed(cases: Mapping[str, Mapping[str, Setup]]) -> Cases:
 
 def assert_agree(ours: Any, theirs: Any, library: str) -> None:
     """Raise unless two results (numbers, arrays or tuples of them) are equal up to rounding."""
-    # torchmetrics divides counts in float32. The rest differ from an exact sum by a few thousand roundings at most.
+    # torchmetrics divides counts in float32. The others are within a few thousand roundings of an exact sum.
     tolerance = 1e-5 if library == "torchmetrics" else 1e-11
     pairs = zip(ours, theirs, strict=True) if isinstance(ours, tuple) else [(ours, theirs)]
     for mine, other in pairs:
@@ -64,7 +64,7 @@ def _sklearn(function: Callable[[Any, Data], Any]) -> Setup:
 
 
 def _sklearn_counts(metrics: Any, data: Data) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Give tps, fps and thresholds: what scikit-learn (before 1.8) shows only as rates."""
+    """Return tps, fps and thresholds; scikit-learn before 1.8 returns only rates."""
     fpr, tpr, thresholds = metrics.roc_curve(data.y, data.s, drop_intermediate=False)
     n_pos = np.count_nonzero(data.y)
     return np.rint(tpr * n_pos), np.rint(fpr * (data.rows - n_pos)), thresholds
@@ -101,7 +101,7 @@ def _sklearn_everything(metrics: Any, data: Data) -> tuple[Any, ...]:
 
 
 def _sklearn_cost_area(metrics: Any, data: Data) -> float:
-    """Give the area under the lower envelope of the cost curve: the lines of the ROC hull's corners."""
+    """Return the area under the cost curve's lower envelope: the lines of the ROC hull's corners."""
     tps, fps, _ = _sklearn_counts(metrics, data)
     points = np.stack((fps / fps[-1], tps / tps[-1]), axis=1)
     if len(points) > 2:
@@ -165,14 +165,14 @@ def _everything(ranking: fastevals.Ranking) -> tuple[Any, ...]:
         ranking.break_even_point().value,
         ranking.ks_statistic().value,
         ranking.best_threshold("f1").value,
-        np.interp(FPR_GRID, roc.fpr, roc.tpr),  # the polyline, whichever points on it are kept
+        np.interp(FPR_GRID, roc.fpr, roc.tpr),  # the polyline does not depend on which of its points are kept
         curve.precision,
         curve.recall,
     )
 
 
 def _cost_area(data: Data) -> Call:
-    """Ask for the curve, its envelope and area of a ranking that has been swept."""
+    """Compute the cost curve, its envelope and area from a ranking that has been swept."""
     ranking = fastevals.Ranking(data.y, data.s)
     assert len(ranking.counts.thresholds)
     return lambda: ranking.cost_curve().area
@@ -181,7 +181,7 @@ def _cost_area(data: Data) -> Call:
 def _four_curves(ranking: fastevals.Ranking) -> tuple[NDArray[Any], ...]:
     roc, det = (make(drop_intermediate=False) for make in (ranking.roc_curve, ranking.det_curve))
     curve, gain = ranking.precision_recall_curve(), ranking.gain_curve()
-    made = (det.fpr, gain.gain)  # the same numbers once more, made because a user of these curves has them made
+    made = (det.fpr, gain.gain)  # equal to roc.fpr and roc.tpr, but a user of these curves computes them too
     assert made[0].shape == made[1].shape
     return roc.fpr, roc.tpr, curve.precision, curve.recall, det.fnr, gain.share
 
@@ -214,7 +214,7 @@ def _sort_queries(data: Data) -> Call:
 
 
 def _two_counts(data: Data) -> Call:
-    """Add up the weights of each class by the code of the score, made beforehand."""
+    """Sum the weights of each class by the score's code, which is computed beforehand."""
     codes = np.unique(data.s, return_inverse=True)[1]
     positive, rest = data.w * data.y, data.w * (1 - data.y)
     return lambda: (np.bincount(codes, positive), np.bincount(codes, rest))
@@ -225,7 +225,7 @@ def _difference(curve: fastevals.CostCurve) -> fastevals.CostDifference:
 
 
 def _picture(plot: str, curve: Callable[[fastevals.Ranking], Any], of_probabilities: bool = False) -> Setup:
-    """Make a curve of a ranking that has been swept, draw and save it."""
+    """Compute a curve from a ranking that has been swept, draw it and save it."""
 
     def set_up(data: Data) -> Call:
         figure_of = import_module("matplotlib.figure").Figure
@@ -250,7 +250,7 @@ def _picture(plot: str, curve: Callable[[fastevals.Ranking], Any], of_probabilit
 
 
 def _polars(package: str, call: Callable[[Any, Any], Any], columns: str = "ys") -> Setup:
-    """Call with the package and a frame of the data's columns, made beforehand."""
+    """Call with the package and a frame of the data's columns; both are loaded beforehand."""
 
     def set_up(data: Data) -> Call:
         frame = import_module("polars").DataFrame({column: data[column] for column in columns})
@@ -360,7 +360,7 @@ COMPARISONS = installed(
     }
 )
 
-# Work to measure time by; its results are not comparable.
+# Work that serves as a unit of time; its results are not compared.
 YARDSTICKS: dict[str, Setup] = {
     "np.sort": lambda data: lambda: np.sort(data.s),
     "np.bincount twice": lambda data: _two_counts(data),

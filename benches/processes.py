@@ -21,8 +21,8 @@ SMALL = "import numpy as np\ny, s = np.arange(1000) % 10 == 0, np.arange(1000) *
 OURS = SMALL + "import fastevals\nprint(fastevals.Ranking(y, s).roc_auc())"
 THEIRS = SMALL + "from sklearn.metrics import roc_auc_score\nprint(roc_auc_score(y, s))"
 
-# Peak of what a call allocates on top of what was there: paging does not count. A first call with enough rows for the
-# kernels loads imports and compiled code, so that they don't count either.
+# Peak of the memory that a call allocates; paging does not count. A first call, with enough rows for the kernels, loads
+# imports and compiled code, so they do not count either.
 MEMORY = """
 import sys, tracemalloc
 import fastevals
@@ -61,12 +61,12 @@ DECOMPOSITION_MEMORY = MEMORY.format(
 
 @cache
 def _folder() -> Any:
-    """Make a folder for files, which goes when the process does."""
+    """Make a folder for files that is removed when the process ends."""
     return tempfile.TemporaryDirectory()
 
 
 def _python(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run Python to its end; sources are compiled to bytecode once, as those of a package that is installed."""
+    """Run Python to its end; sources are compiled to bytecode once, as in an installed package."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment = {**kept, "PYTHONPYCACHEPREFIX": str(Path(_folder().name) / "bytecode"), **environment}
     made = subprocess.run(
@@ -96,7 +96,7 @@ def _cold(*arguments: str) -> Setup:
 LABEL, MODELS, FOLD = "label", ("first", "second", "third"), "fold"
 FOLDS = 10
 MOST = """
-if sys.platform == "linux":  # of resource, the most is the parent's where that is more
+if sys.platform == "linux":  # the peak by `resource` would include the parent's
     with open("/proc/self/status") as lines:
         print(next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), file=sys.stderr)
 """
@@ -130,7 +130,7 @@ def _file(data: Data) -> str:
 
 
 def _command(code: str, *arguments: str, memory: bool) -> Setup:
-    """Run code with the file and more arguments; give the bytes that its process needed at most, or nothing."""
+    """Run code with the file and more arguments; return its process's peak memory in bytes, or the number of rows."""
 
     def set_up(data: Data) -> Call:
         path = _file(data)

@@ -1,4 +1,4 @@
-"""What metrics of ranked documents by query are compared with: entries as in `benches.peers`."""
+"""Cases that compare metrics of ranked documents by query: entries as in `benches.peers`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ METRICS = [f"{name}@{k}" for name in ("ndcg", "map", "mrr", "recall") for k in (
 
 
 def table(data: Data) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Give grades of relevance, a tenth of them above 0, and scores without ties, a row for each query."""
+    """Return grades of relevance, a tenth above 0, and scores without ties, one row per query."""
     n = data.rows // DOCUMENTS * DOCUMENTS
     grades = (data.y[:n] * (1 + np.arange(n) % 3)).reshape(-1, DOCUMENTS)
     grades[:, 0] = 1  # peers have no query without relevant documents
@@ -35,7 +35,7 @@ def _of_table(data: Data) -> Call:
 
 
 def _compiled(data: Data) -> Call:
-    """Hand over ranx's own arrays: lists of documents with their grades, or scores, in order."""
+    """Pass ranx its own arrays: ordered lists of documents with their grades or scores."""
     evaluate, typed = import_module("ranx.meta.evaluate").evaluate, import_module("numba.typed")
     judged, ranked = typed.List(), typed.List()
     for grades, scores in zip(*table(data), strict=True):

@@ -1,4 +1,4 @@
-"""Two calls: checked to agree, warmed up, timed in turns."""
+"""Two calls are checked to agree, warmed up, and timed in turns."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ CASES = (
     | QUERIES | PROCESSES | SCALE | ENGINES
 )  # fmt: skip
 LARGE = os.environ.get("FASTEVALS_BENCH_LARGE") == "1"
-SECONDS = 15.0  # of a figure, about
+SECONDS = 15.0  # per figure, about
 FEWEST, MOST = 3, 31  # rounds
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a figure came to.
+    """The result of a figure.
 
     Attributes
     ----------
     ours, theirs : float
-        Medians of a round, in seconds (bytes a row for memory); `theirs` is None without a peer.
+        Median over the rounds, in seconds (bytes per row for memory); `theirs` is None without a peer.
     value : float
-        Median over the rounds of ours / theirs, the two timed one after the other; without a peer, `ours`.
+        Median over the rounds of ours / theirs, timed one after the other; without a peer, `ours`.
     bar : float
-        The most `value` may be; None for no bar.
+        Upper bound of `value`; None if there is no bar.
     met : bool
-        Whether it is within the bar; None for no bar.
+        Whether `value` meets the bar; None if there is no bar.
     rounds, threads : int
-        How many, and how many of fastevals.
+        Number of rounds, and of fastevals' threads.
     """
 
     ours: float
@@ -62,12 +62,12 @@ class Result:
     threads: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the fields as a dict."""
+        """Return the fields as a dict."""
         return asdict(self)
 
 
 def can_run(figure: Figure) -> bool:
-    """Return whether this machine has what the figure needs, and the run has time for it."""
+    """Return whether this machine has the libraries that the figure needs, and the run has time for it."""
     libraries = CASES[figure.case]
     sides = "fastevals" in libraries and (figure.peer is None or figure.peer in libraries | YARDSTICKS)
     return sides and can_make(figure.kind) and (LARGE or not figure.is_large)
@@ -75,7 +75,7 @@ def can_run(figure: Figure) -> bool:
 
 @lru_cache(maxsize=1)
 def data_of(rows: int, kind: str = "") -> Data:
-    """Keep the data while figures of one size and kind follow each other."""
+    """Return the data, kept while consecutive figures have the same size and kind."""
     return Data(rows, kind)
 
 
@@ -85,9 +85,9 @@ def _expected(case: str, library: str, data: Data) -> Any:
 
 
 def checked_sides(figure: Figure, scale: float) -> tuple[Call, Call | None]:
-    """Set both sides up and raise unless ours agrees with the peer, or, beside a yardstick, with any library.
+    """Set both sides up; raise unless ours agrees with the peer or, if that is a yardstick, with any library.
 
-    What sides of a figure of memory return is their bytes, which don't.
+    In figures of memory the sides return bytes, which are not compared.
     """
     data = data_of(max(int(figure.rows * scale), min(figure.rows, 1000)), figure.kind)
     entries = CASES[figure.case]
@@ -101,12 +101,12 @@ def checked_sides(figure: Figure, scale: float) -> tuple[Call, Call | None]:
 
 
 def measured(figure: Figure, call: Call, data_rows: float) -> float:
-    """Return the seconds that a call takes, or the bytes a row that it tells of."""
+    """Return the seconds that a call takes, or the bytes per row that it returns."""
     return timed(call) if figure.unit != "B/row" else call() / data_rows
 
 
 def timed(call: Call) -> float:
-    """Call and give the seconds it took; the result is freed after that."""
+    """Return the seconds that a call takes; its result is freed afterwards."""
     start = time.perf_counter()
     result = call()
     seconds = time.perf_counter() - start
@@ -115,14 +115,14 @@ def timed(call: Call) -> float:
 
 
 def warm_up(ours: Call, theirs: Call | None) -> int:
-    """Call both sides once and say how many rounds to time. A figure without a peer does without, and may be cold."""
+    """Call both sides once and return the number of rounds; without a peer call nothing: ours may have to be cold."""
     if theirs is None:
         return FEWEST
     return max(FEWEST, min(MOST, int(SECONDS / (timed(ours) + timed(theirs)))))
 
 
 def judged(figure: Figure, ours: Sequence[float], theirs: Sequence[float], threads: int) -> Result:
-    """Make the result of the rounds."""
+    """Return the result of the rounds."""
     theirs = [figure.times * other for other in theirs]
     ratios = [mine / other for mine, other in zip(ours, theirs, strict=True)] if theirs else ours
     value, bar = median(ratios), figure.limit

@@ -1,4 +1,4 @@
-"""Results as rows of a table: for the terminal, and for pages; README's picture of some."""
+"""Results as a table for the terminal and the docs, and as README's picture."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
 def amount(figure: Figure, value: float | None) -> str:
-    """Write one side's seconds, or bytes."""
+    """Write one side's seconds or bytes."""
     if value is None:
         return ""
     if figure.unit == "B/row":
-        return f"{value:.1f} B a row"
+        return f"{value:.1f} B per row"
     size, unit = next((pair for pair in UNITS if value >= pair[0]), UNITS[-1])
     return f"{value / size:.3g} {unit}"
 
 
 def _ratio(figure: Figure, ratio: float) -> str:
-    """Write a ratio either way up."""
-    return f"{1 / ratio:.3g}x faster" if figure.is_speed_up else f"{ratio:.2f}x the time"
+    """Write a ratio as a speed-up, or as a multiple of the peer's time."""
+    return f"{1 / ratio:.3g}x faster" if figure.is_speed_up and ratio < 1 else f"{ratio:.2f}x the time"
 
 
 def bar_of(figure: Figure) -> str:
@@ -38,8 +38,8 @@ def bar_of(figure: Figure) -> str:
 
 
 def rows_of(figures: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
-    """Give a table of results by name, its heading first."""
-    rows = [["figure", "rows", "fastevals", "peer", "its time", "fastevals is", "bar", ""]]
+    """Return a table of results by name, heading first."""
+    rows = [["figure", "rows", "fastevals", "peer", "peer's time", "fastevals vs. peer", "bar", ""]]
     for name, result in figures.items():
         figure = FIGURES[name]
         rows.append(
@@ -64,18 +64,18 @@ def text_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def markdown_table(rows: Sequence[Sequence[str]]) -> str:
-    """Write rows, the first a heading, as Markdown."""
+    """Write rows, heading first, as Markdown."""
     heading, *body = [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join([heading, "|" + "---|" * len(rows[0]), *body])
 
 
 def with_section(text: str, section: str, content: str) -> str:
-    """Replace what a page has between a section's markers."""
+    """Replace a page's text between a section's markers."""
     first, last = f"<!-- {section}:start -->", f"<!-- {section}:end -->"
     before, start, rest = text.partition(first)
     _, end, after = rest.partition(last)
     if not start or not end:
-        raise ValueError(f"the page has no {first} followed by {last}: put both where the table goes")
+        raise ValueError(f"the page has no {first} followed by {last}: add both where the table goes")
     return f"{before}{start}\n{content}\n{end}{after}"
 
 
@@ -86,8 +86,8 @@ def speed_section(history: Mapping[str, Any]) -> str:
     note = (
         f"fastevals {history['version']} on {machine['cpu']} ({machine['cores']} cores, {machine['threads']} threads"
         f"{', AVX-512' if machine['avx512'] else ''}), Python {machine['python']}, {versions}"
-        f"{'; NumPy without AVX-512, faster here' if machine['numpy_without'] else ''}; BLAS with one thread. Medians "
-        "of rounds in which both sides take turns; results are checked to be equal first."
+        f"{'; NumPy without AVX-512, faster here' if machine['numpy_without'] else ''}; BLAS with one thread. Times "
+        "are medians over rounds in which both sides take turns. Results are checked to be equal first."
     )
     rows = [
         row[:6] for row in rows_of({name: result for name, result in history["figures"].items() if name in FIGURES})
@@ -95,7 +95,7 @@ def speed_section(history: Mapping[str, Any]) -> str:
     return f"{markdown_table(rows)}\n\n{note}"
 
 
-SHOWN = {  # in README's picture, with how it is called there
+SHOWN = {  # figures in README's picture, with their titles there
     "roc_auc-10M-scikit-learn": "AUC of 10M rows",
     "roc_auc-10M-polarbearings": "AUC of 10M rows",
     "bootstrap_auc-1M-scikit-learn": "1,000 bootstrap replicates of 1M rows",
@@ -105,7 +105,7 @@ SHOWN = {  # in README's picture, with how it is called there
 
 
 def draw_speed(release: Mapping[str, Any], folder: Path) -> None:
-    """Draw how many times faster some figures are than a peer, for light pages and for dark ones."""
+    """Draw some figures' speed-ups, for light and dark pages."""
     import matplotlib as mpl
     from matplotlib.figure import Figure as Canvas
 
@@ -131,23 +131,23 @@ def draw_speed(release: Mapping[str, Any], folder: Path) -> None:
 
 
 def coverage_section(entry: Mapping[str, Any]) -> str:
-    """Write the tables of what `benches.coverage` saved."""
+    """Write the tables of an entry that `benches.coverage` saved."""
     tables = [_coverage_table(STUDIES[name], **study) for name, study in entry["studies"].items()]
     note = (
-        f"fastevals {entry['version']}, {entry['n_data_sets']:,} data sets a setting, seed {entry['seed']}. Made by "
-        "`python -m benches coverage`; `benches/history/coverage.json` also has on which side intervals and bands "
-        "miss, and how wide they are."
+        f"fastevals {entry['version']}, {entry['n_data_sets']:,} data sets per setting, seed {entry['seed']}. Made by "
+        "`python -m benches coverage`; `benches/history/coverage.json` also records on which side intervals and bands "
+        "miss, and their width."
     )
     n = sum(len(study["settings"]) for study in entry["studies"].values())
-    summary = f"Coverage at {entry['confidence_level']:.0%} in {n} settings, in %."
+    summary = f"Coverage in % of {100 * entry['confidence_level']:.0f} % intervals and bands, in {n} settings."
     return "\n\n".join([summary, *tables, note])
 
 
 def _coverage_table(study: Study, n_resamples: int, settings: Sequence[Mapping[str, Any]]) -> str:
-    """Write a study's table under its title; a column of the settings that are all alike is left out."""
+    """Write a study's table under its title, without the columns that are equal in all settings."""
     settled: dict[str, Callable[[Any], str]] = {
         "scheme": lambda each: each["scheme"],
-        "prevalence": lambda each: f"{each['prevalence']:.0%}",
+        "prevalence": lambda each: f"{100 * each['prevalence']:.0f} %",
         "rows": lambda each: f"{each['n']:,}",
         "positives": lambda each: f"{each['n_positives']:,g}",
         "negatives": lambda each: f"{each['n_negatives']:,g}",
@@ -159,7 +159,7 @@ def _coverage_table(study: Study, n_resamples: int, settings: Sequence[Mapping[s
     columns |= {name: partial(_percent, method=method, share="undefined") for name, method in study.undefined.items()}
     columns |= {name: partial(_width_ratio, methods=methods) for name, methods in study.beside.items()}
     rows = [list(columns), *([write(each) for write in columns.values()] for each in settings)]
-    return f"**{study.title}**; {n_resamples} replicates a data set\n\n{markdown_table(rows)}"
+    return f"**{study.title}**, {n_resamples} replicates per data set\n\n{markdown_table(rows)}"
 
 
 def _percent(setting: Mapping[str, Any], method: str, share: str) -> str:

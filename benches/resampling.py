@@ -1,7 +1,7 @@
-"""What intervals are compared on: entries as in `benches.peers`.
+"""Cases that compare intervals: entries as in `benches.peers`.
 
-Draws differ from one library to another; what all sides of a case must agree on, and give, is the value on the rows
-themselves. That replicates have the right distribution is for tests to show.
+Libraries draw different resamples, so all sides of a case return the value on the rows themselves. The tests check that
+replicates have the right distribution.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from benches.peers import Call, Cases, Setup, installed
 from fastevals.show.report.intervals import CELLS_COLUMNS, PROBABILITY_COLUMNS, RANKING_COLUMNS, RESAMPLES
 
 REPLICATES = 1000
-LOOPS = 2  # replicates of a plain loop: each takes a fifth of a second
+LOOPS = 2  # replicates of a plain loop; each takes 0.2 s
 CELL_REPLICATES = 10_000
 SIX = ("roc_auc", "average_precision", "ks_statistic", "equal_error_rate", "cost_area")
 LARGEST_F1 = fastevals.metric("f1", best="f1")
@@ -30,7 +30,7 @@ OF_CELLS = ("precision", "recall", "f_score", "matthews")
 
 
 def _bootstrap(metrics: Sequence[Any], n_resamples: int, *, threads: int | None = None, **options: Any) -> Setup:
-    """Bootstrap a ranking that has been swept; give the values."""
+    """Bootstrap a ranking that has been swept; return the value of the first metric."""
 
     def set_up(data: Data) -> Call:
         ranking = fastevals.Ranking(data.y, data.chances)
@@ -47,7 +47,7 @@ def _bootstrap(metrics: Sequence[Any], n_resamples: int, *, threads: int | None 
 
 
 def _alone(metric: str, other: str, n_resamples: int) -> Setup:
-    """Bootstrap a metric; give the value of another, which it is timed beside."""
+    """Bootstrap a metric; return the value of the other metric, which it is timed against."""
 
     def set_up(data: Data) -> Call:
         value = float(fastevals.batch_metrics(data.y, data.chances[None], other)[other].values[0])
@@ -63,7 +63,7 @@ def _alone(metric: str, other: str, n_resamples: int) -> Setup:
 
 
 def _replicates_of(make: Callable[[Data, Any], list[Any]]) -> Setup:
-    """Draw replicates of samples that are made beforehand: what a replicate costs, without sorting."""
+    """Draw replicates of samples that are made beforehand: the cost of a replicate without sorting."""
 
     def set_up(data: Data) -> Call:
         samples = make(data, data.second)
@@ -112,7 +112,7 @@ def _from_predictions(data: Data) -> Call:
 
 
 def _loop(data: Data) -> Call:
-    """Draw rows and call scikit-learn on them, as everyone does."""
+    """Draw rows and call scikit-learn on them, in a plain loop."""
     from sklearn.metrics import roc_auc_score
 
     value = roc_auc_score(data.y, data.s)

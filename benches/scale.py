@@ -1,7 +1,7 @@
-"""Summaries of any number of rows, and rankings of files: entries as in `benches.peers`.
+"""Cases of summaries and of rankings from files: entries as in `benches.peers`.
 
-Files are written to a temporary folder as they are needed. Figures of more rows than a default run has time for are
-measured where `FASTEVALS_BENCH_LARGE=1` (200M rows: 4 GB).
+Files are written to a temporary folder when they are needed. Figures with too many rows for a default run need
+`FASTEVALS_BENCH_LARGE=1` (200M rows: 4 GB).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _summary(data: Data) -> RankingSummary:
 
 
 def _update(data: Data) -> Call:
-    """Count all rows; what is counted holds what is true, and no AUC is in doubt by more than it may be."""
+    """Count all rows; check that the bounds contain the exact AUC and are no wider than allowed."""
     auc, expected = _summary(data).ranking().roc_auc(), fastevals.Ranking(data.y, data.s).roc_auc()
     if isinstance(auc, Certified):
         assert auc.low <= expected <= auc.high
@@ -50,7 +50,7 @@ def _update(data: Data) -> Call:
 
 
 def _bootstrap(data: Data) -> Call:
-    """Draw replicates of a summary; its errors are those of the rows."""
+    """Draw replicates of a summary; check that the standard error is near the rows'."""
     metrics = ["roc_auc", "average_precision", "ks_statistic"]
     summary = _summary(data)
     found = fastevals.bootstrap(summary, metrics, n_resamples=1000, rng=1)["roc_auc"].standard_error
@@ -71,7 +71,7 @@ def _to_bytes(data: Data) -> Call:
 
 
 def _size(data: Data) -> Call:
-    """Give the bytes of a summary of so many rows, of which a sample of a hundredth is drawn."""
+    """Return the bytes of a summary whose counts are simulated from a hundredth of the rows."""
     sample = _summary(Data(data.rows // 100))
     drawn = sample.cells
     rows = np.random.default_rng(1).poisson(100 * drawn.counts)
@@ -87,7 +87,7 @@ def _size(data: Data) -> Call:
 
 
 def write_rows(path: Path, rows: int) -> None:
-    """Write a Parquet file: a label, 10 % positive, the scores of two models, and a fold; a million rows a group."""
+    """Write a Parquet file: a label (10 % positive), two models' scores and a fold, in groups of a million rows."""
     import pyarrow as pa
     from pyarrow import parquet as files
 
@@ -112,7 +112,7 @@ def _folder() -> Path:
 
 @cache
 def files_of(rows: int, n_files: int = 1) -> str:
-    """Write so many rows as one file, or a folder of several; return its path."""
+    """Write rows as one file, or as a folder of several; return the path."""
     path = _folder() / f"{rows}-{n_files}.parquet"
     if n_files == 1:
         write_rows(path, rows)
@@ -187,7 +187,7 @@ def _exact_memory(data: Data) -> Call:
 
 
 def of_linux(entries: dict[str, Setup]) -> dict[str, Setup]:
-    """Leave out figures that only the kernel's memory accounting gives."""
+    """Leave out figures that need Linux's memory accounting."""
     return entries if LINUX else {}
 
 

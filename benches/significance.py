@@ -1,7 +1,7 @@
-"""What tests between learners are compared on: entries as in `benches.peers`.
+"""Cases that compare tests between learners: entries as in `benches.peers`.
 
-Where draws differ from one side to another, what all sides must agree on, and give, is the difference of the data. A
-pass that sums the predictions, or counts rows, is work to measure time by.
+Where the sides draw differently, they return the difference on the data instead. A pass that sums the predictions, or
+counts rows, serves as a unit of time.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from fastevals.counting.labels import count_label_tuples
 
 MODELS = 200
 PAIRS = MODELS * (MODELS - 1) // 2
-SINGLE_PAIRS = 20  # of a plain loop
+SINGLE_PAIRS = 20  # pairs in a plain loop
 SWAPS = 10_000
 FLIPS = 10_000
-FLIP_LOOPS = 128  # sign flips of a NumPy product: each takes a quarter of a millisecond
-CHUNK = 8  # of them at once: signs of 100,000 rows then stay in cache
+FLIP_LOOPS = 128  # sign flips by NumPy products; each takes 0.25 ms
+CHUNK = 8  # sign flips per product, so that the signs of 100,000 rows stay in cache
 ALGORITHMS = 50
 MEASUREMENTS = 100  # of each model
-DECIMALS = 6  # SciPy's chi-square is a difference of numbers of the size of 3 N k, and has no more digits
+DECIMALS = 6  # SciPy's chi-square is a difference of numbers near 3 N k, so later digits are lost
 
 
 Floats = NDArray[np.float64]
@@ -36,7 +36,7 @@ Floats = NDArray[np.float64]
 
 
 def _labels(data: Data) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Give classes of shape (rows,), and predictions of 200 models of accuracies from 50 to 80 %, alike on rows."""
+    """Return classes and 200 models' predictions: accuracies of 50 to 80 %, with errors often on the same rows."""
     rng = np.random.default_rng([data.rows, MODELS])
     true = data.k.astype(np.int8)
     hard = 0.4 * rng.random(data.rows)
@@ -71,7 +71,7 @@ def _sum(data: Data) -> Call:
 
 
 def _one_at_a_time(data: Data) -> Call:
-    """Test some pairs by themselves, as one does with SciPy."""
+    """Test some pairs one by one with SciPy."""
     from scipy import stats
 
     true, predictions = _labels(data)
@@ -103,7 +103,7 @@ def _swapped(metric: str) -> Setup:
 
 
 def _counted(value: Callable[[fastevals.ConfusionMatrix], float]) -> Setup:
-    """Count both models' rows: what it takes to know the metric of each."""
+    """Count each model's rows: the work to compute both metrics."""
 
     def set_up(data: Data) -> Call:
         predictions = _predictions(data)
@@ -118,7 +118,7 @@ def _counted(value: Callable[[fastevals.ConfusionMatrix], float]) -> Setup:
 
 
 def _one_pass(value: Callable[[fastevals.ConfusionMatrix], float]) -> Setup:
-    """Count rows by true class and both predictions in one pass, all that a test can do with; give what was known."""
+    """Count rows by true class and both predictions in one pass, the least a test needs; return a known difference."""
 
     def set_up(data: Data) -> Call:
         predictions = _predictions(data)
@@ -143,7 +143,7 @@ def _flipped(data: Data) -> Call:
 
 
 def _product(signs: Callable[[np.random.Generator, int], Floats]) -> Setup:
-    """Multiply chunks of signs with the differences."""
+    """Multiply chunks of signs by the differences."""
 
     def set_up(data: Data) -> Call:
         first, second = _losses(data)
@@ -167,7 +167,7 @@ def _drawn_signs(rng: np.random.Generator, n: int) -> Floats:
 
 
 def _unpacked_bits(rng: np.random.Generator, n: int) -> Floats:
-    """Give 0 and 1: twice their product, less the sum of all, is that of the signs."""
+    """Return zeros and ones: twice their product, minus the sum of all, equals the product of the signs."""
     packed = rng.integers(0, 256, (CHUNK, -(-n // 8)), dtype=np.uint8)
     return np.unpackbits(packed, axis=1, count=n).astype(np.float64)
 
@@ -176,7 +176,7 @@ def _unpacked_bits(rng: np.random.Generator, n: int) -> Floats:
 
 
 def _results(data: Data) -> NDArray[np.float64]:
-    """Give results of 50 algorithms, as many numbers as there are rows."""
+    """Return results of 50 algorithms, as many numbers as rows."""
     return np.resize(data.s, (max(data.rows // ALGORITHMS, 2), ALGORITHMS))
 
 
@@ -193,7 +193,7 @@ def _scipy_friedman(data: Data) -> Call:
 
 
 def _models(data: Data) -> NDArray[np.float64]:
-    """Give measurements of so many models that their pairs have about as many differences as there are rows."""
+    """Return measurements of models; their pairs have about as many differences as there are rows."""
     n_models = max(2, int(np.sqrt(2 * data.rows / MEASUREMENTS)))
     return data.s[np.random.default_rng(data.rows).integers(0, data.rows, (MEASUREMENTS, n_models))]
 
@@ -208,7 +208,7 @@ def _scipy_wilcoxon(data: Data) -> Call:
 
     table = _models(data)
     first, second = np.triu_indices(table.shape[1], 1)
-    if data.kind.endswith(("decimal", "decimals")):  # whose differences SciPy ties only as whole numbers
+    if data.kind.endswith(("decimal", "decimals")):  # SciPy ties their differences only as whole numbers
         table = np.round(1000 * table)
 
     def call() -> Any:

@@ -1,4 +1,4 @@
-"""What splitters are compared on: entries as in `benches.peers`."""
+"""Cases that compare splitters: entries as in `benches.peers`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FOLDS, REPETITIONS = 10, 10
 
 
 def _farthest(classes: NDArray[Any], repetitions: Iterable[NDArray[Any]]) -> int:
-    """Give how far the folds of a repetition are apart in rows of a class: what both sides have in common."""
+    """Return the largest difference between a repetition's folds in rows of a class, which both sides share."""
     width = int(classes.max()) + 1
     cells = (np.bincount(classes * FOLDS + codes, minlength=width * FOLDS) for codes in repetitions)
     farthest = max(int(np.ptp(rows.reshape(width, FOLDS), axis=1).max()) for rows in cells)

@@ -1,4 +1,4 @@
-"""One bench a figure: `python -m pytest benches --benchmark-enable`."""
+"""One bench per figure: `python -m pytest benches --benchmark-enable`."""
 
 from typing import Any
 
@@ -22,14 +22,14 @@ def test_figure(name: str, benchmark: Any, results: dict[str, Result], pytestcon
         numbers: list[float] = []
         theirs_measured: list[float] = []
         benchmark.group = f"{figure.case} {figure.rows or ''}"
-        # The other side's turn is the set-up of ours: A B A B, so a drift of the machine's speed hits both alike.
+        # The peer's turn is the set-up of ours: A B A B, so drift in the machine's speed affects both sides equally.
         benchmark.pedantic(
             ours if figure.unit != "B/row" else lambda: numbers.append(measured(figure, ours, rows)),
             setup=lambda: theirs_measured.append(measured(figure, theirs, rows)) if theirs else None,
             rounds=rounds,
         )
         result = judged(figure, numbers or benchmark.stats.stats.data, theirs_measured, fastevals.get_num_threads())
-    if scale < 1:  # a check that the benches run, no measurement
+    if scale < 1:  # checks that the benches run; not a measurement
         return
     results[name] = result
     benchmark.extra_info.update(result.to_dict())

@@ -103,7 +103,7 @@ def test_compare_command(tmp_path, monkeypatch, capsys, change, status):
     results = tmp_path / "results.json"
     results.write_text(json.dumps(made("0.2.0", {SORT: 0.8 * change, SKLEARN: 0.02})))
     assert commands.main(["compare", str(results)]) == status
-    assert f"worse by over 15%: {SORT if status else 'none'}" in capsys.readouterr().out
+    assert f"more than 15 % worse: {SORT if status else 'none'}" in capsys.readouterr().out
 
 
 def page(section, content="stale"):
@@ -166,18 +166,20 @@ def test_section_of_speed():
     assert text.startswith("| figure |")
     assert "0.80x the time" in text
     assert "50x faster" in text
+    slower = speed_section(made("0.1.0", {SKLEARN: 2.0}))
+    assert "2.00x the time" in slower  # not "0.5x faster"
 
 
 def test_section_of_coverage():
     lines = coverage_section(COVERAGE).split("\n")
-    assert lines[0] == "Coverage at 95% in 3 settings, in %."
-    assert lines[2] == "**Intervals of AUC**; 999 replicates a data set"
+    assert lines[0] == "Coverage in % of 95 % intervals and bands, in 3 settings."
+    assert lines[2] == "**Intervals of AUC**, 999 replicates per data set"
     assert lines[4].endswith(
         "| AUC | decimals | BCa | percentile | basic | normal | DeLong | DeLong, logit | no BCa | no DeLong |"
     )
     assert (
         lines[6]
-        == "| plain | 5% | 2,000 | 100 | 1,900 | 0.9 |  | 94.3 | 94.3 | 94.3 | 94.3 | 90.0 | 94.3 | 0.0 | 1.2 |"
+        == "| plain | 5 % | 2,000 | 100 | 1,900 | 0.9 |  | 94.3 | 94.3 | 94.3 | 94.3 | 90.0 | 94.3 | 0.0 | 1.2 |"
     )
     assert lines[8].startswith("**Simultaneous bands")
     kinds = "ROC, studentised | ROC, kolmogorov | P-R, studentised | P-R, kolmogorov | width, ROC | width, P-R"
@@ -196,8 +198,8 @@ def test_coverage_command(tmp_path, monkeypatch, capsys):
         {"metrics": [], "chosen": [], **{n: s["settings"] for n, s in COVERAGE["studies"].items()}}
     )
     said = capsys.readouterr().out
-    assert "auc, plain, 100 of 2000, AUC 0.9: BCa 94.3%; percentile 94.3%" in said
-    assert "bands, plain, 100 of 2000, AUC 0.9, decimals 1: ROC, studentised 95.0%" in said
+    assert "auc, plain, 100 of 2000, AUC 0.9: BCa 94.3 %; percentile 94.3 %" in said
+    assert "bands, plain, 100 of 2000, AUC 0.9, decimals 1: ROC, studentised 95.0 %" in said
     monkeypatch.setattr(coverage, "simulate", lambda study: iter([ROW]))
     assert commands.main(["coverage", "auc"]) == 0
     assert coverage.saved()["studies"]["bands"] == COVERAGE["studies"]["bands"]
