@@ -93,6 +93,8 @@ def draw_rates(
             picture.add_ring(at, at if marked.line.y[0] == 0 else 1 - at, look)
         top = max(top, 1.05 * float(y.max()))
         bottom = min(bottom, 1.05 * float(y.min()))
+    if top == bottom:  # no curve is defined
+        top = 1.0
     if hull:
         picture.add_entry("convex hull", HULL)
     add_band_entries(picture, bands.values())
