@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import fastevals
 from tests import documents
 from tests.parameters import quick
 
@@ -21,6 +22,7 @@ TEXTS = [
     documents.ROOT / "CONTRIBUTING.md",
     documents.ROOT / "CHANGELOG.md",
     documents.DOCS / "machines.md",
+    *sorted((documents.DOCS / "adding").glob("*.md")),  # whose code tests/test_adding.py runs
 ]
 
 OTHERS = ("chapter.md", "json.md", "report.md", "tests.md", "intervals.md")
@@ -47,7 +49,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 INDEX = (documents.DOCS / "index.md").read_text(encoding="utf-8")
-GROUPS = {"Start", "Decide", "Scale", "Understand", "Reference"}
+GROUPS = {"Start", "Decide", "Scale", "Understand", "Reference", "Contribute"}
 
 
 def test_the_index_lists_every_page_in_the_group_of_the_sidebar() -> None:
@@ -59,7 +61,7 @@ def test_the_index_lists_every_page_in_the_group_of_the_sidebar() -> None:
     assert {title: re.findall(r"\]\(([\w/]+)\.md\)", text) for title, text in sections} == trees
     assert trees.keys() == GROUPS
     listed = [name for names in trees.values() for name in names]
-    assert sorted(listed) == sorted({page.stem for page in documents.DOCS.glob("*.md")} - {"index"})
+    assert sorted(listed) == sorted({page.stem for page in documents.DOCS.glob("*.md")} - {"index"} | {"adding/index"})
 
 
 @pytest.mark.parametrize("page", SITE, ids=lambda page: page.name)
@@ -74,6 +76,11 @@ def test_no_line_of_code_is_wider_than_the_site(page: Path) -> None:
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     lines = [line for language, code in blocks if language != "text" for line in code.splitlines()]
     assert [line for line in lines if len(line) > documents.COLUMNS] == []
+
+
+def test_the_citation_names_this_version() -> None:
+    text = (documents.ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"version = {{{fastevals.__version__}}}" in text
 
 
 def test_every_picture_is_shown() -> None:
