@@ -163,10 +163,10 @@ def compare(
     Parameters
     ----------
     data : path, frame or mapping of str to array-like, optional
-        A CSV, Parquet or Arrow file, a frame (pandas, polars, Arrow) or columns by name. Results: a row for each data
-        set, a column for each algorithm; an index without a name names rows. Or a mapping of names to estimates, as
-        for `friedman_test`. Predictions, with `label` and `pred`: a row a sample, a column of the true class and one of
-        each model's predicted class. By default embedded results.
+        A CSV, Parquet or Arrow file, a frame (pandas, polars, Arrow) or columns by name. Results have one row per data
+        set and one column per algorithm; an index without a name names the rows. A mapping of names to estimates, as
+        for `friedman_test`, also has results. Predictions, with `label` and `pred`, have one row per sample, a column
+        of the true class and a column of each model's predicted class. By default embedded results.
     dataset : str or sequence of str, optional
         Columns that name data sets, in addition to columns of text.
     algorithm : str or sequence of str, optional
@@ -257,16 +257,16 @@ def report(
     against: Any = None,
     progress: bool = False,
 ) -> Report:
-    """Report how good models are, how sure that is, and how they differ, as ``fastevals report`` does.
+    """Report how good models are, how sure that is, and whether they differ, as ``fastevals report`` does.
 
     Parameters
     ----------
-    data : path, paths, frame, mapping of str to array-like, or what was counted, optional
-        CSV, Parquet or Arrow files, folders or patterns such as ``"scores/*.parquet"``, a data set or record-batch
-        reader of pyarrow, of any size; a frame (pandas, polars, Arrow), a query of DuckDB or another object with an
-        Arrow stream, or columns by name, with a row a sample; a `Ranking`, `RankingSummary` or `ThresholdCounts` of one
-        model's scores, a `ConfusionMatrix` of its predictions. By default the embedded scores of three classifiers.
-        Predictions are read into memory.
+    data : path, paths, frame, mapping of str to array-like, or counts, optional
+        Data with one row per sample: CSV, Parquet or Arrow files, folders or patterns such as ``"scores/*.parquet"``, a
+        pyarrow data set or record-batch reader, of any size; a frame (pandas, polars, Arrow), a DuckDB query or another
+        object with an Arrow stream; or columns by name. Or one model: a `Ranking`, `RankingSummary` or
+        `ThresholdCounts` of its scores, a `ConfusionMatrix` of its predictions. By default the embedded scores of three
+        classifiers. Predictions are read into memory.
     label : str
         Column of the true class. For a `Ranking` or counts, its name in texts, "label" by default.
     score : str or sequence of str
@@ -321,8 +321,8 @@ def report(
     Returns
     -------
     Report
-        It prints itself; ``to_dict()`` is the JSON of the command, ``to_text()`` its text, ``to_html()`` a page. Of the
-        data it holds what pictures of the first 20 blocks are drawn from.
+        It prints itself; ``to_dict()`` is the JSON of the command, ``to_text()`` its text, ``to_html()`` a page. It
+        keeps the data for the pictures of the first 20 blocks.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What people and programs read: the report, its tables and the command line."""
+"""The report, the comparison, their pictures and the command line."""
 
 from importlib import import_module
 from typing import Any

@@ -1,4 +1,4 @@
-"""What --out writes: a folder that is checked beforehand, the result as JSON and text, and pictures."""
+"""The folder of --out: the result as JSON and text, and pictures."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ LONGEST_VALUE = 40  # characters of a --by value in a folder's name
 
 
 class BlockPictures(NamedTuple):
-    """What a command draws."""
+    """The pictures of a command."""
 
-    names: Iterable[str]  # of the pictures that a block may have
+    names: Iterable[str]  # of all pictures that a block may have
     by: str | None  # the --by column: each block has a folder
     values: Sequence[Any]  # the blocks' values in it
-    block_pictures: Callable[[int], Iterable[tuple[str, Sequence[Panel]]]]  # a block's by its place, with their names
-    reason: str = ""  # why there are none of blocks
-    of_all: Sequence[tuple[str, Sequence[Panel]]] = ()  # those of all blocks together
+    block_pictures: Callable[[int], Iterable[tuple[str, Sequence[Panel]]]]  # of the block at a place, by name
+    reason: str = ""  # why blocks have no pictures
+    of_all: Sequence[tuple[str, Sequence[Panel]]] = ()  # pictures of all blocks in one
 
     def write_folder(self, out: str, command: str, result: Result, form: PictureFormat = "png") -> str:
-        """Write a command's JSON, text and pictures over those of an earlier run; return a line on what is where.
+        """Write a command's JSON, text and pictures over an earlier run's; return a line that says where they are.
 
         Each file is written whole or not at all. The numbers of an earlier run say which blocks it drew.
         """
         folder = Path(out)
         numbers = folder / f"{command}.json"
-        if numbers.is_file():  # without an earlier run a picture that this one doesn't draw is the user's
+        if numbers.is_file():  # without an earlier run other pictures are the user's
             _remove(folder, self.names)
         for block_folder in _earlier_blocks(numbers):
             _remove(block_folder, self.names)
@@ -62,7 +62,7 @@ class BlockPictures(NamedTuple):
 
 
 def _draw(folder: Path, pictures: BlockPictures, form: PictureFormat) -> str:
-    """Draw all pictures, those of blocks in a folder each; return how many there are, and where."""
+    """Draw all pictures, each block's in its folder; say how many there are, and where."""
     names, by, values, block_pictures, reason, of_all = pictures
     blocks: list[tuple[Path, str | None]] = [(folder, None)]
     where = ""
@@ -77,7 +77,7 @@ def _draw(folder: Path, pictures: BlockPictures, form: PictureFormat) -> str:
             _remove(block_folder, names)
         for name, panels in block_pictures(k):
             content = _drawn(panels, title, form)
-            block_folder.mkdir(exist_ok=True)  # a run at the same time may have removed it
+            block_folder.mkdir(exist_ok=True)  # a concurrent run may have removed it
             write_file(block_folder / f"{name}.{form}", content)
             count += 1
     for name, panels in of_all:
@@ -89,20 +89,20 @@ def _draw(folder: Path, pictures: BlockPictures, form: PictureFormat) -> str:
 
 
 def _earlier_blocks(numbers: Path) -> list[Path]:
-    """Return the folders of the blocks whose numbers an earlier run wrote, as far as they exist."""
-    if not numbers.is_file():  # nor a pipe, which nobody may write to
+    """Return the existing folders of the blocks that an earlier run wrote."""
+    if not numbers.is_file():  # or it is a pipe, which may have no writer
         return []
     try:
         earlier = json.loads(numbers.read_bytes())
         by, values = earlier["by"], [block["value"] for block in earlier["blocks"]]
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # it is no such file
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # it is another kind of file
         return []
     folders = (_block_folder(numbers.parent, k, by, value) for k, value in enumerate(values[:MOST_PICTURED]))
     return [] if by is None else [each for each in folders if each.is_dir()]
 
 
 def _block_folder(folder: Path, k: int, by: str, value: Any) -> Path:
-    """Return a block's folder: its name is its number, which makes it unique, then what is safe of column and value."""
+    """Return a block's folder, named by its unique number and the safe characters of column and value."""
     text = f"{by}-{str(value).lower() if isinstance(value, bool) else as_json(value)}"
     return folder / f"{k:02d}-{re.sub(r'[^A-Za-z0-9._-]+', '_', text)[:LONGEST_VALUE].rstrip('.')}"
 

@@ -1,4 +1,4 @@
-"""Predictions that are no scores, as commands read them: classes, of two or many, and numbers."""
+"""Read predictions that are not scores: classes and numbers."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from fastevals.measure.registry import columns_of
 from fastevals.reading.columns import NamedColumns, parse_label
 from fastevals.reading.values import class_columns
 
-# What tables have of predictions, by what their columns are called.
+# Metrics of predictions in tables, by title.
 NUMBER_METRICS = {name: metric(name) for name in columns_of("numbers")}
-POSITIVE_METRICS = {name: metric(name) for name in columns_of("labels")}  # where one of two is positive
+POSITIVE_METRICS = {name: metric(name) for name in columns_of("labels")}  # if one of two classes is positive
 EACH_CLASS = {name: metric(name, average=None) for name in columns_of("classes")}
 CLASS_METRICS = {
     "F1 (macro)" if name == "f1" else name: metric("f1", average="macro") if name == "f1" else spec
@@ -31,17 +31,17 @@ CLASS_METRICS = {
 
 
 def class_metrics(classes: Classes) -> dict[str, MetricSpec]:
-    """Return what is asked of predicted classes."""
+    """Return the metrics of predicted classes."""
     return CLASS_METRICS if classes.pos_label is None else POSITIVE_METRICS
 
 
 class PredictedClasses(NamedTuple):
-    """True and predicted classes, arrays of shape (n_rows,), and what is known of these classes."""
+    """True and predicted classes, arrays of shape (n_rows,), and the classes that occur."""
 
     true: NDArray[Any]
     predicted: dict[str, NDArray[Any]]  # by model
     classes: Classes
-    pos_label: Any  # as it was given, for what reads the same rows
+    pos_label: Any  # as given, for other readers of the same rows
 
 
 def read_classes(columns: NamedColumns, label: str, models: Sequence[str], pos_label: Any = None) -> PredictedClasses:

@@ -75,8 +75,8 @@ class BlockIntervals(TypedDict):
     """How a block's intervals were made."""
 
     method: Annotated[str | None, '"BCa", "cells" or "normal"; null where the block has no intervals']
-    resamples: NotRequired[Annotated[int | None, "replicates of this block, of predictions; null without a bootstrap"]]
-    n_groups: Annotated[int | None, "number of groups that were drawn together; null without --group"]
+    resamples: NotRequired[Annotated[int | None, "replicates of this block, for predictions; null without a bootstrap"]]
+    n_groups: Annotated[int | None, "number of clusters that were resampled; null without --group"]
     n_undefined: Annotated[dict[str, int], "by metric, replicates in which it is undefined; they are left out"]
     notes: Annotated[list[str], "cautions, in words"]
 
@@ -91,7 +91,7 @@ class ScoresModel(TypedDict):
     holds: Annotated[Ends, "priors for which the threshold stays the one of least cost"]
     operating_range: Annotated[Ends, "priors for which the model is cheaper than predicting all or none positive"]
     intervals: Annotated[dict[str, Ends] | None, "of the metrics that tables show; null without intervals"]
-    bounds: NotRequired[Annotated[dict[str, list[Number]], "of metrics in doubt: they contain the value for certain"]]
+    bounds: NotRequired[Annotated[dict[str, list[Number]], "guaranteed bounds of metrics that are not exact"]]
 
 
 class ClassNumbers(TypedDict):
@@ -108,7 +108,7 @@ class PredictionsModel(TypedDict):
     name: Annotated[str, "column of its predictions"]
     metrics: Annotated[dict[str, Number], "the metrics that tables show, by name"]
     intervals: Annotated[dict[str, Ends] | None, "of the same metrics; null without intervals"]
-    confusion: NotRequired[Annotated[list[list[float]] | None, "a row per true class; null of more than 200 classes"]]
+    confusion: NotRequired[Annotated[list[list[float]] | None, "a row per true class; null for more than 200 classes"]]
     labels: NotRequired[Annotated[list[Label], "the classes, in the order of `confusion`"]]
     classes: NotRequired[Annotated[dict[str, ClassNumbers], "by metric"]]
 
@@ -122,7 +122,7 @@ class AnyBlock(TypedDict):
     dropped: Annotated[dict[str, DroppedRows], "the same by column"]
     total_weight: Annotated[float | None, "sum of weights; null without weights"]
     best: Annotated[dict[str, list[str]], "by metric, the models with the best value"]
-    differences: Annotated[list[PairOfModels], "of each two models"]
+    differences: Annotated[list[PairOfModels], "of each pair of models"]
     intervals: Annotated[BlockIntervals | None, "how intervals were made; null without intervals"]
 
 
@@ -145,7 +145,7 @@ class Extreme(TypedDict):
     """The lowest or the highest value of a metric."""
 
     metric: Annotated[float, "the metric there"]
-    value: Annotated[Any, "value of the --by column: the one with most rows, where several have it"]
+    value: Annotated[Any, "value of the --by column: the one with most rows if several have it"]
     n_values: Annotated[int, "how many values have it"]
 
 
@@ -206,23 +206,23 @@ class OverPredictions(TypedDict):
 
 
 class IntervalSettings(TypedDict):
-    """What intervals were asked for."""
+    """The settings of intervals."""
 
     confidence: Annotated[float, "--confidence"]
     resamples: Annotated[int, "--resamples"]
-    seed: Annotated[int, "--seed; where a generator was given, the number that was drawn from it"]
+    seed: Annotated[int, "--seed; for a generator, the number drawn from it"]
     group: Annotated[str | None, "column of --group"]
 
 
 class ScoresIntervals(IntervalSettings):
-    """What intervals were asked for, and how they were made."""
+    """The settings of intervals, and how they were made."""
 
     method: Annotated[str | None, 'of the block with most metrics: "BCa" or "cells"']
     in_place_of_bca: Annotated[dict[str, str], "by metric, the method that replaces BCa"]
-    cells_above: Annotated[int | None, "rows above which cells of rows are drawn; null where all rows are"]
+    cells_above: Annotated[int | None, "rows above which cells of rows are resampled; null if all rows are"]
     budget: Annotated[int | None, "draws (rows x models x replicates) of a report; null with --resamples"]
-    blocks_drawn: Annotated[int, "blocks whose rows are drawn"]
-    not_drawn: Annotated[str, "why rows of other blocks are not, in words"]
+    blocks_drawn: Annotated[int, "blocks whose rows are resampled"]
+    not_drawn: Annotated[str, "why rows of other blocks are not resampled, in words"]
 
 
 class OperatingPointRule(TypedDict):
@@ -241,9 +241,9 @@ class Costs(TypedDict):
 
 
 class AnyReport(JsonHead):
-    """What all reports have."""
+    """Keys of all reports."""
 
-    data: Annotated[str, "where the rows are from"]
+    data: Annotated[str, "name of the data"]
     pos_label: Annotated[Label | None, "the positive class"]
     weight: Annotated[str | None, "column of --weight"]
     frequency_weight: Annotated[str | None, "column of --frequency-weight"]
@@ -257,7 +257,7 @@ class ScoresReport(AnyReport):
 
     label: Annotated[str, "column of the true class"]
     operating_point: Annotated[OperatingPointRule, "how thresholds are chosen"]
-    costs: Annotated[Costs | None, "where given, or used by the operating point"]
+    costs: Annotated[Costs | None, "if given, or used by the operating point"]
     intervals: Annotated[ScoresIntervals | None, "null without intervals"]
     over: Annotated[OverScores | None, "over the values of --by, where there are two or more"]
     blocks: Annotated[list[ScoresBlock], "by value of --by; empty where there are more than 100"]
@@ -267,9 +267,9 @@ class PredictionsReport(AnyReport):
     """``fastevals report --pred``: predicted classes or numbers."""
 
     predicted: Annotated[Literal["classes", "numbers"], "what is predicted"]
-    label: NotRequired[Annotated[str, "column of the true class, of classes"]]
-    target: NotRequired[Annotated[str, "column of the true number, of numbers"]]
-    classes: Annotated[list[Label] | None, "the classes that occur; null of numbers"]
+    label: NotRequired[Annotated[str, "column of the true class, for classes"]]
+    target: NotRequired[Annotated[str, "column of the true number, for numbers"]]
+    classes: Annotated[list[Label] | None, "the classes that occur; null for numbers"]
     not_measured: Annotated[list[str], "what is not measured, and why, in words"]
     intervals: Annotated[IntervalSettings | None, "null without intervals"]
     over: Annotated[OverPredictions | None, "over the values of --by, where there are two or more"]
@@ -286,7 +286,7 @@ class ComparedBlock(TypedDict):
     n_datasets: Annotated[int, "data sets"]
     mean_ranks: Annotated[dict[str, float], "by algorithm; rank 1 is best"]
     means: Annotated[dict[str, Number], "by algorithm, the mean of the results"]
-    friedman: Annotated[Result | None, "Friedman's test; null of two algorithms", FriedmanResult]
+    friedman: Annotated[Result | None, "Friedman's test; null for two algorithms", FriedmanResult]
     pairs: Annotated[Result | None, "tests of pairs; null where Friedman's test rejects nothing", RankComparison]
     groups: Annotated[list[list[str]] | None, "algorithms that do not differ; null where there is no such list"]
     wilcoxon: Annotated[Result | None, "Wilcoxon's signed-rank test of two algorithms", SignificanceResult]
@@ -296,7 +296,7 @@ class ComparedBlock(TypedDict):
 class ResultsOfComparison(JsonHead):
     """``fastevals compare``: results on data sets."""
 
-    data: Annotated[str, "where the results are from"]
+    data: Annotated[str, "name of the data"]
     compared: Annotated[Literal["results"], "what is compared"]
     dataset: Annotated[list[str], "columns of --dataset"]
     algorithm: Annotated[list[str], "columns of --algorithm"]
@@ -307,14 +307,14 @@ class ResultsOfComparison(JsonHead):
     confidence: Annotated[float, "--confidence: tests are at level 1 - confidence"]
     algorithms: Annotated[list[str], "columns that were compared"]
     others: Annotated[list[str], "columns that were not"]
-    cautions: Annotated[list[str], "columns that may be no results, in words"]
+    cautions: Annotated[list[str], "cautions on columns that may not be results, in words"]
     blocks: Annotated[list[ComparedBlock], "by value of --by"]
 
 
 class PredictionsOfComparison(JsonHead):
     """``fastevals compare --label --pred``: predicted classes."""
 
-    data: Annotated[str, "where the rows are from"]
+    data: Annotated[str, "name of the data"]
     compared: Annotated[Literal["predictions"], "what is compared"]
     label: Annotated[str, "column of the true class"]
     group: Annotated[str | None, "column of --group"]
@@ -330,18 +330,18 @@ class PredictionsOfComparison(JsonHead):
     alternative: Annotated[str, "what the differences are tested against"]
     cochran: Annotated[Result | None, "Cochran's Q of three models or more", CochranResult]
     mcnemar: Annotated[Result, "McNemar's test of all pairs, p adjusted", McNemarPairs]
-    mcnemar_tests: Annotated[list[Result], "the test of each pair by itself", McNemarResult]
+    mcnemar_tests: Annotated[list[Result], "the test of each pair, without adjustment", McNemarResult]
 
 
 # fastevals bias-variance, summarize ---------------------------------------------------------------------------------
 
 
 class Decomposed(JsonHead):
-    """What all decompositions have."""
+    """Keys of all decompositions."""
 
-    data: Annotated[str, "where the predictions are from"]
+    data: Annotated[str, "name of the data"]
     loss: Annotated[Literal["squared", "zero_one"], "the loss"]
-    decomposition: Annotated[str | None, "whose parts of the 0-1 loss; null of squared loss"]
+    decomposition: Annotated[str | None, "whose parts of the 0-1 loss; null for squared loss"]
     n_models: Annotated[int, "models"]
     n_samples: Annotated[int, "samples"]
 
@@ -350,11 +350,11 @@ class PredictionsDecomposed(Decomposed):
     """``fastevals bias-variance FILE``."""
 
     decomposed: Annotated[Literal["predictions"], "what is decomposed"]
-    models: Annotated[list[str] | None, "columns of the models; null of an array"]
-    left_out: Annotated[list[str], "columns that are no model's"]
+    models: Annotated[list[str] | None, "columns of the models; null for an array"]
+    left_out: Annotated[list[str], "columns that are not models"]
     expected_loss: Annotated[Number, "mean loss over models and samples"]
     parts: Annotated[dict[str, Number], "by name, the parts, whose sum is the loss"]
-    beside: Annotated[dict[str, Number], "by name, related figures that are no parts"]
+    beside: Annotated[dict[str, Number], "by name, related figures that are not parts"]
     largest_losses: Annotated[
         list[dict[str, Any]], "samples: `sample` (row from 0), `truth`, `main_prediction`, `expected_loss`, each part"
     ]

@@ -136,12 +136,12 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def part_of(out: str) -> str:
-    """Return the file of what is counted so far."""
+    """Return the file of the counts so far."""
     return out + ".part"
 
 
 def summarize(arguments: argparse.Namespace) -> ScoresSummary:
-    """Count files, from where an earlier run of the same arguments was stopped, and write what is counted."""
+    """Count files, continuing an interrupted run of the same arguments, and write the counts."""
     from fastevals._files import write_file
     from fastevals._options import check_integer, check_number
     from fastevals.reading.columns import ColumnRoles

@@ -233,10 +233,10 @@ def _bootstraps(data: _Data) -> None:
 
 
 def report_intervals() -> None:
-    """Compile what the intervals of a report need, the last of it first: the report begins with the first.
+    """Compile the kernels for the intervals of a report, the last ones first, because the report begins with the first.
 
-    The acceleration of an area comes after all replicates; those of the P-R areas take long, and the report is at them
-    when this would be.
+    The acceleration of an area comes after all replicates. P-R areas take long, and the report itself reaches them in
+    time.
     """
     import numpy as np
 
@@ -245,7 +245,7 @@ def report_intervals() -> None:
     from fastevals.show.report.intervals import CELLS_COLUMNS, PROBABILITY_COLUMNS, RANKING_COLUMNS, column_metrics
 
     data = _Data(FEW_ROWS)
-    RowSampler(FEW_ROWS).draw(np.uint64(0), np.empty(FEW_ROWS, dtype=np.uint8))  # which is before all metrics
+    RowSampler(FEW_ROWS).draw(np.uint64(0), np.empty(FEW_ROWS, dtype=np.uint8))  # comes before all metrics
     scores = {"a": data.scores, "b": data.other}
     asked = column_metrics("f1", None, None)
     last = *PROBABILITY_COLUMNS, *reversed(CELLS_COLUMNS), "average_precision"
@@ -355,7 +355,7 @@ def _summaries(data: _Data) -> None:
 
 
 def _summed(summary: Any, *columns: Any, **weights: Any) -> Any:
-    """Return a summary that was merged with itself, updated by arrays that can't be written to, and read from bytes."""
+    """Return a summary that was merged with itself, updated by read-only arrays, and read from bytes."""
     summary.update(*columns, **weights)
     merged = summary.merge(summary)
     fixed = [each.copy() for each in columns]

@@ -50,7 +50,7 @@ TRUTH = (
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DecomposedCurve(Result):
-    """The decomposition of each degree, and what texts call the data."""
+    """The decomposition at each degree, and the name of the data."""
 
     result: BiasVarianceCurve
     data: str = EMBEDDED
@@ -100,11 +100,11 @@ class DecomposedCurve(Result):
         )
 
     def pictures(self) -> BlockPictures:
-        """Return what `--out` draws."""
+        """Return the pictures for `--out`."""
         return bias_variance_pictures(self.result)
 
     def sides(self) -> list[str]:
-        """Return what has changed at either end from the degree of the least loss."""
+        """Say how the parts differ at the lowest and the highest degree from the degree of the least loss."""
         curve, parts, fits = self.result, self.result.parts(), self.result.fits
         best, sides = fits.index("best"), []
         for end in sorted({0, len(fits) - 1} - {best}):
@@ -133,7 +133,7 @@ def _part_table(curve: BiasVarianceCurve) -> Table:
 
 
 def polynomial(x: Any, y: Any, x_new: Any, degree: int) -> NDArray[np.float64]:
-    """Fit a polynomial by least squares and give its values elsewhere."""
+    """Fit a polynomial by least squares and return its values at other points."""
     fitted = np.polynomial.Polynomial.fit(x, y, degree)
     return np.asarray(fitted(x_new))
 

@@ -16,7 +16,7 @@ from fastevals.split.training_sets import BiasVarianceCurve
 
 
 def bias_variance_panels(result: Decomposition | BiasVarianceCurve) -> Iterator[tuple[str, list[Panel]]]:
-    """Yield the picture of a decomposition, unless its numbers are too large to be drawn."""
+    """Yield the picture of a decomposition, unless its numbers are too large to draw."""
     if style.is_drawable([*np.ravel(result.expected_loss), *np.ravel(list(result.parts().values()))]):
         picture = Picture()
         draw_bias_variance(picture, result)
@@ -24,5 +24,5 @@ def bias_variance_panels(result: Decomposition | BiasVarianceCurve) -> Iterator[
 
 
 def bias_variance_pictures(result: Decomposition | BiasVarianceCurve) -> BlockPictures:
-    """Return what `--out` draws of a decomposition."""
+    """Return the pictures of a decomposition for `--out`."""
     return BlockPictures(names_of("bias-variance"), None, (), lambda _: bias_variance_panels(result))

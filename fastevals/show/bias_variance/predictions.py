@@ -1,4 +1,4 @@
-"""Predictions of many models: read from arrays or a table, decomposed, and written as text and as JSON."""
+"""Decompose the loss of many models' predictions, read from arrays or a table."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ from fastevals.show.output import BlockPictures
 from fastevals.show.pictures import CAPTIONS
 from fastevals.show.schema import json_head
 
-MOST_ROWS = 5  # samples of the largest loss that are shown
+MOST_ROWS = 5  # samples of the largest loss in the output
 MOST_NAMES = 8
 LONGEST_NAME = 30
 AUTHORS = {"domingos": "Domingos", "kohavi-wolpert": "Kohavi and Wolpert", "james": "James"}
 
-HALF_LOSS = 0.5  # of the loss: a larger part dominates it
-WHOLE_LOSS = 1 + 1e-9  # more than rounding makes of the only term
+HALF_LOSS = 0.5  # share of the loss above which a part dominates it
+WHOLE_LOSS = 1 + 1e-9  # share of the loss that rounding can't exceed
 
 NEVER = "No model is ever wrong."
 AS_OBSERVED = "Every prediction is what was observed with it."
@@ -80,13 +80,13 @@ UNKNOWN = "Noise in the truth, if there is some, counts as bias: without observe
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DecomposedPredictions(Result):
-    """The decomposition of models' predictions, and what texts call the data."""
+    """The decomposition of models' predictions, and the name of the data."""
 
     result: Decomposition  # with the numbers of each sample
     truth: NDArray[Any]
     names: list[str] | None  # of the models
-    left_out: list[str]  # columns that were taken for no model's
-    shown: dict[str, str]  # what the options --truth, --observed and --weight were
+    left_out: list[str]  # columns that are not models
+    shown: dict[str, str]  # values of the options --truth, --observed and --weight
     data: str  # the file
 
     def to_dict(self) -> dict[str, Any]:
@@ -132,7 +132,7 @@ class DecomposedPredictions(Result):
         )
 
     def pictures(self) -> BlockPictures:
-        """Return what `--out` draws."""
+        """Return the pictures for `--out`."""
         return bias_variance_pictures(self.result)
 
     def _head(self) -> Iterator[str]:
@@ -165,7 +165,7 @@ class DecomposedPredictions(Result):
 
     def _largest(self) -> NDArray[np.intp]:
         loss = self._each.expected_loss
-        if loss.size > 2 * MOST_ROWS:  # a sort of all takes longer than all else
+        if loss.size > 2 * MOST_ROWS:  # a full sort would take most of the time
             least = np.partition(loss, loss.size - MOST_ROWS)[loss.size - MOST_ROWS]
             above, equal = np.flatnonzero(loss > least), np.flatnonzero(loss == least)
             rows = np.concatenate([above, equal[: MOST_ROWS - above.size]])
@@ -174,7 +174,7 @@ class DecomposedPredictions(Result):
         return rows[np.argsort(-loss[rows], kind="stable")][:MOST_ROWS]
 
     def largest_losses(self) -> list[dict[str, Any]]:
-        """Return the samples of the largest loss: their row, truth, main prediction, loss and its parts."""
+        """Return the samples of the largest loss, each with its row, truth, main prediction, loss and parts."""
         return [self._sample(int(row)) for row in self._largest()]
 
     def _sample(self, row: int) -> dict[str, Any]:
@@ -224,12 +224,12 @@ def list_first(names: list[str]) -> str:
 
 
 def format_entry(value: Any) -> str:
-    """Return a truth or a prediction as one reads it."""
+    """Return a truth or a prediction as text."""
     return f"{value:.6g}" if isinstance(value, float) else format_label(value)
 
 
 def what_dominates(result: Decomposition) -> str:
-    """Return which part is more than half of the expected loss, unless other parts cancel it, and what that means."""
+    """Say which part is more than half of the expected loss, unless other parts cancel it, and what to do."""
     parts, loss = result.parts(), result.expected_loss
     if loss == 0:
         return AS_OBSERVED if result.observed else NEVER
@@ -275,7 +275,7 @@ def decompose_predictions(data: PredictionData, loss: str, decomposition: str) -
 
 
 def _classes(data: PredictionData, truth: NDArray[Any]) -> NDArray[Any]:
-    """Return all classes that occur: a model may predict one that no sample is of."""
+    """Return all classes that occur, including predicted ones that no sample has."""
     shown = {option: shown for option, shown in data.shown.items() if option != "--weight"}
     where = " and ".join([repr(data.file), *shown.values()])
     classes = distinct(truth)
@@ -291,28 +291,28 @@ def _classes(data: PredictionData, truth: NDArray[Any]) -> NDArray[Any]:
 
 
 class PredictionData(NamedTuple):
-    """What is decomposed: predictions, and the truth, observed labels and weights that go with them."""
+    """Predictions, with their truth, observed labels and weights."""
 
     predictions: NDArray[Any] | dict[str, NDArray[Any]]  # of shape (n_models, n_samples), or by the models' names
-    beside: dict[str, NDArray[Any]]  # by option, those that are given: --truth, --observed, --weight
-    shown: dict[str, str]  # what messages call these
+    beside: dict[str, NDArray[Any]]  # by option, if given: --truth, --observed, --weight
+    shown: dict[str, str]  # their names in messages
     file: str  # of the predictions
-    left_out: list[str]  # columns of a table that have no part in it
-    line: Callable[[int], str] = "row {}".format  # what messages call a row
+    left_out: list[str]  # columns of a table that are not used
+    line: Callable[[int], str] = "row {}".format  # name of a row in messages
 
     @property
     def names(self) -> list[str] | None:
-        """Names of the models, if they have some."""
+        """Names of the models, if they have names."""
         return list(self.predictions) if isinstance(self.predictions, dict) else None
 
     def models(self) -> dict[str, NDArray[Any]]:
-        """Return each model's predictions by what messages call it."""
+        """Return each model's predictions by its name in messages."""
         if isinstance(self.predictions, dict):
             return {f"column {name!r}": column for name, column in self.predictions.items()}
         return numbered(repr(self.file), self.predictions)
 
     def observations(self) -> dict[str, NDArray[Any]]:
-        """Return what was observed, with each model or once for all, by what messages call it."""
+        """Return the observed labels, per model or common to all, by their names in messages."""
         if "--observed" not in self.beside:
             return {}
         observed, shown = self.beside["--observed"], self.shown["--observed"]
@@ -320,12 +320,12 @@ class PredictionData(NamedTuple):
 
 
 def numbered(what: str, rows: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """Return rows by what messages call the models they are of."""
+    """Return rows by the names of their models in messages."""
     return {f"model {k} of {what}": row for k, row in enumerate(rows)}
 
 
 def read_arrays(file: str, beside: Mapping[str, str | None], models_are: str) -> PredictionData:
-    """Open a .npy array of predictions, which stays on disk, and the files beside it, by option.
+    """Open a .npy array of predictions, which stays on disk, and the other files, by option.
 
     `models_are` says which axis the models are: "rows" or "columns".
     """
@@ -353,7 +353,7 @@ def _open_array(shown: str, path: str) -> NDArray[Any]:
         array = np.lib.format.open_memmap(path, mode="r")
     except OSError:
         raise
-    except Exception as error:  # the header may say anything, which NumPy reads as Python's own text
+    except Exception as error:  # the header is Python source, which may be anything
         with open(path, "rb") as file:
             if file.read(2) == b"PK":
                 raise ValueError(f"{shown} holds several arrays (.npz): save one as .npy") from None
@@ -382,9 +382,9 @@ def _check_shape(
 def read_table(
     file: str, beside: Mapping[str, str | None], pred: Sequence[str] | None, form: CsvForm, *, numbers: bool
 ) -> PredictionData:
-    """Read a table (CSV, Parquet or Arrow), whose columns are models' predictions and, by option, what is beside them.
+    """Read a table (CSV, Parquet or Arrow) of models' predictions, and of the columns of other options.
 
-    Columns of predictions are by default all others; where predictions are `numbers`, those of numbers.
+    By default all other columns are predictions, or for `numbers` all other columns of numbers.
     """
     if not file.lower().endswith(tuple(SUFFIXES)):
         raise ValueError(f"{file!r} is of no known format: its name must end with .npy, {', '.join(SUFFIXES)}")

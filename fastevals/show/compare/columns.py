@@ -1,4 +1,4 @@
-"""Algorithms compared by columns of a table: which columns are algorithms, and which name data sets."""
+"""Columns of a table of results: which ones are algorithms, and which ones name data sets."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from fastevals.show.compare.blocks import ROUGH, ComparisonOptions, measure_bloc
 from fastevals.show.compare.results import ResultsComparison, list_names
 
 MOST_BLOCKS = 1000
-MOST_COMPARED = 500_000  # of algorithms: 1,000 of them in each block's text and JSON
-FEW_ROWS = 3  # rows: as many may be numbered, or ranked, by chance
+MOST_COMPARED = 500_000  # pairs of algorithms, as of 1,000 algorithms
+FEW_ROWS = 3  # rows or fewer may be numbered, or ranked, by chance
 
 
 def compare_result_columns(columns: NamedColumns, options: ComparisonOptions, data: str) -> ResultsComparison:
-    """Compare the algorithms whose results are columns; those of text name data sets. `data` is where they are from.
+    """Compare the algorithms whose results are columns; columns of text name data sets. `data` names the data.
 
     Raise if a column is missing or has no numbers, or the options don't go together.
     """
@@ -71,7 +71,7 @@ def compare_result_columns(columns: NamedColumns, options: ComparisonOptions, da
 def _choose_algorithms(
     columns: Mapping[str, NDArray[Any]], called: Mapping[str, str], options: ComparisonOptions
 ) -> list[str]:
-    """Return the columns to compare: the named ones, or all numeric ones without another role or an unnamed index."""
+    """Return the columns to compare: the named ones, or all numeric ones except an index or those with another role."""
     algorithms = list(options.algorithm)
     if not algorithms:
         free = {name: column for name, column in columns.items() if name not in called}
@@ -101,7 +101,7 @@ def _choose_algorithms(
 
 
 def _is_index(name: str, column: NDArray[Any]) -> bool:
-    """Return whether a column without a name is an index; raise if it may as well hold results."""
+    """Return whether a column without a name is an index; raise if it may also hold results."""
     if not is_unnamed(name):
         return False
     if not tells_rows_apart(column):
@@ -112,7 +112,7 @@ def _is_index(name: str, column: NDArray[Any]) -> bool:
 
 
 def _choose_posthoc(algorithms: Sequence[str], options: ComparisonOptions) -> PostHoc:
-    """Return the test of pairs; two algorithms have Wilcoxon's alone."""
+    """Return the test of pairs; two algorithms have only Wilcoxon's."""
     if len(algorithms) > 2:
         return options.posthoc or ("nemenyi" if options.control is None else "bonferroni-dunn")
     if options.posthoc not in (None, "wilcoxon"):
@@ -129,7 +129,7 @@ def _cautions(
     called: Mapping[str, str],
     options: ComparisonOptions,
 ) -> Iterator[str]:
-    """Yield the columns that don't look like results, and whether they look like ranks or metrics."""
+    """Yield cautions on columns that look like ranks, metrics or row numbers instead of results."""
     results = {name: columns[name] for name in algorithms}
     long = find_long_form({name: column for name, column in columns.items() if name not in called})
     if long is not None and not options.algorithm:
@@ -145,7 +145,7 @@ def _cautions(
 
 
 def _numbers_rows(name: str, column: NDArray[Any], alone: bool) -> bool:
-    """Return whether a column holds whole numbers, all different, and counts, is named so, or is `alone` whole."""
+    """Return whether a column holds distinct whole numbers that count, has such a name, or is the only whole one."""
     if column.dtype.kind not in "iu" or sorted_unique(column).size < column.size:
         return False
     counts = column.size > ROUGH and bool((np.diff(column) == 1).all())
@@ -153,7 +153,7 @@ def _numbers_rows(name: str, column: NDArray[Any], alone: bool) -> bool:
 
 
 def _are_ranks(columns: list[NDArray[Any]]) -> bool:
-    """Return whether each row ranks the algorithms, those that are tied by their mean rank."""
+    """Return whether each row ranks the algorithms, with mean ranks for ties."""
     n, k = columns[0].size, len(columns)
     if n < FEW_ROWS or not all(rank.min() >= 1 and rank.max() <= k and (2 * rank % 1 == 0).all() for rank in columns):
         return False
@@ -162,7 +162,7 @@ def _are_ranks(columns: list[NDArray[Any]]) -> bool:
 
 
 def _split_by_value(shown: str, columns: NamedColumns, name: str) -> list[tuple[Any, NDArray[np.intp]]]:
-    """Return each value of a column, ascending, and its rows; messages call the column `shown`."""
+    """Return each value of a column, ascending, with its rows; `shown` is the column's name in messages."""
     values, codes = columns.encode_values(shown, name)
     if len(values) > MOST_BLOCKS:
         raise ValueError(f"{shown} has {len(values)} values; a block each is made for at most {MOST_BLOCKS}")

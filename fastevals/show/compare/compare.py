@@ -1,4 +1,4 @@
-"""Comparison of models, by their results on data sets or by the classes that they predict."""
+"""`fastevals.compare`, for results on data sets and for predicted classes."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def compare(data: Any = None, **options: Any) -> ResultsComparison | Predictions
     Parameters
     ----------
     data : path, frame or mapping of str to array-like, optional
-        A CSV, Parquet or Arrow file, a frame (pandas, polars, Arrow) or columns by name. Results: a row for each data
-        set, a column for each algorithm; an index without a name names rows. Or a mapping of names to estimates, as
-        for `friedman_test`. Predictions, with `label` and `pred`: a row a sample, a column of the true class and one of
-        each model's predicted class. By default embedded results.
+        A CSV, Parquet or Arrow file, a frame (pandas, polars, Arrow) or columns by name. Results have one row per data
+        set and one column per algorithm; an index without a name names the rows. A mapping of names to estimates, as
+        for `friedman_test`, also has results. Predictions, with `label` and `pred`, have one row per sample, a column
+        of the true class and a column of each model's predicted class. By default embedded results.
     {options}
 
     Returns
@@ -61,7 +61,7 @@ def compare(data: Any = None, **options: Any) -> ResultsComparison | Predictions
 
 
 def compare_data(data: Any, options: CompareOptions) -> ResultsComparison | PredictionsComparison:
-    """Test whether models differ, as it is asked for."""
+    """Test whether models differ, with the given options."""
     options = checked(options)
     check_options(data, options)
     form = CsvForm.checked(options.separator, options.encoding, options.header)
@@ -100,7 +100,7 @@ def compare_data(data: Any, options: CompareOptions) -> ResultsComparison | Pred
 
 
 def _without_estimates(data: Any, lower_is_better: bool) -> tuple[Any, bool]:
-    """Return the values of estimates in their place, and the direction of their metric; other data as they are."""
+    """Return the values of estimates, and their metric's direction; return other data unchanged."""
     measured = as_estimates("data", data) if isinstance(data, Mapping) else {}
     if not measured:
         return data, lower_is_better

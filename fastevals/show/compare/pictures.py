@@ -1,4 +1,4 @@
-"""What pictures of a comparison show: ranks, p-values, and what the first test's statistic would be."""
+"""Pictures of a comparison: ranks, p-values, and the null distribution of the first test."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from fastevals.show.report.pictures import difference_panels, interval_panels
 
 Panels = Iterator[tuple[str, list[Panel]]]
 
-ROW, HIGHEST = 0.17, 20.0  # inches: for a name where they are many, and in all
+ROW, HIGHEST = 0.17, 20.0  # inches per name, and in total
 
 
 def results_panels(block: ResultsBlock) -> Panels:
-    """Yield the pictures of ranks, p-values and the first test's null distribution, as far as a block has them."""
+    """Yield the pictures of ranks, p-values and the first test's null distribution that a block has."""
     if block.pairs is not None:
         yield from _pair_panels(block.pairs, block.friedman)
     elif block.two_tests is not None:
@@ -33,14 +33,14 @@ def results_panels(block: ResultsBlock) -> Panels:
 
 
 class _Measured(NamedTuple):
-    """A model's metrics, as reports have them."""
+    """A model's metrics, in the form of a report."""
 
     name: str
     metrics: dict[str, float]
 
 
 class _Compared(NamedTuple):
-    """Models with intervals, as a block of a report has them."""
+    """Models with intervals, in the form of a report's block."""
 
     models: list[_Measured]
     best: dict[str, list[str]]

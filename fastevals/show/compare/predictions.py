@@ -189,7 +189,7 @@ class PredictionsComparison(Result):
         return prediction_panels(self.values(), self.intervals, self.pairs, self.cochran or self.tests[0])
 
     def pictures(self) -> BlockPictures:
-        """Return what `--out` draws."""
+        """Return the pictures for `--out`."""
         return BlockPictures(names_of("compare"), None, (), lambda _: self.panels())
 
     def describe_classes(self) -> str:

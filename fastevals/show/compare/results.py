@@ -51,15 +51,15 @@ class ResultsComparison(Result):
     Attributes
     ----------
     options : ComparisonOptions
-        As given; `posthoc` is the test that was made.
+        The given options; `posthoc` is the test that was made.
     blocks : tuple of ResultsBlock
-        At least one.
+        Blocks of --by, at least one.
     data : str
-        Where the columns are from.
+        Name of the data.
     others : tuple of str
-        Columns that were not taken for algorithms.
+        Columns that were not compared.
     cautions : tuple of str
-        Columns that may have been mistaken for results.
+        Cautions on columns that may not be results.
     """
 
     options: ComparisonOptions
@@ -129,7 +129,7 @@ class ResultsComparison(Result):
         )
 
     def pictures(self) -> BlockPictures:
-        """Return what `--out` draws."""
+        """Return the pictures for `--out`."""
         values = [block.value for block in self.blocks]
         return BlockPictures(names_of("compare"), self.options.by, values, lambda k: results_panels(self.blocks[k]))
 
@@ -142,7 +142,7 @@ def _groups(pairs: PairwiseResult | None) -> list[list[Any]] | None:
 
 
 def list_names(names: Iterable[Any]) -> str:
-    """Name columns, the first of many."""
+    """List the names of columns, or the first of many."""
     shown = [printable(str(name)) for name in names]
     more = f", ... ({len(shown)} in all)" if len(shown) > MOST_NAMED else ""
     return ", ".join(shown[:MOST_NAMED]) + more

@@ -1,4 +1,4 @@
-"""What a report is made of: fields only, which measuring fills in, and documents, JSON and frames are made of."""
+"""The data of a report: fields that measuring fills in, and from which documents, JSON and frames are made."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ReportData:
-    """The fields of a `Report`, which explains them."""
+    """The fields of a `Report`, which documents them."""
 
     data: str
     roles: ColumnRoles
@@ -57,13 +57,13 @@ class ReportBlock:
     total_weight: float | None  # None without weights
     models: tuple[ModelNumbers, ...]  # in the order given
     best: Mapping[str, tuple[str, ...]]  # by metric, the models with the best value
-    intervals: Intervals | None = None  # of what tables show; None where none are wanted
-    # Of scores.
+    intervals: Intervals | None = None  # of the metrics in tables; None if none are wanted
+    # For scores:
     n_positives: int = 0
     n_negatives: int = 0
     positive_share: float = math.nan  # by weight
-    against: tuple[ModelPair, ...] = ()  # the models, and what they were on other rows
-    # Of predictions, replicates: fewer than the plan's where its budget is not enough for these.
+    against: tuple[ModelPair, ...] = ()  # the models minus themselves on other rows
+    # For predictions, replicates: fewer than the plan's if its budget is too small.
     n_resamples: int | None = None
 
 
@@ -72,20 +72,20 @@ class ModelNumbers:
     """One model's numbers in a block."""
 
     name: str  # column of its scores or predictions
-    metrics: dict[str, float]  # by what their columns are called; NaN where undefined
+    metrics: dict[str, float]  # by title of the column; NaN where undefined
     classes: OfClasses | None = None  # of predicted classes
-    bounds: dict[str, Interval] = field(default_factory=dict)  # of metrics that are in doubt: they hold for certain
-    auc_variance: float = math.nan  # DeLong's, where means over blocks need it
-    # Of scores: rows with score >= threshold are predicted positive; NaN where no threshold is best.
+    bounds: dict[str, Interval] = field(default_factory=dict)  # guaranteed bounds of metrics that are not exact
+    auc_variance: float = math.nan  # DeLong's, if means over blocks need it
+    # For scores: rows with score >= threshold are predicted positive; NaN if no threshold is best.
     threshold: float = math.nan
-    threshold_shown: str = "-"  # with as few digits, from 6 up, as predict the same rows
+    threshold_shown: str = "-"  # with the fewest digits, 6 or more, that predict the same rows
     cells: Cells | None = None  # counts (or weights) there
-    # Where the threshold is that of least cost: the priors for which it stays that, and those for which the model is
-    # cheaper than predicting all or none.
+    # For a threshold of least cost: the priors for which it remains the best, and those for which the model is cheaper
+    # than predicting all or no rows positive.
     holds: Interval | None = None
     operating_range: Interval | None = None
-    # For pictures, in the first blocks. Of scores counts at some thousands of thresholds, the next score below each of
-    # these, and calibration of probabilities; of predicted numbers errors.
+    # For pictures of the first blocks. Scores have counts at some thousands of thresholds, the next score below each,
+    # and the calibration of probabilities; predicted numbers have errors.
     counts: ThresholdCounts | None = field(default=None, repr=False, compare=False)
     below: NDArray[Any] | None = field(default=None, repr=False, compare=False)
     calibration: CalibrationCurve | None = field(default=None, repr=False, compare=False)
@@ -98,24 +98,24 @@ class OfClasses:
 
     matrix: ConfusionMatrix
     metrics: dict[str, Floats]  # of each class
-    intervals: dict[str, Interval] = field(default_factory=dict)  # the same: arrays
-    wilson: dict[str, Interval] = field(default_factory=dict)  # of shares, where those have no width: arrays, else NaN
+    intervals: dict[str, Interval] = field(default_factory=dict)  # of each class: arrays
+    wilson: dict[str, Interval] = field(default_factory=dict)  # of shares whose intervals have no width; arrays
 
 
 class ThresholdRule(NamedTuple):
-    """Where rows are predicted positive: from each model's best threshold by a metric in each block, or from one."""
+    """The rule for thresholds: each model's best one by a metric in each block, or one for all."""
 
     best: str | None  # name of the metric
     threshold: float | None
-    costs: dict[str, float] | None  # cost_fp and cost_fn, where given or used, and prior where given
+    costs: dict[str, float] | None  # cost_fp and cost_fn if given or used, and prior if given
 
 
 class ErrorShape(NamedTuple):
-    """How a model's errors, predictions less targets, are spread."""
+    """The distribution of a model's errors, predictions minus targets."""
 
-    edges: Floats  # of bins of errors, shape (n_bins + 1,): the outer bins hold all beyond, too
+    edges: Floats  # of bins of errors, shape (n_bins + 1,); the outer bins include all errors beyond
     shares: Floats  # of rows in each
     sizes: Floats  # ascending sizes of errors, at equal steps of the share of rows
-    within: Floats  # share of rows with an error of at most each size
-    predicted: Floats  # mean prediction of each tenth of the rows, by predictions
-    observed: Floats  # mean target of these
+    within: Floats  # share of rows with an error up to each size
+    predicted: Floats  # mean prediction of each tenth of the rows, ordered by prediction
+    observed: Floats  # mean target of each tenth

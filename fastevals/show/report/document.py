@@ -74,42 +74,42 @@ class Report(ReportData, Result):
     Attributes
     ----------
     data : str
-        Where the columns are from.
+        Name of the data.
     roles : ColumnRoles
-        The columns.
+        The columns and their roles.
     metrics : tuple of str
-        What columns of tables are called.
+        Metrics of the tables.
     blocks : tuple of ReportBlock
-        By ascending value of the --by column; none where there are more than 100.
+        By ascending value of the --by column; empty for more than 100 values.
     plan : IntervalPlan or None
-        How intervals were made; None where none are wanted.
+        How intervals were made; None if none are wanted.
     over : OverValues or None
-        Metrics over the values of the --by column, where it has two or more.
+        Metrics over the values of the --by column, if it has two or more.
     whole : ReportBlock or None
-        All rows as one block, for the page: where the --by column has several values and rows fit in memory.
+        All rows as one block, for the page, if the --by column has several values and rows fit in memory.
     n_weightless : int
-        Rows of weight zero, left out.
+        Number of rows left out because their weight is zero.
     left_out : LeftOut
-        Rows without a value that they need, such as a label or a finite score, by the columns that lack it.
+        Rows left out because they lack a label, finite score or other value, by column.
     pos_label : int, float, bool, str or None
-        The positive class; None where there is none.
+        The positive class, if there is one.
     best : str or None
-        The metric by which each model's threshold is chosen in each block; None where `threshold` is given.
+        The metric that chooses each model's threshold in each block; None if `threshold` is given.
     threshold : float or None
-        The threshold of all.
+        The threshold of all models.
     costs : dict of str to float, or None
-        ``cost_fp`` and ``cost_fn``, where given or used, and ``prior`` where given.
+        ``cost_fp`` and ``cost_fn`` if given or used, and ``prior`` if given.
     labels : list or None
-        Of predicted classes those that occur, the positive one of two last.
+        For predicted classes, the classes that occur; of two, the positive one is last.
     not_measured : tuple of str
-        What is not, and why.
+        What is not measured, and why.
     """
 
     __slots__ = ()
 
     @property
     def n_dropped(self) -> int:
-        """Number of rows left out because they can't be counted."""
+        """Number of rows left out because a value can't be used."""
         return self.left_out.n_rows
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,13 +126,13 @@ class Report(ReportData, Result):
         return _report_document(self)
 
     def to_json(self) -> str:
-        """Return the report as the command prints it with --format json: one line without blocks."""
-        is_read = self.blocks or self.roles.kind != "scores"  # else a million numbers take seconds, and a line each
+        """Return the report as JSON, as the command prints it with --format json; without blocks it is one line."""
+        is_read = self.blocks or self.roles.kind != "scores"  # otherwise a million numbers take seconds, one line each
         return json.dumps(self.to_dict(), indent=2 if is_read else None, allow_nan=False) + "\n"
 
 
 def _report_document(report: ReportData) -> Document:
-    """Return what a report says."""
+    """Return the document of a report."""
     over = report.over
     said = [Fact(name, text, TEXT if name == "*" else ()) for name, text in facts(report)]
     opening = [Later(lambda: _opening(report), TEXT)]
@@ -239,7 +239,7 @@ def metric_rows(block: ReportBlock, columns: Sequence[str], models: Iterable[Mod
 
 
 def difference_rows(pairs: Iterable[ModelPair], columns: Sequence[str]) -> list[Row]:
-    """Return a row for each two models."""
+    """Return a row for each pair of models."""
     rows = []
     for model, reference, of_metrics in pairs:
         found = [of_metrics.get(name) for name in columns]
@@ -292,7 +292,7 @@ def _at_threshold(report: ReportData) -> list[str]:
 
 
 def _written(report: ReportData, block: ReportBlock, k: int, compared: Callable[[str], list[str]]) -> Iterator[Part]:
-    """Yield what follows the notes in the text, each table after an empty line."""
+    """Yield the text's tables after the notes, each after an empty line."""
     error = PROBABILITY_COLUMNS[0]
     models = [model for model in block.models if not math.isnan(model.metrics.get(error, math.nan))]
     tables = [
@@ -313,7 +313,7 @@ def _of_models(report: ReportData, kind: str, columns: Sequence[str], rows: Iter
 
 
 def _priors_written(models: Iterable[ModelNumbers]) -> Table:
-    """Return the priors for which thresholds of least cost stay that, and for which models are worth using."""
+    """Return the priors for which thresholds of least cost remain best, and models are worth using."""
     rows = [
         Row(model.name, [Range(*model.holds), Range(*(model.operating_range or NOWHERE))])
         for model in models
@@ -324,7 +324,7 @@ def _priors_written(models: Iterable[ModelNumbers]) -> Table:
 
 
 def _classes_written(model: ModelNumbers, classes: OfClasses, k: int) -> Table:
-    """Return a row a class; of many those with the lowest F1."""
+    """Return a row for each class, or for those with the lowest F1 if there are many."""
     labels, sizes = classes.matrix.labels, classes.matrix.counts.sum(axis=1)
     order, more = np.arange(sizes.size), ""
     if sizes.size > CLASSES_WRITTEN:
@@ -342,7 +342,7 @@ def _classes_written(model: ModelNumbers, classes: OfClasses, k: int) -> Table:
 
 
 def _compared(report: ReportData, kind: str) -> list[str]:
-    """Return the columns of differences that a block has."""
+    """Return the columns of differences in any block."""
     if report.roles.kind != "scores":
         return list(report.metrics)
     present = {name for each in report.blocks for pair in _pairs(each, kind) for name in pair.metrics}
@@ -351,7 +351,7 @@ def _compared(report: ReportData, kind: str) -> list[str]:
 
 
 def _differences_written(report: ReportData, kind: str, block: ReportBlock, columns: Sequence[str]) -> Table:
-    """Return four rows for each two models: the differences, the ends of their intervals, and p."""
+    """Return four lines for each pair of models: the differences, the ends of their intervals, and p."""
     heads = ["difference", *(column if column == BAR else metric_title(column) for column in columns)]
     rows, ends = difference_rows(_pairs(block, kind), columns), interval_heads(report.plan)
     return Table(kind, "Differences", heads, rows, only=TEXT, ends=ends, aligned=kind)
@@ -380,11 +380,11 @@ def _tables(report: ReportData, block: ReportBlock) -> Iterator[Table]:
 
 
 def _class_table(block: ReportBlock) -> Table:
-    """Return a row a class, with the metrics of each model: nothing of one that neither the truth nor a model has."""
+    """Return a row for each class with the metrics of each model; cells are empty where a model lacks the class."""
     models = [(model, model.classes) for model in block.models if model.classes is not None]
     several = len(models) > 1
     rows_of: dict[Any, float] = {}
-    rank: dict[str, dict[Any, int]] = {}  # of a label, by model
+    rank: dict[str, dict[Any, int]] = {}  # of each label, by model
     columns, places = ["Class", "rows"], [-1]
     for place, (model, classes) in enumerate(models):
         for name in EACH_CLASS:

@@ -1,4 +1,4 @@
-"""Intervals beside the numbers of a report, and the differences of its models."""
+"""Intervals of a report's metrics, and the differences of its models."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from fastevals.scale.paired import PARTS_PER_MEAN_WEIGHT, JointSums, differences
 from fastevals.scale.probabilities import ProbabilitySummary
 from fastevals.scale.summary import Units
 
-# The metrics that tables show, and that have intervals.
+# The metrics in tables, which have intervals.
 RANKING_COLUMNS = columns_of("scores", of="ranking")
-PROBABILITY_COLUMNS = columns_of("scores", of="probabilities")  # where a model's scores are some
+PROBABILITY_COLUMNS = columns_of("scores", of="probabilities")  # for models whose scores are probabilities
 CELLS_COLUMNS = columns_of("scores", of="cells")
 
 RESAMPLES = 1999
-BUDGET = 12_000_000_000  # rows x models x replicates that a report draws unasked: 7 ns of CPU each, 84 s
-ROWS_ALWAYS_DRAWN = 20_000  # of a block: of fewer, widths of differences from cells were up to 7 % off, of more 3 %
+BUDGET = 12_000_000_000  # rows x models x replicates of a report by default: 7 ns of CPU each, 84 s
+ROWS_ALWAYS_DRAWN = 20_000  # rows of a block; with fewer, widths of differences from cells were up to 7 % off
 
 Values = Mapping[str, Mapping[str, float]]  # metrics by model, NaN where undefined
 
@@ -45,18 +45,18 @@ BCA, CELLS, DELONG = "BCa", "cells", "DeLong"
 
 
 class ScoredRows(NamedTuple):
-    """Rows of the data, or of a block: arrays of shape (n_rows,)."""
+    """The rows of the data or of a block: arrays of shape (n_rows,)."""
 
     positive: NDArray[np.bool_]
     scores: dict[str, NDArray[Any]]  # by model
     weights: NDArray[Any] | None
     groups: NDArray[np.intp] | None
-    ranking: Ranking | None = None  # given instead of rows: these are its distinct scores, weights how often they occur
+    ranking: Ranking | None = None  # instead of rows: distinct scores, weighted by their counts
     are_copies: bool = False  # whether weights are numbers of copies of rows
 
     @property
     def n_samples(self) -> int:
-        """Rows, copies counted, also of a ranking that was given instead."""
+        """Number of rows, including copies, also for a ranking given instead."""
         if self.ranking is not None:
             return self.ranking.n_samples
         return int(self.weights.sum()) if self.are_copies and self.weights is not None else self.positive.size
@@ -68,7 +68,7 @@ class ScoredRows(NamedTuple):
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """Weights, as shares of the largest."""
+        """Weights as shares of the largest."""
         assert self.weights is not None
         return np.asarray(self.weights / float(self.weights.max()))
 
@@ -80,7 +80,7 @@ class ScoredRows(NamedTuple):
         return Ranking(self.positive, self.scores[model], **{given: self.weights})
 
     def take(self, rows: Any) -> ScoredRows:
-        """Return some of the rows, by index or mask."""
+        """Return the rows of an index or mask."""
         weights, groups = (None if column is None else column[rows] for column in (self.weights, self.groups))
         scores = {name: column[rows] for name, column in self.scores.items()}
         return ScoredRows(self.positive[rows], scores, weights, groups, are_copies=self.are_copies)
@@ -95,23 +95,23 @@ class ScoredRows(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class IntervalPlan:
-    """How intervals are to be made."""
+    """The settings of intervals."""
 
-    confidence_level: float  # level of each interval, and of all differences of a metric at once
+    confidence_level: float  # of each interval, and simultaneously of all differences in a metric
     n_resamples: int  # bootstrap replicates
     budget: int | None  # most rows x models x replicates drawn in all blocks; None if `n_resamples` was given
     seed: int  # of each block's replicates
-    most_drawn: int | None = None  # rows above which a block's cells are drawn instead; None without a budget
+    most_drawn: int | None = None  # rows above which a block's cells are resampled instead; None without a budget
 
     def for_blocks(self, sizes: Sequence[int], n_models: int) -> IntervalPlan:
-        """Return the plan of blocks of so many rows: what of them the budget is enough for."""
+        """Return the plan for blocks of these sizes, with the largest size that the budget allows."""
         if self.budget is None:
             return self
         most = most_rows_drawn(sizes, self.budget // (n_models * self.n_resamples))
         return replace(self, most_drawn=max(most, ROWS_ALWAYS_DRAWN))
 
     def draws(self, n_samples: int, *, fit: bool = True) -> bool:
-        """Return whether a block of so many rows is bootstrapped; if they don't `fit` in memory, only one of few is."""
+        """Return whether a block's rows are resampled; if they don't `fit` in memory, only a small block's are."""
         if n_samples <= ROWS_ALWAYS_DRAWN:
             return True
         return fit and (self.most_drawn is None or n_samples <= self.most_drawn)
@@ -121,31 +121,31 @@ class IntervalPlan:
 class Intervals:
     """Intervals of a block, and the differences of its models."""
 
-    method: str | None = None  # "BCa" of rows, "cells", or None where there are none
-    why_none: str = ""  # where that isn't because nothing is defined
+    method: str | None = None  # "BCa" of rows, "cells", or None without intervals
+    why_none: str = ""  # unless no metric is defined
     models: dict[str, dict[str, Interval]] = field(default_factory=dict)  # by model and metric; NaN where undefined
     differences: tuple[ModelPair, ...] = ()  # of all pairs of models
-    # By metric, the replicates in which it is undefined for the model with most; without zeros.
+    # By metric, the most replicates in which it is undefined for a model; without zeros.
     n_undefined: dict[str, int] = field(default_factory=dict)
-    n_groups: int | None = None  # groups of rows, where these are drawn
-    # By model and metric, why an interval may hold the true value too seldom (see `Estimate`); without the others.
+    n_groups: int | None = None  # clusters of rows, if these are resampled
+    # By model and metric, why an interval may contain the true value too seldom (see `Estimate`).
     cautions: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 class ModelDifference(NamedTuple):
-    """A metric of one model less that of another: simultaneous interval and adjusted p-value."""
+    """A metric of one model minus another's, with a simultaneous interval and an adjusted p-value."""
 
     value: float
     interval: Interval
     pvalue: float
 
     def negated(self) -> ModelDifference:
-        """Return the other's metric less this one's."""
+        """Return the difference with the models swapped."""
         return ModelDifference(-self.value, Interval(-self.interval.high, -self.interval.low), self.pvalue)
 
 
 class ModelPair(NamedTuple):
-    """The differences of two models, by metric."""
+    """The differences of a pair of models, by metric."""
 
     model: str
     reference: str
@@ -156,7 +156,7 @@ class ModelPair(NamedTuple):
 
 
 def as_plan(n_resamples: int | None, confidence_level: float, rng: Any) -> IntervalPlan | None:
-    """Return the options checked, or None where no intervals are wanted."""
+    """Check the options and return them; None if no intervals are wanted."""
     level = check_number(option("confidence_level"), confidence_level, low=0, high=1, open_low=True, open_high=True)
     seed = seed_number(option("rng"), rng)
     if n_resamples is None:
@@ -170,10 +170,10 @@ def as_plan(n_resamples: int | None, confidence_level: float, rng: Any) -> Inter
 
 
 def most_rows_drawn(sizes: Sequence[int], rows: int) -> int:
-    """Return up to how many rows blocks are drawn, where a budget is enough for so many rows in all.
+    """Return the largest block whose rows are resampled, given a budget of rows in all blocks.
 
-    Each block has an equal share, and the smaller ones leave what they don't need to the others. So all are drawn where
-    the budget is enough for all; where it isn't, blocks of the same size have intervals of the same method.
+    Each block has an equal share, and small blocks leave the rest of theirs to the others. So all are resampled if the
+    budget allows; otherwise blocks of the same size have intervals of the same method.
     """
     most, n_left = rows, len(sizes)
     for size in sorted(sizes):
@@ -185,7 +185,7 @@ def most_rows_drawn(sizes: Sequence[int], rows: int) -> int:
 
 
 def _check_enough(plan: IntervalPlan) -> None:
-    """Raise where simultaneous intervals would have no ends."""
+    """Raise if there are too few replicates for simultaneous intervals."""
     least = math.ceil(1 / check_confidence_level(plan.confidence_level)[1]) - 1
     if plan.n_resamples < least:
         raise ValueError(
@@ -195,7 +195,7 @@ def _check_enough(plan: IntervalPlan) -> None:
 
 
 def cells_columns(best: str | None, costs: Mapping[str, float] | None) -> list[str]:
-    """Return the columns right of the bar: the usual, the threshold's, and the cost where costs are given."""
+    """Return the columns to the right of the bar: the usual ones, the threshold's metric, and the cost if given."""
     columns = list(CELLS_COLUMNS)
     if best is not None and best not in (*columns, "expected_cost"):
         columns.append(best)
@@ -205,7 +205,7 @@ def cells_columns(best: str | None, costs: Mapping[str, float] | None) -> list[s
 def column_metrics(
     best: str | None, threshold: float | None, costs: Mapping[str, float] | None
 ) -> dict[str, MetricSpec]:
-    """Return the metrics of all columns; a threshold that was chosen on the rows is chosen anew in each replicate."""
+    """Return the metrics of all columns; each replicate chooses a threshold again that was chosen on the rows."""
     point = {"threshold": threshold} if best is None else {"best": best}
     metrics = {name: metric(name) for name in (*RANKING_COLUMNS, *PROBABILITY_COLUMNS)}
     for name in cells_columns(best, costs):
@@ -244,7 +244,7 @@ def make_intervals(
 
 
 def why_none(plan: IntervalPlan, rows: ScoredRows) -> str:
-    """Return why rows have no intervals; nothing where they have some."""
+    """Say why rows have no intervals; "" if they have some."""
     if rows.ranking is not None and rows.ranking.is_weighted and rows.ranking._squares is None:
         return "a Ranking with weights has no rows to draw from: pass the columns"
     if plan.draws(rows.n_samples):
@@ -262,7 +262,7 @@ WHY_UNKNOWN_SQUARES = "sums of squared weights, which intervals need, are not kn
 
 
 def why_no_squares() -> str:
-    """Return why labels and targets counted with weights have no intervals, and what to do."""
+    """Say why weighted counts of labels and targets have no intervals, and what to do."""
     return (
         f"it was counted with {option('sample_weight')}, and {WHY_NO_SQUARES}: rows in memory have intervals, and "
         f"copies of rows, with {option('frequency_weight')}"
@@ -270,7 +270,7 @@ def why_no_squares() -> str:
 
 
 def why_unknown_squares() -> str:
-    """Return why scores counted with weights have no intervals, and what to do."""
+    """Say why weighted counts of scores have no intervals, and what to do."""
     return (
         f"it was counted with {option('sample_weight')}, and {WHY_UNKNOWN_SQUARES}: files made before 0.5.0 don't have "
         "them, so count the rows again; nor have weights of 2**30 or more, so divide them by a number"
@@ -278,19 +278,19 @@ def why_unknown_squares() -> str:
 
 
 def takes_cells(plan: IntervalPlan | None, rows: ScoredRows) -> bool:
-    """Return whether intervals of rows are made of cells."""
+    """Return whether intervals of rows are made from cells."""
     return plan is not None and not plan.draws(rows.n_samples) and not why_none(plan, rows)
 
 
 def few_cells(counts: ThresholdCounts, metrics: Mapping[str, MetricSpec], squares: ThresholdCounts | None) -> FewCells:
-    """Return the cells that a model's intervals are made of, from counts, or from weights with their squares."""
+    """Return the cells for a model's intervals, from counts, or from weights and their squares."""
     if squares is None:
         return FewCells.reduce(counts, metrics)
     return FewCells.reduce(counts.in_weight(), metrics, None, squares.in_weight())
 
 
 def with_losses(cells: FewCells, losses: ProbabilitySummary | None) -> FewCells:
-    """Return a model's cells with those of probabilities, where these are known, and so are their squares."""
+    """Return a model's cells, with cells of probabilities if they and their squares are known."""
     if losses is None or not losses.are_probabilities:
         return cells
     squares = losses.squares()
@@ -300,7 +300,7 @@ def with_losses(cells: FewCells, losses: ProbabilitySummary | None) -> FewCells:
 
 
 def few_cells_of_rows(ranking: Ranking, rows: ScoredRows, name: str, metrics: Mapping[str, MetricSpec]) -> FewCells:
-    """Return the cells of a model's rows in memory; of weighted ones in shares of the largest weight."""
+    """Return the cells of a model's rows in memory; weights are shares of the largest."""
     counts = ranking.counts
     if ranking._squares is not None:
         return few_cells(counts, metrics, ranking._squares)
@@ -334,7 +334,7 @@ def _bootstrap_intervals(
     }  # fmt: skip
     names = list(rows.scores)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)  # notes say it
+        warnings.simplefilter("ignore", UndefinedMetricWarning)  # a note says so
         if len(names) > 1:
             return read_intervals(
                 compare_rankings(rows.positive, rows.scores, metrics=metrics, **settings), names, metrics, n_groups
@@ -346,24 +346,24 @@ def _bootstrap_intervals(
 
 
 def metric_title(name: str) -> str:
-    """Return what a metric's column is called: means over classes, which no registry has, by themselves."""
+    """Return the title of a metric's column; means over classes, which no registry has, are their own titles."""
     return METRICS[name].title if name in METRICS else name
 
 
 def is_greater_better(metric: str) -> bool:
-    """Return a metric's direction; those that are in no registry are means over classes, higher for the better."""
+    """Return whether higher values of a metric are better, as for means over classes, which no registry has."""
     return METRICS[metric].greater_is_better if metric in METRICS else True
 
 
 def best_models(metric: str, models: Sequence[Any]) -> tuple[str, ...]:
-    """Return the names of the models of a block of any report that have the best value of a metric."""
+    """Return the models of a block, in any report, with the best value of a metric."""
     defined = [model.metrics[metric] for model in models if not math.isnan(model.metrics[metric])]
     best = (max if is_greater_better(metric) else min)(defined, default=math.nan)
     return tuple(model.name for model in models if model.metrics[metric] == best)
 
 
 def values_of(models: Iterable[Any]) -> Values:
-    """Return the metrics of models of any report by their names."""
+    """Return the metrics of models, in any report, by name."""
     return {model.name: model.metrics for model in models}
 
 
@@ -409,11 +409,11 @@ def cell_intervals(
     *,
     progress: bool = False,
 ) -> Intervals:
-    """Return intervals of each model's metrics from draws of cells, and differences from the models' joint counts."""
+    """Return intervals of each model's metrics from resampled cells, and differences from the models' joint counts."""
     settings = BootstrapSettings.checked(plan.n_resamples, plan.confidence_level, BCA, "two-sided", plan.seed)
     estimates: dict[str, dict[str, Estimate]] = {}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)  # notes say it
+        warnings.simplefilter("ignore", UndefinedMetricWarning)  # a note says so
         for name, of_model in cells.items():
             told = {
                 label: spec
@@ -438,7 +438,7 @@ def cell_intervals(
 
 
 def _notes_on(estimates: dict[str, dict[str, Estimate]], metrics: Iterable[str]) -> Any:
-    """Return what is to be said of estimates: undefined replicates by metric, no groups, cautions by model."""
+    """Return undefined replicates by metric, no number of clusters, and cautions by model."""
     undefined = {
         label: max((each[label].n_undefined for each in estimates.values() if label in each), default=0)
         for label in metrics

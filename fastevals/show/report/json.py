@@ -1,4 +1,4 @@
-"""A report as JSON. What it has of scores, and what of predictions, follows from the kind of its models."""
+"""A report as JSON, whose keys depend on the kind of its models."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fastevals.show.report.notes import block_cautions, describe_undrawn, left_o
 from fastevals.show.report.over_values import OverValues, find_extreme
 from fastevals.show.schema import json_head
 
-MOST_CELLS = 200  # classes whose matrix is written
+MOST_CELLS = 200  # classes, above which the matrix is left out
 
 
 def report_values(report: ReportData) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def report_values(report: ReportData) -> dict[str, Any]:
 
 
 def left_out_values(roles: ColumnRoles, left_out: LeftOut) -> dict[str, dict[str, Any]]:
-    """Return by column how many rows were left out since they lack its value, and how many lack nothing else."""
+    """Return, by column, how many rows were left out because they lack its value, and how many lack only that."""
     return {
         name: {"reason": roles.reason(name), "rows": rows, "alone": left_out.alone.get(name, 0)}
         for name, rows in sorted(left_out.by_column.items())
@@ -62,7 +62,7 @@ def left_out_values(roles: ColumnRoles, left_out: LeftOut) -> dict[str, dict[str
 
 
 def _plan(report: ReportData) -> dict[str, Any] | None:
-    """Return how intervals are made, by the method of the block with most metrics."""
+    """Return how intervals are made, with the method of the block that has most metrics."""
     plan = report.plan
     if plan is None:
         return None
@@ -90,7 +90,7 @@ def _plan(report: ReportData) -> dict[str, Any] | None:
 
 
 def _over_scores(report: ReportData, over: OverValues) -> dict[str, Any]:
-    """Return metrics over the values of --by: those of each value as arrays, in the order of the values."""
+    """Return metrics over the values of --by, with arrays in the order of the values."""
     n_samples, n_positives, weights = over.counts
     method = DELONG if over.why_none is None else None
     intervals = {"method": method, "resamples_of_means": over.n_replicates, "notes": over_cautions(report)}
@@ -150,7 +150,7 @@ def _over_metric(metric: GroupedMetric, over: OverValues) -> dict[str, Any]:
 
 
 def _interval_rows(pairs: NDArray[np.float64]) -> list[list[float] | None]:
-    """Return intervals, null where there is none; the array is converted at once, for there may be a million."""
+    """Return intervals, null where undefined; the array is converted in one call, because there may be a million."""
     return [None if pair[0] is None else pair for pair in as_json(pairs)]
 
 
@@ -207,7 +207,7 @@ def _model(report: ReportData, block: ReportBlock, model: ModelNumbers) -> dict[
 
 
 def _class_values(classes: OfClasses) -> dict[str, Any]:
-    """Return the matrix of predicted classes, unless there are many, and the metrics of each class."""
+    """Return the confusion matrix, unless there are many classes, and the metrics of each class."""
     labels = classes.matrix.labels
     of_each = {
         name: {
@@ -226,7 +226,7 @@ def _of_each(intervals: Mapping[str, Interval], name: str) -> list[list[float] |
 
 
 def pair_values(pair: ModelPair) -> dict[str, Any]:
-    """Return the differences of two models."""
+    """Return the differences of a pair of models."""
     metrics = {
         name: {"value": each.value, "interval": interval_values(each.interval), "pvalue": each.pvalue}
         for name, each in pair.metrics.items()
@@ -235,5 +235,5 @@ def pair_values(pair: ModelPair) -> dict[str, Any]:
 
 
 def interval_values(interval: Interval | None) -> list[Any] | None:
-    """Return the ends of an interval, or None where there is none."""
+    """Return the ends of an interval, or None if it is undefined."""
     return None if interval is None or math.isnan(interval.low) else list(interval)

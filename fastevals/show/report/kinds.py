@@ -1,4 +1,4 @@
-"""What differs between reports of scores, of predicted classes and of predicted numbers."""
+"""The differences between reports on scores, predicted classes and predicted numbers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ ERROR = "root_mean_squared_error"
 
 
 class ReportKind(NamedTuple):
-    """What a report has of one kind of models."""
+    """The properties of reports on one kind of models."""
 
-    predicted: str  # what JSON calls them; nothing of scores
+    predicted: str  # name in JSON; "" for scores
     lacking: str  # what a row may lack of a model
-    rough: tuple[str, ...]  # rows of which a few make intervals rough, in the singular
-    ranked_by: tuple[str, ...]  # metrics by which a verdict ranks models: the first that is defined
-    undefined: str  # what a verdict says where none is
-    forests: tuple[str, ...]  # metrics with pictures of intervals and differences: no table leaves room for all
+    rough: tuple[str, ...]  # rows, too few of which make intervals rough; in the singular
+    ranked_by: tuple[str, ...]  # metrics that rank models in a verdict: the first one that is defined
+    undefined: str  # the verdict if none is defined
+    forests: tuple[str, ...]  # metrics with pictures of intervals and differences
     over: str  # the metric of each value of --by
 
 

@@ -1,4 +1,4 @@
-"""Measure models' scores: each model in each block, with the block's intervals, and all values of the --by column."""
+"""Measure models' scores: each model in each block, with intervals, and all values of the --by column."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ from fastevals.show.report.streams import (
     summary_name,
 )
 
-MOST_POINTS = 2560  # thresholds of a model that are all kept for pictures
-PICTURED_PROBABILITIES = [k / 1000 for k in range(1001)]  # at which counts are exact, for pictures
+MOST_POINTS = 2560  # thresholds of a model up to which pictures keep all
+PICTURED_PROBABILITIES = [k / 1000 for k in range(1001)]  # with exact counts, for pictures
 
 
 class Measure(NamedTuple):
-    """How blocks are measured, which are fields of a report, with the plan of their intervals and what is over them."""
+    """Measurement of a report's blocks, with the plan of their intervals and metrics over the blocks."""
 
     roles: ColumnRoles
     rule: ThresholdRule
@@ -149,7 +149,7 @@ class Measure(NamedTuple):
     def summary(
         self, summary: ScoresSummary, reference: ScoresSummary | None = None, other: Any = None
     ) -> dict[str, Any]:
-        """Measure what was counted in ranges of scores; also against other rows, where these are called so."""
+        """Measure counts in ranges of scores, also compared with `reference`, which messages call `other`."""
         blocks: list[ReportBlock] = []
         metrics, plan = column_metrics(*self.rule), self.plan
         if reference is not None and plan is None:
@@ -194,12 +194,12 @@ class Measure(NamedTuple):
         number: int,
         wants_variance: bool,
     ) -> ReportBlock:
-        """Measure each model on a block's rows, and make intervals of the metrics that one of them has."""
+        """Measure each model on a block's rows, and make intervals of the metrics that any of them has."""
         totals, models = None, []
         cells: dict[str, FewCells] = {}
         by_cells = takes_cells(plan, rows)
         for name in progressed(rows.scores, "measuring models"):
-            ranking = rows.ranking_of(name)  # and gone before the next: each has up to 32 bytes a row
+            ranking = rows.ranking_of(name)  # deleted before the next: each has up to 32 bytes per row
             totals = totals or _block_totals(ranking)
             model = _measure_model(name, ranking, self.rule, number < self.n_pictured, _won_pairs(ranking))
             if wants_variance:
@@ -219,7 +219,7 @@ class Measure(NamedTuple):
 def _blocks_of_rows(
     values: list[Any], codes: NDArray[np.intp] | None, rows: ScoredRows
 ) -> list[tuple[Any, int, NDArray[np.intp] | None]]:
-    """Return each block's value, how many rows it has, and which; None for all."""
+    """Return each block's value, its number of rows, and their indices, or None for all rows."""
     if codes is None:
         return [(values[0], rows.n_samples, None)]
     places = rows_by_code(codes, len(values))
@@ -233,7 +233,7 @@ def _blocks_of_rows(
 
 
 def _defined(metrics: dict[str, MetricSpec], models: Sequence[ModelNumbers]) -> dict[str, MetricSpec]:
-    """Return the metrics that one of the models has."""
+    """Return the metrics that any of the models has."""
     return {
         name: spec for name, spec in metrics.items() if not all(math.isnan(model.metrics[name]) for model in models)
     }
@@ -283,9 +283,9 @@ def _variance(moments: PlacementMoments) -> float:
 def _measure_model(
     name: str, ranking: BaseRanking, rule: ThresholdRule, is_pictured: bool, known: Mapping[str, float]
 ) -> ModelNumbers:
-    """Compute every metric of the registry, those of a confusion matrix at the rule's threshold.
+    """Compute every metric of the registry; metrics of a confusion matrix are at the rule's threshold.
 
-    `known` has metrics that are known without the counts.
+    `known` has metrics that are known already.
     """
     best, threshold, costs = rule.best, rule.threshold, rule.costs or {}
     if best is not None:
@@ -320,7 +320,7 @@ def _measure_model(
 
 
 def _pictured(counts: ThresholdCounts, vertices: ThresholdCounts, threshold: float) -> dict[str, Any]:
-    """Return what pictures of a model are made of."""
+    """Return the data for a model's pictures."""
     is_calibrated = counts._has_each_score and are_probabilities(counts)
     calibration = CalibrationCurve.from_counts(counts) if is_calibrated else None
     rows = np.arange(counts.thresholds.size)
@@ -333,7 +333,7 @@ def _pictured(counts: ThresholdCounts, vertices: ThresholdCounts, threshold: flo
 
 
 def _format_threshold(threshold: float, counts: ThresholdCounts) -> str:
-    """Write a threshold so that what is read from paper predicts the same rows: it is a score, so mustn't round up."""
+    """Write a threshold so that the printed number predicts the same rows: it is a score, so it mustn't round up."""
     if math.isnan(threshold):
         return "-"
     row = counts.rows_at_least(np.asarray(threshold))

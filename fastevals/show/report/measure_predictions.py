@@ -1,4 +1,4 @@
-"""Measure models' predictions: classes, of two or many, and numbers, with intervals from one bootstrap a block."""
+"""Measure models' predictions, classes or numbers, with intervals from one bootstrap per block."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from fastevals.show.report.over_values import OverValues, have_blocks
 
 Floats = NDArray[np.float64]
 
-OF_EACH = {f"{name} of each class": spec for name, spec in EACH_CLASS.items()}  # as a bootstrap calls them
-SHARES = {"precision": 0, "recall": 1}  # metrics of a class that are successes over trials: the axis that is summed
-MOST_ESTIMATED = 100  # classes, of more there are no intervals of each
+OF_EACH = {f"{name} of each class": spec for name, spec in EACH_CLASS.items()}  # by their names in a bootstrap
+SHARES = {"precision": 0, "recall": 1}  # metrics of a class that are proportions: the axis to sum
+MOST_ESTIMATED = 100  # classes, above which they have no intervals
 MAPE = "mean_absolute_percentage_error"
 NORMAL = "normal"
-FEWEST_REPLICATES = 199  # replicates, however many rows there are
-MOST_SORTED = 20_000  # rows whose median error is drawn: of more its interval is between two of the errors
+FEWEST_REPLICATES = 199  # replicates for any number of rows
+MOST_SORTED = 20_000  # rows, above which the median error has an interval of order statistics
 NOT_MEASURED = {
     "labels": "Predicted classes have no ranking, no threshold and no calibration: these need scores.",
     "targets": "Predicted numbers have errors, and no classes: what costs or thresholds make of them is not measured.",
@@ -62,7 +62,7 @@ class PredictedRows(NamedTuple):
     groups: NDArray[np.intp] | None
 
     def take(self, rows: Any) -> PredictedRows:
-        """Return some of the rows, by index or mask."""
+        """Return the rows of an index or mask."""
         weights, groups = (None if column is None else column[rows] for column in (self.weights, self.groups))
         return PredictedRows(
             self.true[rows], {name: each[rows] for name, each in self.predicted.items()}, weights, groups
@@ -79,13 +79,13 @@ class MeasurePredictions(NamedTuple):
     progress: bool
 
     def metrics(self, rows: PredictedRows) -> dict[str, MetricSpec]:
-        """Return what is measured: relative errors only where no target is zero."""
+        """Return the metrics; relative errors only if no target is zero."""
         if self.classes is not None:
             return class_metrics(self.classes)
         return {name: spec for name, spec in NUMBER_METRICS.items() if name != MAPE or (rows.true != 0).all()}
 
     def rows(self, rows: PredictedRows, values: list[Any], codes: NDArray[np.intp] | None) -> dict[str, Any]:
-        """Measure each block, and all values where they are some; return these fields of a report."""
+        """Measure each block, and metrics over the values of --by; return these fields of a report."""
         metrics = self.metrics(rows)
         places: list[Any] = [None]
         if codes is not None:
@@ -106,7 +106,7 @@ class MeasurePredictions(NamedTuple):
         total = None if rows.weights is None else float(rows.weights.sum())
         n_groups = None if rows.groups is None else int(sorted_unique(rows.groups).size)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)  # notes say it
+            warnings.simplefilter("ignore", UndefinedMetricWarning)  # a note says so
             if self.classes is not None:
                 models = self._measure_classes(rows, metrics)
             else:
@@ -117,7 +117,7 @@ class MeasurePredictions(NamedTuple):
         return ReportBlock(value, rows.true.size, total, tuple(models), best, intervals, n_resamples=drawn)
 
     def _measure_classes(self, rows: PredictedRows, metrics: Mapping[str, MetricSpec]) -> list[ModelNumbers]:
-        """Measure predicted classes by their matrices: of many classes those of the truth and the model's own."""
+        """Measure predicted classes by their matrices, which have only classes that the truth or the model has."""
         assert self.classes is not None
         labels = None if self.classes.pos_label is None else self.classes.labels
         matrices = {
@@ -133,7 +133,7 @@ class MeasurePredictions(NamedTuple):
         models: list[ModelNumbers],
         n_groups: int | None,
     ) -> tuple[Intervals | None, list[ModelNumbers]]:
-        """Return intervals of what is defined, and the models with those of each class."""
+        """Return intervals of defined metrics, and the models with intervals of each class."""
         if self.plan is None:
             return None, models
         if n_groups == 1:
@@ -162,16 +162,16 @@ class MeasurePredictions(NamedTuple):
         ]
 
     def _n_resamples(self, rows: PredictedRows) -> int | None:
-        """Return how many replicates the budget is enough for: all, where a number of them is asked for."""
+        """Return the number of replicates that the budget allows, or that was asked for."""
         plan = self.plan
-        is_counted = self.kind == "labels" and rows.weights is None and rows.groups is None  # at no cost of rows
+        is_counted = self.kind == "labels" and rows.weights is None and rows.groups is None  # cost independent of rows
         if plan is None or plan.budget is None or is_counted:
             return None if plan is None else plan.n_resamples
         least = max(FEWEST_REPLICATES, math.ceil(1 / check_confidence_level(plan.confidence_level)[1]) - 1)
         return min(plan.n_resamples, max(least, plan.budget // (rows.true.size * len(rows.predicted))))
 
     def _resample(self, rows: PredictedRows, specs: Mapping[str, MetricSpec]) -> BootstrapResult | ModelComparison:
-        """Return one bootstrap of all models, or of the only one."""
+        """Bootstrap all models in one call."""
         assert self.plan is not None
         settings: dict[str, Any] = {
             "n_resamples": self._n_resamples(rows), "confidence_level": self.plan.confidence_level,
@@ -185,7 +185,7 @@ class MeasurePredictions(NamedTuple):
         return bootstrap((rows.true, only), specs, **settings)
 
     def over(self, values: list[Any], codes: NDArray[np.intp], rows: PredictedRows) -> OverValues:
-        """Measure one metric of each value: accuracy, with Wilson's interval, or the root mean squared error."""
+        """Measure one metric for each value: accuracy, with Wilson's interval, or the root mean squared error."""
         n, n_samples = len(values), np.bincount(codes, minlength=len(values))
         has_intervals = self.plan is not None and rows.groups is None
         level = self.plan.confidence_level if self.plan is not None else 0.95
@@ -201,7 +201,7 @@ class MeasurePredictions(NamedTuple):
 
 
 def measure_matrix(name: str, matrix: ConfusionMatrix, metrics: Mapping[str, MetricSpec]) -> ModelNumbers:
-    """Measure the predicted classes that a matrix counts."""
+    """Measure predicted classes from a matrix."""
     specs = [*metrics.values(), *EACH_CLASS.values()]
     found = LABELS.evaluate(matrix.counts[np.newaxis], matrix._classes, [LABELS.metric(spec) for spec in specs])
     values = dict(zip(metrics, (float(each[0]) for each in found), strict=False))
@@ -210,7 +210,7 @@ def measure_matrix(name: str, matrix: ConfusionMatrix, metrics: Mapping[str, Met
 
 
 def _measure_numbers(rows: PredictedRows, metrics: Mapping[str, MetricSpec], is_pictured: bool) -> list[ModelNumbers]:
-    """Measure predicted numbers, all models in one sweep."""
+    """Measure predicted numbers of all models in one sweep."""
     specs = [TARGETS.metric(spec) for spec in metrics.values()]
     targets, arrays = TARGETS.read(rows.true, rows.predicted)
     found = TARGETS.evaluate_rows(targets, list(arrays.values()), rows.weights, specs)
@@ -224,7 +224,7 @@ def _measure_numbers(rows: PredictedRows, metrics: Mapping[str, MetricSpec], is_
 
 
 def defined_metrics(metrics: Mapping[str, MetricSpec], models: Sequence[ModelNumbers]) -> dict[str, MetricSpec]:
-    """Return the metrics that one of the models has."""
+    """Return the metrics that any of the models has."""
     return {name: spec for name, spec in metrics.items() if any(math.isfinite(model.metrics[name]) for model in models)}
 
 
@@ -234,15 +234,15 @@ def with_class_intervals(
     each: Mapping[str, MetricSpec],
     confidence_level: float | None,
 ) -> ModelNumbers:
-    """Return a model with intervals of each of its classes; the result's are of those of all models.
+    """Return a model with intervals of each of its classes, from a result for the classes of all models.
 
-    With the confidence level of whole rows that are independent, shares without width have Wilson's interval too.
+    With the confidence level of independent rows, proportions without width have Wilson's interval, too.
     """
     if model.classes is None or result.labels is None:
         return model
     matrix = model.classes.matrix
     found: dict[str, Interval] = {}
-    order = np.argsort(result.labels, kind="stable")  # the positive one of two is last
+    order = np.argsort(result.labels, kind="stable")  # the positive class of two is last
     places = order[np.searchsorted(result.labels[order], matrix.labels)]
     for label, spec in each.items():
         estimate = result[label].estimates[model.name] if isinstance(result, ModelComparison) else result[label]
@@ -262,11 +262,11 @@ def with_class_intervals(
 # Errors, for pictures -------------------------------------------------------------------------------------------------
 
 N_BINS, N_SIZES, N_PARTS = 60, 256, 10
-TAIL = 0.005  # share of errors on each side that is not drawn to scale
+TAIL = 0.005  # share of errors on each side in the outermost bins
 
 
 def error_shapes(targets: NDArray[Any], predictions: Sequence[NDArray[Any]], weights: Floats | None) -> Iterable[Any]:
-    """Yield how each model's errors are spread, in bins that all models have."""
+    """Yield the distribution of each model's errors, in bins common to all models."""
     errors = [np.subtract(values, targets, dtype=np.float64) for values in predictions]
     quantiles = [np.quantile(each, [TAIL, 1 - TAIL]) for each in errors]
     low, high = min(each[0] for each in quantiles), max(each[1] for each in quantiles)

@@ -1,4 +1,4 @@
-"""What a report says of the values of --by: their means, how far they are apart, and each value by itself."""
+"""The values of --by in a report's document: their means, their range, and each value."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from fastevals.show.report.notes import describe_means, interval_heads, over_cau
 from fastevals.show.report.over_values import ExtremeValue, OverValues, find_extreme
 
 WIDEST = 120  # characters of a table's line
-LONGEST_CELL = 28  # of a --by value and how many more are like it
-VALUES_ON_PAGE, VALUES_IN_MARKDOWN = 2000, 20  # of --by, in a table
-LISTED = 10  # values with the lowest, and with the highest AUC
+LONGEST_CELL = 28  # characters of a --by value and the number of others equal to it
+VALUES_ON_PAGE, VALUES_IN_MARKDOWN = 2000, 20  # values of --by in a table
+LISTED = 10  # values with the lowest AUCs, and as many with the highest
 
 
 def over_section(report: ReportData, over: OverValues) -> Section:
@@ -76,7 +76,7 @@ def _verdict(report: ReportData, over: OverValues) -> Iterator[Sentence]:
 
 
 def _range_sentences(report: ReportData, over: OverValues) -> Iterator[Sentence]:
-    """Yield the lowest and the highest values of each model of predictions."""
+    """Yield, for each model of predictions, the mean and the lowest and highest values."""
     title, by = metric_title(over.metric), printable(str(report.roles.by))
     for name, metrics in over.metrics.items():
         metric = metrics[over.metric]
@@ -104,7 +104,7 @@ def _means_table(over: OverValues) -> Table:
 
 
 def _means_written(report: ReportData, over: OverValues) -> Table:
-    """Return a row a model with its means, the best marked, and the ends of the interval of that of AUC."""
+    """Return a row for each model with its means, the best marked, and the interval of the mean AUC."""
     names = list(next(iter(over.metrics.values())))
     means = {name: [metrics[name].mean for metrics in over.metrics.values()] for name in names}
     best = {name: _best_mean(name, values) if len(values) > 1 else math.nan for name, values in means.items()}
@@ -163,7 +163,7 @@ def _values_table(report: ReportData, over: OverValues) -> Table:
 
 
 def _extremes(values: NDArray[np.float64]) -> list[int]:
-    """Return the places of values: of very many those of the lowest and the highest, which a page has room for."""
+    """Return the places of all values, or of the lowest and the highest if a page has no room for all."""
     if values.size <= VALUES_ON_PAGE:
         return list(range(values.size))
     order = np.argsort(values, kind="stable")
@@ -177,7 +177,7 @@ def _value(metric: GroupedMetric, k: int) -> Number:
 
 
 def _ranges_written(report: ReportData, over: OverValues) -> Table:
-    """Return a row a model with how far its AUCs are apart."""
+    """Return a row for each model with the range of its AUCs."""
     by = f"of {shorten_name(printable(str(report.roles.by)))}"
     rows = []
     for model, metrics in zip(shorten_names(over.metrics), over.metrics.values(), strict=True):
@@ -196,7 +196,7 @@ def _format_extreme(over: OverValues, extreme: ExtremeValue) -> str:
 
 
 def _extremes_written(report: ReportData, over: OverValues) -> Iterator[Part]:
-    """Yield tables of the lowest and the highest AUCs of the first model, beside those of the others."""
+    """Yield tables of the values with the lowest and the highest AUCs of the first model."""
     auc, *others = (metrics[AUC] for metrics in over.metrics.values())
     low, high = _extreme_places(auc)
     places = [*low, *high]
@@ -241,7 +241,7 @@ def _written_value(values: NDArray[np.float64], k: int) -> str:
 
 
 def _extreme_places(auc: GroupedMetric) -> tuple[list[int], list[int]]:
-    """Return the places of the lowest AUCs and of the highest, no value twice; of equal ones those with most rows."""
+    """Return the places of the lowest and of the highest AUCs, without repeats; of ties those with most rows."""
     n = len(auc) - auc.n_undefined
     low = np.lexsort((-auc.weights, auc.values))[: min(n, LISTED)].tolist()  # NaN is last
     high = np.lexsort((-auc.weights, -auc.values))[:n].tolist()

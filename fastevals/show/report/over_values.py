@@ -1,4 +1,4 @@
-"""Metrics over the values of the --by column: of each value by itself, and their means."""
+"""Metrics over the values of the --by column: for each value, and their means."""
 
 from __future__ import annotations
 
@@ -22,39 +22,37 @@ from fastevals.results import check_confidence_level
 from fastevals.show.report.intervals import RANKING_COLUMNS, IntervalPlan, ScoredRows
 from fastevals.show.report.kinds import AUC
 
-MOST_BLOCKS = 100  # values with a block each: 300 take 5,000 lines, which nobody reads, and a minute of bootstraps
-MANY_COLUMNS = (AUC, "average_precision")  # of many values: these are computed at once, others by a call for each
+MOST_BLOCKS = 100  # values with a block each; 300 would take 5,000 lines and a minute of bootstraps
+MANY_COLUMNS = (AUC, "average_precision")  # for many values: one call computes each of these
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OverValues:
-    """Metrics of each value, over all values and their means."""
+    """Metrics of each value, and their means."""
 
-    values: list[Any]  # those that have rows of weight above zero, ascending
-    # By model and metric; AUC with intervals: DeLong's, but of the mean of many values from a bootstrap of whole
-    # values, since of many some seldom lack what DeLong's needs.
+    values: list[Any]  # with rows of weight above zero, ascending
+    # By model and metric. AUC has DeLong's intervals, but the mean of many values has one from a bootstrap of whole
+    # values, because some of many usually lack the rows that DeLong's method needs.
     metrics: dict[str, dict[str, GroupedMetric]]
     has_blocks: bool  # whether each value has a block too
-    why_none: str | None = (
-        None  # why there are no intervals of DeLong's; None where there are, empty where none are wanted
-    )
-    n_replicates: int | None = None  # of the bootstrap of whole values, where there is one
+    why_none: str | None = None  # why there are no DeLong intervals; None if there are, "" if none are wanted
+    n_replicates: int | None = None  # of the bootstrap of whole values, if there is one
 
     @property
     def metric(self) -> str:
-        """What the values are ranked by."""
+        """The metric that ranks the values."""
         return next(iter(next(iter(self.metrics.values()))))
 
     @property
     def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """Rows, positive ones and the weight of each value."""
+        """Rows, positive rows and the weight of each value."""
         auc = next(iter(self.metrics.values()))[AUC]
         assert auc.n_positives is not None
         return auc.n_samples, auc.n_positives, auc.weights
 
 
 class ExtremeValue(NamedTuple):
-    """The lowest or highest of a metric, the place of the --by value that has it (with most rows), and how many do."""
+    """The lowest or highest metric, the place of the --by value (with most rows) that has it, and how many have."""
 
     metric: float
     place: int
@@ -62,15 +60,15 @@ class ExtremeValue(NamedTuple):
 
 
 def have_blocks(values: Sequence[Any]) -> bool:
-    """Return whether values are so few that each has a block."""
+    """Return whether there are few enough values for a block each."""
     return len(values) <= MOST_BLOCKS
 
 
 def measure_over_values(
     values: Sequence[Any], codes: NDArray[np.intp], rows: ScoredRows, plan: IntervalPlan | None
 ) -> OverValues:
-    """Measure AUC and average precision of the rows of each of many values: `codes` are the places of rows' values."""
-    if rows.are_copies and rows.weights is not None:  # which other metrics of groups have no other way to take
+    """Measure AUC and average precision for each of many values; `codes` are the places of the rows' values."""
+    if rows.are_copies and rows.weights is not None:  # other metrics of groups don't take copies
         codes, rows = np.repeat(codes, rows.weights.astype(np.int64)), rows.repeated()
     why_none = "" if plan is None else why_no_delong(rows)
     weights: dict[str, Any] = {"sample_weight": rows.weights}
@@ -80,7 +78,7 @@ def measure_over_values(
     bootstrap_plan = None if rows.groups is not None else plan
     metrics = {}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)  # notes say it
+        warnings.simplefilter("ignore", UndefinedMetricWarning)  # a note says so
         for name, scores in progressed(rows.scores.items(), "measuring values"):
             auc = grouped_auc(rows.positive, scores, codes, **weights, **delong)
             if bootstrap_plan is not None:
@@ -92,14 +90,14 @@ def measure_over_values(
 
 
 def gather_over_blocks(blocks: Sequence[Any], plan: IntervalPlan | None, why_none: str | None) -> OverValues:
-    """Gather what was measured of values that have a block each.
+    """Gather the metrics of values that have a block each.
 
     Parameters
     ----------
     blocks : sequence of ReportBlock
     plan : IntervalPlan or None
     why_none : str or None
-        Why there are no intervals of DeLong's.
+        Why there are no DeLong intervals.
     """
     counts: dict[str, Any] = {
         name: np.array([getattr(block, name) for block in blocks])
@@ -122,14 +120,14 @@ def gather_over_blocks(blocks: Sequence[Any], plan: IntervalPlan | None, why_non
 
 
 def _bootstrap_values(auc: GroupedMetric, plan: IntervalPlan) -> GroupedMetric:
-    """Return the AUCs with an interval of their mean, from draws of whole values."""
+    """Return the AUCs with an interval of their mean, from a bootstrap of whole values."""
     tail, key = check_confidence_level(plan.confidence_level)[1] / 2, seed_key(option("rng"), plan.seed)
     error, interval = bootstrap_mean(auc.values, auc.weights, plan.n_resamples, tail, key)
     return replace(auc, mean_standard_error=error, mean_confidence_interval=interval)
 
 
 def why_no_delong(rows: ScoredRows | RowReader) -> str | None:
-    """Return why rows have no intervals of DeLong's; None where they have."""
+    """Say why rows have no DeLong intervals; None if they have."""
     if rows.groups is not None:
         return "DeLong's don't hold for rows in groups"
     if rows.weighs_rows:
@@ -138,7 +136,7 @@ def why_no_delong(rows: ScoredRows | RowReader) -> str | None:
 
 
 def find_extreme(metric: GroupedMetric, sign: int) -> ExtremeValue | None:
-    """Return the lowest value (sign 1) or the highest (-1); None where all are undefined."""
+    """Return the lowest value (sign 1) or the highest (-1); None if all are undefined."""
     signed = sign * metric.values
     if metric.n_undefined == len(metric):
         return None

@@ -1,7 +1,7 @@
-"""Which thresholds pictures have: few of millions, so chosen that no curve moves by half a pixel on any axes.
+"""Thresholds for pictures: a few of millions, chosen so that no curve moves by half a pixel on any axes.
 
-`candidates` keeps those that draw every curve: the ends of columns a quarter of a pixel wide, and what is extreme in
-them. `chosen` keeps some two thousand of these, that straight lines between them are as near as another quarter.
+`candidates` keeps the thresholds that draw every curve: the ends and extremes of columns a quarter of a pixel wide.
+`chosen` keeps some two thousand of these, so that lines between them are off by at most another quarter of a pixel.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ Floats = NDArray[np.float64]
 PIXELS = 640  # of an axis
 COLUMNS = 4 * PIXELS
 TOLERANCE = 0.25  # pixels
-WANTED = 2000  # thresholds of a model, about
-HIGHEST = 0.99  # rate that a DET picture shows
+WANTED = 2000  # thresholds of a model, approximately
+HIGHEST = 0.99  # rate on the axes of a DET picture
 BINS = 10  # of a calibration curve
 
 
@@ -40,11 +40,11 @@ def candidates(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: A
     Parameters
     ----------
     counts : ThresholdCounts
-        Of a model.
+        Counts of a model.
     vertices : ThresholdCounts
-        Of them, those of the convex hull: they are best for some costs, and are kept.
+        Counts on the convex hull, which are best for some costs and are kept.
     thresholds : sequence of float
-        That are kept, too.
+        Other thresholds to keep.
     """
     kept = [_needed(counts, vertices, thresholds)]
     steps = np.arange(1, COLUMNS) / COLUMNS
@@ -70,12 +70,12 @@ def candidates(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: A
 
 
 def chosen(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: Any = ()) -> Rows:
-    """Return some two thousand rows of the candidates, all where these are fewer.
+    """Return some two thousand rows of the candidates, or all if there are fewer.
 
     Parameters
     ----------
     counts, vertices, thresholds
-        As `candidates`.
+        As for `candidates`.
     """
     n = counts.thresholds.size
     if n <= WANTED:
@@ -84,13 +84,13 @@ def chosen(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: Any =
     kept[_needed(counts, vertices, thresholds)] = True
     kept[kept_within(kept, _distance(counts), TOLERANCE)] = True
     more = WANTED - int(kept.sum())
-    if more > 0:  # so that steps of a threshold are small
+    if more > 0:  # to keep steps of a threshold small
         kept[_spread(counts, more // 2)] = True
     return np.flatnonzero(kept)
 
 
 def _needed(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: Any) -> Rows:
-    """Return the rows that pictures can't do without."""
+    """Return the rows that pictures need in any case."""
     last = counts.thresholds.size - 1
     # A DET curve begins and ends at the first errors of each kind.
     errors = int(last_row(last + 1, (), lambda rows: counts.fps[rows] == 0)) + 1
@@ -107,7 +107,7 @@ def _needed(counts: ThresholdCounts, vertices: ThresholdCounts, thresholds: Any)
 
 
 def _axes(counts: ThresholdCounts) -> list[tuple[Number, Number]]:
-    """Return what gives x and y, in pixels, of true and false positives: of each curve that is drawn by these."""
+    """Return, for each curve drawn from true and false positives, functions that give x and y in pixels."""
     of_classes = {"positives": counts.n_pos, "negatives": counts.n_neg}
     defined = (
         each for each in CURVES.values() if is_of_counts(each) and all(map(of_classes.get, each.undefined_without))
@@ -116,15 +116,15 @@ def _axes(counts: ThresholdCounts) -> list[tuple[Number, Number]]:
 
 
 def _highest_line(entry: CurveEntry) -> float:
-    """Return the height of the lines to compare with, which the axis has room for."""
+    """Return the highest value of the reference lines, for which the axis must have room."""
     return max((y for line in entry.lines for y in line.y if not isinstance(y, str)), default=0.0)
 
 
 def _pixels(axis: Axis, counts: ThresholdCounts, least: float = 0.0) -> Number:
-    """Return the place along an axis of true and false positives: from 0 to its end, or to the highest of a picture."""
+    """Return the position of true and false positives along an axis, from 0 to its end or highest value."""
     along = number_of(axis.number, counts)
     if axis.scale == "deviate":
-        ends = as_deviate(np.array(det_limits(Picture(), [counts])))  # of several curves they are no nearer
+        ends = as_deviate(np.array(det_limits(Picture(), [counts])))  # several curves don't narrow them
         scale = PIXELS / float(ends[1] - ends[0])
         return lambda tp, fp: scale * np.clip(as_deviate(along(tp, fp)), *as_deviate(np.array([LOWEST, HIGHEST])))
     high = 1.0 if axis.number in PARTS else max(float(np.abs(along(counts.tps, counts.fps)).max()), least) or 1.0
@@ -132,9 +132,9 @@ def _pixels(axis: Axis, counts: ThresholdCounts, least: float = 0.0) -> Number:
 
 
 def _distance(counts: ThresholdCounts) -> Callable[[Rows, Rows, Rows], Floats]:
-    """Return how far rows are, in pixels of any picture, from what is drawn between two others.
+    """Return the distance of rows, in pixels of any picture, from the line drawn between two others.
 
-    That is straight in counts. It is looked at where it has as many true, or as many false positives.
+    The line is straight in counts. It is compared at the same number of true, or of false positives.
     """
     tps, fps, axes = counts.tps.astype(np.float64), counts.fps.astype(np.float64), _axes(counts)
 
@@ -156,7 +156,7 @@ def _distance(counts: ThresholdCounts) -> Callable[[Rows, Rows, Rows], Floats]:
 
 
 def _spread(counts: ThresholdCounts, n: int) -> Rows:
-    """Return rows at equal steps of scores, and at equal shares of rows."""
+    """Return rows at equal steps in score, and at equal shares of rows."""
     total = counts.n_pos + counts.n_neg
     steps = np.arange(1, n + 1) / (n + 1)
     by_share = first_at_least(

@@ -1,4 +1,4 @@
-"""`fastevals.report`: of scores, or of predicted classes or numbers; source.py reads and measures both."""
+"""`fastevals.report`, for scores and for predicted classes or numbers; source.py reads and measures them."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from fastevals.show.report.source import build_report
 
 @takes(ReportOptions)
 def report(data: Any = None, **options: Any) -> Report:
-    """Report how good models are, how sure that is, and how they differ, as ``fastevals report`` does.
+    """Report how good models are, how sure that is, and whether they differ, as ``fastevals report`` does.
 
     Parameters
     ----------
-    data : path, paths, frame, mapping of str to array-like, or what was counted, optional
-        CSV, Parquet or Arrow files, folders or patterns such as ``"scores/*.parquet"``, a data set or record-batch
-        reader of pyarrow, of any size; a frame (pandas, polars, Arrow), a query of DuckDB or another object with an
-        Arrow stream, or columns by name, with a row a sample; a `Ranking`, `RankingSummary` or `ThresholdCounts` of one
-        model's scores, a `ConfusionMatrix` of its predictions. By default the embedded scores of three classifiers.
-        Predictions are read into memory.
+    data : path, paths, frame, mapping of str to array-like, or counts, optional
+        Data with one row per sample: CSV, Parquet or Arrow files, folders or patterns such as ``"scores/*.parquet"``, a
+        pyarrow data set or record-batch reader, of any size; a frame (pandas, polars, Arrow), a DuckDB query or another
+        object with an Arrow stream; or columns by name. Or one model: a `Ranking`, `RankingSummary` or
+        `ThresholdCounts` of its scores, a `ConfusionMatrix` of its predictions. By default the embedded scores of three
+        classifiers. Predictions are read into memory.
     {options}
 
     Returns
     -------
     Report
-        It prints itself; ``to_dict()`` is the JSON of the command, ``to_text()`` its text, ``to_html()`` a page. Of the
-        data it holds what pictures of the first 20 blocks are drawn from.
+        It prints itself; ``to_dict()`` is the JSON of the command, ``to_text()`` its text, ``to_html()`` a page. It
+        keeps the data for the pictures of the first 20 blocks.
 
     Raises
     ------

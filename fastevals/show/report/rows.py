@@ -1,4 +1,4 @@
-"""A report as rows, each a metric of a model, of one of its classes, or the difference of two models: a frame's."""
+"""A report as the rows of a frame: metrics of a model or of one of its classes, or differences of two models."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from fastevals.show.report.over_values import OverValues
 
 Row = dict[str, Any]
 
-# The columns of all reports, whatever their settings, with what stands where a row has nothing.
+# The columns of all reports, whatever their settings, with the values of rows that lack them.
 NUMBERS = dict.fromkeys(("value", "low", "high", "bound_low", "bound_high", "pvalue"), math.nan)
 NOTHING: Row = {**dict.fromkeys(("by", "model", "reference", "metric", "label")), **NUMBERS, "n_samples": 0}
 
 
 def report_columns(report: ReportData) -> Columns:
-    """Return a row for each number of a report; without blocks, for each value of the --by column."""
+    """Return a row for each number of a report, or without blocks for each value of the --by column."""
     if not report.blocks and report.over is not None:
         return _columns_over_values(report.over)
     return from_rows([
@@ -32,7 +32,7 @@ def report_columns(report: ReportData) -> Columns:
 
 
 def shown_columns(columns: Columns) -> Columns:
-    """Return the columns that say something."""
+    """Return the columns that have values."""
     return {
         name: column
         for name, column in columns.items()

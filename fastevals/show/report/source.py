@@ -86,7 +86,7 @@ DIGIT_SCORES = ("logistic", "naive_bayes", "random_forest")
 
 
 def build_report(data: Any, options: ReportOptions, *, n_pictured: int = MOST_PICTURED) -> Report:
-    """Make a report as it is asked for. The first `n_pictured` blocks keep what pictures are made of."""
+    """Make a report with the given options. The first `n_pictured` blocks keep the data for their pictures."""
     is_predicted = options.pred is not None or options.target is not None
     if options.score is not None and is_predicted:
         other = "pred" if options.pred is not None else "target"
@@ -100,7 +100,7 @@ def build_report(data: Any, options: ReportOptions, *, n_pictured: int = MOST_PI
 
 
 def counts_predictions(data: Any) -> bool:
-    """Return whether data is what was counted of predicted classes or numbers."""
+    """Return whether data are counts of predicted classes or numbers."""
     return type(data).__name__ in ("ConfusionMatrix", "ConfusionSummary", "TargetSummary")
 
 
@@ -117,7 +117,7 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
     summary = read_summaries(data) if are_summaries(data) else None
     if is_counted and not ranking.n_samples:
         raise ValueError("data has no rows")
-    if is_counted and type(ranking) is not Ranking:  # of which not each score is known
+    if is_counted and type(ranking) is not Ranking:  # not every score is known
         summary, is_counted = summary_of_ranking(str(label), scores[0], ranking), False
     if summary is not None:
         _check_no_columns(data, form, options, ())
@@ -151,7 +151,7 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
             one_scan = reading.approximate or not reader.files.can_repeat
             try:
                 measured = measure.in_one_scan(reader) if one_scan else measure.stream(reader, reading)
-            except NotWholeError:  # of weights that are not whole numbers there are bounds
+            except NotWholeError:  # weights that are not whole numbers give bounds
                 measured = measure.in_one_scan(reader)
             left_out = reader.left_out.named(reader.value_names(()))
             positive, n_weightless = reader.positive, reader.n_weightless
@@ -184,7 +184,7 @@ def report_scores(data: Any, options: ReportOptions, form: CsvForm, n_pictured: 
 
 
 def _row_rules(options: ReportOptions) -> RowRules:
-    """Return what becomes of rows that can't be counted."""
+    """Return the rules for rows that can't be counted."""
     rules = RowRules(options.on_missing_label, options.on_invalid)
     rules.check()
     return rules
@@ -200,7 +200,7 @@ def _open(data: Any, roles: ColumnRoles, form: CsvForm, rules: RowRules) -> Sour
 
 
 def _scored_rows(columns: NamedColumns, roles: ColumnRoles, pos_label: Any) -> tuple[ScoredRows, Any]:
-    """Return the rows that columns hold, checked, and the positive label; the labels are taken out of the columns."""
+    """Return the checked rows and the positive label; remove the labels from the columns."""
     names = roles.message_names()
     with naming_rows(columns.line, dropping(is_label=True)):
         positive, positive_label = _positives(names[roles.truth], columns.pop(roles.truth), pos_label)
@@ -235,7 +235,7 @@ def _check_no_columns(data: Any, form: CsvForm, options: ReportOptions, score: S
 
 
 def _counted_rows(data: Any, ranking: Ranking, name: str) -> tuple[ScoredRows, Any]:
-    """Return a row for each distinct score and class, weighted by how often it occurs, and the positive label."""
+    """Return a row for each distinct score and class, weighted by its count, and the positive label."""
     counts = ranking.counts
     if isinstance(data, ThresholdCounts) and counts.tps.dtype.kind == "f":
         raise ValueError("data must count rows, but these ThresholdCounts are sums of weights: pass the Ranking")
@@ -249,7 +249,7 @@ def _counted_rows(data: Any, ranking: Ranking, name: str) -> tuple[ScoredRows, A
 
 
 def _threshold_rule(options: ReportOptions) -> ThresholdRule:
-    """Return where rows are positive: by default at the best F1, or the least expected cost where costs are given."""
+    """Return the rule for thresholds: by default the best F1, or the least expected cost if costs are given."""
     threshold, best = options.threshold, options.best
     costs = _costs(options.cost_fp, options.cost_fn, options.prior)
     if threshold is None:
@@ -344,7 +344,7 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
 
 
 def _classes(classes: Classes | None) -> dict[str, Any]:
-    """Return what a report says of predicted classes."""
+    """Return the report's fields on predicted classes."""
     return {} if classes is None else {"labels": classes.labels.tolist(), "pos_label": classes.pos_label}
 
 
@@ -357,7 +357,7 @@ def report_counted(
     plan: IntervalPlan | None,
     options: ReportOptions,
 ) -> Report:
-    """Report on what was counted of one model."""
+    """Report on the counts of one model."""
     kind, truth = type(data).__name__, options.target or options.label
     refuse(options, ROWS, f", but data is a {kind}")
     if len(models) > 1:
@@ -397,7 +397,7 @@ def report_counted(
 
 
 def _report_sums(data: TargetSummary, target: str, model: str, plan: IntervalPlan | None) -> Report:
-    """Report on sums of one model's errors, with intervals by standard errors."""
+    """Report on sums of one model's errors, with intervals from standard errors."""
     if not data.n_samples:
         raise ValueError(f"data must count rows, got {show(data)}")
     median = "median_absolute_error"

@@ -1,9 +1,9 @@
 """Reports on files that are larger than memory: the same numbers, counted in scans over the rows.
 
-The first scan tells which rows there are, and gathers the scores of positives; the second counts negatives about these
-(`fastevals.scale.exact`). Blocks that are bootstrapped row by row are small: their rows are taken into memory on the
-way, and measured as those of any other data. With --approximate, or where data can be read once, one scan counts rows
-in ranges of scores (`RankingSummary`), and numbers that are in doubt have bounds.
+The first scan counts the rows and gathers the scores of positives; the second counts negatives around them
+(`fastevals.scale.exact`). Blocks whose rows are resampled are small: their rows are read into memory and measured like
+any other data. With --approximate, or if data can be read only once, one scan counts rows in ranges of scores
+(`RankingSummary`), and numbers that are not exact have bounds.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ Key = tuple[Any, int]  # a block's value, and the number of a model
 
 
 def row_reader(source: Source, roles: ColumnRoles, pos_label: Any, rules: RowRules) -> RowReader:
-    """Return what reads rows of a source in scans."""
+    """Return a reader of a source's rows in scans."""
     return RowReader(
         source, roles.truth, roles.models, weight=roles.weight, by=roles.by, groups=roles.groups, pos_label=pos_label,
         are_copies=roles.are_copies, rules=rules, names=roles.message_names(),
@@ -84,24 +84,24 @@ def row_reader(source: Source, roles: ColumnRoles, pos_label: Any, rules: RowRul
 
 
 class StreamedBlock(NamedTuple):
-    """What a report needs of one block: its rows, where they are few, or what was counted of each model."""
+    """The data of one block for a report: its rows if they are few, or the counts of each model."""
 
     totals: BlockRows
     rows: ScoredRows | None
     curves: tuple[ExactCurve, ...]
     probabilities: list[ProbabilitySummary | None]
     is_weighted: bool
-    cells: dict[str, FewCells]  # by model, where intervals are of cells
+    cells: dict[str, FewCells]  # by model, if intervals are from cells
 
     def ranking(self, model: int) -> Ranking:
-        """Return the points of a model's ranking that are kept; weights are floats, as those of rows are."""
+        """Return the kept points of a model's ranking; weights are floats, as for rows."""
         counts = self.curves[model].counts
         if self.is_weighted:
             counts = counts.in_weight()
         return Ranking._from_checked_counts(counts, None, (self.totals.n_positives, self.totals.n_negatives))
 
     def known(self, model: int) -> dict[str, float]:
-        """Return the metrics that these points don't tell, or that are known already."""
+        """Return the metrics that these points don't determine, or that are known already."""
         summary = self.probabilities[model]
         losses = dict.fromkeys(PROBABILITY_COLUMNS, math.nan) if summary is None else summary.metrics()
         return self.curves[model].metrics | losses
@@ -114,12 +114,12 @@ class ExactStream:
     ----------
     reader : RowReader
     best : str or None
-        Metric of which each model's best threshold is wanted.
+        Metric that chooses each model's threshold.
     costs : mapping of str to float
     thresholds : sequence of float
-        At which counts are wanted, too.
+        Other thresholds at which to count.
     memory : int or None
-        Bytes that the scores of positives may take.
+        Bytes for the scores of positives.
     progress : bool
     """
 
@@ -142,7 +142,7 @@ class ExactStream:
             )
 
     def count(self, plan: IntervalPlan | None, metrics: Mapping[str, MetricSpec]) -> list[StreamedBlock]:
-        """Return all blocks: with rows where the plan draws them, else with what intervals of metrics are made of."""
+        """Return all blocks: with rows if the plan resamples them, else with the data for intervals of metrics."""
         models = range(len(self.reader.scores))
         drawn = self._drawn(plan)
         wanted = [block for block in self.blocks if block.value not in drawn]
@@ -197,7 +197,7 @@ class ExactStream:
         ]
 
     def _drawn(self, plan: IntervalPlan | None) -> set[Any]:
-        """Return the values of the blocks that are bootstrapped row by row: their rows must fit in memory."""
+        """Return the values of the blocks whose rows are resampled, which must fit in memory."""
         if plan is None:
             return set()
         blocks = [block for block in self.blocks if plan.draws(block.n_samples)]
@@ -207,7 +207,7 @@ class ExactStream:
         return {block.value for block in blocks}
 
     def joint_sums(self, wanted: Iterable[tuple[StreamedBlock, Mapping[str, MetricSpec]]]) -> dict[Any, JointSums]:
-        """Return by value what differences of the models of blocks are made of, in some metrics: from one more scan."""
+        """Return, by value, joint sums for the differences of models in some metrics, from one more scan."""
         joint = {
             block.totals.value: JointSums(block.cells, metrics) for block, metrics in wanted if len(block.cells) > 1
         }
@@ -253,18 +253,18 @@ def _finite_keys(thresholds: Sequence[float]) -> NDArray[np.uint64]:
 
 
 def summarize_rows(reader: RowReader, thresholds: Sequence[float], progress: bool) -> ScoresSummary:
-    """Return what one scan of files counts."""
+    """Count files in one scan."""
     return count_scores(reader, _finite_keys(thresholds), cells=2**18, progress=progress)
 
 
 def summary_of_ranking(label: str, model: str, ranking: Any) -> ScoresSummary:
-    """Return what is known of one model's rows, of a ranking that knows some counts or ranges."""
+    """Return a summary of one model's rows, from a ranking that knows some counts or ranges."""
     block = CountedBlock(ranking.n_samples, ranking.n_positives, {model: ranking}, {})
     return ScoresSummary(label, (model,), labels=ranking._classes().labels[::-1].tolist(), blocks={None: block})
 
 
 def read_summaries(data: Any) -> ScoresSummary:
-    """Return what `fastevals summarize` counted, of one file or of several together."""
+    """Return the summary in one file of `fastevals summarize`, or merged from several."""
     if isinstance(data, ScoresSummary):
         return data
     found: list[Any] = []
@@ -276,7 +276,7 @@ def read_summaries(data: Any) -> ScoresSummary:
             found.append(ScoresSummary.from_bytes(read_file(path)))
         except ValueError as error:
             raise ValueError(f"{path!r}: {error}") from None
-    if has_both_types(value for each in found for value in each.blocks):  # columns of CSV files have no type
+    if has_both_types(value for each in found for value in each.blocks):  # CSV columns have no type
         found = [each.with_text_values() for each in found]
     try:
         merged: ScoresSummary = found[0].merge(*found[1:])
@@ -287,7 +287,7 @@ def read_summaries(data: Any) -> ScoresSummary:
 
 
 def read_reference(data: Any, summary: ScoresSummary) -> ScoresSummary:
-    """Return what was counted of other rows; raise unless all of a summary's models can be compared with it."""
+    """Return a summary of other rows; raise unless all models of the first can be compared with it."""
     reference, name = read_summaries(data), f"{option('against')} {summary_name(data)}"
     try:
         joint_labels(summary.labels, reference.labels)
@@ -310,7 +310,7 @@ def read_reference(data: Any, summary: ScoresSummary) -> ScoresSummary:
 
 
 def summary_name(data: Any) -> str:
-    """Return what texts call summaries."""
+    """Return the name of summaries in texts."""
     if isinstance(data, ScoresSummary):
         return "summary"
     if not (is_path(data) or isinstance(data, (list, tuple))):
@@ -320,7 +320,7 @@ def summary_name(data: Any) -> str:
 
 @dataclass(frozen=True)
 class CertifiedBlock:
-    """What a report needs of one block that was counted in ranges of scores."""
+    """The data of one block, counted in ranges of scores, for a report."""
 
     totals: CountedBlock
 
@@ -329,7 +329,7 @@ class CertifiedBlock:
         return {model: as_ranking(model, summary) for model, summary in self.totals.summaries.items()}
 
     def ranking(self, model: str) -> Ranking:
-        """Return a model's ranking at the thresholds at which counts are exact."""
+        """Return a model's ranking at the thresholds with exact counts."""
         found = self._rankings[model]
         is_exact = isinstance(found, Ranking)
         counts = found.counts if is_exact else found.at_cuts
@@ -353,7 +353,7 @@ class CertifiedBlock:
         return bounds
 
     def subjects(self, model: str, metrics: Mapping[str, MetricSpec]) -> list[tuple[Any, dict[str, MetricSpec]]]:
-        """Return what replicates are drawn of, and the metrics of it: of doubtful cells, of cuts, of probabilities."""
+        """Return the subjects to resample with their metrics: doubtful cells, cuts and probabilities."""
         summary = self.totals.summaries[model]
         rankings = {label: spec for label, spec in metrics.items() if SCORE_METRICS[spec.name].of == "ranking"}
         at_cuts = {label: spec for label, spec in metrics.items() if SCORE_METRICS[spec.name].of == "cells"}
@@ -369,12 +369,12 @@ class CertifiedBlock:
         return [(subject, specs) for subject, specs in subjects if specs]
 
     def losses(self, model: str) -> dict[str, float]:
-        """Return the metrics of probabilities; NaN where scores are none."""
+        """Return the metrics of probabilities; NaN if scores are no probabilities."""
         summary = self.totals.probabilities.get(model)
         return dict.fromkeys(PROBABILITY_COLUMNS, math.nan) if summary is None else summary.metrics()
 
     def certified(self, model: str) -> dict[str, float | Certified]:
-        """Return the metrics of rankings, with bounds where they are in doubt; NaN where nothing is known of one."""
+        """Return the metrics of rankings, with bounds unless they are exact; NaN for unknown ones."""
         ranking = self._rankings[model]
         found: dict[str, float | Certified] = {}
         for name, entry in SCORE_METRICS.items():
@@ -387,7 +387,7 @@ class CertifiedBlock:
                     warnings.simplefilter("ignore", UndefinedMetricWarning)
                     try:
                         found[name] = ranking.metric(MetricSpec(name, {}))
-                    except ValueError:  # of which no bounds are known
+                    except ValueError:  # no bounds are known
                         found[name] = math.nan
         return found
 
@@ -398,7 +398,7 @@ def summary_intervals(
     block: CertifiedBlock,
     models: Sequence[ModelNumbers],
 ) -> Intervals:
-    """Return intervals of each model by itself, from draws of cells; what is in doubt makes them wider."""
+    """Return intervals of each model from resampled cells, widened by the bounds."""
     if not block.totals.has_squares:
         return Intervals(why_none=why_unknown_squares())
     cells = {}
@@ -425,7 +425,7 @@ def differences_from(
     models: Sequence[str],
     name: str,
 ) -> tuple[ModelPair, ...]:
-    """Return the differences of models from what they were on other rows, each with an interval by itself."""
+    """Return the differences of models from themselves on other rows, with separate intervals."""
     pairs = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
@@ -450,21 +450,21 @@ def differences_from(
 
 
 class _ByThread:
-    """Summaries by key, of each thread its own."""
+    """Summaries by key, separate for each thread."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self.make = make
         self.made: dict[int, dict[Key, Any]] = {}
 
     def mine(self, key: Key) -> Any:
-        """Return this thread's."""
+        """Return this thread's summaries."""
         own = self.made.setdefault(threading.get_ident(), {})
         if key not in own:
             own[key] = self.make()
         return own[key]
 
     def all(self) -> dict[Key, list[Any]]:
-        """Return those of all threads."""
+        """Return the summaries of all threads."""
         keys = {key for own in self.made.values() for key in own}
         return {key: [own[key] for own in self.made.values() if key in own] for key in keys}
 
@@ -473,7 +473,7 @@ class _ByThread:
 
 
 def scored_rows(rows: Rows, reader: RowReader) -> ScoredRows:
-    """Return rows as those of any other data are measured."""
+    """Return rows in the form in which other data are measured."""
     scores = dict(zip(reader.scores, rows.scores, strict=True))
     groups = (
         None
