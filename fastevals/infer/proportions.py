@@ -133,9 +133,7 @@ def _check_average(metric: str, average: Any, matrix: ConfusionMatrix[Any]) -> N
     check_choice("average", average, ProportionAverage)
     if SHARES[metric].trials == "rows":
         if average != "binary":
-            raise ValueError(
-                f"average applies only to metrics of a class, but {metric} is over all rows; got {average!r}"
-            )
+            raise ValueError(f"average applies only to metrics of a class, not to {metric}; got {average!r}")
     elif average == "binary":
         check_two_classes("average='binary'", n_classes, get_args(ProportionAverage))
         check_positive_known(metric, matrix._classes)
