@@ -1,13 +1,13 @@
 """Pictures of curves and of tests: results in, matplotlib Axes out.
 
-Every function takes a result (those of curves one or a mapping of names to results, or rankings, whose curves they
-make) and draws on the axes given. With ``ax=None`` it makes a figure by `matplotlib.pyplot`, which keeps it until it is
-closed; a server gives axes of a `matplotlib.figure.Figure` of its own, and pyplot is never imported. Curves are added
-by further calls with the same axes. A legend that would hide a curve is below the axes; in a grid of axes,
-``layout="constrained"`` of the figure leaves room for it and for all other words.
+Every function takes a result and draws on the given axes. Functions for curves also take a mapping of names to results,
+and rankings, whose curves they compute. With ``ax=None`` they make a figure with `matplotlib.pyplot`, which keeps it
+until it is closed. A server passes axes of its own `matplotlib.figure.Figure`, so pyplot is never imported. Further
+calls with the same axes add curves. A legend that would hide a curve goes below the axes; in a grid of axes, make the
+figure with ``layout="constrained"`` to leave room for it.
 
-A curve of millions of points is thinned to a few thousand that draw the same line, at least four to a pixel of the axes
-as they are when it is drawn.
+A curve with millions of points is thinned to a few thousand that draw the same line, at least four per pixel of the
+axes at their current size.
 """
 
 from fastevals.measure.curves.registry import CURVES

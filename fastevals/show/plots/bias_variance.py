@@ -1,4 +1,4 @@
-"""The picture of bias and variance: over complexity or training size, or of one decomposition."""
+"""Plot bias and variance: over a parameter or training size, or for one decomposition."""
 
 from __future__ import annotations
 
@@ -33,41 +33,40 @@ PART_COLORS = {
 }  # fmt: skip
 LOSS = COLORS[6]
 PART_NAMES = {"bias_squared": "bias²", "cross_term": "cross term"}
-HIGHEST = 3.0  # the least expected loss times this is the top: what is above is cut
-LOSS_ROUNDING = 1e-12  # of the median: a loss of no more is 0
-MARKED = 40  # values: of more the lines have no marks
-ROOM = 0.16  # of the range of bars, beside them
+HIGHEST = 3.0  # times the least expected loss: higher values are cut
+LOSS_ROUNDING = 1e-12  # relative to the median loss: smaller losses count as 0
+MARKED = 40  # values: lines with more have no markers
+ROOM = 0.16  # share of the bars' range left free on each side
 
 
 def plot_bias_variance(
     result: BiasVarianceCurve | Decomposition, *, ax: Axes | None = None, title: str | None = None
 ) -> Axes:
-    """Draw expected loss and its parts over a parameter or training size; or those of one decomposition as bars.
+    """Draw expected loss and its parts over a parameter or training size, or one decomposition as bars.
 
     Parameters
     ----------
     result : BiasVarianceCurve or Decomposition
-        Of `bias_variance_curve`; or of `bias_variance`.
+        Result of `bias_variance_curve` or `bias_variance`.
     ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
+        Axes to draw on; by default those of a new pyplot figure.
     title : str, optional
-        Above the axes.
+        Title above the axes.
 
     Returns
     -------
     Axes
-        What was drawn on: a line for each part and one for the expected loss, and where that is least. Over a
-        parameter, either side of the least is tinted and named by what the learner does at its end: "underfits" where
-        bias has grown more than the variance of the predictions, else "overfits". What is far above the least expected
-        loss is cut. Values that are not numbers are drawn at equal distances, numbers that span decades on a
-        logarithmic scale.
+        The axes: lines for the parts and for the expected loss, with its minimum marked. Over a parameter, each side of
+        the minimum is tinted and named by its outer end: "underfits" where bias has grown more than the variance of
+        the predictions, otherwise "overfits". Losses far above the minimum are cut. Values that are not numbers are
+        evenly spaced; numbers that span decades are on a logarithmic scale.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind, or holds no loss that is small enough to be drawn (1e150).
+        If an argument has another type, or holds no loss below 1e150, the largest that is drawn.
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -121,10 +120,7 @@ def _part_label(name: str) -> str:
 
 
 def _choose_y_limits(loss: Floats, parts: dict[str, Floats], *, may_cut: bool) -> tuple[float, float, str]:
-    """Return the range of y: from 0, or what is below it, to the largest, or to what is far above the least.
-
-    And how far what is cut reaches, in words.
-    """
+    """Return the range of y, from 0 or below to the largest loss that is not cut, and how far cut losses reach."""
     all_values = np.concatenate([loss, *parts.values()])
     drawable = np.array([each for each in all_values if style.is_drawable(each)])
     least, largest, top = float(loss.min()), float(np.nanmax(all_values)), float(drawable.max()) or 1.0
@@ -154,6 +150,6 @@ def _draw_decomposition(picture: Picture, result: Decomposition) -> None:
 
 
 def _check_totals(name: str, value: Any) -> None:
-    """Raise if a decomposition is that of each sample."""
+    """Raise unless a decomposition is of all samples together."""
     if np.ndim(value.expected_loss):
         raise ValueError(f"{name} must be a decomposition of all samples, not its per_sample, whose numbers are arrays")

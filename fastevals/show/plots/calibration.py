@@ -1,4 +1,4 @@
-"""The picture of calibration."""
+"""Plot calibration curves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-STRIP_HEIGHT = 0.17  # of the axes: the histogram
+STRIP_HEIGHT = 0.17  # of the axes' height: the histogram
 
 
 def plot_calibration(
@@ -34,27 +34,27 @@ def plot_calibration(
     Parameters
     ----------
     curve : CalibrationCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Of one model, or of several by name. Empty bins have no point.
+        Curve of one model, or curves of several by name. Empty bins have no point.
     ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
+        Axes to draw on; by default those of a new pyplot figure.
     title : str, optional
-        Above the axes.
+        Title above the axes.
     label : str, optional
-        The name of one curve, in the legend.
+        Name of a single curve in the legend.
     color : colour or mapping of str to colour, optional
-        Of one curve, as matplotlib names colours; by name where there are several.
+        Matplotlib colour of a single curve, or colours by name of several.
 
     Returns
     -------
     Axes
-        What was drawn on; the histogram, of a logarithmic height, is its child.
+        The axes; the histogram, with a logarithmic height, is a child of them.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind.
+        If an argument has another type.
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def draw_calibration(picture: Picture, models: Models, color: Any = None) -> Non
 
 
 def _decades(strip: Picture) -> tuple[float, float]:
-    """Return whole powers of ten about all heights, and somewhat more."""
+    """Return powers of ten that enclose all heights, with a margin."""
     heights = np.concatenate([mark.heights for mark in strip.marks if isinstance(mark, Outline)] or [np.array([])])
     heights = heights[~np.isnan(heights)]
     if not heights.size:

@@ -1,4 +1,4 @@
-"""The picture of a confusion matrix."""
+"""Plot a confusion matrix."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from fastevals.show.plots.models import label_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_CLASSES = 60  # whose cells can be seen
-MOST_WRITTEN = 12  # classes whose cells have room for numbers
+MOST_CLASSES = 60  # at most, so that cells can be seen
+MOST_WRITTEN = 12  # classes at most for cells with room for numbers
 
 
 def plot_confusion_matrix(matrix: ConfusionMatrix[Any], *, ax: Axes | None = None, title: str | None = None) -> Axes:
-    r"""Draw a confusion matrix: counts, and their shares of the true class, which cells are as dark as.
+    r"""Draw a confusion matrix: counts and shares of the true class, with darker cells for larger shares.
 
     Parameters
     ----------
     matrix : ConfusionMatrix
-        One, of at most 60 classes.
+        A single matrix with at most 60 classes.
     ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
+        Axes to draw on; by default those of a new pyplot figure.
     title : str, optional
-        Above the axes.
+        Title above the axes.
 
     Returns
     -------
     Axes
-        What was drawn on. Up to 12 classes have their counts and shares written in the cells.
+        The axes. With up to 12 classes, cells contain counts and shares.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind, or has too many classes.
+        If an argument has another type, or has too many classes.
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pictures of expected costs: against PC(+), against the prior, and what one classifier saves over another."""
+"""Plot expected costs: against PC(+), against the prior, and the difference between two classifiers."""
 
 from __future__ import annotations
 
@@ -45,36 +45,36 @@ def plot_cost(
     lines: int = 0,
     marks: bool = True,
 ) -> Axes:
-    """Draw cost curves: the least normalised expected cost at each PC(+), beside the two trivial classifiers.
+    """Draw cost curves: the least normalised expected cost at each PC(+), with the two trivial classifiers.
 
     Parameters
     ----------
     curve : CostCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Of one model, or of several by name.
+        Curve of one model, or curves of several by name.
     ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
+        Axes to draw on; by default those of a new pyplot figure.
     title : str, optional
-        Above the axes.
+        Title above the axes.
     label : str, optional
-        The name of one curve, in the legend.
+        Name of a single curve in the legend.
     color : colour or mapping of str to colour, optional
-        Of one curve, as matplotlib names colours; by name where there are several.
+        Matplotlib colour of a single curve, or colours by name of several.
     lines : int
-        At most so many of each model's thresholds, spread over its ROC curve, are drawn as thin lines.
+        Largest number of each model's thresholds, spread along its ROC curve, to draw as thin lines.
     marks : bool
-        Draw the operating range, where a model is cheaper than both trivial classifiers, as a bar at the foot.
+        Draw the operating range, in which a model is cheaper than both trivial classifiers, as a bar at the bottom.
 
     Returns
     -------
     Axes
-        What was drawn on. A model without positives or negatives is "undefined" in the legend.
+        The axes. A model without positives or negatives is "undefined" in the legend.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind or out of range.
+        If an argument has another type or out of range.
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def draw_cost(picture: Picture, models: Models, color: Any = None, *, lines: int
 
 
 def _threshold_lines(counts: ThresholdCounts, n: int, look: Look) -> ThinLines:
-    """Return thin lines of n thresholds at equal steps along the ROC curve."""
+    """Return thin lines for n thresholds at equal steps along the ROC curve."""
 
     def along(rows: NDArray[np.intp]) -> NDArray[np.float64]:
         return counts.fps[rows] / counts.n_neg + counts.tps[rows] / counts.n_pos
@@ -129,33 +129,34 @@ def plot_cost_over_prior(
     label: str | None = None,
     color: Any = None,
 ) -> Axes:
-    """Draw the least expected cost against the prior, beside the two trivial classifiers at the same costs.
+    """Draw the least expected cost against the prior, with the two trivial classifiers at the same costs.
 
     Parameters
     ----------
     curve : CostOverPrior, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Of one model, or of several models or costs by name, all normalised or none; of a ranking at equal costs.
+        Curve of one model, or curves of several models or costs by name, all normalised or none. Rankings have equal
+        costs.
     ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
+        Axes to draw on; by default those of a new pyplot figure.
     title : str, optional
-        Above the axes.
+        Title above the axes.
     label : str, optional
-        The name of one curve, in the legend.
+        Name of a single curve in the legend.
     color : colour or mapping of str to colour, optional
-        Of one curve, as matplotlib names colours; by name where there are several.
+        Matplotlib colour of a single curve, or colours by name of several.
 
     Returns
     -------
     Axes
-        What was drawn on. A model without positives or negatives is "undefined" in the legend. The trivial classifiers
-        are drawn where all curves have the same costs.
+        The axes. A model without positives or negatives is "undefined" in the legend. The trivial classifiers
+        are drawn if all curves have the same costs.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind, or some curves are normalised and some are not.
+        If an argument has another type, or only some of the curves are normalised.
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -194,7 +195,7 @@ def draw_cost_over_prior(picture: Picture, models: Models, color: Any = None) ->
 
 
 def _over_prior(curve: CostOverPrior, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return points that draw the curve: a row's cost is straight between its points, the normalised one isn't."""
+    """Return points that draw the curve: the cost per row is linear between them, the normalised cost is not."""
     prior, cost = thinning.thinned(curve.prior, curve.cost, columns)
     if not curve.normalize:
         return prior, cost
@@ -222,9 +223,9 @@ def plot_cost_difference(
     difference : CostDifference or mapping of str to CostDifference
         One, as ``curve.difference(other)`` gives it, or several by name.
     ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
+        Axes to draw on; by default those of a new pyplot figure.
     title : str, optional
-        Above the axes.
+        Title above the axes.
     label : str, optional
         The name of one difference, in the legend.
     color : colour or mapping of str to colour, optional
@@ -233,14 +234,14 @@ def plot_cost_difference(
     Returns
     -------
     Axes
-        What was drawn on.
+        The axes.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind.
+        If an argument has another type.
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The pictures of mean ranks and of the difference between them that a test can show."""
+"""Plot mean ranks with the critical difference between them."""
 
 from __future__ import annotations
 
@@ -26,43 +26,43 @@ Floats = NDArray[np.float64]
 
 INK, BAR, CONTROL = Look(COLORS[6]), Look(COLORS[0]), Look(COLORS[1])
 RankForm = Literal["axis", "ranges"]
-ROW = 0.21  # inches, of a name
+ROW = 0.21  # inches per name
 LEVEL = 0.45  # rows between bars
-OVERHANG = 0.01  # of the axis, of a bar beyond the ranks it joins
+OVERHANG = 0.01  # share of the axis by which a bar extends beyond its ranks
 LABEL = "Mean rank (1 is best)"
 
 
 def plot_critical_difference(
     result: RankComparison, *, form: RankForm = "axis", ax: Axes | None = None, title: str | None = None
 ) -> Axes:
-    """Draw mean ranks, and which of their differences are shown.
+    """Draw mean ranks and mark which of them differ significantly.
 
     Parameters
     ----------
     result : RankComparison
-        Of `nemenyi_test`, `bonferroni_dunn_test` or `rank_comparison_test`.
+        Result of `nemenyi_test`, `bonferroni_dunn_test` or `rank_comparison_test`.
     form : {"axis", "ranges"}
-        "axis" is Demsar's diagram: an axis of mean ranks that runs to 1, the best, at the right; bars below it join
-        algorithms whose differences are not shown, or reach one critical difference to either side of a control.
-        "ranges" lists the algorithms, the best at the top, each with a bar of the length of the critical difference
-        around its mean rank: a difference is shown where two bars don't overlap (one of them the control's, if
-        there is a control).
+        "axis" is Demsar's diagram: an axis of mean ranks with the best, rank 1, at the right. Bars below it join
+        algorithms without a significant difference, or extend one critical difference to each side of a control.
+        "ranges" lists the algorithms, the best at the top, each with a bar around its mean rank, as long as the
+        critical difference. A difference is significant where two bars do not overlap (one of them the control's,
+        if there is a control).
     ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's. Names are as large as the axes have room for.
+        Axes to draw on; by default those of a new pyplot figure. Names shrink to fit them.
     title : str, optional
-        Above the axes.
+        Title above the axes.
 
     Returns
     -------
     Axes
-        What was drawn on.
+        The axes.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind, or form="ranges" and the result has no critical difference.
+        If an argument has another type, or form="ranges" and the result has no critical difference.
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     References
     ----------
@@ -86,7 +86,7 @@ def plot_critical_difference(
 
 
 def critical_difference_size(picture: Picture) -> tuple[float, float]:
-    """Return a figure's size in inches, by the names and rows of its picture."""
+    """Return the figure's size in inches for the names and rows of its picture."""
     if picture.diagram:
         longest = max(len(mark.words) for mark in picture.marks if isinstance(mark, Text))
         return 7.0 + 0.08 * longest, ROW * (picture.y.high - picture.y.low + 1.4)
@@ -95,7 +95,7 @@ def critical_difference_size(picture: Picture) -> tuple[float, float]:
 
 
 def draw_critical_difference(picture: Picture, result: RankComparison, form: RankForm = "axis") -> None:
-    """Add mean ranks, and which of their differences are shown, to an empty picture."""
+    """Add mean ranks and their significant differences to an empty picture."""
     cd = None if math.isnan(result.critical_difference) else float(result.critical_difference)
     control = None if result.control is None else find_name("control", result.control, result.names)
     if form == "axis":
@@ -117,10 +117,10 @@ def _test_title(result: RankComparison) -> str:
 
 
 def _draw_diagram(picture: Picture, result: RankComparison, cd: float | None, control: int | None) -> None:
-    """Draw Demsar's diagram: the better half is named at the right, with lines from their mean ranks."""
+    """Draw Demsar's diagram: the better half is named at the right, with lines from the mean ranks."""
     ranks = np.asarray(result.mean_ranks, dtype=np.float64)
     k, half = ranks.size, (ranks.size + 1) // 2
-    end = k - max(k - 1.0, cd or 0.0)  # of the lines at the right: the ruler may be past the axis
+    end = k - max(k - 1.0, cd or 0.0)  # where lines end at the right: the ruler may extend past the axis
     bars = list(_stack_spans(_bar_spans(result, ranks, cd, control)))
     first_row = 1.1 + LEVEL * (1 + max((level for level, _ in bars), default=-1))
     order = np.argsort(ranks, kind="stable").tolist()
@@ -140,9 +140,9 @@ def _draw_diagram(picture: Picture, result: RankComparison, cd: float | None, co
         picture.add(Text(k - cd / 2, 3.0, f"CD = {cd:.3f}"))
     picture.x = AxisScale(LABEL, float(k), end, ticks=range(1, k + 1))
     picture.y = AxisScale("", 0.5 - first_row - half, 2.3 if cd is None else 3.8)
-    rule = "a bar joins algorithms whose differences are not shown"
+    rule = "a bar joins algorithms without a significant difference"
     if control is not None:
-        rule = "within the bar, a difference from the control (bold) is not shown"
+        rule = "no significant difference from the control (bold) within the bar"
     picture.diagram, picture.note = True, f"{_test_title(result)}: {rule}"
 
 
@@ -159,8 +159,8 @@ def _bar_spans(result: RankComparison, ranks: Floats, cd: float | None, control:
 
 
 def _stack_spans(spans: Iterable[Range]) -> Iterable[tuple[int, Range]]:
-    """Return each span with the first level at which it meets none before it."""
-    ends: list[float] = []  # of the last span of each level
+    """Return each span with the first level at which it overlaps no earlier one."""
+    ends: list[float] = []  # of the last span on each level
     for low, high in sorted(spans):
         level = next((k for k, end in enumerate(ends) if low > end), len(ends))
         ends[level : level + 1] = [high]
@@ -177,15 +177,15 @@ def _draw_ranges(picture: Picture, result: RankComparison, cd: float, control: i
     picture.x = AxisScale(LABEL)
     picture.x.low, picture.x.high = widened(picture.x, np.append(ranks - cd / 2, ranks + cd / 2), 0.05)
     picture.y = AxisScale("", len(order) - 0.4, -0.6, ticks=range(len(order)), tick_labels=names)
-    rule = "two bars don't overlap"
+    rule = "two bars do not overlap"
     if control is not None:
         middle = float(ranks[control])
         picture.add(Box((middle - cd / 2, middle + cd / 2), (picture.y.low, picture.y.high), CONTROL, style.SHADE))
         picture.add_entry("the control's bar", CONTROL.color, "shade")
-        rule = "a bar and the control's don't overlap"
+        rule = "a bar and the control's do not overlap"
     for k, place in enumerate(order):
         rank = float(ranks[place])
         picture.add(Span(rank, rank - cd / 2, rank + cd / 2, float(k), CONTROL if place == control else BAR))
     picture.add_entry(f"mean rank, in a bar of length CD = {cd:.3f}", BAR.color, "o")
     picture.legend, picture.keyed = style.BELOW, True
-    picture.note = f"{_test_title(result)}:\na difference is shown where {rule}"
+    picture.note = f"{_test_title(result)}:\na difference is significant where {rule}"

@@ -1,4 +1,4 @@
-"""Pictures of curves: those that are drawn alike, by their entries, and what draws the others."""
+"""Plot curves: most from their registry entries, the others by functions of their own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fastevals.show.plots.rates import draw_rates, plot_models
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-DRAWINGS: dict[str, Callable[..., None]] = {  # of curves whose axes are no numbers of counts, or on scales of their own
+DRAWINGS: dict[str, Callable[..., None]] = {  # for curves whose axes are not counts, or have special scales
     "det": draw_det,
     "cost": draw_cost,
     "cost_over_prior": draw_cost_over_prior,
@@ -32,7 +32,7 @@ DRAWINGS: dict[str, Callable[..., None]] = {  # of curves whose axes are no numb
 
 
 def drawing_of(entry: CurveEntry) -> Callable[..., None]:
-    """Return what adds curves of models to a picture."""
+    """Return the function that adds curves of models to a picture."""
     return DRAWINGS.get(entry.name) or partial(draw_rates, entry)
 
 
@@ -52,34 +52,33 @@ def plot_roc(
     Parameters
     ----------
     curve : RocCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Of one model, or of several by name.
+        Curve of one model, or curves of several by name.
     ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
+        Axes to draw on; by default those of a new pyplot figure.
     title : str, optional
-        Above the axes.
+        Title above the axes.
     label : str, optional
-        The name of one curve, in the legend.
+        Name of a single curve in the legend.
     color : colour or mapping of str to colour, optional
-        Of one curve, as matplotlib names colours; by name where there are several.
+        Matplotlib colour of a single curve, or colours by name of several.
     hull : bool
-        Draw convex hulls too, in thin dark lines.
+        Also draw convex hulls, as thin dark lines.
     marks : bool
-        Mark where false positive rate and false negative rate are equal.
+        Mark the points with equal false positive and false negative rates.
     band : ConfidenceBand or mapping of str to ConfidenceBand, optional
-        Of `confidence_band`, shaded behind the curves; by the models' names where `curve` is a mapping, of all of them
-        or some.
+        Bands from `confidence_band`, shaded behind the curves; by model if `curve` is a mapping. Models may lack one.
 
     Returns
     -------
     Axes
-        What was drawn on. A model without positives or negatives is "undefined" in the legend.
+        The axes. A model without positives or negatives is "undefined" in the legend.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind.
+        If an argument has another type.
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -106,37 +105,36 @@ def plot_precision_recall(
 ) -> Axes:
     """Draw precision-recall curves, with the area and the break-even point.
 
-    Between two thresholds the counts are straight and precision is drawn as it is, a hyperbola.
+    Between two thresholds counts are linear, so precision is drawn as a hyperbola.
 
     Parameters
     ----------
     curve : PrecisionRecallCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Of one model, or of several by name.
+        Curve of one model, or curves of several by name.
     ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
+        Axes to draw on; by default those of a new pyplot figure.
     title : str, optional
-        Above the axes.
+        Title above the axes.
     label : str, optional
-        The name of one curve, in the legend.
+        Name of a single curve in the legend.
     color : colour or mapping of str to colour, optional
-        Of one curve, as matplotlib names colours; by name where there are several.
+        Matplotlib colour of a single curve, or colours by name of several.
     marks : bool
         Mark the break-even point, where precision and recall are equal.
     band : ConfidenceBand or mapping of str to ConfidenceBand, optional
-        Of `confidence_band`, shaded behind the curves; by the models' names where `curve` is a mapping, of all of them
-        or some.
+        Bands from `confidence_band`, shaded behind the curves; by model if `curve` is a mapping. Models may lack one.
 
     Returns
     -------
     Axes
-        What was drawn on. A model without positives is "undefined" in the legend.
+        The axes. A model without positives is "undefined" in the legend.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind.
+        If an argument has another type.
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -159,32 +157,32 @@ def plot_gain(
     label: str | None = None,
     color: Any = None,
 ) -> Axes:
-    """Draw cumulative gain: the share of positives found against the share of rows taken, best scores first.
+    """Draw cumulative gain: the share of positives found against the share of rows taken, highest scores first.
 
     Parameters
     ----------
     curve : GainCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Of one model, or of several by name.
+        Curve of one model, or curves of several by name.
     ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
+        Axes to draw on; by default those of a new pyplot figure.
     title : str, optional
-        Above the axes.
+        Title above the axes.
     label : str, optional
-        The name of one curve, in the legend.
+        Name of a single curve in the legend.
     color : colour or mapping of str to colour, optional
-        Of one curve, as matplotlib names colours; by name where there are several.
+        Matplotlib colour of a single curve, or colours by name of several.
 
     Returns
     -------
     Axes
-        What was drawn on. A model without positives is "undefined" in the legend.
+        The axes. A model without positives is "undefined" in the legend.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind.
+        If an argument has another type.
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -207,32 +205,32 @@ def plot_lift(
 ) -> Axes:
     """Draw lift: how many times as many positives are found as by chance, against the share of rows taken.
 
-    Between two thresholds the counts are straight and lift is drawn as it is, a hyperbola.
+    Between two thresholds counts are linear, so lift is drawn as a hyperbola.
 
     Parameters
     ----------
     curve : LiftCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Of one model, or of several by name.
+        Curve of one model, or curves of several by name.
     ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
+        Axes to draw on; by default those of a new pyplot figure.
     title : str, optional
-        Above the axes.
+        Title above the axes.
     label : str, optional
-        The name of one curve, in the legend.
+        Name of a single curve in the legend.
     color : colour or mapping of str to colour, optional
-        Of one curve, as matplotlib names colours; by name where there are several.
+        Matplotlib colour of a single curve, or colours by name of several.
 
     Returns
     -------
     Axes
-        What was drawn on. A model without positives is "undefined" in the legend.
+        The axes. A model without positives is "undefined" in the legend.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind.
+        If an argument has another type.
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -246,7 +244,7 @@ def plot_lift(
 
 
 def plot_function(entry: CurveEntry) -> Callable[..., Axes]:
-    """Make the function that draws the curves of an entry, which has no function here."""
+    """Make the function that draws the curves of an entry without its own function here."""
 
     def plot(
         curve: Drawn[Any],

@@ -1,4 +1,4 @@
-"""The picture of net benefit."""
+"""Plot net benefit."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ def plot_decision(
     label: str | None = None,
     color: Any = None,
 ) -> Axes:
-    """Draw decision curves: net benefit against threshold probability, beside treating all and treating none.
+    """Draw decision curves: net benefit against threshold probability, with treating all and treating none.
 
     Parameters
     ----------
     curve : DecisionCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Of one model, or of several by name.
+        Curve of one model, or curves of several by name.
     ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
+        Axes to draw on; by default those of a new pyplot figure.
     title : str, optional
-        Above the axes.
+        Title above the axes.
     label : str, optional
-        The name of one curve, in the legend.
+        Name of a single curve in the legend.
     color : colour or mapping of str to colour, optional
-        Of one curve, as matplotlib names colours; by name where there are several.
+        Matplotlib colour of a single curve, or colours by name of several.
 
     Returns
     -------
     Axes
-        What was drawn on, with the part of the curves below no benefit cut short. A curve that is NaN is "undefined" in
-        the legend. Treating all is drawn where it is the same for all models.
+        The axes, with most of the negative net benefit cut off. A NaN curve is "undefined" in the legend. Treating
+        all is drawn if it is the same for all models.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind.
+        If an argument has another type.
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The picture of the two error rates on normal deviates: DET."""
+"""Plot DET curves: both error rates on normal-deviate axes."""
 
 from __future__ import annotations
 
@@ -40,36 +40,36 @@ def plot_det(
     color: Any = None,
     marks: bool = True,
 ) -> Axes:
-    """Draw DET curves on normal-deviate axes: straight where the scores of each class are normal.
+    """Draw DET curves on normal-deviate axes; a curve is straight if the scores of each class are normal.
 
-    The axes hold rates; their scale puts them at their normal deviates, with ticks in percent.
+    The axes are in rates, scaled to their normal deviates, with ticks in percent.
 
     Parameters
     ----------
     curve : DetCurve, Ranking, RankingSummary or ThresholdCounts, or mapping of str to them
-        Of one model, or of several by name.
+        Curve of one model, or curves of several by name.
     ax : Axes, optional
-        Where to draw, an empty one or one of this function's; by default a new figure of pyplot's.
+        Axes to draw on, empty or drawn by this function; by default those of a new pyplot figure.
     title : str, optional
-        Above the axes.
+        Title above the axes.
     label : str, optional
-        The name of one curve, in the legend.
+        Name of a single curve in the legend.
     color : colour or mapping of str to colour, optional
-        Of one curve, as matplotlib names colours; by name where there are several.
+        Matplotlib colour of a single curve, or colours by name of several.
     marks : bool
-        Mark where the two error rates are equal.
+        Mark the points with equal error rates.
 
     Returns
     -------
     Axes
-        What was drawn on. A model without positives or negatives is "undefined" in the legend.
+        The axes. A model without positives or negatives is "undefined" in the legend.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind.
+        If an argument has another type.
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def draw_det(picture: Picture, models: Models, color: Any = None, *, marks: bool
 
 
 def det_limits(picture: Picture, models: list[ThresholdCounts]) -> tuple[float, float]:
-    """Return the limits of both axes: well past the equal error rates, and half of where a curve leaves."""
+    """Return the limits of both axes: well past the equal error rates, and half of a curve's least rates."""
     low, high = (picture.x.low, picture.x.high) if picture.has_curves else (0.02, 0.6)
     defined = [counts for counts in models if not ranking_metrics.one_class(counts)]
     high = min(max([high, *(1.5 * ranking_metrics.equal_error_rate(counts).value for counts in defined)]), 0.99)
@@ -113,7 +113,7 @@ def det_limits(picture: Picture, models: list[ThresholdCounts]) -> tuple[float, 
 
 
 def _least_rates(counts: ThresholdCounts, high: float) -> tuple[float, float]:
-    """Return the FPR where the FNR comes into the picture, and the FNR where the FPR leaves it."""
+    """Return the FPR where the FNR enters the picture, and the FNR where the FPR leaves it."""
 
     def missed(row: int) -> Any:
         return counts.n_pos - counts.tps[row]
@@ -121,16 +121,13 @@ def _least_rates(counts: ThresholdCounts, high: float) -> tuple[float, float]:
     def alarms(row: int) -> Any:
         return counts.fps[row]
 
-    rows = range(counts.thresholds.size)  # in the first all positives are missed, in the last all negatives alarms
+    rows = range(counts.thresholds.size)  # the first misses all positives; the last predicts all rows positive
     fpr = _least_count(missed, alarms, high * counts.n_pos, rows) / counts.n_neg
     return fpr, _least_count(alarms, missed, high * counts.n_neg, rows[::-1]) / counts.n_pos
 
 
 def _least_count(falling: Any, rising: Any, limit: float, rows: range) -> float:
-    """Return the rising count where the falling one passes a limit, on the line between two rows, if above zero.
-
-    Otherwise it is the least that is.
-    """
+    """Return the rising count where the falling one passes a limit between two rows, or the least count above zero."""
     place = bisect_left(rows, -limit, key=lambda row: -falling(row))
     before, after = rows[max(place - 1, 0)], rows[min(place, len(rows) - 1)]
     fall = falling(before) - falling(after)
@@ -143,7 +140,7 @@ def _least_count(falling: Any, rising: Any, limit: float, rows: range) -> float:
 def _errors(
     counts: ThresholdCounts, low: float, high: float, columns: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return FPR and FNR of points that draw the curve, which is straight in rates and not in their deviates."""
+    """Return FPR and FNR of points that draw the curve, which is linear in rates but not in their deviates."""
 
     def deviates(fpr: Any, tpr: Any) -> tuple[Any, Any]:
         return as_deviate(fpr), -as_deviate(tpr)

@@ -1,4 +1,4 @@
-"""How matplotlib draws a `Picture` on axes; more of it may be drawn on the same axes later."""
+"""Draw a `Picture` on matplotlib axes; later calls can add to the same axes."""
 
 from __future__ import annotations
 
@@ -43,22 +43,22 @@ if TYPE_CHECKING:
 
 
 INK = COLORS[0]  # of squares
-SMALLEST_TEXT, LARGEST_TEXT = 5.5, 12.0  # points, of text in squares: where that has signs, smaller text is left out
-SIGNS = {"dot": "o", "cross": "x"}  # as matplotlib calls them
-TINT = 0.07  # opacity of a side
-FONT = 10.0  # points, of names where there is room
-ACROSS, LINE = 8.0, 13.0  # points: of a character of names that are written across, of a name that is turned
+SMALLEST_TEXT, LARGEST_TEXT = 5.5, 12.0  # points, of text in squares: with signs, smaller text is left out
+SIGNS = {"dot": "o", "cross": "x"}  # matplotlib's names
+TINT = 0.07  # opacity of a tinted side
+FONT = 10.0  # points: size of names that have room
+ACROSS, LINE = 8.0, 13.0  # points: width of a character in horizontal names, width of a turned name
 LONGEST_TURNED = 16  # characters
-GAP = 4.0  # points, between a point and words beside it
+GAP = 4.0  # points between a point and the words next to it
 
-# Of diagrams
-NOTE = 1.4  # rows, of the note below
-SIDES = 0.3  # of the width, at most, for the names on a side
-SLACK = 1.04  # of a text's width, which is another by a few per cent at another resolution
+# In diagrams
+NOTE = 1.4  # rows for the note below
+SIDES = 0.3  # largest share of the width for the names on a side
+SLACK = 1.04  # text widths differ by a few per cent between resolutions
 
 
 class _Drawn(NamedTuple):
-    """A picture, and the artist of each of its marks that is drawn."""
+    """A picture and the artists of the marks drawn so far."""
 
     picture: Picture
     artists: list[Any]
@@ -68,7 +68,7 @@ _DRAWN_ON: WeakKeyDictionary[Any, _Drawn] = WeakKeyDictionary()
 
 
 def picture_on(ax: Axes) -> Picture:
-    """Return the picture that was drawn on axes, to be added to; a new one where there is none, or it was cleared."""
+    """Return the picture drawn on the axes, so that more can be added; a new one if there is none or it was cleared."""
     drawn = _DRAWN_ON.get(ax)
     if drawn is None or not {*drawn.artists} <= {*ax.get_children()}:
         drawn = _DRAWN_ON[ax] = _Drawn(Picture(), [])
@@ -77,7 +77,7 @@ def picture_on(ax: Axes) -> Picture:
 
 
 def show(picture: Picture, ax: Axes, title: str | None = None) -> Axes:
-    """Draw what is not yet drawn of a picture, set the axes, and place the legend."""
+    """Draw the marks that are not drawn yet, set the axes and place the legend."""
     with fonts_for([picture, title], ax):
         return _show(picture, ax, title)
 
@@ -109,16 +109,16 @@ def _show(picture: Picture, ax: Axes, title: str | None) -> Axes:
         legend: Any = ax.get_legend()
         legend.set(title=style.as_written(picture.note), alignment="left")
     if squares is not None:
-        ax.grid(visible=False)  # there are lines between squares
-    elif picture.y.tick_labels and picture.y.kind == "linear":  # none, where nothing is defined
+        ax.grid(visible=False)  # squares have lines between them
+    elif picture.y.tick_labels and picture.y.kind == "linear":  # empty if nothing is defined
         ax.tick_params("y", labelsize=min(FONT, 0.72 * style.size_in_points(ax)[1] / len(picture.y.tick_labels)))
     if picture.strip is not None:
-        ax.yaxis.label.set_y((1 + picture.strip_height) / 2)  # beside what is above: the strip has a label of its own
+        ax.yaxis.label.set_y((1 + picture.strip_height) / 2)  # next to the upper part: the strip has its own label
     return ax
 
 
 def set_axis(ax: Axes, name: Literal["x", "y"], scale: AxisScale, *, every: bool = False) -> None:
-    """Set the label, scale, limits and ticks of an axis, as far as they are given; of names of x all, if `every`."""
+    """Set the given label, scale, limits and ticks of an axis; with `every`, write all names along x."""
     axis: Any = ax.xaxis if name == "x" else ax.yaxis
     axis.set_label_text(style.as_written(scale.label))
     limits = {} if math.isnan(scale.low) else {f"{name}lim": (scale.low, scale.high)}
@@ -139,11 +139,11 @@ def set_axis(ax: Axes, name: Literal["x", "y"], scale: AxisScale, *, every: bool
             labels = scale.tick_labels
             axis.set_ticks(scale.ticks, labels=None if labels is None else list(map(style.as_written, labels)))
         axis.set_ticks([], minor=True)
-        ax.set(**limits)  # which ticks outside would widen
+        ax.set(**limits)  # again, since ticks outside widen them
 
 
 def _set_names(ax: Axes, ticks: Sequence[float], names: list[str], *, every: bool) -> None:
-    """Write names along x, turned where there is no room across; then each is cut and of many some, unless `every`."""
+    """Write names along x, turned if they are too wide; turned names are cut and thinned out unless `every`."""
     (width, height), step = style.size_in_points(ax), 1
     width = min(width, height) if every else width
     across = len(names) * max(map(len, names)) * ACROSS < width
@@ -262,7 +262,7 @@ def _draw_entry(ax: Axes, entry: Entry) -> Any:
 
 
 def _draw_squares(ax: Axes, squares: Squares) -> Any:
-    """Colour squares, with lines between them for a frame; write in them as there is room; and add their signs."""
+    """Colour squares, draw lines between them, write in them if there is room, and add signs."""
     rows, columns = squares.darkness.shape
     image = ax.imshow(_colors(squares.darkness), aspect="equal", zorder=1)
     lines: dict[str, Any] = {"color": "#d0d0d0", "linewidth": 0.8, "zorder": 1.2}
@@ -298,14 +298,14 @@ def _draw_squares(ax: Axes, squares: Squares) -> Any:
 
 
 def _colors(darkness: Any) -> Any:
-    """Return colours of squares; blank ones are white."""
+    """Return the colours of squares; blank ones are white."""
     from matplotlib.colors import to_rgb
 
     return 1 - DARKEST * np.nan_to_num(darkness)[..., np.newaxis] * (1 - np.array(to_rgb(INK)))
 
 
 def _draw_darkness(ax: Axes, scale: AxisScale, level: float) -> None:
-    """Draw beside squares what their darkness means, and the level."""
+    """Draw the scale of darkness next to the squares, with the level."""
     inset: Any = ax.inset_axes((1.04, 0.0, 0.045, 1.0))
     shades = np.linspace(scale.low, scale.high, 256)[:, np.newaxis]
     inset.imshow(_colors(shades), aspect="auto", extent=(0, 1, scale.high, scale.low))
@@ -321,7 +321,7 @@ def _draw_darkness(ax: Axes, scale: AxisScale, level: float) -> None:
 
 
 def _draw_diagram(ax: Axes, picture: Picture) -> list[Any]:
-    """Draw a diagram, words as large as there is room; return the marks' artists."""
+    """Draw a diagram with words as large as they fit; return the marks' artists."""
     low, high = picture.y.low - (NOTE if picture.note else 0.0), picture.y.high
     ax.set_axis_off()
     ax.set_ylim(low, high)
@@ -336,12 +336,12 @@ def _draw_diagram(ax: Axes, picture: Picture) -> list[Any]:
     note = ax.text(0.5, 0.0, picture.note, transform=ax.transAxes, ha="center", va="bottom", color="#404040")
     note.set_fontsize(0.9 * size * min(1.0, width / _text_width([note], 0.9 * size)))
     for text in ax.texts:
-        text.set_in_layout(False)  # there is room for them in the axes
+        text.set_in_layout(False)  # they fit within the axes
     return artists
 
 
 def _fit_sides(ax: Axes, scale: AxisScale, texts: list[Any], width: float, row: float) -> float:
-    """Leave room for the words on both sides, and return their size."""
+    """Reserve room for the words on both sides; return their size."""
     size = min(FONT, 0.72 * row)
     sides = {side: [text for text in texts if text.get_ha() == side] for side in ("right", "left")}
     size *= min([1.0, *(SIDES * width / _text_width(side, size) for side in sides.values() if side)])
@@ -354,7 +354,7 @@ def _fit_sides(ax: Axes, scale: AxisScale, texts: list[Any], width: float, row: 
 
 
 def _draw_ruler(ax: Axes, scale: AxisScale, width: float, size: float) -> None:
-    """Draw the x axis at y = 0, its ticks, as many of their numbers as there is room for, and its label above."""
+    """Draw the x axis at y = 0 with its ticks, as many numbers as fit, and its label above."""
     ticks = list(scale.ticks or ())
     ax.plot([ticks[0], ticks[-1]], [0, 0], color="black", linewidth=1.2, label="_axis")
     numbers = [ax.text(tick, 0.35, f"{tick:g}", ha="center", va="bottom") for tick in ticks]
@@ -373,13 +373,13 @@ def _text_width(texts: list[Any], size: float) -> float:
     return SLACK * max(float(text.get_window_extent().width * 72 / text.figure.figure.dpi) for text in texts)
 
 
-# The strip at the foot ------------------------------------------------------------------------------------------------
+# The strip at the bottom ----------------------------------------------------------------------------------------------
 
 STRIP_GID = "fastevals-strip"  # gid
 
 
 def _draw_strip(ax: Axes, strip: Picture, height: float) -> None:
-    """Draw a picture on the same x inside the axes, at their foot."""
+    """Draw a picture with the same x axis at the bottom of the axes."""
     from matplotlib.ticker import NullFormatter
 
     inset: Any = next((child for child in ax.child_axes if child.get_gid() == STRIP_GID), None)

@@ -1,4 +1,4 @@
-"""The picture of overfitting: training and test error over a parameter, or over the number of training rows."""
+"""Plot overfitting: training and test error over a parameter or the number of training rows."""
 
 from __future__ import annotations
 
@@ -38,28 +38,28 @@ def plot_error_curve(curve: ErrorCurve, *, ax: Axes | None = None, title: str | 
     Parameters
     ----------
     curve : ErrorCurve
-        Of `validation_curve` or `learning_curve`.
+        Result of `validation_curve` or `learning_curve`.
     ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
+        Axes to draw on; by default those of a new pyplot figure.
     title : str, optional
-        Above the axes.
+        Title above the axes.
 
     Returns
     -------
     Axes
-        What was drawn on: means of the splits with their intervals. Over a parameter, the best value is marked, and the
-        sides at whose end the test error is larger beyond noise are tinted and named: the learner underfits where the
-        training error is larger too, and overfits where it is less (`ErrorCurve.fits`). Numbers are in their places, on
-        a logarithmic axis if they span two decades (with 0 on it, if that is the least); other values are side by side.
-        Errors that are far apart are on a logarithmic axis too; wide intervals and scores far below the others are cut.
-        A value whose fit failed is left out.
+        The axes: means of the splits with their intervals. Over a parameter, the best value is marked. A side is tinted
+        and named if the test error at its end exceeds the best by more than noise: "underfits" if the training error
+        is larger too, "overfits" if it is smaller (`ErrorCurve.fits`). Numbers that span two decades are on a
+        logarithmic axis, which includes 0 if that is the smallest; values that are not numbers are side by side.
+        Errors that are far apart are on a logarithmic axis too. Wide intervals and scores far below the others are
+        cut. Values whose fit failed are left out.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind, or holds a finite value that is too large to be drawn (1e150).
+        If an argument has another type, or holds a finite value that is too large to be drawn (1e150).
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def plot_error_curve(curve: ErrorCurve, *, ax: Axes | None = None, title: str | 
 
 
 def _mark_best(ax: Axes, curve: ErrorCurve, axis: ParameterAxis) -> None:
-    """Mark the best value, and name its sides."""
+    """Mark the best value and name its sides."""
     k = curve.fits.index("best")
     x, y = float(axis.shifted(SHIFT)[k]), float(curve.test.values[k])
     label = style.legend_label(f"best: {format_value(curve.values[k])}")

@@ -1,4 +1,4 @@
-"""The picture of estimates of an error: how the values of splits spread, a line for each scheme."""
+"""Plot estimates of an error: the spread of the splits' values, one row per scheme."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 Of = Literal["splits", "repetitions"]
-ROW, MARGIN = 0.85, 1.7  # inches: of a scheme, and of axis and legend
-HEIGHT = 0.62  # of a row: the histogram
-MEAN_Y = -0.16  # in a row: the mean, under the histogram's foot
+ROW, MARGIN = 0.85, 1.7  # inches: per scheme, and for axis and legend
+HEIGHT = 0.62  # of a row's height: the histogram
+MEAN_Y = -0.16  # place of the mean in a row, under the histogram
 FEW_VALUES = 30  # values: fewer are drawn as strokes
 MOST_BINS = 60
-SPREAD_ROUNDING = 1e-12  # of the largest value: values within so little are the same
-HIDDEN_SHARE = 0.005  # of a scheme's values on each side: what is further off is not drawn
+SPREAD_ROUNDING = 1e-12  # relative to the largest value: values that are closer count as equal
+HIDDEN_SHARE = 0.005  # share of a scheme's values on each side that is not drawn
 BLACK = COLORS[6]
 
 
@@ -40,32 +40,32 @@ def plot_estimates(
     ax: Axes | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw how estimates of an error spread under several schemes, one below the other.
+    """Draw the spread of error estimates under several schemes, one below the other.
 
     Parameters
     ----------
     estimates : mapping of str to ErrorEstimate, or to array-like of shape (n_repeats, n_folds) or (n_repeats,)
-        By scheme: what `estimate_error` gives, or the values of splits. NaN values are left out.
+        By scheme: the result of `estimate_error`, or the values of splits. NaN values are left out.
     of : {"splits", "repetitions"}
-        What is drawn: the value of each split, or each repetition's mean over its folds that are defined.
+        Values to draw: of each split, or each repetition's mean over its defined folds.
     ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
+        Axes to draw on; by default those of a new pyplot figure.
     title : str, optional
-        Above the axes.
+        Title above the axes.
 
     Returns
     -------
     Axes
-        What was drawn on: for each scheme the histogram of its values, all as high (strokes of fewer than 30), and
-        below it one standard deviation to each side of their mean. A ring is the estimate: the mean, unless it was
-        corrected (.632), and a bar its confidence interval.
+        The axes: for each scheme a histogram of its values (strokes for fewer than 30), all equally high, and below
+        it one standard deviation to each side of their mean. A ring marks the estimate, which is the mean unless it
+        was corrected (.632), and a bar its confidence interval.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind, or a scheme has no values, or too large ones (1e150).
+        If an argument has another type, or a scheme has no values, or values of 1e150 or more.
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -109,19 +109,19 @@ def _draw(ax: Axes, schemes: list[_Scheme], of: Of, title: str | None) -> None:
 
 
 class _Scheme(NamedTuple):
-    """A row of the picture."""
+    """One row of the picture."""
 
     name: str
-    values: Floats  # that are defined
+    values: Floats  # the defined ones
     n_undefined: int
     mean: float
     deviation: float
-    value: float  # the estimate: the mean, unless a bootstrap's was corrected
+    value: float  # the estimate: the mean, unless a bootstrap correction applies
     interval: Interval | None
 
 
 def _schemes(values_by_name: dict[str, tuple[Floats, Any]], of: Of) -> list[_Scheme]:
-    """Summarise the values of each scheme: of splits, or of repetitions."""
+    """Summarise the values of each scheme, by split or repetition."""
     schemes = []
     for name, (table, estimate) in values_by_name.items():
         values = table.ravel() if of == "splits" else np.ma.masked_invalid(table).mean(axis=1).filled(np.nan)
@@ -139,7 +139,7 @@ def _schemes(values_by_name: dict[str, tuple[Floats, Any]], of: Of) -> list[_Sch
 
 
 def _draw_values(ax: Axes, foot: float, values: Floats, color: Any) -> None:
-    """Draw values on a row: a histogram, or strokes."""
+    """Draw values in a row, as a histogram or as strokes."""
     ax.plot([values.min(), values.max()], [foot, foot], color=color, linewidth=0.9, label="_foot")
     if values.size < FEW_VALUES or np.ptp(values) <= SPREAD_ROUNDING * np.abs(values).max():
         ax.vlines(values, foot, foot + 0.6 * HEIGHT, color=color, linewidth=1.3)
@@ -154,7 +154,7 @@ def _draw_values(ax: Axes, foot: float, values: Floats, color: Any) -> None:
 
 
 def _n_bins(values: Floats) -> int:
-    """Return as many bins as numpy's "auto" would, up to those that can be told apart: it makes billions of a spike."""
+    """Return NumPy's "auto" number of bins, limited to what can be seen: a spike gives billions."""
     iqr = float(np.subtract(*np.quantile(values, [0.75, 0.25])))
     sturges = math.log2(values.size) + 1
     width = 2 * iqr / values.size ** (1 / 3)
@@ -162,7 +162,7 @@ def _n_bins(values: Floats) -> int:
 
 
 def _central_range(values: Floats) -> tuple[float, float]:
-    """Return the range that is drawn of many values: all but the most extreme."""
+    """Return the range to draw for many values: all but the most extreme."""
     low, high = np.quantile(values, [HIDDEN_SHARE, 1 - HIDDEN_SHARE])
     return (float(low), float(high)) if low < high else (float(values.min()), float(values.max()))
 
@@ -178,7 +178,7 @@ def _choose_x_limits(schemes: list[_Scheme]) -> tuple[float, float]:
 
 
 def _scheme_label(scheme: _Scheme) -> str:
-    """Name a scheme, with its numbers on further lines."""
+    """Return a scheme's name, with its numbers on further lines."""
     deviation = "" if np.isnan(scheme.deviation) else f", sd {scheme.deviation:.3g}"
     undefined = f", {scheme.n_undefined:,} undefined" if scheme.n_undefined else ""
     corrected = "" if scheme.value == scheme.mean else f"estimate {scheme.value:.4g}\n"
@@ -198,7 +198,7 @@ def _add_legend_entries(ax: Axes, schemes: list[_Scheme]) -> None:
 
 
 def _as_split_values(name: str, values: Any, kind: type) -> dict[str, tuple[NDArray[np.float64], Any]]:
-    """Return the values of splits by name, of shape (n_repeats, n_folds), with the result they are of, if it is one."""
+    """Return the values of splits by name, of shape (n_repeats, n_folds), with their result if there is one."""
     if not isinstance(values, Mapping):
         raise ValueError(f"{name} must be a mapping of names to {kind.__name__} or arrays, got {type(values).__name__}")
     if not values:

@@ -65,21 +65,21 @@ def plot_fits(
     truth : function, optional
         The true regression function, where it is known: it returns a number for each `x`.
     ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
+        Axes to draw on; by default those of a new pyplot figure.
     title : str, optional
-        Above the axes.
+        Title above the axes.
 
     Returns
     -------
     Axes
-        What was drawn on. The y axis follows the data: fits that go far beyond are cut.
+        The axes. The y axis follows the data: fits that go far beyond are cut.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind, or a prediction is not finite.
+        If an argument has another type, or a prediction is not finite.
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The picture of estimates with their intervals, one below the other."""
+"""Plot estimates with their intervals, one below the other."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from fastevals.split.estimates.results import ErrorEstimate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ROW, MARGIN = 0.34, 1.3  # inches: of a row, and of the axis
-ROOM = 0.06  # of the range, on each side
+ROW, MARGIN = 0.34, 1.3  # inches: per row, and for the axis
+ROOM = 0.06  # share of the range left free on each side
 
 Row = tuple[str, float, float, float]  # name, value, low, high
 
@@ -34,33 +34,33 @@ def plot_forest(
     label: str = "",
     reference: float | None = None,
 ) -> Axes:
-    """Draw estimates with their intervals, a row each, the first at the top.
+    """Draw estimates with their intervals, one row each, the first at the top.
 
     Parameters
     ----------
     estimates : mapping of str to Estimate, to ErrorEstimate, or to (value, low, high)
-        By name: metrics of models, learners or groups, or differences. What `bootstrap` or `estimate_error` gives for
-        one metric is its estimate. A NaN end is no interval, a NaN value an empty row.
+        Estimates by name, such as metrics of models or groups, or differences. A result of `bootstrap` or
+        `estimate_error` for one metric counts as its estimate. NaN ends mean no interval; a NaN value is an empty row.
     ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
+        Axes to draw on; by default those of a new pyplot figure.
     title : str, optional
-        Above the axes.
+        Title above the axes.
     label : str
-        What the values are.
+        Label of the x axis: what the values are.
     reference : float, optional
-        Value to compare with, such as 0 of differences: an interval that leaves it out has another colour.
+        Value to compare with, such as 0 for differences: intervals that exclude it have another colour.
 
     Returns
     -------
     Axes
-        What was drawn on.
+        The axes.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind, or too large to be drawn (1e150).
+        If an argument has another type, or is 1e150 or larger, too large to draw.
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def plot_forest(
 
 
 def forest_size(n_rows: int) -> tuple[float, float]:
-    """Return a figure's size in inches."""
+    """Return the figure's size in inches."""
     return style.WIDE[0], MARGIN + ROW * n_rows
 
 
@@ -92,7 +92,7 @@ def draw_forest(
     looks: Sequence[Look] | None = None,
     full_names: Sequence[str] | None = None,
 ) -> None:
-    """Add estimates to an empty picture; `full_names` are those of rows whose names are shortened already."""
+    """Add estimates to an empty picture; `full_names` are the whole names of rows if theirs are shortened."""
     for k, (_, value, low, high) in enumerate(rows):
         is_apart = reference is not None and (low > reference or high < reference)
         look = Look(COLORS[1 if is_apart else 0]) if looks is None else looks[k]

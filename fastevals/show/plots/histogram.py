@@ -1,4 +1,4 @@
-"""The picture of how scores of each class are spread."""
+"""Plot histograms of the scores of each class."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BINS, MOST_BINS = 50, 1000
-OUTER = 0.005  # share of rows on each side that the first and the last bin hold together, of scores without ends
+OUTER = 0.005  # share of rows beyond the first and the last bin's edge, for unbounded scores
 POSITIVE, NEGATIVE = Look(COLORS[1]), Look(COLORS[0])
 
 
@@ -34,33 +34,33 @@ def plot_score_histogram(
     ax: Axes | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw how the scores of each class are spread, as shares of the class.
+    """Draw histograms of each class's scores, as shares of the class.
 
     Parameters
     ----------
     ranking : Ranking, RankingSummary or ThresholdCounts
-        Of one model.
+        Scores of one model.
     n_bins : int
-        Of equal width, from 0 to 1 for probabilities. Otherwise the first and the last hold what is beyond all but the
-        outermost 0.5 % of the rows.
+        Number of bins of equal width, from 0 to 1 for probabilities. For other scores the first and the last bin also
+        hold the outermost 0.5 % of the rows on each side.
     threshold : float, optional
-        Is marked: scores at or above it are predicted positive.
+        Threshold to mark: rows with scores at or above it are predicted positive.
     ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
+        Axes to draw on; by default those of a new pyplot figure.
     title : str, optional
-        Above the axes.
+        Title above the axes.
 
     Returns
     -------
     Axes
-        What was drawn on.
+        The axes.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind or out of range, or scores are too large to be drawn (1e150).
+        If an argument has another type or out of range, or scores are 1e150 or larger, too large to draw.
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def draw_score_histogram(
     """Add a model's histograms to an empty picture."""
     edges, is_cut = histogram_edges(counts, n_bins)
     rows = counts.rows_at_least(edges)
-    rows[0], rows[-1] = counts.thresholds.size - 1, 0  # the outer bins hold what is beyond, and the last its end
+    rows[0], rows[-1] = counts.thresholds.size - 1, 0  # outer bins hold all beyond; the last its right edge too
     top = 0.0
     for label, totals, look in (("negatives", counts.fps, NEGATIVE), ("positives", counts.tps, POSITIVE)):
         total = totals[-1]
@@ -108,7 +108,7 @@ def draw_score_histogram(
 
 
 def histogram_edges(counts: ThresholdCounts, n_bins: int = BINS) -> tuple[NDArray[np.float64], bool]:
-    """Return the edges of bins, and whether scores are beyond them."""
+    """Return the bin edges, and whether some scores lie beyond them."""
     if counts.thresholds.size == 1 or are_probabilities(counts):
         return np.arange(n_bins + 1, dtype=np.float64) / n_bins, False
     thresholds, total = counts.thresholds, counts.n_pos + counts.n_neg

@@ -1,4 +1,4 @@
-"""Whose curves a picture shows: models by name, how each looks, and what the legend says of it."""
+"""Models in a picture: their names, looks and legend entries."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from fastevals.measure.ranking.ranking import as_ranking
 from fastevals.scale.certified import CertifiedCurve
 from fastevals.show.plots.thinning import thinned
 
-BAND_METHODS = {"kolmogorov": "Kolmogorov"}  # as legends write them, where not as they are
+BAND_METHODS = {"kolmogorov": "Kolmogorov"}  # names in legends, where different
 LONGEST_NAME = 40  # characters of a name in a legend
 
 Models = Sequence[tuple[str | None, Any]]  # curves by name, one alone without
 Bands = Mapping[str | None, ConfidenceBand]
 C = TypeVar("C")
-Drawn: TypeAlias = C | BaseRanking | Mapping[str, C | BaseRanking]  # what `plot_...` of a kind of curve takes
+Drawn: TypeAlias = C | BaseRanking | Mapping[str, C | BaseRanking]  # the argument of `plot_...` for a kind of curve
 
 
 class Enclosed(list[tuple[str | None, Any]]):
-    """Models, some of whose curves are in doubt between two others: `within` has these, or None, of each."""
+    """Models whose curves may be known only up to bounds: `within` has each model's bounds, or None."""
 
     within: Sequence[CertifiedCurve[Any] | None] = ()
 
@@ -38,7 +38,7 @@ class Enclosed(list[tuple[str | None, Any]]):
 def as_models(name: str, curves: Any, kind: type, make: Callable[[Any], Any], label: str | None = None) -> Models:
     """Return the curves of an argument by name, computing those of rankings; `label` names a single one.
 
-    A curve that is in doubt between some points is the one through these points.
+    A curve that is certain only at some points is drawn through these.
     """
     within: list[CertifiedCurve[Any] | None] = []
 
@@ -56,16 +56,16 @@ def as_models(name: str, curves: Any, kind: type, make: Callable[[Any], Any], la
 
 
 def label_models(label: str | None, models: Models, several: bool) -> Models:
-    """Name a single model, which has no name, by `label`."""
+    """Name a single unnamed model by `label`."""
     if label is None:
         return models
     if several or not isinstance(label, str):
-        raise ValueError(f"label must be the name of one that has none; a mapping has names, got {show(label)}")
+        raise ValueError(f"label must be the name of a single curve, and a mapping has names, got {show(label)}")
     return [(label, each) for _, each in models]
 
 
 def styled_models(picture: Picture, models: Models, color: Any = None) -> Iterator[tuple[str | None, Any, Look]]:
-    """Yield each defined model with its look, by `color` or the next; add the others to the legend as undefined."""
+    """Yield each defined model with its look, in `color` or the next colour; list the others as undefined."""
     colors = _colors_for(color, models)
     within = models.within if isinstance(models, Enclosed) else [None] * len(models)
     for (name, each), bounds in zip(models, within, strict=True):
@@ -79,9 +79,9 @@ def styled_models(picture: Picture, models: Models, color: Any = None) -> Iterat
 
 
 def _add_bounds(picture: Picture, bounds: CertifiedCurve[Any], look: Look) -> None:
-    """Shade where a curve may be, whatever the rows were."""
+    """Shade the region that certainly contains a curve."""
     evenly = np.linspace(0, 1, picture.columns, endpoint=False)
-    x = sorted_unique(np.concatenate((evenly, as_rate(8 * evenly[1:] - 4))))  # by rates, and by their deviates
+    x = sorted_unique(np.concatenate((evenly, as_rate(8 * evenly[1:] - 4))))  # evenly in rates and in their deviates
     ends = bounds._ends_at(x)
     known = np.isfinite(ends).all(axis=0)
     low, high = ends[:, known]
@@ -90,7 +90,7 @@ def _add_bounds(picture: Picture, bounds: CertifiedCurve[Any], look: Look) -> No
 
 
 def _colors_for(color: Any, models: Models) -> dict[str | None, Any]:
-    """Return the colours of `color` by the models' names."""
+    """Return colours by model name."""
     if color is None:
         return {}
     from matplotlib.colors import is_color_like
@@ -111,7 +111,7 @@ def _colors_for(color: Any, models: Models) -> dict[str | None, Any]:
 
 
 def label_of(name: str | None, *values: str) -> str:
-    """Return a legend's entry: the name and some values."""
+    """Return a legend entry: the name and some values."""
     text = ", ".join(value for value in values if value)
     if not name:
         return text
@@ -120,7 +120,7 @@ def label_of(name: str | None, *values: str) -> str:
 
 
 def number(name: str, value: float) -> str:
-    """Format a value with its name; as no text where it is undefined."""
+    """Return a value with its name; nothing if it is undefined."""
     return "" if math.isnan(value) else f"{name} {value:.3f}" if abs(value) < 1e6 else f"{name} {value:.3g}"
 
 
@@ -128,7 +128,7 @@ def number(name: str, value: float) -> str:
 
 
 def as_bands(band: Any, models: Models, curve: str, label: str | None = None) -> dict[str | None, ConfidenceBand]:
-    """Return the bands by their models' names; raise unless they are of the kind of curve that is drawn."""
+    """Return bands by model name; raise unless they are for the kind of curve that is drawn."""
     if band is None:
         return {}
     bands = dict(as_named("band", band, ConfidenceBand))
@@ -152,7 +152,7 @@ def add_band(picture: Picture, band: ConfidenceBand | None, look: Look) -> None:
 
 
 def add_band_entries(picture: Picture, bands: Iterable[ConfidenceBand]) -> None:
-    """Explain the shadings in the legend, each once."""
+    """Explain each kind of shading once in the legend."""
     for band in bands:
         method = BAND_METHODS.get(band.method, band.method)
         picture.add_entry(f"{100 * band.confidence_level:g} % {band.kind} band ({method})", marker="shade")
@@ -162,17 +162,17 @@ def add_band_entries(picture: Picture, bands: Iterable[ConfidenceBand]) -> None:
 
 
 def common_share(models: Iterable[tuple[Any, Any]]) -> float | None:
-    """Return the share of positives where it is the same for all defined models, else None."""
+    """Return the share of positives if all defined models have the same, else None."""
     shares = (share_of_positives(each.counts) for _, each in models if each.defined)
     return cast("float | None", common_value(shares))
 
 
 def share_of_positives(counts: ThresholdCounts) -> float:
-    """Return the share of positives of counts that have rows."""
+    """Return the share of positives in counts that have rows."""
     return counts.n_pos / (counts.n_pos + counts.n_neg)
 
 
 def common_value(values: Iterable[Any]) -> Any:
-    """Return the value that all have in common, None where they differ or there are none."""
+    """Return the value that all share; None if they differ or there are none."""
     first, *others = list(values) or [None]
     return first if all(np.array_equal(first, other) for other in others) else None

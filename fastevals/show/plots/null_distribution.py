@@ -1,4 +1,4 @@
-"""The picture of a test: its statistic under the hypothesis, where that is rejected, and what was seen."""
+"""Plot a test: the statistic's distribution under the hypothesis, its rejection region and the observed value."""
 
 from __future__ import annotations
 
@@ -24,37 +24,37 @@ Ends = tuple[float, float]
 
 EXPECTED, REJECTED, SEEN = Look(COLORS[0]), Look(COLORS[1]), Look(COLORS[6], DASHES[1])
 DISTRIBUTION_NAMES = {"binom": "binomial", "chi2": "chi-squared", "f": "F", "norm": "normal"}
-SHOWN_SPANS = 1.75  # of the distances from the median to quantiles of the level: what is shown
-FAR_WIDTHS = 3.0  # widths of what is shown: a statistic further off is an arrow at the edge
-STATISTIC_MARGIN = 0.05  # of what is shown, beside the statistic
+SHOWN_SPANS = 1.75  # times the distances from the median to the quantiles of the level: the range drawn
+FAR_WIDTHS = 3.0  # widths of the range: a statistic farther away is an arrow at the edge
+STATISTIC_MARGIN = 0.05  # share of the range next to the statistic
 MOST_BARS = 80
 
 
 def plot_null(result: SignificanceResult, *, ax: Axes | None = None, title: str | None = None) -> Axes:
-    """Draw the distribution of a test's statistic if the hypothesis holds, and the statistic that was seen.
+    """Draw the distribution of a test's statistic under the hypothesis, with the observed statistic.
 
     Parameters
     ----------
     result : SignificanceResult
-        Of a test whose statistic has a distribution with a name (`result.null`).
+        Result of a test whose statistic has a named distribution (`result.null`).
     ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
+        Axes to draw on; by default those of a new pyplot figure.
     title : str, optional
-        Above the axes.
+        Title above the axes.
 
     Returns
     -------
     Axes
-        What was drawn on: bars of a discrete distribution (an outline of many), a line of a continuous one; shaded
-        where the hypothesis is rejected, on the sides of the alternative; and a line at the statistic, with its p-value
-        in the legend. A statistic far off or infinite is an arrow at the edge; one that is NaN is in the legend alone.
+        The axes: bars for a discrete distribution (an outline if there are many), a line for a continuous one. The
+        rejection region is shaded, on the sides of the alternative. A line marks the statistic, with its p-value in
+        the legend. A statistic far away or infinite is an arrow at the edge; a NaN is only in the legend.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind, or the result's distribution has no name.
+        If an argument has another type, or the result's distribution is not named.
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def plot_null(result: SignificanceResult, *, ax: Axes | None = None, title: str 
 
 
 def draw_null(picture: Picture, result: SignificanceResult) -> None:
-    """Add the distribution of a test's statistic, and the statistic that was seen, to an empty picture."""
+    """Add the distribution of a test's statistic and the observed statistic to an empty picture."""
     null = _check_has_distribution("result", result)
     distribution = null.frozen()
     discrete = hasattr(distribution, "pmf")
@@ -104,7 +104,7 @@ def _format_number(value: float) -> str:
 
 
 def _acceptance_limits(result: SignificanceResult, discrete: bool) -> Ends:
-    """Return the values below and above which the hypothesis is rejected, infinite on a side without rejection."""
+    """Return the limits beyond which the hypothesis is rejected; infinite on a side without rejection."""
     critical = result.critical_value
     if isinstance(critical, Interval):
         return critical.low, critical.high
@@ -117,7 +117,7 @@ def _acceptance_limits(result: SignificanceResult, discrete: bool) -> Ends:
 
 
 def _describe_region(region: Ends, support: Ends) -> str:
-    """Return where the hypothesis is rejected."""
+    """Describe the rejection region."""
     below, above = region
     if below == -above and support[0] < 0:
         return "" if math.isinf(above) else f"beyond ±{_format_number(above)}"
@@ -127,7 +127,7 @@ def _describe_region(region: Ends, support: Ends) -> str:
 
 
 def _choose_x_limits(result: SignificanceResult, distribution: Any, discrete: bool) -> Ends:
-    """Return the range of the statistic to draw: where it is likely, and what was seen unless that is far off."""
+    """Return the range to draw: likely values, and the observed one unless it is far away."""
     tail = min(result.alpha, 0.05) / 2
     bottom, top = distribution.support()
     first, median, last = distribution.ppf(tail), distribution.median(), distribution.isf(tail)
@@ -140,7 +140,7 @@ def _choose_x_limits(result: SignificanceResult, distribution: Any, discrete: bo
 
 
 def _draw_density(picture: Picture, distribution: Any, x_limits: Ends, region: Ends) -> float:
-    """Draw a density, shaded in the region; return the y to draw up to."""
+    """Draw a density, shaded in the rejection region; return its highest y."""
     low, high = x_limits
     x = sorted_union(np.linspace(low, high, picture.columns), [end for end in region if low < end < high])
     y = distribution.pdf(x)
@@ -157,7 +157,7 @@ def _draw_density(picture: Picture, distribution: Any, x_limits: Ends, region: E
 
 
 def _draw_probabilities(picture: Picture, distribution: Any, x_limits: Ends, region: Ends) -> float:
-    """Draw probabilities, or the outline of many, in another colour in the region; return the highest."""
+    """Draw probabilities, or the outline of many, in another colour in the rejection region; return the highest."""
     x = sorted_unique(np.linspace(*x_limits, min(int(x_limits[1] - x_limits[0]) + 1, picture.columns)).round())
     y = distribution.pmf(x)
     rejected = (x < region[0]) | (x > region[1])
@@ -177,7 +177,7 @@ def _draw_probabilities(picture: Picture, distribution: Any, x_limits: Ends, reg
 
 
 def _mark_statistic(picture: Picture, result: SignificanceResult, x_limits: Ends, top: float) -> None:
-    """Mark the statistic, by an arrow at the edge where it is beyond what is shown."""
+    """Mark the statistic, with an arrow at the edge if it is outside the range."""
     seen, p = result.statistic, "p = 0 to a float" if result.pvalue == 0 else f"p = {result.pvalue:.3g}"
     if math.isnan(seen):
         picture.add_entry("seen: undefined (NaN)", marker="none")

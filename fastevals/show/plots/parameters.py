@@ -1,4 +1,4 @@
-"""Pictures over a parameter: places of its values, numbers or not; lines over them, their range and what they mean."""
+"""Plots over a parameter: places of its values, lines over them, their range and named sides."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-DECADES, STEEP = 100.0, 20.0  # the largest number over the least from which x, and y, are logarithmic
+DECADES, STEEP = 100.0, 20.0  # ratio of the largest to the least number from which x, or y, is logarithmic
 SMALLEST_NUMBER = 1e-150  # of numbers but 0 on such an axis, and its inverse the largest
 BAND = 0.16  # opacity of an interval's shading
-SHIFT = 0.08  # of the two bars of a category
-VALUES_MARGIN = 0.05  # of the range of values, on each side
-ROOM, LOG_ROOM = 1.6, 0.08  # of the y axis, in the range of the means: intervals that are wider are cut
-FAR_DISTANCES = 10.0  # times the best score's distance from the median is the least that is drawn
+SHIFT = 0.08  # between the two bars of a category
+VALUES_MARGIN = 0.05  # share of the range left free on each side
+ROOM, LOG_ROOM = 1.6, 0.08  # height of the y axis in ranges of the means: wider intervals are cut
+FAR_DISTANCES = 10.0  # times the best score's distance from the median: lower scores are cut
 TINTS = {"underfits": Look(COLORS[0]), "overfits": Look(COLORS[1])}
 Floats = NDArray[np.float64]
 
 
 class ParameterAxis(NamedTuple):
-    """Places of a parameter's values.
+    """Places of a parameter's values on an axis.
 
     Attributes
     ----------
     x : ndarray of shape (n_values,)
-        Places, in the order of the values.
+        Places in the order of the values.
     order : ndarray of int of shape (n_values,)
-        That sorts them.
+        Order that sorts the places.
     ordered : bool
-        Whether the values are numbers, which a line may join.
+        Whether the values are numbers, so that a line may join them.
     """
 
     x: Floats
@@ -48,12 +48,12 @@ class ParameterAxis(NamedTuple):
     ordered: bool
 
     def shifted(self, shift: float) -> Floats:
-        """Return the places, beside each other for several lines where values are side by side."""
+        """Return the places, shifted apart for several lines if values are not numbers."""
         return self.x if self.ordered else self.x + shift
 
 
 def place_values(values: Sequence[Any]) -> tuple[AxisScale, ParameterAxis]:
-    """Return an axis for values and their places on it: logarithmic for numbers that span decades.
+    """Return an axis for values, logarithmic if they span decades, and their places on it.
 
     Values that are not numbers are placed side by side.
     """
@@ -70,14 +70,14 @@ def place_values(values: Sequence[Any]) -> tuple[AxisScale, ParameterAxis]:
 
 
 def set_parameter_axis(ax: Axes, values: Sequence[Any]) -> ParameterAxis:
-    """Set the x axis up for values; return their places."""
+    """Set up the x axis for values; return their places."""
     scale, places = place_values(values)
     set_axis(ax, "x", scale)
     return places
 
 
 def _numbers(values: Sequence[Any]) -> Floats | None:
-    """Return values as numbers, None unless all can be drawn and differ."""
+    """Return values as numbers; None unless all differ and can be drawn."""
     plain = [each.item() if isinstance(each, np.number) else each for each in values]
     if not all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in plain):
         return None
@@ -88,7 +88,7 @@ def _numbers(values: Sequence[Any]) -> Floats | None:
 
 
 def _scale_of(values: Floats, ratio: float) -> AxisScale:
-    """Return a scale, without ends: logarithmic if values are that far apart and none is negative."""
+    """Return a scale without ends: logarithmic if values are far enough apart and none is negative."""
     positive = values[values >= SMALLEST_NUMBER]
     if values.min() < 0 or not positive.size or positive.max() < ratio * positive.min():
         return AxisScale()
@@ -100,9 +100,9 @@ def _scale_of(values: Floats, ratio: float) -> AxisScale:
 def draw_line(
     ax: Axes, axis: ParameterAxis, line: Any, label: str, look: Look, shift: float = 0.0, *, band: bool = True
 ) -> None:
-    """Draw means with their intervals: a line, with a band, over numbers; bars over other values.
+    """Draw means with their intervals: a line with a band over numbers, bars over other values.
 
-    A line has a gap where a value is NaN. Bars of several lines are shifted, so that none covers another.
+    A line has gaps at NaN values. Bars of several lines are shifted apart.
     """
     x, value, low, high = (each[axis.order] for each in (axis.shifted(shift), line.values, line.low, line.high))
     if axis.ordered:
@@ -116,7 +116,7 @@ def draw_line(
 
 
 def add_interval_entry(ax: Axes, axis: ParameterAxis, lines: Sequence[Any], what: str) -> None:
-    """Explain shadings or bars of intervals in the legend, where there are some."""
+    """Explain shaded intervals or bars in the legend, if there are any."""
     if not finite(*(line.low for line in lines)).size:
         return
     if axis.ordered:
@@ -136,9 +136,9 @@ def mark_value(ax: Axes, x: float, y: float, label: str, look: Look) -> None:
 def name_sides(
     axis: ParameterAxis, fits: Sequence[str], defined: NDArray[np.bool_], best: float, ends: Range
 ) -> list[Side]:
-    """Return the sides of the best value, named by what the learner does at the outermost that are defined.
+    """Return both sides of the best value, named by the fit at their outermost defined value.
 
-    Where it does the same at both, neither is named.
+    If both ends have the same fit, neither is named.
     """
     outermost = axis.order[defined[axis.order]][[0, -1]]
     left, right = (fits[k] for k in outermost)
@@ -163,7 +163,7 @@ def finite(*values: Floats) -> Floats:
 
 
 def set_y_limits(ax: Axes, lines: Sequence[Any], maximize: bool) -> None:
-    """Set the range of y: logarithmic for errors spread over decades; wide intervals and scores far off are cut."""
+    """Set the range of y: logarithmic for errors that span decades; wide intervals and outlying scores are cut."""
     values = finite(*(line.values for line in lines))
     if not values.size:
         return
@@ -185,11 +185,11 @@ def set_y_limits(ax: Axes, lines: Sequence[Any], maximize: bool) -> None:
 
 
 def add_cut_entry(ax: Axes, how_far: str) -> None:
-    """Write in the legend that the picture is cut."""
+    """Say in the legend that the picture is cut."""
     ax.plot([], [], linestyle="none", label=f"(cut: {how_far})")
 
 
 def metric_label(metric: str) -> str:
-    """Return a metric's name as a label of an axis."""
+    """Return a metric's name as an axis label."""
     text = style.legend_label(metric.replace("_", " "))
     return text[:1].upper() + text[1:]

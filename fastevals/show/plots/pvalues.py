@@ -1,4 +1,4 @@
-"""The picture of the p-values of many pairs."""
+"""Plot the p-values of many pairs."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-PALEST = 1 / 6  # darkness of p = 1, which is not blank
-LEAST_PVALUE = 0.001  # p-values below it look alike
-MOST_NUMBERS = 15  # models; of more the cells hold no numbers
+PALEST = 1 / 6  # darkness of p = 1, so that it is not blank
+LEAST_PVALUE = 0.001  # smaller p-values look the same
+MOST_NUMBERS = 15  # models: with more, cells have no numbers
 INK = COLORS[6]
 
 
@@ -30,25 +30,25 @@ def plot_pvalues(result: PairwiseResult, *, ax: Axes | None = None, title: str |
     Parameters
     ----------
     result : PairwiseResult
-        Of a test of pairs; models are in its order, or by mean rank, the best first, where it has mean ranks.
+        Result of a test of pairs. Models are in its order, or by mean rank, best first, if it has mean ranks.
     ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
+        Axes to draw on; by default those of a new pyplot figure.
     title : str, optional
-        Above the axes.
+        Title above the axes.
 
     Returns
     -------
     Axes
-        What was drawn on. The darker, the smaller p; a dot is a rejected hypothesis. Cells of few models hold the
-        numbers, if there is room. Pairs that were not compared are blank. A test with one side is in the row of the
-        first and the column of the second model alone, any other in both.
+        The axes. Darker cells have smaller p-values; a dot marks a rejected hypothesis. Cells contain the numbers if
+        there is room. Pairs that were not compared are blank. A one-sided test is only in the row of the first and the
+        column of the second model, a two-sided test in both cells.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind.
+        If an argument has another type.
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def plot_pvalues(result: PairwiseResult, *, ax: Axes | None = None, title: str |
 
 
 def pvalues_size(picture: Picture) -> tuple[float, float]:
-    """Return a figure's size in inches, by the names of its picture."""
+    """Return the figure's size in inches for the names of its picture."""
     names = picture.x.tick_labels or ()
     width = 1.4 + 0.07 * max(map(len, names)) + min(max(2.4, 0.5 * len(names)), 8.0)
     return width + 0.6, width
@@ -80,7 +80,7 @@ def draw_pvalues(picture: Picture, result: PairwiseResult) -> None:
     p, rejected = (result.matrix(values)[np.ix_(order, order)] for values in ("pvalue", "rejected"))
     np.fill_diagonal(p, np.nan)
     np.fill_diagonal(rejected, np.nan)
-    is_rejected, is_undefined = rejected == 1, ~np.isnan(rejected) & np.isnan(p)  # NaN where they were not compared
+    is_rejected, is_undefined = rejected == 1, ~np.isnan(rejected) & np.isnan(p)  # NaN for pairs that were not compared
     lines = [[_lines(each, k) for each in row] for row in p.tolist()]
     picture.add(
         Squares(
@@ -106,12 +106,12 @@ def _lines(p: float, k: int) -> tuple[str, ...]:
 
 
 def _darkness(p: Any) -> Any:
-    """Return the darkness of p-values: from that of p = 1, by their logarithm."""
+    """Return the darkness of p-values, linear in their logarithm."""
     return PALEST + (1 - PALEST) * np.log(np.clip(p, LEAST_PVALUE, 1)) / np.log(LEAST_PVALUE)
 
 
 def _scale(result: PairwiseResult) -> AxisScale:
-    """Return what darkness means."""
+    """Return the scale of darkness."""
     side = "" if result.alternative == "two-sided" else f", one-sided ({result.alternative})"
     adjusted = "" if result.correction == "none" else f", adjusted ({result.correction})"
     labels = {p: f"{p:g}" for p in (1.0, 0.1, 0.01, result.alpha) if p > LEAST_PVALUE} | {

@@ -1,4 +1,4 @@
-"""Pictures of curves whose axes are numbers of counts: all are drawn alike, by their entries."""
+"""Plot curves whose axes are functions of counts, from their registry entries."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-HULL = "#333333"  # of no model, to be seen on any curve
-UNIT = (-0.02, 1.02)  # ends of an axis from 0 to 1
+HULL = "#333333"  # the colour of no model, visible on any curve
+UNIT = (-0.02, 1.02)  # limits of an axis from 0 to 1
 
 
 def plot_models(
@@ -51,7 +51,7 @@ def plot_models(
     band: Any = None,
     **options: Any,
 ) -> Axes:
-    """Draw the curves of a name, those given or those of rankings, by a function of their own if they have one."""
+    """Draw curves by name, given or computed from rankings, with a function of their own if there is one."""
     entry = CURVES[name]
     models = as_models("curve", curve, entry.kind, entry.of_ranking, label)
     if band is not None:
@@ -72,7 +72,7 @@ def draw_rates(
     marks: bool = True,
     bands: Bands = MappingProxyType({}),
 ) -> None:
-    """Add curves to a picture, with what an entry says of lines, marked points and axes."""
+    """Add curves to a picture, with the lines, marked points and axes of their registry entry."""
     marked, lines = entry.marked if marks else None, list(entry.lines)
     is_unit = entry.y.number in METRICS and METRICS[entry.y.number].bounds == (0.0, 1.0)
     heights = [y for line in lines for y in line.y if not isinstance(y, str)]
@@ -115,7 +115,7 @@ def _add_line(picture: Picture, line: Line, models: Models) -> None:
 
 
 def points_of(entry: CurveEntry, counts: ThresholdCounts, columns: int) -> tuple[Floats, Floats]:
-    """Return points that draw a curve of counts: more than rows where it is bent between these."""
+    """Return points that draw a curve of counts, with extra points where it bends between rows."""
     part, drawn_y = PARTS[entry.x.number], number_of(entry.y.number, counts)
     total = part.total(counts)
 

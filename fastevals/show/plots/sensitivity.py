@@ -1,4 +1,4 @@
-"""The picture of how much a selected model's estimate depends on a parameter."""
+"""Plot how a selected model's estimate depends on a parameter."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ def plot_sensitivity(sensitivity: Sensitivity, *, ax: Axes | None = None, title:
     Parameters
     ----------
     sensitivity : Sensitivity
-        Of a selection: ``selection.sensitivity("depth")``.
+        Sensitivity of a selection: ``selection.sensitivity("depth")``.
     ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
+        Axes to draw on; by default those of a new pyplot figure.
     title : str, optional
-        Above the axes.
+        Title above the axes.
 
     Returns
     -------
     Axes
-        What was drawn on: means over the validation splits with their intervals, the other parameters as chosen and,
-        where there are others, at what is best for each value; the chosen value is marked. Numbers are in their places,
-        on a logarithmic axis if they span two decades; other values are side by side. What is far apart is drawn as by
+        The axes: means over the validation splits with their intervals. The other parameters are as chosen, and in a
+        second line at their best for each value. The chosen value is marked. Numbers that span two decades are on a
+        logarithmic axis; values that are not numbers are side by side. Values far apart are drawn as in
         `plot_error_curve`.
 
     Raises
     ------
     ValueError
-        If an argument is of another kind, or holds a finite value that is too large to be drawn (1e150).
+        If an argument has another type, or holds a finite value that is too large to be drawn (1e150).
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     Examples
     --------

@@ -66,14 +66,14 @@ def plot_splits(
     X, y, groups
         The data, as for the splitter's `split`: at most 2,000 rows.
     ax : Axes, optional
-        Where to draw; by default a new figure of pyplot's.
+        Axes to draw on; by default those of a new pyplot figure.
     title : str, optional
-        Above the axes.
+        Title above the axes.
 
     Returns
     -------
     Axes
-        What was drawn on: rows from left to right in their order, the first 30 splits from top to bottom. Rows that a
+        The axes: rows from left to right in their order, the first 30 splits from top to bottom. Rows that a
         split does not use are blank. The classes `y` and the `groups` are strips below, whose colours repeat after
         four.
 
@@ -82,7 +82,7 @@ def plot_splits(
     ValueError
         If the data have more rows than can be drawn, or the splitter does not fit them.
     ImportError
-        If matplotlib is missing.
+        If matplotlib is not installed.
 
     Examples
     --------

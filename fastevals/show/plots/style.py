@@ -1,4 +1,4 @@
-"""How pictures look in matplotlib: lines, marks, labels, and legends that hide nothing."""
+"""The look of matplotlib pictures: lines, marks, labels, and legends that hide nothing."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
     from matplotlib.transforms import Bbox
 
-LARGEST_DRAWN = 1e150  # squares of larger numbers are no longer finite
-SQUARE, WIDE, TALL = (6.4, 6.4), (6.4, 4.8), (6.4, 8.9)  # inches; 800 pixels wide at 125 a inch
+LARGEST_DRAWN = 1e150  # squares of larger numbers overflow
+SQUARE, WIDE, TALL = (6.4, 6.4), (6.4, 4.8), (6.4, 8.9)  # inches; 800 pixels wide at 125 per inch
 SIZES = {"square": SQUARE, "wide": WIDE, "tall": TALL}
 
 BELOW, OVER = "under", "over"  # places of a legend: below and above the axes
-CURVE, BAR = "fastevals-curve", "fastevals-bar"  # gids of lines
-MOST_INSIDE = 3  # models; the legend of more is below the axes
-LEGEND_ROW = 0.22  # inches: of an entry
+CURVE, BAR = "fastevals-curve", "fastevals-bar"  # gids that mark lines
+MOST_INSIDE = 3  # models: with more, the legend is below the axes
+LEGEND_ROW = 0.22  # inches per entry
 SHADE = 0.16  # opacity of a band
 
-ABOVE = 22.0  # points over the axes: of a title above other text
-ROUNDS = 3  # of fitting a legend: letters are not as wide as their size says
-SMALLEST_FONT = 5.5  # points, of a legend that is wider than its part of the figure
-MOST_WIDE = 0.96  # of its part of the figure, that a legend takes
-LEAST_HIGH = 0.3  # of its place, that axes keep above their legend
+ABOVE = 22.0  # points above the axes for a title over other text
+ROUNDS = 3  # of fitting a legend: text widths are not proportional to the font size
+SMALLEST_FONT = 5.5  # points, for a legend that is too wide for its part of the figure
+MOST_WIDE = 0.96  # largest share of its part of the figure for a legend
+LEAST_HIGH = 0.3  # least share of their place that axes keep above a legend
 
 
 def require_matplotlib() -> None:
@@ -42,12 +42,12 @@ def require_matplotlib() -> None:
 
 
 def figure_size(size: tuple[float, float], n_models: int) -> tuple[float, float]:
-    """Return a figure's size in inches, with room for a legend below where models are many."""
+    """Return a figure's size in inches, with room for a legend below if there are many models."""
     return (size[0], size[1] + (LEGEND_ROW * (n_models + 3) if n_models > MOST_INSIDE else 0.0))
 
 
 def get_axes(ax: Any, size: tuple[float, float], n_models: int) -> Axes:
-    """Return the axes to draw on, new ones of pyplot's where none are given."""
+    """Return the axes to draw on: those given, or new pyplot axes."""
     require_matplotlib()
     if ax is None:
         import matplotlib.pyplot as plt
@@ -61,12 +61,12 @@ def get_axes(ax: Any, size: tuple[float, float], n_models: int) -> Axes:
 
 
 def count_columns(ax: Axes) -> int:
-    """Return the columns that a line is thinned to: at least four a pixel."""
+    """Return the number of columns that a line is thinned to: at least four per pixel."""
     return max(COLUMNS, 4 * math.ceil(ax.get_window_extent().width))
 
 
 def size_in_points(ax: Axes) -> tuple[float, float]:
-    """Return the width and height of axes in points, after the figure's layout."""
+    """Return the width and height of axes in points, after layout."""
     figure: Any = ax.figure.figure
     figure.draw_without_rendering()
     box = ax.get_window_extent()
@@ -74,18 +74,18 @@ def size_in_points(ax: Axes) -> tuple[float, float]:
 
 
 def legend_label(name: str | None, *values: str) -> str:
-    """Return a legend's entry, the name and some values, for matplotlib."""
+    """Return a legend entry for matplotlib: the name and some values."""
     return as_written(label_of(name, *values))
 
 
 def as_written(label: str) -> str:
-    """Return a label that matplotlib shows as it is: as no formula, nor hides."""
+    """Return a label that matplotlib shows literally: neither as a formula nor hidden."""
     plain = label.replace("$", r"\$")
     return f" {plain}" if plain.startswith("_") else plain
 
 
 def line_style(dashes: tuple[float, ...]) -> Any:
-    """Return what matplotlib calls dashes."""
+    """Return matplotlib's line style for dashes."""
     return (0, dashes) if dashes else "-"
 
 
@@ -111,7 +111,7 @@ def mark_point(ax: Axes, x: float, y: float, color: Any, *, filled: bool = False
 
 
 def finish(ax: Axes, x_label: str, y_label: str, legend: str = "best", title: str | None = None) -> None:
-    """Add labels, a light grid and the legend: below the axes where there is no room for it inside."""
+    """Add labels, a light grid and the legend, below the axes if it does not fit inside."""
     ax.set_xlabel(x_label)
     ax.set_ylabel(y_label)
     ax.grid(True, color="#e6e6e6", linewidth=0.8)
@@ -131,7 +131,7 @@ def finish(ax: Axes, x_label: str, y_label: str, legend: str = "best", title: st
 
 
 def set_title(ax: Axes, title: str | None, *, above: bool = False) -> None:
-    """Write a title over the axes, above other text where there is some."""
+    """Write a title over the axes, above other text if there is any."""
     if title is not None:
         if not isinstance(title, str):
             raise ValueError(f"title must be a string, got {show(title)}")
@@ -144,7 +144,7 @@ def _legend(ax: Axes, **options: Any) -> Legend:
 
 
 def _hides_data(ax: Axes, legend: Legend) -> bool:
-    """Return whether a legend is over a model's curve or band, or past the axes, as these are now."""
+    """Return whether a legend covers a curve or band, or extends past the axes."""
     ax.apply_aspect()
     box, frame = legend.get_window_extent(), ax.bbox
     if box.x0 < frame.x0 - 1 or box.x1 > frame.x1 + 1 or box.y0 < frame.y0 - 1 or box.y1 > frame.y1 + 1:
@@ -171,13 +171,13 @@ def _put_legend_below(ax: Axes) -> None:
         if ratio >= 1 or size <= SMALLEST_FONT:
             break
         legend = _legend(ax, **place, fontsize=max(SMALLEST_FONT, ratio * size))
-    ax.set_anchor("N")  # room that the aspect leaves goes to the legend
+    ax.set_anchor("N")  # the room that the aspect leaves goes to the legend
     if ax.get_axes_locator() is None and ax.figure.figure.get_layout_engine() is None:
         ax.set_axes_locator(_AboveLegend(ax))
 
 
 def _width_for_legend(ax: Axes) -> float:
-    """Return the most pixels a legend may be wide: with a layout the axes' share of the figure, else up to the next."""
+    """Return a legend's largest width in pixels: the axes' share with a layout, else up to the next axes."""
     figure: Any = ax.figure
     spec = ax.get_subplotspec()
     n = spec.get_gridspec().ncols if spec else 1
@@ -190,13 +190,13 @@ def _width_for_legend(ax: Axes) -> float:
 
 
 class _AboveLegend:
-    """Locator that leaves the lower part of the axes' place to the legend, in figures without a layout engine."""
+    """Locator that reserves the lower part of the axes' place for the legend, in figures without a layout engine."""
 
     def __init__(self, ax: Axes) -> None:
         self.ax = ax
 
     def get_subplotspec(self) -> Any:
-        """Return the place in the grid, which a layout that comes later asks for."""
+        """Return the place in the grid, which a later layout needs."""
         return self.ax.get_subplotspec()
 
     def __call__(self, ax: Any, renderer: Any) -> Bbox:
@@ -214,17 +214,17 @@ class _AboveLegend:
 
 
 def _check_axes(name: str, value: Any, kind: type) -> None:
-    """Raise unless a place to draw is one Axes."""
+    """Raise unless the value is a single Axes."""
     if not isinstance(value, kind):
         raise ValueError(f"{name} must be a matplotlib Axes, got {_kind(value)}")
 
 
 def is_drawable(values: Any) -> bool:
-    """Return whether all numbers are small enough for an axis."""
+    """Return whether all numbers are small enough to draw."""
     return bool((np.abs(values) < LARGEST_DRAWN).all())
 
 
 def check_drawable(name: str, values: Any) -> None:
-    """Raise unless numbers are small enough for an axis."""
+    """Raise unless numbers are small enough to draw."""
     if not is_drawable(values):
         raise ValueError(f"{name} must be below {LARGEST_DRAWN:g} in size to be drawn, got {np.max(np.abs(values)):g}")

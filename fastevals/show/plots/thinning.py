@@ -1,7 +1,7 @@
-"""Points that draw a curve: few of millions of rows, and more where it bends between two rows.
+"""Choose points that draw a curve: a few of millions of rows, and more where it bends between two rows.
 
-A line is cut into columns narrower than a pixel. In each the first, the lowest, the highest and the last point draw
-what all of them draw (M4: Jugel et al. 2014, doi:10.14778/2732951.2732953): nothing moves by a column's width.
+A line is cut into columns narrower than a pixel. The first, lowest, highest and last point of each column draw the same
+line as all points (M4: Jugel et al. 2014, doi:10.14778/2732951.2732953), to within a column's width.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fastevals._distinct import sorted_unique
 from fastevals._execution import blocks, run
 from fastevals.counts import ThresholdCounts, last_row
 
-ROUNDS = 60  # of halving; a float has no more
+ROUNDS = 60  # halvings; a float allows no more
 
 Values = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -34,19 +34,19 @@ def rows_to_draw(
     Parameters
     ----------
     counts : ThresholdCounts
-        What the curve is of.
+        Counts of the curve.
     x : callable
-        Gives the ascending x of an array of rows.
+        Function from an array of rows to their ascending x.
     edges : ndarray of shape (n_columns - 1,)
-        Of the columns, ascending, in the unit of x.
+        Ascending edges between columns, in the unit of x.
     y : callable, optional
-        Gives y of a slice of rows after the first one. Not needed where y is monotone: the first and the last point
-        of a column are its lowest and highest.
+        Function from a slice of rows, after the first one, to their y. Not needed if y is monotone: then the first and
+        last point of a column are its lowest and highest.
 
     Returns
     -------
     ndarray of shape (n_kept,)
-        All rows where they are few, otherwise at most four a column.
+        All rows if they are few, otherwise at most four per column.
     """
     n = counts.thresholds.size
     if n <= 4 * edges.size:
@@ -66,12 +66,12 @@ def rows_to_draw(
 
 
 def first_at_least(x: Callable[[Any], NDArray[Any]], n: int, values: Values) -> Rows:
-    """Return the first row whose x reaches each value, n where there is none; x is 0 at row 0, values are above."""
+    """Return the first row whose x reaches each value, n if there is none; x is 0 at row 0, values are positive."""
     return last_row(n, values.shape, lambda rows: x(rows) < values) + 1
 
 
 def _extremes(y: Callable[[slice], NDArray[Any]], rows: slice) -> list[int]:
-    """Return a row of the lowest y and one of the highest."""
+    """Return a row with the lowest y and one with the highest."""
     lowest: list[tuple[float, int]] = []
     highest: list[tuple[float, int]] = []
     for block in blocks(rows):
@@ -83,7 +83,7 @@ def _extremes(y: Callable[[slice], NDArray[Any]], rows: slice) -> list[int]:
 
 
 def thinned(x: Values, y: Values, columns: int) -> Points:
-    """Keep the first and last point of each column of a line, x ascending and y without spikes."""
+    """Keep the first and last point of each column of a line with ascending x and no spikes in y."""
     if x.size <= 4 * columns:
         return x, y
     starts = np.searchsorted(x, np.linspace(x[0], x[-1], columns))
@@ -94,16 +94,16 @@ def thinned(x: Values, y: Values, columns: int) -> Points:
 def refined(
     u: Values, v: Values, drawn: Callable[[Values, Values], tuple[Values, Values]], longest: tuple[float, float]
 ) -> Points:
-    """Add points to a polyline in (u, v) until what is drawn of it has no long piece that may be curved.
+    """Add points to a polyline in (u, v) until no long piece of its drawing can be curved.
 
     Parameters
     ----------
     u, v : ndarray of shape (n_points,)
-        Where the line is straight.
+        Coordinates in which the line is straight.
     drawn : callable
-        Gives x and y of points; each monotone between two of them.
+        Function from points to their x and y, each monotone between two points.
     longest : tuple of float
-        Longest step in x and in y.
+        Longest allowed step in x and in y.
 
     Returns
     -------

@@ -155,13 +155,13 @@ def test_title_label_and_color(plot):
     assert plot({"mine": curve}, ax=axes(), color="red").get_title() == ""
     for options, message in (
         ({"title": 3}, "title must be a string, got 3"),
-        ({"label": 3}, "label must be the name of one that has none; a mapping has names, got 3"),
+        ({"label": 3}, "label must be the name of a single curve, and a mapping has names, got 3"),
         ({"color": "reddish"}, "color must be one that matplotlib knows"),
         ({"color": {"mine": "red"}}, "each name in color must be one of None; got 'mine'"),
     ):
         with pytest.raises(ValueError, match=message):
             plot(curve, ax=axes(), **options)
-    with pytest.raises(ValueError, match="label must be the name of one that has none"):
+    with pytest.raises(ValueError, match="label must be the name of a single curve"):
         plot({"mine": curve}, ax=axes(), label="other")
     with pytest.raises(ValueError, match="color must be a mapping of names to colours where there are several"):
         plot({"mine": curve, "other": curve}, ax=axes(), color="red")
