@@ -1,13 +1,12 @@
-"""What a result says, as plain data: sections of sentences, tables of typed cells, and pictures.
+"""Documents: what a result says as plain data, in sections of sentences, tables of typed cells and pictures.
 
-A result makes its `Document`, in `Result._document`; a renderer each makes text (`text.py`), an HTML page (`page/`),
-Markdown (`markdown.py`), LaTeX (`latex.py`) and the output of a notebook's cell (`notebook.py`) of it. The document is
-cheap to make: rows, cells and pictures are made when they are rendered, so give generators or functions, not lists.
+A result makes its `Document` in `Result._document`. Renderers turn it into text (`text.py`), an HTML page (`page/`),
+Markdown (`markdown.py`), LaTeX (`latex.py`) and a notebook cell's output (`notebook.py`). A document is cheap to make:
+rows, cells and pictures are made when they are rendered, so pass generators or functions instead of lists.
 
-The parts of a `Section` are in the order of the text. The other renderers have an order of their own: the verdict and
-what may mislead come first, then pictures and tables. `GAP` is an empty line of the text, where something follows.
-What text and pages say in different words, or only one of them says, is `only` for one: `TEXT`, `RICH` (all others) or
-`PAGE`. For example ::
+The parts of a `Section` are in the order of the text. The other renderers use their own order: the verdict and caveats
+come first, then pictures and tables. `GAP` is an empty line of the text if something follows it. A part for some
+renderers only names them in `only`: `TEXT`, `RICH` (all others) or `PAGE`. For example ::
 
     Document(
         "compare", "results.csv",
@@ -38,61 +37,61 @@ from fastevals._text import format_ends, format_number, format_pvalue, printable
 from fastevals.document.picture import Panel
 
 Format = Literal["text", "html", "markdown", "latex", "notebook"]
-Only: TypeAlias = tuple[Format, ...]  # the renderers that a part is for; all if it names none
+Only: TypeAlias = tuple[Format, ...]  # renderers of a part; all if empty
 TEXT: Only = ("text",)
 RICH: Only = ("html", "markdown", "latex", "notebook")
 PAGE: Only = ("html",)
 
 Role = Literal["", "question", "verdict", "caution", "note", "line"]
-Emphasis: TypeAlias = str  # "best" of its column; "shown" to differ; or ""
-Ends = tuple[float, float]  # of an interval
+Emphasis: TypeAlias = str  # "best" in its column, "shown" to differ significantly, or ""
+Ends = tuple[float, float]  # of an interval: low and high
 
 SMALL_VALUE = 0.001  # smaller numbers have three digits on pages
 AXIS = "{axis}"  # in the title of a picture
-BAR = "|"  # the title, and in the text the cells, of a column that separates others; pages leave it out
+BAR = "|"  # the title, and the cells in the text, of a column that separates others; pages leave it out
 
 
 # Cells ----------------------------------------------------------------------------------------------------------------
 
 
 class Cell(NamedTuple):
-    """Words, and how pages show any cell."""
+    """Words; also the form in which pages show any cell."""
 
     value: str
-    exact: str = ""  # all digits of a number, by which a column is sorted
-    notes: tuple[str, ...] = ()  # lines below it: an interval, a p-value
+    exact: str = ""  # all digits of a number: columns are sorted by it
+    notes: tuple[str, ...] = ()  # lines below, such as an interval and a p-value
     emphasis: Emphasis = ""
     numbers: Mapping[str, float] = {}  # of the notes, by the names of their columns in a saved table
 
     def as_text(self) -> str:
-        """Return what is in the text's line."""
+        """Return the cell in the text."""
         return self.value
 
     def on_page(self) -> Cell:
-        """Return what pages show."""
+        """Return the cell on pages."""
         return self
 
 
 class Number(NamedTuple):
-    """A number, with its interval below if it has one."""
+    """A number, with its interval below if there is one."""
 
     value: float
     interval: Ends | None = None
     emphasis: Emphasis = ""
-    written: str = ""  # in the text, where that is not to four decimals
+    written: str = ""  # in the text, if not to four decimals
 
     def as_text(self) -> str:
         """Return the number to four decimals."""
         return self.written or format_number(self.value)
 
     def on_page(self) -> Cell:
-        """Return the number, a small one to three digits, and its interval."""
+        """Return the number, with three digits if it is small, and its interval."""
         exact = "" if math.isnan(self.value) else repr(float(self.value))
         return Cell(_shown(self.value), exact, _ends(self.interval), self.emphasis, ends_by_name(self.interval))
 
 
 class DifferenceCell(NamedTuple):
-    """A difference of two models, with its interval and p; pages mark it where the interval leaves out zero."""
+    """A difference between two models, with interval and p-value; pages mark it if the interval excludes zero."""
 
     value: float
     interval: Ends
@@ -103,7 +102,7 @@ class DifferenceCell(NamedTuple):
         return format_number(self.value)
 
     def on_page(self) -> Cell:
-        """Return the difference with its sign; nothing of one that is undefined."""
+        """Return the difference with its sign; nothing if it is undefined."""
         if math.isnan(self.value):
             return Cell("")
         low, high = self.interval
@@ -125,13 +124,13 @@ class PValue(NamedTuple):
         return format_pvalue(self.value)
 
     def on_page(self) -> Cell:
-        """Return the p-value, with all digits beside it."""
+        """Return the p-value, with all digits as the exact number."""
         exact = "" if math.isnan(self.value) else repr(float(self.value))
         return Cell(self.as_text(), exact, (), self.emphasis)
 
 
 class Count(NamedTuple):
-    """A number of rows, or of their weight."""
+    """A number of rows, or their weight."""
 
     value: float
 
@@ -140,13 +139,13 @@ class Count(NamedTuple):
         return f"{self.value:g}" if isinstance(self.value, float) else str(self.value)
 
     def on_page(self) -> Cell:
-        """Return the number with its thousands apart."""
+        """Return the number with thousands separators."""
         shown = f"{self.value:,}" if float(self.value).is_integer() else f"{self.value:,.6g}"
         return Cell(shown, repr(self.value))
 
 
 class Range(NamedTuple):
-    """From a number to another, in four digits; a dash where that is undefined."""
+    """A range of numbers in four digits; a dash if it is undefined."""
 
     low: float
     high: float
@@ -164,12 +163,12 @@ AnyCell: TypeAlias = "Cell | Number | DifferenceCell | PValue | Count | Range"
 
 
 def _shown(value: float) -> str:
-    """Return a number to four decimals, a small one to three digits."""
+    """Return a number to four decimals, or to three digits if it is small."""
     return f"{value:.3g}" if 0 < abs(value) < SMALL_VALUE else format_number(value)
 
 
 def _ends(interval: Ends | None) -> tuple[str, ...]:
-    """Return what is written of an interval: nothing of one that is undefined."""
+    """Return an interval as text; nothing if it is undefined."""
     if interval is None or math.isnan(interval[0]):
         return ()
     return (" to ".join(format_ends(interval, _shown, SMALL_VALUE)),)
@@ -186,8 +185,8 @@ def ends_by_name(interval: Ends | None) -> dict[str, float]:
 class Sentence(NamedTuple):
     """Words.
 
-    The role is what the verdict answers (a question), a sentence of the verdict, a caution, a note on what is
-    undefined, a line that is not wrapped, or none of these.
+    The role is a question that the verdict answers, a sentence of the verdict, a caution, a note on undefined values,
+    a line that is not wrapped, or none of these.
     """
 
     text: str
@@ -199,36 +198,36 @@ GAP = Sentence("", "line", TEXT)
 
 
 class Row(NamedTuple):
-    """A row of a table: its name, and a cell a column; a `BAR` stands for itself."""
+    """A row of a table: its name and one cell per column, `BAR` in columns that separate others."""
 
     name: str
     cells: Iterable[AnyCell | str]
-    place: int = -1  # of the model that it is of
-    short: str = ""  # its name in the text, where that is another
+    place: int = -1  # of its model; -1 for none
+    short: str = ""  # its name in the text, if different
 
 
 class Table(NamedTuple):
-    """A table, its first column names. One without rows is not shown."""
+    """A table whose first column holds names; without rows it is left out."""
 
-    kind: str  # as a file of it is named
-    title: str  # which the text leaves out
+    kind: str  # names its saved file
+    title: str  # left out of the text
     columns: Sequence[str]
-    rows: Iterable[Row] | Callable[[], Iterable[Row]]  # an iterable that is a generator is rendered once
-    places: Sequence[int] = ()  # of the models that columns are of, from the second column on; -1 of none
+    rows: Iterable[Row] | Callable[[], Iterable[Row]]  # a generator can be rendered once
+    places: Sequence[int] = ()  # of the models of columns, from the second on; -1 for none
     only: Only = ()
-    n_shown: int | None = None  # rows that others than the page have, where that is fewer
-    more: str = ""  # what they say of the rest: "... 3 more pairs"
-    n_rows: int | None = None  # in all, where not all are made
+    n_shown: int | None = None  # rows outside the page, if fewer
+    more: str = ""  # their line on the rest: "... 3 more pairs"
+    n_rows: int | None = None  # in all, if not all are made
     note: str = ""  # after the title: at which thresholds the numbers are
     # In the text:
-    heads: Sequence[str] = ()  # columns, where they are called otherwise
-    ends: tuple[str, str, str] = ("  from", "  to", "  p")  # what stands before the ends of intervals, and before p
-    marked: bool = False  # numbers have a place behind them for the mark of the best
-    starred: bool = False  # a last column has a star in rows with something that is shown
-    aligned: str = ""  # tables that share this name have columns of the same widths
+    heads: Sequence[str] = ()  # columns, if named differently
+    ends: tuple[str, str, str] = ("  from", "  to", "  p")  # names before the ends of intervals and before p
+    marked: bool = False  # whether numbers leave room for the mark of the best
+    starred: bool = False  # whether a last column stars rows with a significant difference
+    aligned: str = ""  # tables with the same name here have columns of equal width
 
     def made(self, n_shown: int | None = None) -> list[Row]:
-        """Return the rows, or the first of them, made now."""
+        """Make and return the rows, or the first of them."""
         return list(islice(self.rows() if callable(self.rows) else self.rows, n_shown))
 
 
@@ -240,7 +239,7 @@ class Caption(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """Pictures by name, each of one panel or of several that belong together; only pages have them."""
+    """Pictures by name, each of one or more panels; only pages have them."""
 
     panels: Callable[[], Iterable[tuple[str, Sequence[Panel]]]]
     captions: Mapping[str, Caption]  # by name
@@ -248,7 +247,7 @@ class Figures(NamedTuple):
 
 
 class Later(NamedTuple):
-    """Parts that take some time, made for the renderers that have them."""
+    """Parts that take time to make, made only for some renderers."""
 
     parts: Callable[[], Iterable[Part]]
     only: Only
@@ -258,16 +257,16 @@ Part: TypeAlias = "Sentence | Table | Figures | Later"
 
 
 class Section(NamedTuple):
-    """A part of a document: all rows, those that share a value of the --by column, or what is said of all values."""
+    """A part of a document: all rows, the rows with one value of --by, or the overview of all values."""
 
     parts: Iterable[Part]
-    heading: str = ""  # which the text leaves out
-    size: str = ""  # how many rows
-    is_block: bool = True  # rows that were measured, so that the page's controls are for it
+    heading: str = ""  # left out of the text
+    size: str = ""  # number of rows
+    is_block: bool = True  # whether the page's controls apply to it
 
 
 class Fact(NamedTuple):
-    """A line on how the numbers were made."""
+    """A line about how the numbers were made."""
 
     name: str
     text: str
@@ -275,16 +274,16 @@ class Fact(NamedTuple):
 
 
 class Document(NamedTuple):
-    """What a result says."""
+    """A result as a document."""
 
-    command: str  # without options; "" of a result that no command gives
+    command: str  # without options; "" if no command gives the result
     title: str
     facts: Iterable[Fact] = ()
     sections: Sequence[Section] = ()
     head: Iterable[Part] = ()  # below the title
-    models: Sequence[str] = ()  # that can be switched on and off on the page
-    numbers: Callable[[], Any] = dict  # the JSON that goes with it
-    points: Callable[[], Mapping[str, Any]] = lambda: {"costs": {}, "blocks": []}  # where the threshold can be
+    models: Sequence[str] = ()  # that the page can hide
+    numbers: Callable[[], Any] = dict  # the result as JSON
+    points: Callable[[], Mapping[str, Any]] = lambda: {"costs": {}, "blocks": []}  # thresholds for the page's controls
 
     def heading(self) -> str:
         """Return the first line."""
@@ -292,7 +291,7 @@ class Document(NamedTuple):
 
 
 def parts_for(form: Format, parts: Iterable[Any]) -> Iterator[Any]:
-    """Yield the parts, or facts, that are for a renderer."""
+    """Yield the parts, or facts, for one renderer."""
     for part in parts:
         if part.only and form not in part.only:
             continue
@@ -302,11 +301,11 @@ def parts_for(form: Format, parts: Iterable[Any]) -> Iterator[Any]:
             yield part
 
 
-# As pages show it -----------------------------------------------------------------------------------------------------
+# For pages ------------------------------------------------------------------------------------------------------------
 
 
 class RichRow(NamedTuple):
-    """A row of a table as pages show it."""
+    """A row of a table on pages."""
 
     name: str
     cells: list[Cell]
@@ -314,7 +313,7 @@ class RichRow(NamedTuple):
 
 
 class RichTable(NamedTuple):
-    """A table whose cells are made, without the bars of the text."""
+    """A table with its cells made, without the bars of the text."""
 
     table: Table
     columns: list[str]
@@ -322,7 +321,7 @@ class RichTable(NamedTuple):
 
 
 def rich(table: Table, n_shown: int | None = None) -> RichTable:
-    """Return a table, or its first rows, as pages show it."""
+    """Return a table, or its first rows, for pages."""
     bars = {k for k, column in enumerate(table.columns[1:]) if column == BAR}
     rows = [
         RichRow(row.name, [_rich(cell) for k, cell in enumerate(row.cells) if k not in bars], row.place)

@@ -1,7 +1,7 @@
 """What a result's rows become: a frame of pandas or polars, an Arrow stream, the cells of a table.
 
-A result says its rows as columns, in `Result._columns`. A column is named as the attribute that it is of, in
-the singular, and holds plain numbers, booleans, times or Python objects: `as_column` sees to that.
+A result gives its rows as columns in `Result._columns`. A column has the name of its attribute, in the singular, and
+holds plain numbers, booleans, times or Python objects, as made by `as_column`.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ NO_LIBRARY = "a frame needs pandas or polars: pip install pandas, or pip install
 NO_LIBRARY_NAMED = "a frame of {0} needs {0}: pip install {0}"
 NO_ARROW = "an Arrow stream needs pyarrow: pip install pyarrow"
 
-# Units of times that polars and Arrow have, for those of NumPy that they have not; others are text.
+# NumPy's units of time, with the nearest unit that polars and Arrow have; other times become text.
 KNOWN = {"ms": "ms", "us": "us", "ns": "ns"}
 UNITS = {
     "M": dict.fromkeys("YMWD", "D") | dict.fromkeys("hms", "ms") | KNOWN,
     "m": dict.fromkeys("WDhms", "ms") | KNOWN,
 }
-INTEGERS_END = 2**63  # of integers
-OF_ONE_TYPE = (str, int, bool, float, datetime, date, timedelta)  # what columns of polars and Arrow can hold
+INTEGERS_END = 2**63  # of 64-bit integers
+OF_ONE_TYPE = (str, int, bool, float, datetime, date, timedelta)  # types that columns of polars and Arrow can hold
 
-OF_SETTINGS = {  # columns of numbers that some settings have no use for
+OF_SETTINGS = {  # columns of numbers that some settings leave empty
     "standard_error", "low", "high", "n_undefined_replicates", "n_positives", "n_negatives", "training", "out_of_bag",
     "resubstitution", "no_information_rate", "relative_overfitting_rate", "error_632", "error_632_plus",
 }  # fmt: skip
@@ -46,7 +46,7 @@ ESTIMATES = ("value", "effect", "auc", "low", "high")
 
 
 def as_frame(columns: Columns, library: Library | None) -> Any:
-    """Return columns as a frame of pandas or polars: by default of the one that is imported, or else installed."""
+    """Return columns as a pandas or polars frame: by default of the library that is imported, or else installed."""
     if library is not None:
         check_choice("library", library, Library)
     else:
@@ -71,7 +71,7 @@ def as_stream(columns: Columns, requested_schema: Any) -> Any:
 
 
 def _library_at_hand() -> Library:
-    """Return the library that is imported, or else one that is installed."""
+    """Return a library that is imported, or else one that is installed."""
     libraries: tuple[Library, ...] = get_args(Library)
     for there in (sys.modules.get, find_spec):
         for name in libraries:
@@ -84,7 +84,7 @@ def _library_at_hand() -> Library:
 
 
 def make_columns(columns: Mapping[str, Any]) -> Columns:
-    """Return columns of arrays or sequences; a single value, or None, is that of all rows."""
+    """Return columns from arrays or sequences; a single value, or None, applies to all rows."""
     arrays = {name: values if _is_many(values) else None for name, values in columns.items()}
     n_rows = max((len(values) for values in arrays.values() if values is not None), default=1)
     return {
@@ -94,7 +94,7 @@ def make_columns(columns: Mapping[str, Any]) -> Columns:
 
 
 def or_nan(numbers: Any) -> Any:
-    """Return numbers, or NaN in place of None: a column without any."""
+    """Return numbers, or NaN for None: a column without values."""
     return math.nan if numbers is None else numbers
 
 
@@ -103,7 +103,7 @@ def _is_many(values: Any) -> bool:
 
 
 def as_column(values: Sequence[Any] | Array) -> Array:
-    """Return a column: of native numbers, booleans or times, or of Python objects."""
+    """Return a column of native numbers, booleans or times, or of Python objects."""
     if isinstance(values, np.ndarray):
         kind = values.dtype.kind
         if kind in "mM":
@@ -127,7 +127,7 @@ def as_column(values: Sequence[Any] | Array) -> Array:
         if all(type(value) is float or abs(value) <= 2**53 for value in numbers):
             return np.array(numbers, dtype=np.float64)
     column = np.empty(len(items), dtype=object)
-    for k, value in enumerate(items):  # at once, values that are sequences would be taken apart
+    for k, value in enumerate(items):  # one by one, since NumPy would split values that are sequences
         column[k] = value
     return column
 
@@ -139,22 +139,22 @@ def _as_python(value: Any) -> Any:
 
 
 def _as_times(values: Array) -> Array:
-    """Return times in a unit that polars and Arrow have, others as text."""
+    """Return times in a unit that polars and Arrow have, or else as text."""
     kind = values.dtype.kind
     unit = UNITS[kind].get(np.datetime_data(values.dtype)[0])
     return as_column(values.astype(str)) if unit is None else values.astype(f"{kind}8[{unit}]", copy=False)
 
 
 def from_rows(rows: Sequence[Mapping[str, Any]]) -> Columns:
-    """Return the columns of rows; what one lacks that another has is NaN there, or None."""
+    """Return the columns of rows; values that a row lacks are NaN or None."""
     names = dict.fromkeys(chain.from_iterable(rows))
     return {name: as_column([row.get(name) for row in rows]) for name in names}
 
 
 def stack(tables: Iterable[tuple[Mapping[str, Any], Columns]]) -> Columns:
-    """Return tables one below another, each with what all its rows have in common: names and values.
+    """Stack tables, each with the names and values that all its rows share.
 
-    What one lacks that another has is NaN there, or None.
+    Columns that a table lacks are NaN or None there.
     """
     named = [(common, table, len(next(iter(table.values())))) for common, table in tables]
     lengths = [n_rows for _, _, n_rows in named]
@@ -168,7 +168,7 @@ def stack(tables: Iterable[tuple[Mapping[str, Any], Columns]]) -> Columns:
 
 
 def _join(parts: Sequence[Array | None], lengths: Sequence[int]) -> Array:
-    """Return a column of parts, of which some may be missing."""
+    """Join the parts of a column; missing parts are None."""
     kinds = {part.dtype.kind for part in parts if part is not None}
     if kinds == {"f"}:
         parts = [np.full(n, math.nan) if part is None else part for part, n in zip(parts, lengths, strict=True)]
@@ -181,12 +181,12 @@ def _join(parts: Sequence[Array | None], lengths: Sequence[int]) -> Array:
 
 
 def says_nothing(column: Array) -> bool:
-    """Return whether a column of objects has none: its type is text, as that of names would be."""
+    """Return whether a column of objects has only None: frames give it the type text."""
     return column.dtype == object and column.size > 0 and all(value is None for value in column)
 
 
 def leave_unused_out(columns: Columns) -> Columns:
-    """Return the columns but for those that the settings have no use for, which frames have all the same."""
+    """Return the columns without those that the settings leave empty; frames keep all."""
     return {
         name: column
         for name, column in columns.items()
@@ -195,7 +195,7 @@ def leave_unused_out(columns: Columns) -> Columns:
 
 
 def spread(**numbers: ArrayLike) -> Columns:
-    """Return a row of numbers, or of arrays of one shape a row for each place, with a column `place` of these."""
+    """Return one row of numbers; for arrays of one shape, one row per place, with a column `place`."""
     arrays = dict(zip(numbers, np.broadcast_arrays(*numbers.values()), strict=True))
     shape = next(iter(arrays.values())).shape
     places: Any = range(shape[0]) if len(shape) == 1 else list(np.ndindex(shape))
@@ -204,7 +204,7 @@ def spread(**numbers: ArrayLike) -> Columns:
 
 
 def _of_one_type(column: Array) -> Any:
-    """Return what polars and Arrow make a column of one type of: text where values are of several."""
+    """Return a column with one type for polars and Arrow: text if values have several types."""
     if column.dtype != object:
         return column
     values = column.tolist()
@@ -226,7 +226,7 @@ def _too_large(values: Iterable[int | None]) -> bool:
 
 
 def format_cells(columns: Columns) -> list[list[str]]:
-    """Return the cells of columns as prints have them: an estimate and its interval with the same decimals."""
+    """Return the cells of columns as text; an estimate and its interval have the same decimals."""
     together = {
         name: column.tolist() for name, column in columns.items() if name in ESTIMATES and column.dtype.kind == "f"
     }

@@ -1,4 +1,4 @@
-r"""Tables of documents as LaTeX: a `tabular` of booktabs each, with a caption and a label."""
+r"""Write the tables of documents as LaTeX: booktabs `tabular`s with captions and labels."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TABLE = r"""\begin{{table}}
 
 
 def write_latex(document: Document) -> str:
-    """Return the tables of a document, which go into any LaTeX document that uses booktabs."""
+    """Return a document's tables for a LaTeX document that uses booktabs."""
     found = [
         (section, table)
         for section in document.sections
@@ -44,7 +44,7 @@ def write_latex(document: Document) -> str:
 
 
 def _table(document: Document, section: Section, table: Table, labels: dict[str, int]) -> str:
-    """Return a table; nothing of one without rows. `labels` says how many there are of a name."""
+    """Return a table, or nothing if it has no rows; `labels` counts the labels used so far."""
     _, columns, rows = rich(table, table.n_shown)
     if not rows:
         return ""
@@ -63,7 +63,7 @@ def _table(document: Document, section: Section, table: Table, labels: dict[str,
 
 
 def _lines(row: RichRow) -> Iterable[str]:
-    """Yield a row's line, and lines below it of intervals and p-values."""
+    """Yield a row's line, then lines with its intervals and p-values."""
     yield " & ".join([_escaped(printable(row.name)), *map(_value, row.cells)]) + r" \\"
     for notes in zip_longest(*(cell.notes for cell in row.cells), fillvalue=""):
         yield " & ".join(["", *(rf"\footnotesize {_escaped(note)}" if note else "" for note in notes)]) + r" \\"
@@ -75,7 +75,7 @@ def _value(cell: Cell) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return words in one line with every special character escaped, and with the minus signs of numbers."""
+    """Return words in one line, with special characters escaped and proper minus signs in numbers."""
     parts = re.split(r"((?<![\w.])-(?=\d))", one_line(text))
     return "".join("$-$" if k % 2 else "".join(map(_letter, part)) for k, part in enumerate(parts))
 

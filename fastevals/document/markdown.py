@@ -1,4 +1,4 @@
-"""Documents as Markdown, for a pull request or a job's summary: verdict, tables, what may mislead, and facts."""
+"""Write documents as Markdown for pull requests and job summaries: verdict, tables, caveats and facts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FACTS = "<details><summary>How this was made</summary>"
 
 
 def write_markdown(document: Document) -> str:
-    """Return a document as GitHub's Markdown, the last line with a line end; it has no pictures."""
+    """Return a document as GitHub's Markdown, ending in a newline and without pictures."""
     parts = [f"## {_escaped(document.heading())}"]
     sections = [(section, list(parts_for("markdown", section.parts))) for section in document.sections]
     several = sum(bool(found) for _, found in sections) > 1
@@ -36,7 +36,7 @@ def write_markdown(document: Document) -> str:
 
 
 def _paragraphs(sentences: Iterable[Sentence]) -> Iterator[str]:
-    """Yield what the verdict says, its first sentence in bold, then other sentences one by one."""
+    """Yield the verdict, its first sentence in bold, then other sentences one by one."""
     yield from (f"_{_escaped(each.text)}_" for each in sentences if each.role == "question")
     verdict = [each.text for each in sentences if each.role == "verdict"]
     if verdict:
@@ -45,13 +45,13 @@ def _paragraphs(sentences: Iterable[Sentence]) -> Iterator[str]:
 
 
 def _cautions(sentences: Iterable[Sentence]) -> list[str]:
-    """Return what may mislead, as a list."""
+    """Return the caveats as a list."""
     cautions = [f"- {_started(each.text)}" for each in sentences if each.role == "caution"]
     return ["\n".join(cautions)] if cautions else []
 
 
 def _table(table: Table) -> Iterator[str]:
-    """Yield a table with its title, and a sentence on the rows that it leaves out."""
+    """Yield a table with its title, and a line on the rows that it leaves out."""
     _, columns, rows = rich(table, table.n_shown)
     if not rows:
         return
@@ -78,11 +78,11 @@ def _cell(cell: Cell) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return words in one line, none of whose characters Markdown or HTML takes for a sign; `_` is one around words."""
+    """Return words in one line, with characters that mean something in Markdown or HTML escaped."""
     text = re.sub(r"([\\|*`\[\]~$])|(?<!\w)_|_(?!\w)", r"\\\g<0>", one_line(text))
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _started(text: str) -> str:
-    """Return words that start a line, which is no heading, list or rule."""
+    """Return words escaped so that they do not start a heading, list or rule."""
     return re.sub(r"^(\d*)([-+#=.)])", r"\1\\\2", _escaped(text))

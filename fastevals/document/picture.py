@@ -1,7 +1,7 @@
-"""What a picture shows: plain data, which matplotlib draws (drawing.py), and pages as SVG.
+"""Pictures as plain data, which matplotlib draws (drawing.py) and pages draw as SVG.
 
-A function ``draw_...`` adds what it has to say to a `Picture`: marks, what the axes mean, and their limits. More models
-may be added to the same picture later; so whatever depends on those before is read from the picture.
+A function ``draw_...`` adds marks, the meaning of the axes and their limits to a `Picture`. Later calls may add more
+models to the same picture, so anything that depends on earlier ones is read from the picture.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ Range = tuple[float, float]
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES: tuple[tuple[float, ...], ...] = ((), (5, 1.5), (6, 1.5, 1.5, 1.5), (1.5, 1.2), (3, 1, 1, 1, 1, 1))  # widths
 GREY = "#767676"
-COLUMNS = 4096  # that a line is thinned to, at least
-BAR_STEP = 0.015  # between bars, on the y axis
-DARKEST, MIDDLE = 0.9, 0.75  # opacity of a square whose share is 1, and the share above which text on it is white
+COLUMNS = 4096  # that a line is thinned to at least
+BAR_STEP = 0.015  # between bars on the y axis
+DARKEST, MIDDLE = 0.9, 0.75  # opacity of a square with a share of 1; larger shares than MIDDLE have white text
 
 
 class Look(NamedTuple):
-    """How a model's marks look: its colour, and the dashes of its line, in its widths; and its place among models."""
+    """The look of a model's marks: colour, dashes in line widths, and place among the models."""
 
     color: Any
     dashes: tuple[float, ...] = ()
-    place: int = -1  # of no model
+    place: int = -1  # -1 for no model
 
     @classmethod
     def of_place(cls, place: int, color: Any = None) -> Look:
@@ -40,7 +40,7 @@ class Look(NamedTuple):
         return cls(COLORS[place % len(COLORS)] if color is None else color, DASHES[place % len(DASHES)], place)
 
 
-# Before an entry of the legend: a line, with a bar or a ring on it; or no line, but an area, a sign, or nothing.
+# The sign of a legend entry: a line, perhaps with a bar or a ring on it; an area, a sign, or nothing.
 Marker = Literal["", "|", "o", "shade", "solid", "dot", "cross", "none"]
 
 # Marks ----------------------------------------------------------------------------------------------------------------
@@ -48,21 +48,21 @@ Marker = Literal["", "|", "o", "shade", "solid", "dot", "cross", "none"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurveLine:
-    """A model's line; without points it is named in the legend alone."""
+    """A model's line; without points it is only named in the legend."""
 
     x: Floats
     y: Floats
     label: str
     look: Look
-    ringed: bool = False  # a mark at each point
-    joined: bool = True  # by a line
+    ringed: bool = False  # whether each point has a marker
+    joined: bool = True  # whether a line joins the points
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ThinLines:
-    """Lines beside a model's."""
+    """Thin lines that go with a model's curve."""
 
-    name: str  # what they are
+    name: str  # their name
     paths: Sequence[Any]  # arrays of shape (n_points, 2)
     look: Look
     width: float  # in points
@@ -71,7 +71,7 @@ class ThinLines:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shade:
-    """What is between two lines; solid where it hides what is below."""
+    """The area between two lines; a solid one hides what is below."""
 
     x: Floats
     low: Floats
@@ -82,7 +82,7 @@ class Shade:
 
 @dataclass(slots=True, eq=False)
 class Reference:
-    """A grey line to compare with; hidden where it depends on the models, and theirs differ."""
+    """A grey line to compare with; hidden if the models need different ones."""
 
     x: Floats
     y: Floats
@@ -93,7 +93,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ring:
-    """A point of a model's curve; filled where it is the chosen one."""
+    """A point on a model's curve; filled if it is the chosen one."""
 
     x: float
     y: float
@@ -103,7 +103,7 @@ class Ring:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bar:
-    """A range of x, at the foot of the picture."""
+    """A range of x at the bottom of the picture."""
 
     low: float
     high: float
@@ -113,7 +113,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outline:
-    """Heights between edges: an outline, which may be filled, and has a gap where a height is NaN."""
+    """Heights between edges as an outline, which may be filled; NaN heights are gaps."""
 
     edges: Floats
     heights: Floats
@@ -124,7 +124,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
-    """A line of the legend without anything on the axes."""
+    """A legend entry without a mark on the axes."""
 
     label: str
     color: Any = GREY
@@ -133,7 +133,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Span:
-    """A value and the interval around it, in a row of its own; without an interval the value alone."""
+    """A value in a row of its own, with its interval if it has one."""
 
     value: float
     low: float
@@ -144,21 +144,21 @@ class Span:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Squares:
-    """Squares about whole numbers, as dark as a share, with lines of text in each, or none.
+    """Squares around whole numbers, as dark as a share, perhaps with lines of text.
 
-    Signs are in the corner of text that is bold then, in the middle where there is none, or no room for it.
+    Signs are in the corner if there is text, which is then bold, otherwise in the middle.
     """
 
     darkness: Floats  # of shape (n_rows, n_columns), from 0 to 1; NaN is blank
     lines: Sequence[Sequence[tuple[str, ...]]]
-    signs: Mapping[Literal["dot", "cross"], NDArray[np.bool_]] = field(default_factory=dict)  # which squares have one
-    scale: AxisScale | None = None  # what darkness means, drawn beside
+    signs: Mapping[Literal["dot", "cross"], NDArray[np.bool_]] = field(default_factory=dict)  # squares by sign
+    scale: AxisScale | None = None  # of darkness, drawn next to the squares
     level: float = math.nan  # darkness that is marked on the scale
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
-    """A rectangle, of an opacity; edged in its colour where it stands for a number."""
+    """A rectangle with an opacity; edged in its colour if it stands for a number."""
 
     x: Range
     y: Range
@@ -169,7 +169,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """The left or the right side of the picture from an x on, tinted, and named above."""
+    """The left or right side of the picture from some x on, tinted and named above."""
 
     x: Range
     name: str
@@ -179,7 +179,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Text:
-    """Words that end or start beside a point, or are centered above it."""
+    """Words next to a point, or centred above it."""
 
     x: float
     y: float
@@ -190,7 +190,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arrow:
-    """A sign at the left or the right edge that points to what is beyond it."""
+    """A sign at the left or right edge that points to a value beyond it."""
 
     x: float
     y: float
@@ -222,7 +222,7 @@ Mark = (
 
 @dataclass(slots=True, eq=False)
 class AxisScale:
-    """What an axis means: its label, ends and scale, and where it has ticks, if not where the renderer likes."""
+    """An axis: its label, ends and scale, and its ticks if the renderer does not choose them."""
 
     label: str = ""
     low: float = math.nan
@@ -230,9 +230,9 @@ class AxisScale:
     kind: Literal["linear", "log", "symlog", "deviate"] = "linear"
     ticks: Sequence[float] | None = None
     tick_labels: Sequence[str] | None = None
-    full_labels: Sequence[str] | None = None  # the whole names, where tick labels are shortened: pages' tooltips
+    full_labels: Sequence[str] | None = None  # whole names if tick labels are shortened: tooltips on pages
     whole: bool = False  # whether ticks are whole numbers
-    linear_to: float = math.nan  # of "symlog": where it becomes logarithmic
+    linear_to: float = math.nan  # for "symlog": where the logarithmic part begins
 
 
 @dataclass(slots=True, eq=False)
@@ -242,27 +242,27 @@ class Picture:
     Parameters
     ----------
     columns : int
-        Columns that lines are thinned to.
+        Number of columns that lines are thinned to.
     metrics : mapping of str to mapping of str to float
-        By model, metrics that are known better than from the points of its curve.
+        Metrics by model that are known more exactly than from the points of its curve.
 
     Attributes
     ----------
     x, y : AxisScale
     marks : list of Mark
     equal : bool
-        Whether a step is as long on both axes.
+        Whether both axes have the same unit length.
     legend : str
-        Where it would cover least, as matplotlib names places; "under" or "over" the axes.
+        Place of the legend, as matplotlib names it; or "under" or "over" the axes.
     keyed : bool
-        Whether pages draw the legend: where marks are no models, which they name themselves.
+        Whether pages draw the legend: if marks are not models, which the page names itself.
     note : str
-        What the marks mean, in words: above the legend's entries, or below a diagram.
+        Explanation of the marks, above the legend's entries or below a diagram.
     diagram : bool
-        Whether there is no frame: the x axis is a line at y = 0, with its ticks and label above it, y counts rows of
-        text, and what is written beside the axes has room there.
+        Whether there is no frame: the x axis is a line at y = 0 with ticks and label above, y counts rows of text, and
+        words next to the axes get room.
     strip : Picture or None
-        A lower picture on the same x, at the foot of the axes, `strip_height` of them high.
+        A lower picture on the same x axis at the bottom of the axes, `strip_height` of their height.
     """
 
     columns: int = COLUMNS
@@ -285,15 +285,15 @@ class Picture:
 
     @property
     def has_curves(self) -> bool:
-        """Whether models were drawn before."""
+        """Whether the picture has models already."""
         return bool(self.curves)
 
     def next_look(self, color: Any = None) -> Look:
-        """Return how the next model's line looks, of a colour if one is given."""
+        """Return the look of the next model's line, in `color` if given."""
         return Look.of_place(len(self.curves), color)
 
     def number(self, model: str | None, metric: str, computed: float) -> float:
-        """Return a model's metric, as it is known, or as it was computed."""
+        """Return a model's metric: the known value, or else the computed one."""
         return computed if model is None else self.metrics.get(model, {}).get(metric, computed)
 
     def add(self, mark: Mark) -> None:
@@ -312,7 +312,7 @@ class Picture:
             self.add(Reference(_floats(x), _floats(y), label, dotted))
 
     def add_shared_reference(self, points: tuple[Any, Any] | None, label: str, *, dotted: bool = False) -> None:
-        """Add a reference that depends on the models; hide it where theirs differ, or an earlier call's does."""
+        """Add a reference that depends on the models; hide it if models or earlier calls need another one."""
         before = self._reference(label)
         x, y = (_floats(each) for each in points or ([], []))
         if before is None:
@@ -324,7 +324,7 @@ class Picture:
         return next((mark for mark in self.marks if isinstance(mark, Reference) and mark.label == label), None)
 
     def add_entry(self, label: str, color: Any = GREY, marker: Marker = "") -> None:
-        """Explain a thin line, a marked one, a shade or a sign in the legend, once."""
+        """Explain a line, shade or sign in the legend, once."""
         if not any(isinstance(mark, Entry) and mark.label == label for mark in self.marks):
             self.add(Entry(label, color, marker))
 
@@ -334,7 +334,7 @@ class Picture:
             self.add(Ring(x, y, look, filled))
 
     def add_bar(self, low: float, high: float, look: Look) -> None:
-        """Add a range of x as a bar below zero, each model's under the last."""
+        """Add a range of x as a bar below zero, under the bars of earlier models."""
         self.add(Bar(low, high, self.foot + BAR_STEP / 2, look))
 
     @property
@@ -353,14 +353,14 @@ def _same(one: Floats, other: Floats) -> bool:
 
 # Scales ---------------------------------------------------------------------------------------------------------------
 
-FARTHEST = 8.0  # standard deviations; a rate of 0 is drawn there, outside the picture
+FARTHEST = 8.0  # standard deviations: the place of a rate of 0, outside the picture
 LINEAR_PART = (
     10 / 9
-)  # decades that a "symlog" axis has for what is linear: there both parts are as steep, as matplotlib
+)  # decades for the linear part of a "symlog" axis: both parts are equally steep there, as in matplotlib
 
 
 def along(scale: AxisScale, values: Any) -> Floats:
-    """Return how far along an axis values are, in a unit of the axis' own."""
+    """Return how far along an axis values are, in the axis' own unit."""
     values = _floats(values)
     with np.errstate(divide="ignore", invalid="ignore"):
         if scale.kind == "deviate":
@@ -374,7 +374,7 @@ def along(scale: AxisScale, values: Any) -> Floats:
 
 
 def widened(scale: AxisScale, values: Floats, room: float) -> Range:
-    """Return the ends of an axis that has room, a share of the range, on each side of values."""
+    """Return the ends of an axis with room on each side of values, as a share of their range."""
     low, high = (float(each) for each in along(scale, np.array([values.min(), values.max()])))
     room = room * (high - low) or room * abs(high) or room
     return _from_along(scale, low - room), _from_along(scale, high + room)
@@ -391,7 +391,7 @@ def _from_along(scale: AxisScale, place: float) -> float:
 
 
 def as_deviate(rate: Any) -> Floats:
-    """Return the normal deviate of a rate, within the farthest."""
+    """Return the normal deviate of a rate, at most the farthest."""
     from scipy.special import ndtri
 
     with np.errstate(invalid="ignore"):
@@ -399,17 +399,17 @@ def as_deviate(rate: Any) -> Floats:
 
 
 def as_rate(deviate: Any) -> Floats:
-    """Return the rate that has a normal deviate."""
+    """Return the rate with a normal deviate."""
     from scipy.special import ndtr
 
     return ndtr(deviate)  # type: ignore[no-any-return]
 
 
 class Panel(NamedTuple):
-    """A picture, beside others that belong to it or alone."""
+    """A picture, alone or next to others that belong to it."""
 
     title: str | None
     picture: Picture
     size: tuple[float, float]  # inches
-    is_wide: bool = False  # so that others are below it, not beside
-    place: int = -1  # of the model that it is of
+    is_wide: bool = False  # whether others are below it instead of next to it
+    place: int = -1  # of its model; -1 for none

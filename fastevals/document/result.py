@@ -1,4 +1,4 @@
-"""What every result with rows can become: frame, text, page, Markdown, LaTeX and JSON, and a file of any of these."""
+"""The forms of every result with rows: frame, text, page, Markdown, LaTeX, JSON, and files of these."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ ROWS_WRITTEN, ROWS_ON_PAGE = 100, 2000
 
 
 class Result:
-    """A result with rows: all that it becomes is made of its columns, and of what it says in a `Document`.
+    """A result with rows; all its forms are made from its columns and its `Document`.
 
-    A class says its rows in `_columns`. One that says more than its rows and its conclusion overrides `_document`, and
-    one that a program reads has a `to_dict`.
+    A class gives its rows in `_columns`. It overrides `_document` to say more than rows and a conclusion, and has a
+    `to_dict` if programs read it.
     """
 
     __slots__ = ()
 
     def _columns(self) -> Columns:
-        """Return the rows: one a thing, each column what is known of it."""
+        """Return the rows as columns, one row per thing."""
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as strict JSON: NaN is None, what is infinite "Infinity"."""
+        """Return the result as strict JSON: NaN is None, infinity is "Infinity"."""
         raise NotImplementedError
 
     def _shown_columns(self) -> Columns:
-        """Return what is read instead: the columns with something in them, or others that are easier to read."""
+        """Return the columns to read: those with values, or others that are easier to read."""
         return frames.leave_unused_out(self._columns())
 
     def _title(self) -> str:
-        """Return what stands above the rows."""
+        """Return the title above the rows."""
         return repr(self).partition("\n")[0]
 
     def _document(self) -> Document:
-        """Return what text, page, Markdown and LaTeX say: the title, the rows and the conclusion."""
+        """Return the document for text, page, Markdown and LaTeX: title, rows and conclusion."""
         columns = self._shown_columns()
         conclusion = getattr(self, "conclusion", "")  # of tests
         n_rows = len(next(iter(columns.values()), ()))
@@ -79,26 +79,25 @@ class Result:
         Parameters
         ----------
         library : {"pandas", "polars"}, optional
-            Whose. By default the one that the program has imported, or else that is installed; pandas of both.
+            Library of the frame. By default the one that is imported, or else the one installed; pandas if both are.
 
         Returns
         -------
         pandas.DataFrame or polars.DataFrame
-            One row a thing (a metric, a model, a group, a point), one column for each thing known of it, named as the
-            attribute, in the singular. NaN stays NaN. Values of several types, such as the names 1 and "b", are objects
-            in pandas and text in polars, whose columns have one type.
+            One row per metric, model, group or point. Columns are named as the attributes, in the singular. NaN stays
+            NaN. Values of several types, such as the names 1 and "b", are objects in pandas and text in polars.
 
         Raises
         ------
         ValueError
             If `library` is neither.
         ImportError
-            If it, or both, are not installed.
+            If the library is not installed, or neither is.
 
         Notes
         -----
-        Other libraries take the rows by Arrow's C interface, with pyarrow: ``pyarrow.table(result)``, or a result in a
-        query of DuckDB's.
+        Other libraries read the rows through Arrow's C interface, with pyarrow: ``pyarrow.table(result)``, or a result
+        in a DuckDB query.
 
         Examples
         --------
@@ -124,54 +123,54 @@ class Result:
     # Documents --------------------------------------------------------------------------------------------------------
 
     def to_text(self) -> str:
-        """Return the result as text to read, the last line with a line end."""
+        """Return the result as text, ending in a newline."""
         return write_text(self._document())
 
     def to_html(self, *, command: str | None = None) -> str:
-        """Return the result as a page: one file of HTML that needs nothing else (and Jinja2 to be made).
+        """Return the result as a page: one self-contained HTML file (needs Jinja2).
 
         Parameters
         ----------
         command : str, optional
-            What made it, for those who read it.
+            Command to show on the page as its origin.
 
         Raises
         ------
         ImportError
-            Without Jinja2.
+            If Jinja2 is not installed.
         """
         from fastevals.document.page.page import write_page
 
         return write_page(self._document(), command)
 
     def to_markdown(self) -> str:
-        """Return the result as GitHub's Markdown: what it comes to, its tables with the best in bold, and cautions."""
+        """Return the result as GitHub's Markdown: verdict, tables with the best in bold, and caveats."""
         from fastevals.document.markdown import write_markdown
 
         return write_markdown(self._document())
 
     def to_latex(self) -> str:
-        r"""Return the result's tables as LaTeX, for a document that has ``\usepackage{booktabs}``."""
+        r"""Return the result's tables as LaTeX, for a document with ``\usepackage{booktabs}``."""
         from fastevals.document.latex import write_latex
 
         return write_latex(self._document())
 
     def to_json(self) -> str:
-        """Return the result's dict as strict JSON, as a command prints it with --format json."""
+        """Return the result's dict as strict JSON, as commands print it with --format json."""
         return json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n"
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the result to a file, whole or not at all; the end of its name says what is written.
+        """Write the result to a file, whole or not at all, in the form that its suffix names.
 
         Parameters
         ----------
         path : str or path
-            Ends with .html (a page), .md (Markdown), .json, .tex (LaTeX tables) or .txt (text).
+            File name ending in .html (a page), .md (Markdown), .json, .tex (LaTeX tables) or .txt (text).
 
         Raises
         ------
         ValueError
-            If it is no name, or has another end.
+            If it is not a file name, or has another suffix.
         OSError
             If the file can't be written; the error names it.
         """

@@ -26,7 +26,7 @@ from fastevals.document.document import (
     parts_for,
 )
 
-FACT_CHARACTERS = 11  # before what is said
+FACT_CHARACTERS = 11  # before the text of a fact
 NAME_SHARE = 0.4  # of the width, at most for the names of a table that is split
 # Before the first line, and before others.
 MARKS = {"caution": ("! : ", "    "), "note": ("- : ", "    "), "question": ("? ", "  ")}
@@ -130,14 +130,14 @@ def _split_lines(rows: list[list[str]], widths: list[int], parts: list[list[int]
 
 
 def text_rows(table: Table, rows: Iterable[Row]) -> list[list[str]]:
-    """Return the cells of a table's lines, the first line its heads; nothing of a table without rows."""
+    """Return the cells of a table's lines, heads first; nothing for a table without rows."""
     heads = [*(table.heads or table.columns), *([""] if table.starred else [])]
     lines = [line for row in rows for line in _row_lines(table, row)]
     return [heads, *lines] if lines else []
 
 
 def _row_lines(table: Table, row: Row) -> list[list[str]]:
-    """Return a row's line, then one for each end of its intervals, and one for p."""
+    """Return a row's line, then a line for each end of its intervals and for p."""
     cells = list(row.cells)
     first = [_first_line(cell, table.marked) for cell in cells]
     if table.starred:
@@ -173,5 +173,5 @@ def _pvalue(cell: AnyCell | str) -> str:
 
 
 def _below(cell: AnyCell | str) -> str:
-    """Return what stands in further lines of a column without numbers: the bar, or nothing."""
+    """Return the cell in further lines of a column without numbers: the bar, or nothing."""
     return BAR if cell == BAR else ""

@@ -1,4 +1,4 @@
-"""Where the axes of a picture are on a page, and their ticks."""
+"""Place the axes of a picture on a page, with their ticks."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from fastevals.document.picture import AxisScale, Picture, Side, Squares, Text, 
 
 Floats = NDArray[np.float64]
 
-SIDE, HIGH = 340, 235  # pixels: of the axes, both or the x axis; the y axis where it may be shorter
+SIDE, HIGH = 340, 235  # pixels: width of the axes; height where it may be less
 LEFT, RIGHT, TOP, BOTTOM = 60, 12, 10, 46  # around them
-ROW, TEXT_ROW = 26, 17  # pixels of a row of names, and of one in a diagram
-NAMES, TURNED = 170, 120  # pixels, at most, for names left of the axes, and for those that are turned below them
-NAMED = 18  # pixels above the axes for the names of sides
-BOLD = 1.12  # times as wide as other words
-GAP = 5  # pixels, between a point and words beside it
-NARROWEST = 200  # pixels of a diagram's axis, at least
-SQUARE, SMALLEST_TEXT, LARGEST_TEXT = 11, 7.0, 16.0  # pixels: of a square at least, and of text that it may have
-EDGE = 8  # pixels, between words and the edge of the picture
-TICKS, MORE = 6, 1.6  # of an axis, about; and times that many of whole numbers
+ROW, TEXT_ROW = 26, 17  # pixels: of a row with a name, of a row in a diagram
+NAMES, TURNED = 170, 120  # pixels at most: for names left of the axes, for turned names below
+NAMED = 18  # pixels above the axes for names of sides
+BOLD = 1.12  # relative width of bold words
+GAP = 5  # pixels between a point and the words next to it
+NARROWEST = 200  # pixels: least width of a diagram's axis
+SQUARE, SMALLEST_TEXT, LARGEST_TEXT = 11, 7.0, 16.0  # pixels: least size of a square; sizes of text in squares
+EDGE = 8  # pixels between words and the picture's edge
+TICKS, MORE = 6, 1.6  # ticks of an axis, about; times as many if whole numbers
 
 
 class Canvas:
-    """Where the axes are, and how values become pixels.
+    """The place of the axes, and the map from values to pixels.
 
     Parameters
     ----------
     picture : Picture
     across : float
-        Width of the axes in pixels; those with names of rows have room for them besides, many squares are wider, and
-        diagrams have their names within the width of other pictures, while there is room.
+        Width of the axes in pixels. Names of rows get extra room, and many squares are wider. Diagrams keep their names
+        within the usual width if they fit.
     """
 
     def __init__(self, picture: Picture, across: float = SIDE) -> None:
@@ -52,7 +52,7 @@ class Canvas:
         if picture.diagram:
             self.left = self.right = float(EDGE)
         names = [mark.words for mark in picture.marks if isinstance(mark, Text) and mark.align != "center"]
-        self.words = dict(zip(names, cut_names(names, NAMES), strict=True))  # that fit beside the axes
+        self.words = dict(zip(names, cut_names(names, NAMES), strict=True))  # words cut to fit next to the axes
         for text in picture.marks:
             if isinstance(text, Text) and text.align != "center":
                 room = min(width(text.words, BOLD * SIZE if text.bold else SIZE), NAMES) + GAP + EDGE
@@ -66,7 +66,7 @@ class Canvas:
             self.height = TEXT_ROW * (picture.y.high - picture.y.low)
         self.row_size = SIZE if self.squares is None else min(SIZE, 0.85 * self.height / max(rows, 1))
         self.strip = picture.strip_height * self.height
-        self.name_size, self.turned = SIZE, 0.0  # of names below the axes; pixels for those that are turned
+        self.name_size, self.turned = SIZE, 0.0  # of names below the axes; pixels for turned names
         if below:
             step = self.width / len(below)
             self.name_size = SIZE if self.squares is None else min(SIZE, 0.85 * step)
@@ -84,25 +84,25 @@ class Canvas:
         return self.top + self.height * (1 - position(self.picture.y, values))
 
     def inside(self, x: float, words: str, size: float = SIZE) -> float:
-        """Return where the middle of words may be, as near x as they are in the picture."""
+        """Return the middle for words, as near to x as keeps them in the picture."""
         half = width(words, size) / 2 + 2
         return min(max(x, half), max(self.total[0] - half, half))
 
 
 def names_of(scale: AxisScale) -> list[str] | None:
-    """Return the names along an axis, if it has some instead of numbers."""
+    """Return the names along an axis; None if it has numbers."""
     return None if scale.tick_labels is None or scale.kind != "linear" else list(scale.tick_labels)
 
 
 def position(scale: AxisScale, values: Any) -> Floats:
-    """Return where values are on an axis: 0 at its low end, 1 at its high one."""
+    """Return the places of values on an axis: 0 at its low end, 1 at its high end."""
     low, high = (float(along(scale, end)) for end in (scale.low, scale.high))
     with np.errstate(invalid="ignore"):
         return (along(scale, values) - low) / (high - low)
 
 
 def ticks_of(scale: AxisScale, wanted: int) -> list[tuple[float, str]]:
-    """Return the ticks of an axis that are inside it, with their labels."""
+    """Return the ticks within an axis, with their labels."""
     low, high = sorted((scale.low, scale.high))
     if scale.ticks is not None:
         labels = [f"{tick:g}" for tick in scale.ticks] if scale.tick_labels is None else scale.tick_labels
@@ -118,14 +118,14 @@ def ticks_of(scale: AxisScale, wanted: int) -> list[tuple[float, str]]:
 
 
 def _decades(low: float, high: float, wanted: int) -> list[tuple[float, str]]:
-    """Return the powers of ten between two numbers, or some of many."""
+    """Return powers of ten between two numbers, thinned out if many."""
     powers = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
     powers = powers[:: math.ceil(len(powers) / max(2 * wanted, 2)) or 1]
     return [(10.0**k, f"1e{k}" if abs(k) > 4 else f"{10.0**k:g}") for k in powers]
 
 
 def _step(least: float, *, whole: bool) -> float:
-    """Return the least of 1, 2, 2.5 and 5 times a power of ten that is no less; without 2.5 where it is to be whole."""
+    """Return the smallest step of at least `least`: 1, 2, 2.5 or 5 times a power of ten, without 2.5 if `whole`."""
     least = max(least, 1.0) if whole else least
     power = 10.0 ** math.floor(math.log10(least)) if least > 0 else 1.0
     steps = (1, 2, 5, 10) if whole else (1, 2, 2.5, 5, 10)

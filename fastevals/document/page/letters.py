@@ -1,4 +1,4 @@
-"""How wide words are in pictures of pages, about; and how they are cut or broken where there is no room for them."""
+"""Estimate the width of words in pictures on pages, and cut or wrap them to fit."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from html import escape
 
 from fastevals._text import shorten_name, shorten_names
 
-SIZE = 12.0  # pixels, of letters
-LEAST_CHARACTERS = 5  # characters that are left of a name
+SIZE = 12.0  # pixels: font size
+LEAST_CHARACTERS = 5  # characters that cutting leaves at least
 
 
 @cache
 def _letter_width(letter: str) -> float:
-    """Return the width of a character in its size: of a broad font, for pages are seen in any."""
+    """Return a character's width relative to the font size, in a wide font to be safe."""
     if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
         return 0.0
     if unicodedata.east_asian_width(letter) in "WF" or unicodedata.category(letter) == "So":
@@ -26,12 +26,12 @@ def _letter_width(letter: str) -> float:
 
 
 def width(words: str, size: float = SIZE) -> float:
-    """Return the width of words in pixels, about."""
+    """Return the approximate width of words in pixels."""
     return size * sum(map(_letter_width, words))
 
 
 def cut(words: str, room: float, size: float = SIZE) -> str:
-    """Return words without their middle where they are wider than the room in pixels."""
+    """Return words, without their middle if they are wider than the room in pixels."""
     short = words
     while width(short, size) > room and len(short) > LEAST_CHARACTERS:
         short = shorten_name(words, len(short) - 1)
@@ -47,13 +47,13 @@ def cut_names(names: Sequence[str], room: float, size: float = SIZE) -> list[str
 
 
 def titled(words: str, room: float, size: float = SIZE, full: str = "") -> str:
-    """Return the content of a text element: the words, cut if need be, and in a title all that is cut of `full`."""
+    """Return the content of a text element: words cut to the room, with a title of the full words if any are cut."""
     short, full = cut(words, room, size), full or words
     return escape(short) + ("" if short == full else f"<title>{escape(full)}</title>")
 
 
 def wrapped(words: str, room: float, size: float = SIZE) -> list[str]:
-    """Return words as lines that are no wider than the room in pixels."""
+    """Return words as lines no wider than the room in pixels."""
     lines: list[str] = []
     for part in words.split("\n"):
         line = ""

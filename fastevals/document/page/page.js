@@ -6,7 +6,7 @@
   const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
   document.documentElement.classList.add("js");
 
-  // Each model's thresholds, and its counts at them; row 0 is where nothing is predicted positive.
+  // Each model's thresholds and its counts there; row 0 predicts no row positive.
   const points = read("points");
   const sums = (steps) => {
     let sum = 0;
@@ -20,7 +20,7 @@
   };
   const blocks = points.blocks.map((block) => ({ share: block.share, models: block.models.map(asModel) }));
 
-  // Rows by what is asked of them -------------------------------------------------------------------------------------
+  // Rows by the condition they meet -----------------------------------------------------------------------------------
   const ROUNDING = 8 * Number.EPSILON;
   const divide = (a, b) => (b ? a / b : NaN);
   const costAt = (m, row, costs) => {
@@ -29,7 +29,7 @@
     if (!costs.hasPrior) return costs.fn * divide(fn, m.P + m.N) + costs.fp * divide(fp, m.P + m.N);
     return costs.prior * costs.fn * divide(fn, m.P) + (1 - costs.prior) * costs.fp * divide(fp, m.N);
   };
-  const lastRow = (m, holds) => { // of those where a condition holds: all up to some row, and row 0
+  const lastRow = (m, holds) => { // that meets a condition, which holds up to some row
     let low = 0;
     let high = m.thresholds.length;
     while (high - low > 1) {
@@ -39,11 +39,11 @@
     }
     return low;
   };
-  const firstWithRecall = (m, row) => { // further down there are only more false positives
+  const firstWithRecall = (m, row) => { // later rows only have more false positives
     while (row > 0 && m.tp[row - 1] === m.tp[row]) row--;
     return row;
   };
-  const rowBy = { // rates are compared as they are shown: 7 of 100 have a recall of 0.07, though 0.07 * 100 > 7
+  const rowBy = { // rates are compared after division: 7 of 100 is a recall of 0.07, although 0.07 * 100 > 7
     chosen: (m) => m.chosen.row,
     score: (m, value) => lastRow(m, (row) => m.thresholds[row] >= value),
     share: (m, value) => lastRow(m, (row) => (m.tp[row] + m.fp[row]) / (m.P + m.N) <= value),
@@ -57,7 +57,7 @@
       return firstWithRecall(m, row);
     },
     fpr: (m, value) => firstWithRecall(m, lastRow(m, (row) => !(m.fp[row] / m.N > value))),
-    cost: (m, value, costs) => { // of rows that differ by rounding alone the highest threshold, as in the report
+    cost: (m, value, costs) => { // among rows that differ only by rounding the highest threshold, as in the report
       const all = m.thresholds.map((_, row) => costAt(m, row, costs));
       const enough = all.reduce((least, cost) => Math.min(least, cost)) * (1 + ROUNDING);
       return Math.max(all.findIndex((cost) => cost <= enough), 0);
@@ -65,7 +65,7 @@
   };
 
   // Numbers at a row --------------------------------------------------------------------------------------------------
-  // Cost curves are over PC(+), the share of costs that positives have: a row's normalised cost is a line there.
+  // Cost curves are over PC(+), the positives' share of costs, in which a row's normalised cost is linear.
   const probabilityCost = (prior, costs) =>
     prior <= 0 || prior >= 1 ? Math.round(prior) : divide(prior * costs.fn, prior * costs.fn + (1 - prior) * costs.fp);
   const priorAt = (x, costs) =>
@@ -98,30 +98,30 @@
       cost: costAt(m, row, costs),
     };
   };
-  const bestPriors = (m, best, costs) => { // for which a row is no dearer than any other; null where there are none
+  const bestPriors = (m, best, costs) => { // for which no other row is cheaper; null if there are none
     const fpr = m.fp[best] / m.N;
     const fnr = 1 - m.tp[best] / m.P;
     let low = 0;
     let high = 1;
     for (let row = 0; row < m.thresholds.length; row++) {
-      const more = m.fp[row] / m.N - fpr; // this row's cost less that of the best is more + slope * x
+      const more = m.fp[row] / m.N - fpr; // this row's cost minus the best row's is more + slope * x
       const slope = 1 - m.tp[row] / m.P - fnr - more;
       if (slope > 0) low = Math.max(low, -more / slope);
       else if (slope < 0) high = Math.min(high, -more / slope);
       else if (more < 0) return null;
     }
-    // Where one kind of error is free, all priors between 0 and 1 are at the other's end of PC(+).
+    // If one kind of error is free, all priors between 0 and 1 are at the other's end of PC(+).
     return low <= high ? [costs.fp ? priorAt(low, costs) : 0, costs.fn ? priorAt(high, costs) : 1] : null;
   };
   const isSame = (costs, others) => ["fp", "fn", "prior"].every((key) => costs?.[key] === others[key]);
-  const leastCost = (m, costs) => { // the row, and the priors for which it is best: kept until the costs change
+  const leastCost = (m, costs) => { // the row and the priors for which it is best, cached until the costs change
     if (!isSame(m.least?.costs, costs)) {
       const row = rowBy.cost(m, 0, costs);
       m.least = { costs, row, priors: bestPriors(m, row, costs) };
     }
     return m.least;
   };
-  const hullRows = (m) => { // one of these has the least cost, whatever the costs are
+  const hullRows = (m) => { // one of these has the least cost for any costs
     const kept = [];
     for (let row = 0; row < m.thresholds.length; row++) {
       while (kept.length > 1) {
@@ -142,13 +142,13 @@
     const value = m.thresholds[row];
     if (value === Infinity) return points.none;
     if (row === m.chosen.row) return m.chosen.text;
-    let digits = m.isWhole ? 6 : 17; // of few thresholds of many each has as few as it can
+    let digits = m.isWhole ? 6 : 17; // if thresholds are thinned out, each has as few digits as possible
     while (digits < 17 && rowBy.score(m, +value.toPrecision(digits)) !== row) digits++;
     return String(+value.toPrecision(digits));
   };
   const rangeText = (range) => (range ? range.map((end) => +end.toPrecision(4)).join(" to ") : "-");
 
-  // Where a value is in a picture -------------------------------------------------------------------------------------
+  // Places of values in a picture ------------------------------------------------------------------------------------
   const polynomial = (coefficients, x) => coefficients.reduce((sum, each) => sum * x + each, 0);
   const deviate = (p) => { // Acklam's rational approximation, to 1e-9
     if (p <= 0) return -8;
@@ -193,9 +193,9 @@
   });
   const places = new Map(Object.entries(points.places ?? {})); // names of the numbers along the axes of curves
 
-  // What moves in a picture -------------------------------------------------------------------------------------------
+  // Moving marks in a picture ----------------------------------------------------------------------------------------
   const isInside = (x, low, size) => x >= low - 0.01 && x <= low + size + 0.01;
-  const added = (parent, tag, kind, place) => { // a model's mark that the picture was drawn without
+  const added = (parent, tag, kind, place) => { // a model's mark that is not in the picture yet
     const mark = document.createElementNS("http://www.w3.org/2000/svg", tag);
     mark.setAttribute("class", `${kind} m${place} c${place % 7}`);
     mark.dataset.model = place;
@@ -222,7 +222,7 @@
     if (!picture.lines.has(place)) picture.lines.set(place, added(picture.live, "path", "thin threshold", place));
     setUpright(picture.lines.get(place), picture, value);
   };
-  const nameAgain = (picture, threshold) => { // "... at 0.5" is above the picture, and read out
+  const nameAgain = (picture, threshold) => { // "... at 0.5" in the title and for screen readers
     const name = picture.name.slice(0, picture.name.lastIndexOf(" at ")) + ` at ${threshold}`;
     picture.title.textContent = name;
     picture.svg.setAttribute("aria-label", name);
@@ -241,7 +241,7 @@
       square.setAttribute("fill-opacity", (0.9 * shares.flat()[k]).toFixed(3));
     });
   };
-  const overPriors = (picture, costs, cost) => { // a line through what is defined of a cost over PC(+)
+  const overPriors = (picture, costs, cost) => { // a line through the defined values of a cost over PC(+)
     let d = "";
     for (let k = 0; k <= 200; k++) {
       const x = picture.x(k / 200);
@@ -250,7 +250,7 @@
     }
     return d;
   };
-  const bendCurves = (picture, block, costs) => { // those over the prior, unlike those over PC(+), depend on costs
+  const bendCurves = (picture, block, costs) => { // curves over the prior depend on costs, those over PC(+) do not
     if (isSame(picture.costs, costs)) return;
     picture.costs = costs;
     block.models.forEach((m, place) => {
@@ -265,7 +265,7 @@
   };
   const movePicture = (picture, block, found, costs) => {
     const { kind } = picture;
-    const own = found[picture.place]; // of the model that the picture is of
+    const own = found[picture.place]; // the picture's own model
     const along = places.get(kind) ?? [];
     found.forEach((n, place) => {
       const point = along.map((name) => n?.[name] ?? NaN);
@@ -277,7 +277,7 @@
     if (kind === "scores" && own) picture.references.forEach((line) => setUpright(line, picture, own.threshold));
   };
 
-  // State: in the controls, and in the address ------------------------------------------------------------------------
+  // State, in the controls and in the address ------------------------------------------------------------------------
   const start = () => {
     const { cost_fp: fp = 1, cost_fn: fn = 1, prior = null } = points.costs;
     return { by: "chosen", at: null, fp, fn, prior, off: [] };
@@ -305,7 +305,7 @@
   const isScore = (value) => Math.abs(value) < Number.MAX_VALUE; // a summary's last threshold is below all scores
   const scores = models.flatMap((m) => [m.thresholds.find(isScore), m.thresholds.findLast(isScore)]).filter(isScore);
   const range = () => (state.by === "score" ? [Math.min(...scores), Math.max(...scores)] : [0, 1]);
-  const between = (share) => { // with the digits that tell the slider's steps from each other
+  const between = (share) => { // with enough digits to distinguish the slider's steps
     const [low, high] = range();
     const digits = 6 + Math.log10(Math.max(Math.abs(low), Math.abs(high)) / (high - low));
     return clamp(+(low * (1 - share) + high * share).toPrecision(clamp(Math.ceil(digits) || 6, 6, 17)), low, high);

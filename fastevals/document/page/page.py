@@ -1,4 +1,4 @@
-"""What a page shows, as plain data, and how it becomes one file of HTML."""
+"""Write documents as pages: one self-contained HTML file each."""
 
 from __future__ import annotations
 
@@ -31,41 +31,41 @@ from fastevals.document.picture import COLORS, DASHES, Panel
 
 NO_JINJA = "pages need Jinja2: pip install jinja2"
 FOLDER = Path(__file__).parent
-RIGHT_TO_LEFT = r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]+"  # words
-MOST_UNSORTED = 10  # rows: a table of more can be sorted and searched
+RIGHT_TO_LEFT = r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]+"  # words in right-to-left scripts
+MOST_UNSORTED = 10  # rows: longer tables can be sorted and searched
 
 
 class Figure(NamedTuple):
-    """A picture on a page, with what stands above it."""
+    """A picture on a page, with its title and caption."""
 
     kind: str
     title: str
     caption: str
     svg: str
-    place: int  # of the model that it is of, or -1
+    place: int  # of its model, or -1
 
 
 class Article(NamedTuple):
-    """A section as a page shows it: what it comes to in words, then pictures and tables."""
+    """A section on a page: verdict and caveats, then pictures and tables."""
 
     heading: str
-    size: str  # how many rows
-    question: str  # what the verdict answers
-    verdict: Sequence[str]  # sentences, the first on top of all
+    size: str  # number of rows
+    question: str  # that the verdict answers
+    verdict: Sequence[str]  # sentences; the first is the headline
     cautions: Sequence[str]
     figures: Sequence[Figure]
     tables: Sequence[RichTable]
-    live: RichTable | None  # numbers that move with the threshold; each cell's `exact` is its name
-    block: int | None  # the place of a block
+    live: RichTable | None  # numbers that follow the threshold; each cell's `exact` is its name
+    block: int | None  # its place among the blocks; None if it is not one
 
 
 def write_page(document: Document, typed: str | None = None) -> str:
-    """Return a document as HTML that needs nothing else, with the command that made it.
+    """Return a document as self-contained HTML, with the command that made it.
 
     Raises
     ------
     ImportError
-        Without Jinja2.
+        If Jinja2 is not installed.
     """
     articles: list[Article] = []
     for section in document.sections:
@@ -80,7 +80,7 @@ def write_page(document: Document, typed: str | None = None) -> str:
         facts=[fact for fact in parts_for("html", document.facts) if fact.text],
         articles=articles,
         only_block=articles[blocks[0]] if len(blocks) == 1 else None,
-        controlled=blocks[0] if blocks else len(articles) - 1,  # the article that the controls are of
+        controlled=blocks[0] if blocks else len(articles) - 1,  # the article that the controls precede
         has_points=bool(points["blocks"]),
         typed=typed,
         version=__version__,
@@ -96,7 +96,7 @@ def write_page(document: Document, typed: str | None = None) -> str:
 
 
 def _article(section: Section, parts: Iterable[Part], block: int | None) -> Article:
-    """Return what the page shows of a section: its parts by what they are; a verdict has other sentences, too."""
+    """Return a section as an article; sentences without a role join the verdict."""
     said: dict[Role, list[str]] = {"question": [], "verdict": [], "caution": []}
     tables: list[RichTable] = []
     drawn: list[Figure] = []
@@ -131,7 +131,7 @@ def _template() -> Any:
 
 
 def isolated(sentence: str) -> str:
-    """Return a sentence with words that are read from right to left in isolates, so that what follows stays there."""
+    """Return a sentence with right-to-left words in Unicode isolates, so that the rest keeps its order."""
     return re.sub(rf"{RIGHT_TO_LEFT}(?:\s+{RIGHT_TO_LEFT})*", "\u2068\\g<0>\u2069", sentence)
 
 
@@ -141,7 +141,7 @@ def _listed(numbers: Mapping[str, float]) -> str:
 
 
 def _embedded(value: Any) -> str:
-    """Return JSON that may stand in a script element: no text in it ends that."""
+    """Return JSON that is safe within a script element."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -152,7 +152,7 @@ def _embedded(value: Any) -> str:
 def figures(
     panels: Iterable[tuple[str, Sequence[Panel]]], prefix: str, captions: Mapping[str, Caption]
 ) -> Iterator[Figure]:
-    """Yield a figure for each panel of pictures by name; `prefix` is that of no other block."""
+    """Yield a figure for each panel of pictures by name; `prefix` is unique to the block."""
     for kind, several in panels:
         title, caption = captions[kind]
         for k, panel in enumerate(several):

@@ -1,4 +1,4 @@
-"""Paths of pictures of pages: as short as they can be, with no point off by a pixel's tenth."""
+"""Write SVG paths for pages: short, with no point off by more than a tenth of a pixel."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-UNITS_PER_PIXEL = 10  # a path's numbers are whole, of a tenth of a pixel
-TOLERANCE = 0.08  # pixels that a path may be off
+UNITS_PER_PIXEL = 10  # a path's numbers are in tenths of a pixel
+TOLERANCE = 0.08  # pixels: largest error of a path
 
 
 def path(x: Floats, y: Floats) -> str:
-    """Return a polyline through points in pixels, those left out that are on it."""
+    """Return a polyline through points in pixels, without points that lie on it anyway."""
     points = np.stack([np.clip(x, -1e4, 1e4), np.clip(y, -1e4, 1e4)], axis=1)
     points = points[np.isfinite(points).all(axis=1)]
     if not len(points):
@@ -28,7 +28,7 @@ def path(x: Floats, y: Floats) -> str:
 
 
 def _steps(steps: Iterable[Sequence[int]]) -> str:
-    """Return steps in tenths of a pixel as a path writes them."""
+    """Return steps in tenths of a pixel as path commands."""
     parts, before = [], ""
     for x, y in steps:
         command, numbers = ("h", [x]) if not y else ("v", [y]) if not x else ("l", [x, y])
@@ -47,7 +47,7 @@ def _number(tenths: int) -> str:
 
 
 def simplified(points: Floats, tolerance: float = TOLERANCE) -> NDArray[np.intp]:
-    """Return the points of a polyline that are kept: none other is farther from the line through these."""
+    """Return the rows of points to keep: all others are within the tolerance of the line through these."""
     kept = np.zeros(len(points), dtype=bool)
     kept[[0, -1]] = True
 
@@ -63,16 +63,16 @@ def simplified(points: Floats, tolerance: float = TOLERANCE) -> NDArray[np.intp]
 def kept_within(
     kept: NDArray[np.bool_], distance: Callable[[Rows, Rows, Rows], NDArray[np.float64]], tolerance: float
 ) -> Rows:
-    """Keep more rows until none of the others is far from what is drawn between those on both sides of it.
+    """Keep more rows until all others are near the line drawn between their kept neighbours.
 
     Parameters
     ----------
     kept : ndarray of bool of shape (n_rows,)
-        Rows that are kept in any case, the first and the last among them; it is changed.
+        Rows to keep in any case, including the first and the last; changed in place.
     distance : callable
-        Gives how far each of some rows is from what is drawn between two others: ``distance(rows, before, after)``.
+        Distance of rows from the line drawn between two others: ``distance(rows, before, after)``.
     tolerance : float
-        The largest distance that is left.
+        Largest distance allowed.
     """
     while True:
         ends = np.flatnonzero(kept)

@@ -1,4 +1,4 @@
-"""How a `Picture` is drawn as SVG: small, coloured by the page's style sheet, and readable without it."""
+"""Draw a `Picture` as compact SVG, coloured by the page's style sheet and readable without it."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ from fastevals.document.picture import (
 
 Floats = NDArray[np.float64]
 
-LINE, STRIP_PIXELS = 18, 12  # pixels: of a line of the legend, of the scale of squares
-SHADES = 24  # of the scale of squares
-PAIR_SIZE = 10.5  # pixels: of names in two lines
-OUTSIDE = (Ring, Squares, Text, Arrow)  # marks that are not cut at the axes
+LINE, STRIP_PIXELS = 18, 12  # pixels: of a legend line, of the scale of squares
+SHADES = 24  # steps of the scale of squares
+PAIR_SIZE = 10.5  # pixels: font size of names in two lines
+OUTSIDE = (Ring, Squares, Text, Arrow)  # marks that may extend past the axes
 
 
 def draw(picture: Picture, kind: str, label: str, name: str, across: float = SIDE) -> str:
@@ -68,11 +68,11 @@ def draw(picture: Picture, kind: str, label: str, name: str, across: float = SID
     ----------
     picture : Picture
     kind : str
-        By which a script finds it.
+        Name by which scripts find the picture.
     label : str
-        What it shows, for who can't see it.
+        Description for screen readers.
     name : str
-        That no other picture of the page has.
+        Identifier that is unique on the page.
     across : float
         Width of the axes in pixels.
     """
@@ -112,7 +112,7 @@ def _scale(scale: AxisScale) -> str:
 
 
 def _axis(canvas: Canvas) -> list[str]:
-    """Return grid, ticks and labels of both axes."""
+    """Return the grid, ticks and labels of both axes."""
     picture, bottom, right = canvas.picture, canvas.top + canvas.height, canvas.left + canvas.width
     grid, texts = [], _texts_below(canvas)
     if canvas.squares is None:
@@ -141,7 +141,7 @@ def _axis(canvas: Canvas) -> list[str]:
 
 
 def _ticks_below(canvas: Canvas) -> list[tuple[float, str]]:
-    """Return the numbers or names below the axes: every second, third, ... where they are too many."""
+    """Return the ticks below the axes, thinned out if they are too many."""
     ticks, size = ticks_of(canvas.picture.x, int(canvas.width / 80)), canvas.name_size
     if canvas.squares is not None or not ticks:
         return ticks
@@ -150,7 +150,7 @@ def _ticks_below(canvas: Canvas) -> list[tuple[float, str]]:
 
 
 def _texts_beside(canvas: Canvas) -> dict[float, str]:
-    """Return the labels of the y axis by value; the two names of a pair have a line each where one is too short."""
+    """Return the labels of the y axis by value; the names of a pair get two lines if one is too short."""
     scale, ticks = canvas.picture.y, ticks_of(canvas.picture.y, TICKS)
     size, x = SIZE if names_of(scale) is None else canvas.row_size, f'x="{canvas.left - 7:g}"'
     labels = [label for _, label in ticks]
@@ -190,7 +190,7 @@ def _sized(size: float) -> str:
 
 
 def _ruler(canvas: Canvas) -> list[str]:
-    """Return the x axis of a diagram, with its numbers and label above."""
+    """Return a diagram's x axis, with its numbers and label above."""
     ticks, y = ticks_of(canvas.picture.x, 0), float(canvas.y(0.0))
     at = [float(canvas.x(value)) for value, _ in ticks]
     widest = max(width(label) for _, label in ticks) + 6
@@ -251,11 +251,11 @@ def _mark(mark: Mark, canvas: Canvas) -> str:
         return _text(mark, canvas)
     if isinstance(mark, Arrow):
         return f'<path class="arrow" d="{_arrow(float(canvas.x(mark.x)), float(canvas.y(mark.y)), mark.to_left)}"/>'
-    return ""  # an entry of a legend, which pages write themselves
+    return ""  # a legend entry, which pages write themselves
 
 
 def _classes(look: Look) -> str:
-    """Return the classes of a model's marks: its place, by which it is hidden, and its colour."""
+    """Return the CSS classes of a model's marks: its place, to hide it, and its colour."""
     place = f"m{look.place} " if look.place >= 0 else ""
     return f"{place}c{COLORS.index(look.color) if look.color in COLORS else 6}"
 
@@ -296,7 +296,7 @@ def _outline(outline: Outline, canvas: Canvas, y: Callable[[Any], Floats] | None
 
 
 def _strip(strip: Picture, canvas: Canvas) -> list[str]:
-    """Return a lower picture at the foot of the axes."""
+    """Return a lower picture at the bottom of the axes."""
     top = canvas.top + canvas.height - canvas.strip
     parts = [f'<path class="axis" d="M{canvas.left:g} {top:g}h{canvas.width:g}"/>']
     if not math.isnan(strip.y.low):
@@ -353,7 +353,7 @@ def _arrow(x: float, y: float, to_left: bool) -> str:
 
 
 def _squares(squares: Squares, canvas: Canvas) -> str:
-    """Return squares, one by one if they have text, with lines between them, and their signs."""
+    """Return squares, one by one if they have text, with lines between them and their signs."""
     rows, columns = squares.darkness.shape
     across, high = canvas.width / columns, canvas.height / rows
     longest = max((len(line) for row in squares.lines for lines in row for line in lines), default=0)
@@ -384,7 +384,7 @@ def _squares(squares: Squares, canvas: Canvas) -> str:
 
 
 def _sign(sign: str, x: float, y: float, across: float, high: float, ink: str, *, aside: bool) -> str:
-    """Return a sign in a square: a dot is aside, where there is text in the middle."""
+    """Return a sign in a square; a dot is in the corner if there is text."""
     if sign == "cross":
         arm = min(0.2 * across, 5)
         return f'<path class="sign on-{ink}" d="{_cross(x + across / 2, y + high / 2, arm)}"/>'
@@ -402,7 +402,7 @@ def _cross(x: float, y: float, arm: float) -> str:
 
 
 def _foot(canvas: Canvas) -> tuple[list[str], float]:
-    """Return what is below the axes, the scale of squares, the legend and a note, and the height of the whole."""
+    """Return the parts below the axes (scale of squares, note, legend), and the total height."""
     picture, (across, y) = canvas.picture, canvas.total
     parts: list[str] = []
 
@@ -425,7 +425,7 @@ def _foot(canvas: Canvas) -> tuple[list[str], float]:
 
 
 def _entries(picture: Picture) -> Iterator[tuple[str, str]]:
-    """Yield the legend: what is before each entry, 24 pixels wide, and the entry."""
+    """Yield each legend entry: its sign, 24 pixels wide, and its label."""
     for mark in picture.marks:
         if isinstance(mark, CurveLine):
             line = f'<path class="{_line_classes(mark)}" d="M0 0h24"/>' if mark.joined else ""
@@ -455,7 +455,7 @@ def _entry_sign(entry: Entry) -> str:
 
 
 def _shades(canvas: Canvas, scale: AxisScale, level: float, y: float) -> list[str]:
-    """Return the scale of squares, with the level; of ticks that are too near each other the level's, or an end's."""
+    """Return the scale of squares with the level; of overlapping ticks only the level's or an end's is written."""
 
     def x(darkness: float) -> float:
         return canvas.left + canvas.width * float(position(scale, darkness))

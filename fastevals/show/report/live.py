@@ -1,4 +1,4 @@
-"""What moves with the threshold on a page: the numbers there, and the points that `page.js` makes them of."""
+"""The numbers that follow the threshold on a page, and the points from which `page.js` computes them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from fastevals.show.report.points import chosen
 
 Floats = NDArray[np.float64]
 
-DIGITS = range(3, 17)  # of a threshold
+DIGITS = range(3, 17)  # significant digits of a threshold
 NO_THRESHOLD = "none: predict no row positive"  # where the threshold is infinite
-# What `page.js` computes anew at a threshold that is moved.
+# The metrics that `page.js` recomputes when the threshold moves.
 LIVE = ("recall", "precision", "false_positive_rate", "specificity", "accuracy", "f1", "matthews")
 
 
@@ -58,14 +58,14 @@ def live_table(report: ReportData, block: ReportBlock) -> Table:
 
 
 def live_points(report: ReportData) -> dict[str, Any]:
-    """Return where the threshold can be, by block and model."""
+    """Return the possible thresholds by block and model."""
     blocks = [_block_points(block) for block in report.page_blocks if any(model.counts for model in block.models)]
     places = {name: list(filter(None, (each.x.number, each.y.number))) for name, each in CURVES.items()}
     return {"costs": report.costs or {}, "none": NO_THRESHOLD, "places": places, "blocks": blocks}
 
 
 def _block_points(block: ReportBlock) -> dict[str, Any]:
-    """Return each model's counts at the thresholds that can be chosen: differences of one row and the next."""
+    """Return each model's counts at the possible thresholds, as differences between successive rows."""
     return {
         "share": block.positive_share,
         "models": [_model_points(model, model.counts) for model in block.models if model.counts is not None],
@@ -76,7 +76,7 @@ def _model_points(model: ModelNumbers, counts: ThresholdCounts) -> dict[str, Any
     rows = chosen(counts, hull(counts), [model.threshold])
     few, below = counts.take(rows), model.below
     assert below is not None
-    # Where all thresholds are there, any score is told from any other; of the others some digits do.
+    # With all thresholds, every score has its own; otherwise a few digits are enough.
     are_all = rows.size == counts.thresholds.size and bool((below[:-1] == counts.thresholds[1:]).all())
     thresholds = few.thresholds[1:].astype(np.float64)
     if not are_all:
@@ -100,14 +100,14 @@ def _steps(counts: NDArray[Any]) -> list[int | float]:
 
 
 def _shortened(values: Floats, below: Floats, exact: float) -> Floats:
-    """Return thresholds with as few digits as predict the same rows: above the next score below; one stays exact."""
+    """Return thresholds with as few digits as predict the same rows, above the next lower score; one stays exact."""
     short, is_long = values.copy(), values != exact
     for digits in DIGITS:
         rest = np.flatnonzero(is_long)
         rounded = np.array([float(f"{value:.{digits}g}") for value in values[rest].tolist()])
         size = np.abs(values[rest])
         magnitude = np.floor(np.log10(size, where=size > 0, out=np.zeros(rest.size)))
-        with np.errstate(over="ignore"):  # of a summary's last threshold, which is below all scores
+        with np.errstate(over="ignore"):  # a summary's last threshold is below all scores
             rounded = np.where(rounded > values[rest], rounded - 10.0 ** (magnitude + 1 - digits), rounded)
         rounded = np.array([float(f"{value:.{digits}g}") for value in rounded.tolist()])
         fits = (rounded <= values[rest]) & (rounded > below[rest])

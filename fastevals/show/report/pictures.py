@@ -1,4 +1,4 @@
-"""What pictures of a report show: a set of panels by name, which `--out` draws with matplotlib, and the page as SVG."""
+"""The pictures of a report: panels by name, which `--out` draws with matplotlib and pages as SVG."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from fastevals.show.report.prediction_pictures import prediction_panels
 Floats = NDArray[np.float64]
 Costs = dict[str, float]
 
-MOST_VALUES = 40  # of --by: of more, the lowest and the highest
+MOST_VALUES = 40  # of --by: of more, only the lowest and the highest
 
 
 # At the chosen threshold ----------------------------------------------------------------------------------------------
 
 
 def numbers_at(model: ModelNumbers, costs: Costs) -> dict[str, float]:
-    """Return what may be along the axis of a curve, of a model at its threshold."""
+    """Return a model's numbers at its threshold that an axis of a curve may show."""
     numbers = {**model.metrics, "threshold": model.threshold}
     if model.cells is None:
         return numbers
@@ -50,13 +50,13 @@ def numbers_at(model: ModelNumbers, costs: Costs) -> dict[str, float]:
     at = float(compute_probability_cost(prior, costs.get("cost_fp", 1.0), costs.get("cost_fn", 1.0)))
     cost = at * numbers["false_negative_rate"] + (1 - at) * numbers["false_positive_rate"]
     numbers |= {"probability_cost": at, "normalized_cost": cost}
-    if 0 <= model.threshold < 1:  # else it is no probability
+    if 0 <= model.threshold < 1:  # otherwise it is not a probability
         numbers["net_benefit"] = tp / n - fp / n * (model.threshold / (1 - model.threshold))
     return numbers
 
 
 def report_pictures(report: ReportData) -> BlockPictures:
-    """Return what `--out` draws of a report, whose first `MOST_PICTURED` blocks have the counts of their models."""
+    """Return the pictures of a report for `--out`; its first `MOST_PICTURED` blocks have counts."""
     by, blocks = report.roles.by, report.blocks
     reason = "" if blocks else f"more values of {printable(str(by))} than have a block each"
     of_all = [] if report.over is None else [("groups", group_panels(report.over))]
@@ -70,7 +70,7 @@ def report_pictures(report: ReportData) -> BlockPictures:
 def block_panels(
     report: ReportData, block: ReportBlock, costs: Costs | None = None
 ) -> Iterator[tuple[str, list[Panel]]]:
-    """Yield the pictures of a block by name; those that need costs have these, where the report has none."""
+    """Yield the pictures of a block by name; `costs` are used if the report has none."""
     if report.roles.kind == "scores":
         yield from _score_panels(report, block, report.costs or costs)
     else:
@@ -82,7 +82,7 @@ def block_panels(
 
 
 def _score_panels(report: ReportData, block: ReportBlock, costs: Costs | None) -> Iterator[tuple[str, list[Panel]]]:
-    """Yield the pictures of scores, the chosen thresholds marked."""
+    """Yield the pictures of scores, with the chosen thresholds marked."""
     yield from _curve_panels(block, costs)
     counted = [(k, model, model.counts) for k, model in enumerate(block.models) if model.counts is not None]
     if counted and all(style.is_drawable(counts.thresholds[1:][[0, -1]]) for *_, counts in counted):
@@ -93,13 +93,13 @@ def _score_panels(report: ReportData, block: ReportBlock, costs: Costs | None) -
 
 
 def interval_panels(block: Any, metrics: Sequence[str]) -> Iterator[tuple[str, list[Panel]]]:
-    """Yield the intervals of metrics of a block of any report, if it has some."""
+    """Yield the pictures of a block's intervals, if it has any."""
     if block.intervals is not None and block.intervals.models:
         yield "intervals", [_interval_panel(block, metric) for metric in metrics]
 
 
 def difference_panels(block: Any, metrics: Sequence[str]) -> Iterator[tuple[str, list[Panel]]]:
-    """Yield the differences of the models of a block of any report, if it has some: of many those with the best."""
+    """Yield the pictures of a block's differences, if it has any: of many pairs only those with the best model."""
     pairs = [] if block.intervals is None else list(block.intervals.differences)
     best = block.best[metrics[0]]
     if len(pairs) > MOST_PAIRS and best:
@@ -127,7 +127,7 @@ def _curve_panels(block: ReportBlock, costs: Costs | None) -> Iterator[tuple[str
 
 
 def curve_of(entry: CurveEntry, model: ModelNumbers, costs: Costs) -> Any:
-    """Make a model's curve of its counts; calibration is known of all rows, which may be counted in ranges."""
+    """Make a model's curve from its counts; calibration is known from all rows, even if these are counted in ranges."""
     if entry.name == "calibration":
         return model.calibration
     of_costs = {name: costs[name] for name in ("cost_fp", "cost_fn")} if entry.needs == "costs" else {}
@@ -135,7 +135,7 @@ def curve_of(entry: CurveEntry, model: ModelNumbers, costs: Costs) -> Any:
 
 
 def _mark_thresholds(picture: Picture, entry: CurveEntry, models: Sequence[ModelNumbers], costs: Costs) -> None:
-    """Mark where each model is at its threshold: by a point, or a line."""
+    """Mark each model's threshold by a point or a line."""
     for k, model in enumerate(models):
         numbers, look = numbers_at(model, costs), Look.of_place(k)
         x, y = (numbers.get(axis.number, math.nan) for axis in (entry.x, entry.y))
@@ -161,7 +161,7 @@ def _confusion_panel(place: int, model: ModelNumbers, cells: Cells, pos_label: A
 
 
 def _interval_panel(block: Any, metric: str) -> Panel:
-    """Show the models' values of a metric, the best at the top."""
+    """Return the models' values of a metric with their intervals, the best at the top."""
     sign = -1 if is_greater_better(metric) else 1
     found: list[tuple[Row, Look]] = []
     for k, model in enumerate(block.models):
@@ -186,7 +186,7 @@ def _difference_panel(pairs: Sequence[Any], metric: str) -> Panel:
 
 
 def group_panels(over: OverValues) -> list[Panel]:
-    """Return a panel a model with the metric of each --by value."""
+    """Return one panel per model with the metric of each --by value."""
     panels = []
     for place, (name, metrics) in enumerate(over.metrics.items()):
         metric = metrics[over.metric]
@@ -199,7 +199,7 @@ def group_panels(over: OverValues) -> list[Panel]:
 def _value_panel(
     place: int, model: str, metric: str, values: Sequence[Any], numbers: Floats, ends: Floats, mean: float
 ) -> Panel:
-    """Return a model's metric of each --by value, ascending; of many the lowest and the highest. NaN is left out."""
+    """Return a model's metric by --by value, ascending; of many the lowest and highest. NaN is left out."""
     order = [k for k in np.argsort(numbers, kind="stable").tolist() if math.isfinite(numbers[k])]
     if len(order) > MOST_VALUES:
         order = [*order[: MOST_VALUES // 2], *order[-MOST_VALUES // 2 :]]

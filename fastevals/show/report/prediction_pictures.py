@@ -1,4 +1,4 @@
-"""What pictures of a report of predictions show: confusion matrices of classes, errors of numbers."""
+"""The pictures of a report of predictions: confusion matrices for classes, errors for numbers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _draw_errors(picture: Picture, models: Sequence[tuple[ModelNumbers, ErrorSha
 
 
 def _draw_within(picture: Picture, models: Sequence[tuple[ModelNumbers, ErrorShape]]) -> None:
-    """Add each model's share of rows with errors of at most a size: its regression error characteristic.
+    """Add each model's regression error characteristic: the share of rows with an error of at most a size.
 
     Source: Bi and Bennett (2003), Regression Error Characteristic Curves, ICML, 43-50.
     """
@@ -63,7 +63,7 @@ def _draw_within(picture: Picture, models: Sequence[tuple[ModelNumbers, ErrorSha
 
 
 def _draw_means(picture: Picture, models: Sequence[tuple[ModelNumbers, ErrorShape]]) -> None:
-    """Add the mean target over the mean prediction of each tenth of the rows."""
+    """Add the mean target against the mean prediction of each tenth of the rows."""
     every = np.concatenate([np.append(shape.predicted, shape.observed) for _, shape in models])
     low, high = float(every.min()), float(every.max())
     room = 0.05 * (high - low) or 0.05 * abs(high) or 0.5
