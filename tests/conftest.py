@@ -39,8 +39,10 @@ if importlib.util.find_spec("benches") is None:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what was collected out of every later search for garbage."""
+    """Leave what was collected out of every later search for garbage; start the clock."""
+    global UNTIL
     gc.freeze()
+    UNTIL = min(UNTIL, time.time() + float(os.environ.get("FASTEVALS_TEST_SECONDS", "inf")))
 
 
 def pytest_sessionfinish() -> None:
