@@ -115,7 +115,7 @@ class Mutant(NamedTuple):
 
 
 def room_of(file: str) -> str:
-    """Give the folder of the package that a file is in; the package itself is one, too."""
+    """Return the folder of the package that a file is in; the package itself is one, too."""
     parts = Path(file).parts
     return parts[1] if len(parts) > 2 else PACKAGE
 
@@ -154,7 +154,7 @@ def _nodes(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
 
 
 def _changes(node: ast.AST, words: Mapping[int, Sequence[Word]]) -> Iterator[Change]:
-    """Give the changes at a node."""
+    """Return the changes at a node."""
 
     def whole(of: Any, *new: str) -> Iterator[Change]:
         if of.lineno == of.end_lineno:
@@ -207,7 +207,7 @@ def _changes(node: ast.AST, words: Mapping[int, Sequence[Word]]) -> Iterator[Cha
 
 
 def _words(source: str) -> dict[int, list[Word]]:
-    """Give the tokens of each line, and where in its bytes they start and end."""
+    """Return the tokens of each line, and where in its bytes they start and end."""
     words: dict[int, list[Word]] = {}
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         (line, start), (_, end) = token.start, token.end
@@ -263,7 +263,7 @@ class Suite:
                     self.importers.setdefault(imported, set()).add(name)
 
     def near(self, mutant: Mutant) -> tuple[list[str], list[str], list[str]]:
-        """Give the examples of a mutant's file and the nearest few tests of its room, its room's others, all others."""
+        """Return a file's examples with the nearest tests of its room, the room's other tests, and all others."""
         distance, todo = {mutant.file: 0}, deque([mutant.file])
         while todo:
             file = todo.popleft()
@@ -287,7 +287,7 @@ class Suite:
         return examples + own[:FEW], own[FEW:], [*(file for file in ranked if file not in own), PACKAGE]
 
     def _users(self, file: str, distance: Mapping[str, int]) -> list[str]:
-        """Give the nearest files of other rooms that use what is in a file of a room without tests of its own."""
+        """Return the nearest files of other rooms that use what is in a file of a room without tests of its own."""
         if (self.root / "tests" / room_of(file)).is_dir():
             return []
         body = ast.parse((self.root / file).read_text()).body

@@ -1,4 +1,4 @@
-"""Comparing releases, and the figures on pages."""
+"""Comparison of releases, and the figures on pages."""
 
 import json
 
@@ -78,7 +78,7 @@ def test_newest_is_by_version(tmp_path):
         history.newest(tmp_path)
     for version in ("0.2.0", "0.10.0", "0.9.1"):
         history.save(made(version, {SORT: 0.8}), tmp_path / f"{version}.json")
-    history.save(COVERAGE, tmp_path / "coverage.json")  # of no version
+    history.save(COVERAGE, tmp_path / "coverage.json")  # has no version
     assert history.newest(tmp_path)["version"] == "0.10.0"
 
 
@@ -183,7 +183,7 @@ def test_section_of_coverage():
     )
     assert lines[8].startswith("**Simultaneous bands")
     kinds = "ROC, studentised | ROC, kolmogorov | P-R, studentised | P-R, kolmogorov | width, ROC | width, P-R"
-    assert lines[10] == f"| decimals | {kinds} |"  # what is the same in all settings is left out
+    assert lines[10] == f"| decimals | {kinds} |"  # columns equal in all settings are left out
     assert lines[12:14] == [f"| {decimals} | 95.0 | 95.0 | 95.0 | 95.0 | 40 | 40 |" for decimals in ("", "1")]
 
 
@@ -208,7 +208,7 @@ def test_coverage_command(tmp_path, monkeypatch, capsys):
 
 
 def test_a_result_is_the_median_of_ratios_of_neighbours():
-    # The machine halves its speed after the second round: medians of the sides alone would give 0.4 / 0.6.
+    # The machine halves its speed after the second round; the ratio of the sides' medians would be 0.4 / 0.6.
     result = judged(Figure("roc_auc", "np.sort", at_most=0.6), [0.1, 0.1, 0.4, 0.4], [0.2, 0.2, 0.8, 0.8], threads=2)
     assert result.value == pytest.approx(0.5)
     assert result.met is True

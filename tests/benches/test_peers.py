@@ -1,4 +1,4 @@
-"""Every library of the benches gives the same numbers as fastevals."""
+"""Every library of the benches returns the same numbers as fastevals."""
 
 from functools import cache
 
@@ -41,14 +41,14 @@ DATA = [Data(300, "scores of 1 decimal"), Data(1000, "whole scores"), Data(2000)
 
 @pytest.fixture
 def few(monkeypatch):
-    """Repeat calls a few times only, and take few models and folds: the numbers are of the same code."""
+    """Repeat calls only a few times, with few models and folds; the code is the same."""
     monkeypatch.setattr(drop_in, "CALLS", 2)
     monkeypatch.setattr(estimates, "HOLD_OUTS", 500)
     monkeypatch.setattr(many, "N_MODELS", 10)
     monkeypatch.setattr(many, "N_FOLDS", 50)
 
 
-@pytest.mark.slow  # benches assert the same of their own data before they time
+@pytest.mark.slow  # benches assert the same on their own data before they time
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize(("case", "library"), PEERS)
 @pytest.mark.parametrize("data", DATA, ids=str)

@@ -21,7 +21,7 @@ from fastevals.chapter.formulas import FORMULAS, TERMS
 from fastevals.chapter.measures import CLASSES, SCORES
 from fastevals.datasets import load_auto
 
-# What the book, the course and the reference cases print: example, what, figure.
+# Figures printed by the book, the course and the reference cases: example, what, figure.
 PRINTED = {
     ("splits", "share of rows left out of a bootstrap sample"): "0.368",
     ("quotas", "P_4"): "0.75",
@@ -100,7 +100,7 @@ def test_figures_are_those_of_the_sources(chapter: Chapter) -> None:
 
 def test_figures_that_differ_are_the_known_misprints(chapter: Chapter) -> None:
     found = {(name, row.what, row.printed): row.here for name, row in compared(chapter) if not row.agrees}
-    of_samples = {key for key in found if key[0] == "bias-variance"}  # noise, whose expectation is printed
+    of_samples = {key for key in found if key[0] == "bias-variance"}  # random; the sources print the expectation
     assert found.keys() - of_samples == MISPRINTED.keys()
     for key, right in MISPRINTED.items():
         assert found[key] == pytest.approx(right, rel=1e-4)
@@ -166,7 +166,7 @@ def test_text_json_and_folder(tmp_path: Path, capsys: Any) -> None:
 
 
 class Tags(HTMLParser):
-    """Counts elements, and finds what a page loads."""
+    """Count elements, and find the resources that a page loads."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -184,7 +184,7 @@ def test_the_page_holds_all_pictures(chapter: Chapter, tmp_path: Path) -> None:
     tags.feed(page)
     assert tags.counts["figure"] == sum(len(panels) for _, answer in chapter.solved for _, panels in answer.pictures)
     assert tags.loaded == []
-    assert 'class="said">20 instances: AUC 0.680' in page  # the legend, where nothing else names the models
+    assert 'class="said">20 instances: AUC 0.680' in page  # the legend, if nothing else names the models
     assert all(f"<bdi>{each.title}</bdi>".replace("'", "&#39;") in page for each, _ in chapter.solved)
     assert main(["mcnemar", "--html", str(tmp_path / "page.html")]) == 0
     assert "python -m fastevals.chapter mcnemar --html" in (tmp_path / "page.html").read_text()

@@ -1,4 +1,4 @@
-"""Few rows, sorted and ranked by NumPy as by kernels."""
+"""NumPy sorts and ranks few rows exactly as the kernels do."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def assert_same(mine: ClassSplit, theirs: ClassSplit) -> None:
     for name in ("n_pos", "n_neg", "doubled_u", "n_thresholds", "threshold_dtype"):
         assert getattr(mine, name) == getattr(theirs, name), name
         assert type(getattr(mine, name)) is type(getattr(theirs, name)), name
-    assert mine.spans == theirs.spans  # so what is summed over them has the same bits
+    assert mine.spans == theirs.spans  # so sums over them have the same bits
     for name in ("marked", "starts", "extremes"):
         np.testing.assert_array_equal(getattr(mine, name), getattr(theirs, name))
         assert getattr(mine, name).dtype == getattr(theirs, name).dtype
@@ -111,7 +111,7 @@ def none_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ([1000, 1], [True, False]),
         ([1001, 900, 100], [False, True, False]),
-        ([1, 1, 1, 1], [True, True, True, False]),  # a call counts for 256 rows at least
+        ([1, 1, 1, 1], [True, True, True, False]),  # a call counts as at least 256 rows
     ],
 )
 def test_numpy_ranks_the_first_rows(calls: list[int], expected: list[bool]) -> None:

@@ -1,4 +1,4 @@
-"""Rows counted by the labels that several arrays have for them: against a dictionary."""
+"""Rows counted by their labels in several arrays, against a dictionary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sorting by buckets, on distributions made to defeat it."""
+"""Bucket sort, on distributions made to defeat it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def outliers(rng: np.random.Generator, n: int) -> NDArray[Any]:
 
 
 def rare_cluster(rng: np.random.Generator, n: int) -> NDArray[Any]:
-    """Values that a sample of the rows at a fixed stride sees none of."""
+    """Draw values that a sample at a fixed stride misses."""
     scores = np.zeros(n)
     odd = np.arange(n) % 2 == 1
     scores[odd] = rng.random(np.count_nonzero(odd))
@@ -93,16 +93,16 @@ some_distributions = pytest.mark.parametrize(
 
 @cache
 def draw(name: str, n: int = N) -> tuple[NDArray[np.bool_], NDArray[Any], NDArray[np.float64]]:
-    """Give labels, scores and whole weights (whose sums are exact)."""
+    """Return labels, scores and integer weights, whose sums are exact."""
     rng = np.random.default_rng(list(name.encode()))
     scores = DISTRIBUTIONS[name](rng, n)
     order = np.argsort(np.argsort(scores, kind="stable"), kind="stable")
-    labels = rng.random(n) < 0.2 + 0.6 * order / n  # better than chance, and both classes everywhere
+    labels = rng.random(n) < 0.2 + 0.6 * order / n  # better than chance; both classes occur everywhere
     return labels, scores, rng.integers(1, 9, n).astype(np.float64)
 
 
 def recounted(labels: NDArray[np.bool_], scores: NDArray[Any], weights: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """Give thresholds, tps and fps by np.unique and np.bincount."""
+    """Return thresholds, tps and fps by np.unique and np.bincount."""
     distinct, group = np.unique(scores, return_inverse=True)
     sums = [np.bincount(group, weights * mask, distinct.size)[::-1].cumsum() for mask in (labels, ~labels)]
     return distinct[::-1], *sums
@@ -130,7 +130,7 @@ def test_pairs_are_counted_as_ranks_say(name):
     labels, scores, _ = draw(name)
     split = split_by_class(BinaryLabels(labels, True, False), scores)
     n_pos = int(np.count_nonzero(labels))
-    # Through dense ranks: rankdata's own comparison of 64-bit integers goes by way of doubles in some versions.
+    # By dense ranks, because some versions of rankdata compare 64-bit integers as doubles.
     ranks = rankdata(np.unique(scores, return_inverse=True)[1])
     doubled_u = int((2 * ranks[labels]).astype(np.int64).sum()) - n_pos * (n_pos + 1)
     assert (split.n_pos, split.n_neg) == (n_pos, N - n_pos)
@@ -265,7 +265,7 @@ KEYS: dict[str, Callable[[np.random.Generator, int], NDArray[np.uint64]]] = {
 
 @some_distributions
 def test_buckets_are_of_like_size(name):
-    """No bucket has far more rows than others, unless one value has that many."""
+    """No bucket has far more rows than the others, unless a single value has that many."""
     scores = DISTRIBUTIONS[name](np.random.default_rng(0), 40 * BUCKET)
     codec, codes = codec_for(scores)
     if name != "unseen by a strided sample":
@@ -320,7 +320,7 @@ def test_weights_stay_with_their_keys(name, n):
 
 
 def test_weights_of_many_rows_add_up_without_rounding() -> None:
-    """Buckets are added up as pairs of floats: each count is the float nearest to its exact sum."""
+    """Buckets are summed as pairs of floats, so each count is the float nearest to its exact sum."""
     rng = np.random.default_rng(0)
     n = 300_000
     s, y, w = rng.normal(size=n), rng.integers(0, 2, n), rng.random(n) * 10.0 ** rng.integers(-12, 4, n)

@@ -1,4 +1,4 @@
-"""Counting of scores of few distinct values, against sorting."""
+"""Counting scores with few distinct values, against sorting."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ def test_many_scores_are_not_counted():
 
 
 def test_whether_ties_are_counted_is_a_matter_of_the_data_alone(monkeypatch):
-    """A thread that has seen part of the rows would have room for their scores, where one alone has none for all."""
+    """One of several threads would have room for the scores of its rows; a single thread has none for all scores."""
     scores = np.zeros(N)
-    scores[1::40] = 1 + np.arange(N // 40)  # which a sample sees none of
+    scores[1::40] = 1 + np.arange(N // 40)  # a sample misses all of these
     labels = BinaryLabels(np.arange(N) % 2, 1, 0)
     assert count_ties(labels, scores) is None
     monkeypatch.setattr(ordering, "run", lambda task, items, workspace: [task(each, workspace()) for each in items])
@@ -102,7 +102,7 @@ def test_a_full_table_is_given_up():
     bits, flags = np.arange(0, 8), np.ones(8, dtype=np.uint8)
     none = np.int64(0)
     keys, rows = np.zeros(16, dtype=np.uint64), np.zeros(32, dtype=np.int64)
-    assert count_by_key(bits, flags, none, none, 7, keys, rows) == 7  # 0 finds an empty slot of its own
+    assert count_by_key(bits, flags, none, none, 7, keys, rows) == 7  # the key 0 gets a slot of its own
     assert count_by_key(bits, flags, none, none, 0, keys, rows) == 0
     assert sorted(keys[rows[1::2] == 2].tolist()) == bits.tolist()
     assert count_by_key(bits + 1, flags, none, none, 0, keys, rows) == -1

@@ -24,7 +24,7 @@ def test_the_file_is_the_one_that_reference_figures_are_of():
 
 
 def test_published_fits():
-    """Coefficients and R squared of mpg on horsepower, James et al., table 3.10 and exercise 3.8."""
+    """Check coefficients and R squared of mpg on horsepower: James et al., table 3.10 and exercise 3.8."""
     cars = datasets.load_auto()
     x, y = cars["horsepower"], cars["mpg"]
     assert (x.size, np.unique(cars["name"]).size) == (392, 301)

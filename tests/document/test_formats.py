@@ -1,4 +1,4 @@
-"""Every result in every form: text, page, Markdown, LaTeX, JSON, and a file of any of these."""
+"""Every result in every format: text, page, Markdown, LaTeX, JSON, and files of these."""
 
 from __future__ import annotations
 

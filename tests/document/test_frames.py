@@ -1,4 +1,4 @@
-"""What holds of the rows of every result: both libraries' frames and Arrow's have them, and notebooks the first."""
+"""The rows of every result: in pandas, polars and Arrow frames, and the first of them in notebooks."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def made(name: str) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Return a value that equals that of another library: what is missing, or no number, is None."""
+    """Return a value that is equal across libraries; missing values and NaN become None."""
     if isinstance(value, pd.Timestamp):
         value = value.to_pydatetime()
     if hasattr(value, "date"):
@@ -91,7 +91,7 @@ def test_the_frames_of_all_libraries_have_the_same_rows(name: str) -> None:
             expected[column] = [value if value is None else str(value) for value in values]  # a column has one type
     assert columns(others) == expected
     assert not [column for column in others.columns if others[column].dtype in (pl.Object, pl.Null)]
-    for column in others.columns:  # a number that is none is NaN, not missing
+    for column in others.columns:  # an undefined number is NaN, not missing
         assert not others[column].dtype.is_float() or others[column].null_count() == 0
 
 
@@ -127,7 +127,7 @@ def cells_of(matrix: Any) -> dict[str, Any]:
     return {**axes, "true": true, "predicted": predicted, "count": [matrix.counts[cell] for cell in cells]}
 
 
-# By class, what columns are that are no attribute of the same name, or its plural.
+# By class, the values of columns that are not an attribute of the same name or its plural.
 OWN: dict[str, Any] = {
     "CostEnvelope": lambda result: pieces_of(result.probability_cost, result),
     "CostOverPrior": lambda result: pieces_of(result.prior, result),
@@ -186,7 +186,7 @@ OWN: dict[str, Any] = {
 
 
 def attribute(result: Any, column: str) -> Any:
-    """Return what a column is of, by its name."""
+    """Return the attribute that a column comes from."""
     if column in ("low", "high") and not hasattr(result, column):
         k = ("low", "high").index(column)
         if isinstance(result, fastevals.GroupedMetric):
@@ -194,7 +194,7 @@ def attribute(result: Any, column: str) -> Any:
         return math.nan if result.confidence_interval is None else result.confidence_interval[k]
     plural = {"model": "names", "query": "queries"}.get(column, f"{column}s")
     value = getattr(result, column if hasattr(result, column) else plural)
-    if isinstance(value, fastevals.ErrorEstimate | fastevals.Estimate):  # of training rows, of one of two
+    if isinstance(value, fastevals.ErrorEstimate | fastevals.Estimate):  # of training rows, or of one of two groups
         value = value.value
     return range(np.size(result.r2)) if column == "model" and value is None and np.ndim(result.r2) else value
 
@@ -311,7 +311,7 @@ def test_all_reports_have_the_same_columns() -> None:
         "n_samples",
     ]
     assert [frame.columns for frame in frames] == [expected] * len(frames)
-    assert pl.concat(frames[1:4:2])["by"].dtype == pl.String  # of a column that none of them has
+    assert pl.concat(frames[1:4:2])["by"].dtype == pl.String  # though no row has a value
     assert frames[1]["n_samples"].unique().to_list() == [8]
     assert "bound_low" not in found[1]._repr_html_()
 
@@ -350,7 +350,7 @@ def test_no_result_was_forgotten() -> None:
 
 
 class Page(HTMLParser):
-    """Checks that tags are closed, and keeps cells by row, words and attributes."""
+    """Check that tags are closed; keep cells by row, words and attributes."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -600,7 +600,7 @@ def test_no_rows_are_a_frame_without_rows() -> None:
 
 
 def test_frames_of_arrays_copy_no_value_to_python() -> None:
-    """A curve's columns are its arrays: Arrow's are the same memory, and pandas' may be changed."""
+    """A curve's columns are its arrays: Arrow shares their memory, and pandas' columns are writable."""
     curve = CURVES.roc_curve()
     assert curve._columns()["tpr"] is curve.tpr
     frame = curve.to_frame("pandas")
@@ -653,7 +653,7 @@ def test_columns_are_the_same_whatever_the_settings(name: str) -> None:
     results = [make() for make in SETTINGS[name]]
     frames = [each.to_frame("polars") for each in results]
     assert all(frame.columns == frames[0].columns for frame in frames)
-    joined = pl.concat(frames, how="vertical_relaxed")  # types are alike, too
+    joined = pl.concat(frames, how="vertical_relaxed")  # types agree, too
     assert len(joined) == sum(map(len, frames))
     unused = [column for column in frames[0].columns if column not in results[0]._shown_columns()]
     for column in unused:

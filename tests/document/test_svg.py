@@ -1,4 +1,4 @@
-"""Pictures of tests and of bias and variance as SVG: what matplotlib draws, well-formed whatever names are."""
+"""Pictures of tests and of bias and variance as SVG: as matplotlib draws them, well-formed with any names."""
 
 from __future__ import annotations
 
@@ -100,13 +100,13 @@ def drawn(picture: Picture) -> tuple[str, ET.Element]:
 
 
 def words(root: ET.Element) -> list[str]:
-    """Return the texts, whole where they are cut."""
+    """Return the texts; those cut short, in full."""
     texts = root.iter(f"{SVG}text")
     return [each[0].text or "" if len(each) else each.text or "" for each in texts]
 
 
 def boxes(root: ET.Element) -> list[tuple[str, float, float, float, float]]:
-    """Return each text with its left, top, right and bottom, its letters as wide as is assumed."""
+    """Return each text with its left, top, right and bottom, at the assumed width of letters."""
     found = []
     for each in root.iter(f"{SVG}text"):
         classes, text = each.get("class", "").split(), each.text or ""
@@ -144,7 +144,7 @@ def test_pictures_are_well_formed_and_every_text_has_room(case: str) -> None:
     assert set(FOUND.get(case, ())) <= set(words(root))
 
 
-FOUND = {  # what is written, beside names
+FOUND = {  # the texts, in addition to names
     "ranks, a control": ["CD = 3.427", "Mean rank (1 is best)", "10"],
     "p-values of a side": ["0.040", "<0.001", "p < 0.05", "undefined", "p-value, one-sided (less)", "≤ 0.001"],
     "t": ["if the hypothesis holds: t(9)", "rejected at level 0.05: beyond ±2.262", "seen: 2.8, p = 0.0207"],
@@ -169,7 +169,7 @@ def test_matplotlib_draws_the_same(case: str) -> None:
     said = [*ax.texts, *([] if legend is None else legend.get_texts())]
     expected = {text.get_text().strip().replace(r"\$", "$") for text in said if text.get_visible()} - {"", picture.note}
     found = words(drawn(picture)[1])
-    if "p-values, hostile" not in case:  # whose squares on a page have no room for numbers
+    if "p-values, hostile" not in case:  # squares on a page have no room for numbers
         assert {each for each in expected if not (picture.diagram and each.isdigit())} <= {*found}
     if picture.note:
         assert picture.note.replace("\n", " ") in " ".join(found)
@@ -196,7 +196,7 @@ def test_squares_have_signs_where_numbers_are_not_written() -> None:
         text, root = drawn(picture_of(case))
         rejected = np.nan_to_num(result.matrix("rejected")) == 1
         dots = [each for each in root.iter(f"{SVG}circle") if "dot" in each.get("class", "").split()]
-        assert len(dots) == rejected.sum() + 1  # one of the legend
+        assert len(dots) == rejected.sum() + 1  # one in the legend
         assert text.count("data-cell") == (0 if n == 60 else 5)
     assert len(drawn(picture_of("p-values of 60"))[0]) < 200_000
 

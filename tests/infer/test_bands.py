@@ -1,4 +1,4 @@
-"""Bands: edges are those of the rectangles, replicates those of rows ranked anew, and the true curve is inside."""
+"""Bands: edges against rectangles, replicates against rows ranked again, and coverage of the true curve."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ READ = {
     "roc": lambda counts, x: RocCurve(counts).at(fpr=x),
     "precision_recall": lambda counts, x: PrecisionRecallCurve(counts).at(recall=x),
 }
-SHARES = np.unique([k / n for n in range(1, 13) for k in range(n + 1)])  # every rate of a replicate is among them
+SHARES = np.unique([k / n for n in range(1, 13) for k in range(n + 1)])  # these include every rate of a replicate
 
 
 def example(n: int = 200, seed: int = 0, digits: int = 6, shift: float = 1.0) -> Ranking:
@@ -162,7 +162,7 @@ def test_replicates_that_are_all_equal_are_said_to_be():
 
 
 def within(points: list[tuple[float, float]], x: float, reach: float) -> list[float]:
-    """Give the ends of y over the parts of a polyline whose x is within reach of a place."""
+    """Return the range of y over the parts of a polyline whose x is within `reach` of `x`."""
     found = []
     for (x0, y0), (x1, y1) in pairwise(points):
         left, right = max(x0, x - reach), min(x1, x + reach)
@@ -172,7 +172,7 @@ def within(points: list[tuple[float, float]], x: float, reach: float) -> list[fl
 
 
 def rectangles(ranking: Ranking, curve: str, level: float, x: float) -> tuple[float, float]:
-    """Give the edges at x of the union of rectangles about the points of the polyline."""
+    """Return the edges, at x, of the union of rectangles around the polyline's points."""
     counts = ranking.counts
     d, e = (stats.kstwo.ppf(level**0.5, n) for n in (counts.n_pos, counts.n_neg))
     points = list(zip((counts.fps / counts.n_neg).tolist(), (counts.tps / counts.n_pos).tolist(), strict=True))
@@ -214,7 +214,7 @@ def test_the_default_is_every_corner(curve, case, level):
     between = confidence_band(
         ranking, curve, method="kolmogorov", confidence_level=level, at=(x[wide] + x[wide + 1]) / 2
     )
-    off = 1e-12 if curve == "roc" else 2e-4  # precision is curved between its corners
+    off = 1e-12 if curve == "roc" else 2e-4  # precision is curved between corners
     np.testing.assert_allclose(between.low, (low[wide] + low[wide + 1]) / 2, atol=off)
     np.testing.assert_allclose(between.high, (high[wide] + high[wide + 1]) / 2, atol=off)
 
@@ -238,21 +238,21 @@ def test_a_greater_level_is_a_wider_band():
 
 
 def covered(rng: np.random.Generator, n_pos: int, n_neg: int, shift: float) -> list[bool]:
-    """Tell whether bands of both curves hold a true one of normal scores: on either side of every corner."""
+    """Return whether each curve's band contains the true curve of normal scores, on both sides of every corner."""
     y = np.arange(n_pos + n_neg) < n_pos
     ranking = Ranking(y, rng.normal(size=y.size) + shift * y)
     x, low, high = confidence_band(ranking, method="kolmogorov")
     tpr = stats.norm.cdf(stats.norm.ppf(x) + shift)
     recall, least, most = confidence_band(ranking, "precision_recall", method="kolmogorov")
     fpr = stats.norm.cdf(stats.norm.ppf(recall) - shift)
-    inside = recall > 0  # 0 / 0 there
+    inside = recall > 0  # precision is 0 / 0 at recall 0
     precision = recall[inside] * n_pos / (recall * n_pos + fpr * n_neg)[inside]
     of_precision = (least[inside] <= precision + 1e-12) & (precision <= most[inside] + 1e-12)
     return [bool(((low <= tpr) & (tpr <= high)).all()), bool(of_precision.all())]
 
 
 def fewest(n: int, share: float = 0.95) -> int:
-    """Give the successes that are reached in all but one of a million times."""
+    """Return the number of successes that is reached all but once in a million."""
     return int(stats.binom.ppf(1e-6, n, share))
 
 
@@ -260,7 +260,7 @@ def test_the_true_curve_is_inside():
     rng = np.random.default_rng(12)
     found = np.array([covered(rng, 30, 50, 1.0) for _ in range(300)])
     assert found.sum(axis=0).min() >= fewest(300)
-    assert (found[:, 0] == found[:, 1]).all()  # the same region on other axes
+    assert (found[:, 0] == found[:, 1]).all()  # both bands are the same region on different axes
 
 
 @pytest.mark.slow
@@ -346,7 +346,7 @@ def test_another_subject_is_named():
 
 
 def test_too_many_rows_to_draw():
-    """Counts may be of more rows than a band of all points draws: an error says so, and nothing is computed before."""
+    """If counts have more rows than a band of all points can draw, an error says so before anything is computed."""
     many = Ranking.from_counts([0.1, 0.2, 0.3], [2**60, 2**60, 2**59], [2**59, 2**58, 2**58])
     with pytest.raises(ValueError, match=r"ranking must have from 1 to 2\*\*32 - 1 rows to be resampled, got"):
         confidence_band(many, kind="simultaneous")

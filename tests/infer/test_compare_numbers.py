@@ -1,4 +1,4 @@
-"""`compare_predictions` of predicted numbers: against a plain loop over draws, and `bootstrap` of each model."""
+"""`compare_predictions` of predicted numbers, against a plain loop over draws and `bootstrap` of each model."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_replicates_are_those_of_a_plain_loop(design: str, asked: list[str]) -> 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_each_models_estimate_is_that_of_bootstrap_to_the_bit(design: str, asked: list[str]) -> None:
     y, predicted = models()
-    predicted["huge"] = predicted["a"] * 1e160  # whose squares overflow
+    predicted["huge"] = predicted["a"] * 1e160  # squares overflow
     predicted["perfect"] = y.copy()
     options = designed(design)
     with warnings.catch_warnings():
@@ -101,7 +101,7 @@ def test_max_t(alternative: str, reference: Any) -> None:
             np.testing.assert_allclose(numbers, row, rtol=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore:r2 of")  # of replicates of one row
+@pytest.mark.filterwarnings("ignore:r2 of")  # in replicates of one row
 def test_differences_by_hand() -> None:
     predicted = {"old": [2, 0, 2, 8], "new": [3, 0, 2, 7]}  # errors 1, -1, 0, 0 and 0, -1, 0, 1
     asked = ["mean_squared_error", "mean_absolute_error", "r2", "median_absolute_error"]
@@ -119,7 +119,7 @@ def test_differences_by_hand() -> None:
 
 
 def test_the_standard_error_of_a_difference_is_that_of_pairs() -> None:
-    """Of 4,000 replicates the relative error of a standard error is about 1.1 %: 8 % is 7 of them."""
+    """With 4,000 replicates a standard error has a relative error of about 1.1 %; 8 % is 7 times that."""
     y, predicted = models(1000)
     found = compare_predictions(y, predicted, metrics="mean_absolute_error", n_resamples=4000, rng=1)
     one = found["mean_absolute_error"].differences[0]
@@ -208,7 +208,7 @@ def test_constant_targets_have_no_r2() -> None:
 
 @pytest.mark.filterwarnings("ignore:r2 of b")
 def test_replicates_with_constant_targets_are_left_out() -> None:
-    """Of 6 rows the one that differs is left out of (5 / 6)**6 = 33 % of the replicates."""
+    """(5 / 6)**6 = 33 % of the replicates lack the one row of six that differs."""
     y, predicted = np.array([0.1, 0.1, 0.1, 0.1, 0.1, 0.7]), {"a": np.arange(6) / 10, "b": np.arange(6) / 20}
     with pytest.warns(UndefinedMetricWarning, match="r2 of a is undefined"):
         found = compare_predictions(y, predicted, metrics="r2", n_resamples=500, rng=0)["r2"]

@@ -83,7 +83,7 @@ def test_estimates_are_those_of_each_model() -> None:
 
 
 def test_the_standard_error_of_a_difference_is_that_of_pairs() -> None:
-    """Of 4,000 replicates the relative error of a standard error is about 1.1 %: 8 % is 7 of them."""
+    """With 4,000 replicates a standard error has a relative error of about 1.1 %; 8 % is 7 times that."""
     y, predicted = models(1000)
     found = compare_predictions(y, predicted, n_resamples=4000, rng=1, reference="b")
     first = found["accuracy"].differences[0]
@@ -108,7 +108,7 @@ def test_two_classes_agree_with_scores_at_a_threshold() -> None:
 def test_replicates_are_distributed_alike_whether_cells_or_rows_are_drawn(
     stratified: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of 20,000 replicates means are within 6 standard errors (2 in 10^9), standard errors within 3 %: 6 of theirs."""
+    """With 20,000 replicates means agree within 6 standard errors (2 in 10^9), standard errors within 3 % (6 SE)."""
     y, predicted = models(400)
     asked, design = parse_metrics(METRICS), subjects.SamplingDesign(stratified=stratified)
     values, replicates = [], []
@@ -123,7 +123,7 @@ def test_replicates_are_distributed_alike_whether_cells_or_rows_are_drawn(
         table, rows = (each[k] for each in replicates)
         errors = table.std(axis=0)
         np.testing.assert_allclose(rows.std(axis=0), errors, rtol=0.03)
-        assert (np.abs(rows.mean(axis=0) - table.mean(axis=0)) < 6 * errors / 100).all()  # of two samples: sqrt(2 / n)
+        assert (np.abs(rows.mean(axis=0) - table.mean(axis=0)) < 6 * errors / 100).all()  # two samples: sqrt(2 / n)
         np.testing.assert_allclose(np.corrcoef(rows.T), np.corrcoef(table.T), atol=0.06)
 
 
@@ -222,7 +222,7 @@ def test_a_metric_may_have_a_value_for_each_class(design: str) -> None:
     found = compare_predictions(y, predicted, metrics=F1S, keep_distribution=True, **QUICK, **beside)[F1S]
     by_class = {
         f"f1 of {k}": (lambda matrix, k=k: matrix.f_score(average=None)[..., k]) for k in range(3)
-    }  # each asked for by itself: the same draws
+    }  # each in its own call, with the same draws
     alone = compare_predictions(y, predicted, metrics=by_class, **QUICK, **beside)
     for k, one in enumerate(alone.values()):
         for name in predicted:

@@ -164,7 +164,7 @@ def test_a_difference_that_never_varies():
 
 @pytest.mark.slow
 def test_the_error_rate_of_models_that_do_not_differ():
-    # Ten models equally good; with 0.05 for each of the 45 pairs nearly every data set would show a difference.
+    # Ten equally good models: at 0.05 for each of the 45 pairs, nearly every data set would show a difference.
     rejected = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -173,7 +173,7 @@ def test_the_error_rate_of_models_that_do_not_differ():
         scores = base + 0.7 * rng.normal(size=(10, 150))
         found = compare_rankings(y, scores, n_resamples=199, rng=seed, method="percentile")["roc_auc"]
         rejected += any(difference.pvalue <= 0.05 for difference in found.differences)
-    assert rejected <= 9  # Binomial(60, 0.05) is above 9 with a probability of 0.001
+    assert rejected <= 9  # Binomial(60, 0.05) exceeds 9 with a probability of 0.001
 
 
 def test_names_numbers_and_pickles():

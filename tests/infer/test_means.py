@@ -1,4 +1,4 @@
-"""Accuracies, and means and medians of errors, of rows in parts: against what they are by hand."""
+"""Accuracies, and means and medians of errors, of rows in parts, against figures by hand."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_root_mean_squares_neither_over_nor_underflow() -> None:
     expected, ends = root_mean_squares(np.zeros(5), errors, parts, None, 3, 0.9)
     np.testing.assert_allclose(expected, [math.sqrt(12.5), 1, 2])
     assert ends[1].tolist() == [1.0, 1.0]
-    assert np.isnan(ends[2]).all()  # of a single row
+    assert np.isnan(ends[2]).all()  # a single row
     for unit in (1e-200, 1e200):
         found, scaled = root_mean_squares(np.zeros(5), unit * errors, parts, None, 3, 0.9)
         np.testing.assert_allclose(found / unit, expected)
@@ -64,7 +64,7 @@ def test_the_interval_of_a_median_is_the_shortest_of_its_order_statistics(n: int
     rng = np.random.default_rng(n)
     targets, errors = rng.permutation(n).astype(float), rng.permutation(n) + 1.0  # the r-th smallest error is r
     values = targets + errors * rng.choice([-1, 1], n)
-    # P(X(r) <= median <= X(n + 1 - r)) = 1 - 2 P(B < r), where B of n fair coins are heads.
+    # P(X(r) <= median <= X(n + 1 - r)) = 1 - 2 P(B < r), where B is the number of heads in n fair coins.
     fewer = accumulate(Fraction(math.comb(n, k), 2**n) for k in range((n + 1) // 2))
     rank = max((r for r, share in enumerate(fewer, 1) if 1 - 2 * share >= level), default=1)
     assert median_interval(targets, values, float(level)) == (rank, n + 1 - rank)

@@ -1,4 +1,4 @@
-"""Intervals of proportions: against SciPy's, against the tails that define them, and for huge counts; bad input."""
+"""Intervals of proportions against SciPy and the tails that define them; huge counts; bad input."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OF_A_CLASS = [name for name in SHARES if name not in ("accuracy", "error_rate")]
 
 
 def of_shares(k: Any, n: Any, **options: Any) -> Interval:
-    """Give intervals of k of n, as accuracies of a stack of matrices."""
+    """Return intervals for k of n, as accuracies of a stack of matrices."""
     k, n = np.broadcast_arrays(np.asarray(k, dtype=np.int64), np.asarray(n, dtype=np.int64))
     return proportion_interval(
         ConfusionMatrix(np.stack([k, n - k, 0 * k, 0 * k], axis=-1).reshape(*k.shape, 2, 2)), "accuracy", **options
@@ -53,7 +53,7 @@ def test_against_scipy(method: Any, alternative: Any) -> None:
 
 
 def tails(k: int, n: int, p: float) -> tuple[float, float]:
-    """Give the chances of k successes or more, and of k or fewer."""
+    """Return the probabilities of k or more successes, and of k or fewer."""
     share = Fraction(p)
     chances = [math.comb(n, j) * share**j * (1 - share) ** (n - j) for j in range(n + 1)]
     return float(sum(chances[k:])), float(sum(chances[: k + 1]))
@@ -66,7 +66,7 @@ def test_clopper_pearson_ends_have_their_tails(n: int, level: float) -> None:
     half = (1 - level) / 2
     for k in range(1, n):
         assert tails(k, n, low[k])[0] == pytest.approx(half, rel=1e-6)
-        if high[k] < 1 - 1e-8:  # nearer to 1 a float has too few digits
+        if high[k] < 1 - 1e-8:  # closer to 1, floats have too few digits
             assert tails(k, n, high[k])[1] == pytest.approx(half, rel=1e-6)
     assert (low[0], high[n]) == (0.0, 1.0)
     assert low[n] == pytest.approx(half ** (1 / n), rel=1e-6)
@@ -101,7 +101,7 @@ def test_rare_events_keep_their_digits(method: Any) -> None:
 
 
 def bell_tails(a: float, b: float, x: float) -> tuple[float, float]:
-    """Give what a beta distribution with large parameters has below and above x, by Simpson's rule about its mode."""
+    """Return a beta distribution's tails below and above x, for large parameters, by Simpson's rule around the mode."""
 
     def beyond_linear(t: np.ndarray) -> np.ndarray:  # log(1 + t) - t
         near = np.where(np.abs(t) < 1e-2, t, 0)
@@ -133,7 +133,7 @@ def test_huge_counts_have_their_tails(n: int, level: float) -> None:
 
 
 def test_a_thousand_where_scipy_is_off() -> None:
-    """Its betaincinv gives 1490116 for the first (SciPy 1.17)."""
+    """SciPy 1.17's betaincinv returns 1490116 for the first."""
     n = 10**14
     low, high = of_shares(1000, n, method="clopper-pearson", confidence_level=0.2)
     expected = stats.gamma.ppf([0.4, 0.6], [1000, 1001])

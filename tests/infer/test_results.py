@@ -1,4 +1,4 @@
-"""What tests give: copies of any kind of result, and distributions that are asked without being frozen."""
+"""Test results: copies of any kind, and distributions queried without freezing them."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_printed_delong() -> None:
     assert lines[20] == "  ... 2 more"
     assert " ".join(str(many).split()).endswith(many.equality_test().conclusion)
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # a print doesn't warn
+        warnings.simplefilter("error")  # printing does not warn
         perfect = str(fastevals.delong([0, 0, 1, 1], {"a": [1, 2, 3, 4], "b": [4, 3, 2, 1]}))
     assert "p < 1e-300" in perfect
 

@@ -1,4 +1,4 @@
-"""Studentised bands: distances and edges against plain sight, and how often the true curve is inside."""
+"""Studentised bands: distances and edges against plain code, and coverage of the true curve."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def example(n: int = 200, seed: int = 0, digits: int = 6, shift: float = 1.0) ->
 
 
 def place(count, n: int):
-    """Return where a count of n rows is: the sines of twice the angle are those of the definition."""
+    """Return the coordinate of a count out of n rows, by the arcsine transformation."""
     return 2 * np.sqrt(n + 0.5) * np.arcsin(np.sqrt((np.asarray(count) + 0.375) / (n + 0.75)))
 
 
 def dense(counts: ThresholdCounts, pieces: int = 40) -> np.ndarray:
     """Return many points of a ROC polyline, in the coordinates of tubes."""
-    share = np.sin(np.linspace(0, np.pi / 2, pieces + 1)) ** 2  # as dense near 0 and n as coordinates are
+    share = np.sin(np.linspace(0, np.pi / 2, pieces + 1)) ** 2  # as dense near 0 and n as the coordinates
     found = []
     for (tp0, tp1), (fp0, fp1) in zip(pairwise(counts.tps), pairwise(counts.fps), strict=True):
         x, y = fp0 + share * (fp1 - fp0), tp0 + share * (tp1 - tp0)
@@ -57,7 +57,7 @@ def test_the_distance_is_that_of_the_farthest_point(case, seed):
     (found,) = sample.measure([drawn], 1, space)[0]
     up, right = drawn.reshape(2, -1).astype(np.int64)
     tied = sample._sweep.steps.tied
-    corners = np.zeros((2, 2 * up.size + 1), dtype=np.int64)  # positives first, where a step isn't tied
+    corners = np.zeros((2, 2 * up.size + 1), dtype=np.int64)  # positives come first unless a step is tied
     corners[0, 1::2] = np.cumsum(up) - up * tied
     corners[1, 1::2] = np.cumsum(right) - right
     corners[:, 2::2] = np.cumsum(up), np.cumsum(right)
@@ -66,16 +66,16 @@ def test_the_distance_is_that_of_the_farthest_point(case, seed):
 
 
 def polylines(most: int, step: int):
-    """Corners on a fine lattice, neither coordinate falling; some pieces have no length."""
+    """Draw corners on a fine lattice with non-decreasing coordinates; some pieces have zero length."""
     corner = st.tuples(st.integers(0, step), st.integers(0, step))
     return st.lists(corner, min_size=2, max_size=most).map(lambda steps: np.cumsum(steps, axis=0) / 8)
 
 
 @BOUNDED
 @given(polylines(3, 12), polylines(20, 3), st.just(1))
-@with_example([[2, 6]], [[6, 0], [6, 3], [6, 5], [6, 7], [6, 8]], 8)  # the second piece ahead is nearest, by below 1
+@with_example([[2, 6]], [[6, 0], [6, 3], [6, 5], [6, 7], [6, 8]], 8)  # the second piece ahead is nearest, by under 1
 @with_example([[2, 6]], [[6, 0], [6, 3], [6, 5], [6, 7], [6, 8]], 1)
-@with_example([[6, 2]], [[2, 0], [2, 1], [2, 3], [2, 5], [2, 8]], 8)  # the second behind
+@with_example([[6, 2]], [[2, 0], [2, 1], [2, 3], [2, 5], [2, 8]], 8)  # the second piece behind is nearest
 @with_example([[6, 2]], [[2, 0], [2, 1], [2, 3], [2, 5], [2, 8]], 1)
 @with_example([[0, 4]], [[0, 0], [8, 0], [8, 8]], 8)  # the first corner
 def test_the_farthest_point_is_that_of_all_points_and_pieces(points, corners, unit):
@@ -86,7 +86,7 @@ def test_the_farthest_point_is_that_of_all_points_and_pieces(points, corners, un
     for point in points:
         share = np.clip(((point - start) * along).sum(axis=1) / np.maximum(squares, 1e-9), 0, 1)
         distances.append(np.hypot(*(point - start - share[:, np.newaxis] * along).T).min())
-    others = np.concatenate([corners, points])  # what was there before is not part of it
+    others = np.concatenate([corners, points])  # earlier points are not part of it
     found = kernels.farthest(*points.T.copy(), *others.T.copy(), len(corners))
     assert found == pytest.approx(max(distances), rel=1e-12, abs=1e-12)
 
@@ -143,7 +143,7 @@ def test_the_default_holds_the_band_between_its_places(curve):
         assert ((low >= 0) & (low <= high) & (high <= 1)).all()
         at = np.linspace(0, 1, 997)[1:]
         exact = confidence_band(ranking, curve, rng=1, at=at)
-        assert (np.interp(at, x, low) <= exact.low + 1e-4).all()  # edges have waves of 1e-4 standard errors
+        assert (np.interp(at, x, low) <= exact.low + 1e-4).all()  # edges ripple by 1e-4 standard errors
         assert (np.interp(at, x, high) >= exact.high - 1e-4).all()
         assert np.mean(np.interp(at, x, high) - np.interp(at, x, low)) < 1.1 * np.mean(exact.high - exact.low)
 
@@ -175,7 +175,7 @@ def test_few_rows_are_no_error():
 
 
 def missed(setting: Setting, n_data_sets: int, n_resamples: int = 199) -> np.ndarray:
-    """Count data sets in which a band is below or above the true curve, for each kind; give mean widths too."""
+    """Count data sets where a band is below or above the true curve, for each kind; also return mean widths."""
     found = np.array([bands_of(setting, number, n_resamples) for number in range(n_data_sets)])
     return found[:, :, :2].any(axis=2).sum(axis=0), found[:, :, 2].mean(axis=0)
 

@@ -25,7 +25,7 @@ def exact(pair: tuple[float, float]) -> Fraction:
 
 
 def counts(rng: random.Random, n: int, largest: int, *, weights: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Ascending (fps, tps) from zero, each row above the one before."""
+    """Draw ascending (fps, tps) from zero, each row above the one before."""
     steps = [(rng.randint(0, largest), rng.randint(0, largest)) for _ in range(n)]
     steps = [(0, 0), *((f, t) if f or t else (1, 0) for f, t in steps)]
     scale = (lambda x: x * rng.random()) if weights else int
@@ -183,7 +183,7 @@ def test_parts_add_up_to_the_whole(kernel: Any) -> None:
 
 
 def twin_excess(u: float) -> Decimal:
-    """Give u - log(1 + u) with about 60 digits left after cancellation."""
+    """Return u - log(1 + u) with about 60 digits left after cancellation."""
     with localcontext() as context:
         context.prec = 60 + 2 * max(0, -math.floor(math.log10(u)))
         exact_u = Decimal(u)
@@ -223,7 +223,7 @@ def test_excess_of_log_of_the_largest() -> None:
 
 
 def twin_hull(points: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Points above every chord of two others that spans them."""
+    """Return the points above every chord that spans them."""
     distinct = sorted(set(points))
     highest = [max(p for p in distinct if p[0] == x) for x in sorted({p[0] for p in distinct})]
     hull = []

@@ -9,7 +9,7 @@ from fastevals._kernels.compensated import add, difference, product, two_sum
 
 
 def floats(seed: int, n: int, low: int, high: int) -> list[float]:
-    """Floats of all signs with binary exponents from `low` to `high`, whole numbers and zeros among them."""
+    """Draw floats of both signs with binary exponents from `low` to `high`, including integers and zeros."""
     rng = random.Random(seed)
     wild = [rng.choice((-1, 1)) * rng.uniform(1, 2) * 2.0 ** rng.randint(low, high) for _ in range(n)]
     tame = [float(rng.randint(-(2**53), 2**53)) for _ in range(n // 4)]
@@ -38,7 +38,7 @@ def test_product_is_exact(low: int, high: int) -> None:
     for a, b in zip(floats(3, 2000, low, high), floats(4, 2000, low, high), strict=True):
         result = product(a, b)
         assert result[0] == a * b
-        if abs(a * b) > 2.0**-960 or a * b == 0:  # below, the rounding error is no normal number
+        if abs(a * b) > 2.0**-960 or a * b == 0:  # below this, the rounding error is subnormal
             assert exact(result) == Fraction(a) * Fraction(b)
 
 

@@ -13,7 +13,7 @@ from fastevals._kernels import draws
 from tests import snapshots
 from tests.test_cache import result, start
 
-# Cases with sums of floats, which compiled code adds up in another order.
+# Cases with sums of floats, which compiled code adds in another order.
 SUMS = """regression bias_variance bootstrap_of_a_ranking bootstrap_of_targets bootstrap_of_weighted_scores models
 groups comparison_of_rankings selection_and_curves measures_of_a_ranking corrected_errors splits"""
 LONG = "report compare"  # minutes
@@ -65,7 +65,7 @@ CODE = """
 @pytest.mark.slow
 @pytest.mark.parametrize(("times", "left_out"), [(1, LONG), (3, f"{LONG} folds_and_classes")])
 def test_all_calls_give_the_same_with_the_jit_disabled(times: int, left_out: str) -> None:
-    """Also of 720 rows, which a count of 8 bits does not hold."""
+    """Test 720 rows, too, which overflow a count of 8 bits."""
     code = CODE.format(root=str(Path(__file__).parents[2]), columns=COLUMNS, times=times, left_out=left_out)
     both = [start(code, NUMBA_DISABLE_JIT=switch) for switch in "10"]
     (is_compiled, now), (was_compiled, then) = map(result, both)

@@ -1,4 +1,4 @@
-"""Logarithms and exponentials of kernels beside the math library's, in long floats."""
+"""Logarithms and exponentials of kernels against the math library's, in long doubles."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if np.finfo(np.longdouble).nmant < 60:
 
 
 def ulps(found, exact):
-    """Give how many units in the last place the results are off, at most."""
+    """Return the largest error of the results, in units in the last place."""
     return float(np.max(np.abs(np.array(found) - exact) / np.spacing(np.abs(exact).astype(np.float64))))
 
 
 def long_log(a, b):
-    """Logarithm of a / b in long floats."""
+    """Return the logarithm of a / b as a long double."""
     off = (a.astype(np.longdouble) - b) / b
     return np.where(np.abs(off) < 0.5, np.log1p(np.maximum(off, -0.5)), np.log(a.astype(np.longdouble) / b))
 

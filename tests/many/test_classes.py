@@ -30,7 +30,7 @@ INDICATOR = [[1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1]]
 
 
 class Classes(NamedTuple):
-    """One input of rankings by class."""
+    """An input for rankings by class."""
 
     y_true: NDArray[np.int64]
     y_score: NDArray[np.float64]
@@ -51,7 +51,7 @@ class Classes(NamedTuple):
 
 @st.composite
 def classes(draw: st.DrawFn, *, multilabel: bool | None = None) -> Classes:
-    """Draw labels of one or many classes a row, tied and extreme scores, and perhaps weights."""
+    """Draw one or many labels per row, tied and extreme scores, and perhaps weights."""
     n, k = draw(st.integers(1, 12)), draw(st.integers(2, 4))
     several = draw(st.booleans()) if multilabel is None else multilabel
     cell = st.integers(0, 1) if several else st.integers(0, k - 1)
@@ -73,7 +73,7 @@ def quietly(call: Callable[[], Any]) -> Any:
 
 
 def same(value: float, expected: Any, *, exact: bool) -> bool:
-    """Compare with a fraction, or None where undefined: weighted sums are rounded, averages too."""
+    """Compare with a fraction, or None if undefined; weighted sums and averages are rounded."""
     if expected is None or math.isnan(value):
         return expected is None and math.isnan(value)
     return value == float(expected) if exact else value == pytest.approx(float(expected), rel=1e-13, abs=1e-15)
@@ -198,7 +198,7 @@ def test_iris_as_in_scikit_learns_guide() -> None:
 
 
 def test_every_way_of_counting_agrees() -> None:
-    y_true, scores = many(150_000, 3)  # more rows outside the rarest class than a chunk has
+    y_true, scores = many(150_000, 3)  # more rows outside the rarest class than a chunk holds
     made = ClassRankings(y_true, scores)
     values = made.roc_auc(average=None)
     assert values.tolist() == [ranking.roc_auc() for ranking in made.rankings]

@@ -1,4 +1,4 @@
-"""Rankings by class: kinds of arrays and labels, and input that is refused."""
+"""Rankings by class: kinds of arrays and labels, and bad input."""
 
 from __future__ import annotations
 

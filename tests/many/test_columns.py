@@ -1,4 +1,4 @@
-"""Columns of scores ranked in one batch: by the kernels, as `Ranking` ranks them, in any layout; and their results."""
+"""Columns of scores ranked in one batch, against `Ranking`, in any layout; and their results."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def table(m: int, n: int, *, seed: int = 0, decimals: int = 9) -> tuple[Any, Any
 def test_a_column_is_sorted_with_its_classes(case: Case) -> None:
     rows = sorted_rows(case.y_true, case.y_score)
     if rows is None:
-        assert case.y_score.max() > 1e300 > -1e300 > case.y_score.min()  # over half of all floats apart
+        assert case.y_score.max() > 1e300 > -1e300 > case.y_score.min()  # more than half of all floats lie between
         return
     assert (np.diff(rows.astype(object)) >= 0).all()
     order = np.lexsort((case.y_true, case.y_score))
@@ -159,7 +159,7 @@ def test_many_short_columns_are_measured_as_groups(weighted: bool, monkeypatch: 
         expected = [one.of_counts(ranking.counts) for one in metrics]
         np.testing.assert_allclose(each.values, expected, rtol=1e-14, atol=1e-15)
     brier = [metrics[MIXED.index("brier_score")]]
-    scores[7] = scores[7] + 2  # each column has probabilities or none by itself
+    scores[7] = scores[7] + 2  # each column is checked for probabilities separately
     values = batch_values(columns, brier)[0]
     assert np.isnan(values).tolist() == [i == 7 for i in range(300)]
     scores[8] = np.full(sizes[8], np.nan)

@@ -19,7 +19,7 @@ from tests.reference import curves as reference_curves
 from tests.strategies import BOUNDED, FEWER, Case, cases, float_weighted, unweighted
 
 Y, S, FOLDS = [0, 1, 0, 1, 1, 0], [0.1, 0.9, 0.6, 0.4, 0.8, 0.3], [1, 1, 1, 2, 2, 2]
-AVERAGES = {  # as the method of each curve that is averaged says
+AVERAGES = {  # from the method of each averaged curve
     entry.method: get_args(get_type_hints(getattr(RankingFolds, entry.method))["average"])
     for entry in CURVES.values()
     if entry.averaged
@@ -144,7 +144,7 @@ def test_macro_curves_have_areas_and_hulls(method, cases):
     assert not curve.dominates(hull)
 
 
-# Three folds in which a threshold raises mean precision with mean recall: no counts that only rise have such rates.
+# Three folds where a threshold raises mean precision and mean recall. No rising counts have such rates.
 RISING = [0, 1, 1, 0, 0, 1, 1, 1, 0], [4, 2, 1, 5, 1, 1, 4, 3, 0], [0, 1, 2, 1, 2, 0, 0, 2, 2]
 
 
@@ -235,7 +235,7 @@ def test_vertical_values_are_the_means_of_the_curves(cases):
 def test_the_vertical_average_of_jumps_keeps_them():
     folds = RankingFolds([Ranking([1, 0, 1], [3, 2, 1]), Ranking([0, 1], [2, 1])])
     curve = folds.roc_curve(average="vertical")
-    # Jumps of 1/2 at 0 and at 1, and of 1 at 1.
+    # One fold jumps by 1/2 at 0 and at 1, the other by 1 at 1.
     points = list(zip(curve.fpr.tolist(), curve.tpr.tolist(), strict=True))
     assert points == [(0, 0), (0, 0.25), (1, 0.25), (1, 1)]
     assert curve.area == 0.25

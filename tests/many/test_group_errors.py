@@ -1,4 +1,4 @@
-"""Errors of predicted numbers by group: against each group taken by itself, in exact arithmetic."""
+"""Errors of predicted numbers by group, against each group alone in exact arithmetic."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.strategies import BOUNDED, FLOAT_WEIGHTS
 ERRORS = [metric(name, quantile=0.3) if entry.options else metric(name)
           for name, entry in METRICS.items() if entry.of == "targets"]  # fmt: skip
 VALUES = (-2.5, -0.1, 0.0, 0.1, 0.3, 1.0, 1.0 + 2**-20, 7.0)
-UNITS = (1.0, 2.0**-600, 2.0**900)  # with squares out of range
+UNITS = (1.0, 2.0**-600, 2.0**900)  # squares are out of range
 rows_of_groups = st.lists(
     st.tuples(st.sampled_from(VALUES), st.sampled_from(VALUES), st.integers(0, 3), st.sampled_from(FLOAT_WEIGHTS)),
     min_size=1,
@@ -40,7 +40,7 @@ def quiet(*arrays: Any, **options: Any) -> Any:
 @given(rows=rows_of_groups, unit=st.sampled_from(UNITS))
 def test_errors_are_those_of_each_group(weighted: bool, rows: Any, unit: float) -> None:
     y, p, groups, weights = map(np.array, zip(*rows, strict=True))
-    units = np.where(groups == 3, 1.0, unit)  # each group is taken in units of its own
+    units = np.where(groups == 3, 1.0, unit)  # each group has its own unit
     y, p = y * units, p * units
     if weighted:
         weights[0] = 0.7
@@ -58,7 +58,7 @@ def test_errors_are_those_of_each_group(weighted: bool, rows: Any, unit: float) 
             expected = reference.metrics(*map(list, zip(*here, strict=True)), quantile=0.3)
         for each in ERRORS:
             value = expected.get(each.name, math.nan)
-            near_zero = 1e-14 if each.name == "r2" else 1e-323  # R2 is one less a ratio
+            near_zero = 1e-14 if each.name == "r2" else 1e-323  # R2 is one minus a ratio
             np.testing.assert_allclose(
                 found[each].values[g],
                 value,

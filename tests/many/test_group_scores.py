@@ -1,4 +1,4 @@
-"""Rows by group: their keys, their sorted scores and their confusion matrices, against dictionaries."""
+"""Rows by group: keys, sorted scores and confusion matrices, against dictionaries."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ def test_what_a_sample_misses(spoiler: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["u1", "u2", "u4", "u8", ">u8", "?", "i1"])
 def test_small_unsigned_keys_of_many_rows(dtype: str) -> None:
-    keys = np.arange(6000) % 3 % 2  # so many rows that a range is taken from a sample, and widened
+    keys = np.arange(6000) % 3 % 2  # enough rows that a sample sets a range, which is widened
     weights = (keys == 1).astype(float)
     found, matrix = ConfusionMatrix.from_groups(keys, keys, keys.astype(dtype))
     assert (found.tolist(), found.dtype) == ([0, 1], np.dtype(dtype).newbyteorder("="))

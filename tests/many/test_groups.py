@@ -1,4 +1,4 @@
-"""Metrics by group and their intervals: against each group taken by itself."""
+"""Metrics by group and their intervals, against each group alone."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ALL_METRICS = [
 
 @st.composite
 def grouped_cases(draw: st.DrawFn, weights: bool = False) -> tuple[Any, ...]:
-    """Draw labels, scores, groups and, with `weights`, row weights, not all zero."""
+    """Draw labels, scores, groups and, with `weights`, row weights that are not all zero."""
     pool = draw(st.sampled_from([ORDINARY, EXTREME, ORDINARY[:2]]))
     row = st.tuples(st.integers(0, 1), st.sampled_from(pool), st.integers(0, 3), st.sampled_from(DYADIC_WEIGHTS))
     rows = draw(st.lists(row, min_size=1, max_size=24))
@@ -148,7 +148,7 @@ def test_sums_over_groups_of_any_size(weighted: bool, monkeypatch: pytest.Monkey
 
 
 def test_what_is_rounded_up_stays_within_bounds() -> None:
-    weights = [2.0**51 + 3, 2.0**53 + 2.0**51 - 2, 1.0]  # in two steps that add up to more than their sum
+    weights = [2.0**51 + 3, 2.0**53 + 2.0**51 - 2, 1.0]  # added in two steps, these exceed their sum
     rows = np.arange(150).repeat(3)
     found = grouped_metrics(
         np.ones(450, int), [2, 1, 1] * 150, rows, metric("false_negative_rate", best="f1"), sample_weight=weights * 150
@@ -261,12 +261,12 @@ def test_delongs_errors_are_those_of_each_group(case: Any) -> None:
 
 @pytest.mark.parametrize("flipped", [False, True])
 def test_delongs_squares_do_not_cancel(flipped: bool) -> None:
-    n = 10**4  # of one class, all but one of which are placed alike; sums of squares of 1 are exact
+    n = 10**4  # rows of a class, equally placed but for one; squares of 1 sum exactly
     y, s = np.append(np.zeros(2), np.ones(n)), np.append([0.0, 1.0], np.full(n, 2.0))
     s[2] = 0.5
     y, s = (1 - y, -s) if flipped else (y, s)
     found = grouped_auc(y, s, np.zeros(n + 2), interval="delong")
-    # Of the many the placements are 1 but for one 1/2, of the two 1 and 1 - 1 / n.
+    # The large class has placements of 1 and one of 1/2; the other class has 1 and 1 - 1 / n.
     variance = Fraction(1, 4 * n * n) + Fraction(1, 4 * n * n)
     assert found.standard_errors[0] == pytest.approx(math.sqrt(variance), rel=1e-15, abs=0)
 
@@ -317,7 +317,7 @@ def test_delongs_warnings_and_weights() -> None:
 
 
 def exact_distribution(y_true: Any, y_score: Any) -> tuple[Any, float]:
-    """Give the AUCs of all equally likely draws that have both classes, and the share of the others."""
+    """Return the AUCs of all equally likely draws with both classes, and the share of the other draws."""
     aucs = [
         reference.roc_auc([y_true[i] for i in rows], [y_score[i] for i in rows])
         for rows in itertools.product(range(len(y_true)), repeat=len(y_true))
@@ -328,7 +328,7 @@ def exact_distribution(y_true: Any, y_score: Any) -> tuple[Any, float]:
 
 @pytest.mark.slow
 def test_bootstrap_within_groups_has_the_distribution_of_all_draws() -> None:
-    # A z score past 5 has a chance of 6e-7; there are 2 x 4 of them.
+    # A z score beyond 5 has a probability of 6e-7; there are 2 x 4 of them.
     y_true, y_score, groups = [0, 1, 1, 0, 1, 0, 0, 1, 0], [1, 2, 0, 3, 1, 1, 2, 2, 0], [5] * 4 + [2] * 5
     n, distributions = 20_000, [exact_distribution(y_true[a:b], y_score[a:b]) for a, b in ((4, 9), (0, 4))]
     for options in ({}, {"sample_weight": np.full(9, 2.0)}):
@@ -357,7 +357,7 @@ def test_bootstrap_of_the_mean_draws_groups() -> None:
     y_true = rng.integers(0, 2, 3000)
     y_score = y_true * (groups % 3) + rng.normal(size=3000)
     found = grouped_auc(y_true, y_score, groups, interval="bootstrap", n_resamples=4000, rng=5)
-    # Draws of groups by NumPy have the same standard error but for chance: 6 of its own errors, 1 in 10^8.
+    # NumPy's draws of groups have the same standard error, within 6 of its own errors (1 in 10^8).
     drawn = rng.multinomial(80, np.full(80, 1 / 80), 4000) * found.weights
     means = (drawn * found.values).sum(axis=1) / drawn.sum(axis=1)
     assert abs(found.mean_standard_error / means.std(ddof=1) - 1) < 6 / math.sqrt(4000)
@@ -380,7 +380,7 @@ def test_same_seed_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setattr(counted_groups, "ROWS_PER_TASK", work >> 6)
             monkeypatch.setattr(by_group, "RUN", work >> 8)
             if given_weights is not None and rows is order:
-                continue  # sums in another order
+                continue  # the order of sums differs
             options = {} if given_weights is None else {"sample_weight": given_weights[rows]}
             with fastevals.num_threads(threads):
                 found.append(

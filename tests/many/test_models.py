@@ -1,4 +1,4 @@
-"""batch_auc and batch_metrics: against loops over models, sklearn and delong; what goes with models; bad input."""
+"""batch_auc and batch_metrics against loops over models, sklearn and delong; arrays per model; bad input."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ OF_SCORES = [name for name, entry in SCORE_METRICS.items() if entry.of != "cells
 
 @st.composite
 def models(draw: st.DrawFn) -> tuple[list[list[int]], list[list[float]]]:
-    """Draw labels and scores of one to four models, each with rows of its own."""
+    """Draw labels and scores of one to four models, each with its own rows."""
     labels, scores = [], []
     for _ in range(draw(st.integers(1, 4))):
         n = draw(st.integers(1, 10))

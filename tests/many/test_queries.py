@@ -1,4 +1,4 @@
-"""Metrics of ranked documents by query, beside their definitions, scikit-learn and published figures."""
+"""Metrics of ranked documents by query, against their definitions, scikit-learn and published figures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EVERY = [metric(name, **({} if k is None else {"k": k})) for name in NAMES for k
 
 
 def measured(*args: Any, **options: Any) -> Any:
-    """Give the metrics without their intervals, and without warnings of queries that have no relevant document."""
+    """Return the metrics without intervals, and without warnings about queries that have no relevant document."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         return query_metrics(*args, **{"interval": None, **options})
@@ -34,7 +34,7 @@ def measured(*args: Any, **options: Any) -> Any:
 
 @st.composite
 def documents(draw: Any, most: int = 12) -> tuple[list[float], list[float], list[int]]:
-    """Draw relevance, scores and queries of rows, in any order: with ties, but few enough orders of them."""
+    """Draw relevance, scores and queries of rows in any order, with ties that have few orders."""
     n = draw(st.integers(1, most))
     grades = st.sampled_from([0, 0, 1, 2, 3, 0.5, 70])
     rows = draw(st.lists(st.tuples(grades, st.integers(-2, 3), st.sampled_from([7, -1, 3])), min_size=n, max_size=n))
@@ -96,7 +96,7 @@ def test_one_of_five_relevant_documents_was_retrieved():
     options = {"metrics": ["ndcg@10", "ndcg", "map", "recall@10", "mrr", "ndcg@1"], "n_relevant": {"q": 5}}
     found = measured([1], [9.0], ["q"], **options)
     assert [each.mean for each in found.values()] == [pytest.approx(expected)] * 2 + [0.2, 0.2, 1.0, 1.0]
-    missed = measured([0, 0], [9.0, 3.0], ["q", "q"], **options)  # all five: zero, where nothing is relevant NaN
+    missed = measured([0, 0], [9.0, 3.0], ["q", "q"], **options)  # all are zero; NaN if nothing is relevant
     assert [each.mean for each in missed.values()] == [0.0] * 6
     with pytest.warns(UndefinedMetricWarning, match="1 of 1 queries have no relevant document"):
         assert math.isnan(query_metrics([0], [9.0], ["q"], "map", n_relevant={"q": 0}, interval=None)["map"].mean)
@@ -126,7 +126,7 @@ def test_systems_are_compared_by_all_relevant_documents():
 
 
 def ranked_table(n_queries: int, n_documents: int, *, values: int | None, seed: int = 0) -> tuple[Any, Any]:
-    """Give graded relevance, and scores of so many values, or without ties."""
+    """Return graded relevance, and scores with `values` distinct values or without ties."""
     rng = np.random.default_rng([seed, n_documents])
     relevance = rng.integers(0, 4, (n_queries, n_documents)).astype(float)
     if values is None:
@@ -138,7 +138,7 @@ def ranked_table(n_queries: int, n_documents: int, *, values: int | None, seed: 
 @pytest.mark.parametrize("values", [None, 5, 1])
 @pytest.mark.parametrize("k", [None, 1, 10, 64, 5000])
 def test_tables_have_the_ndcg_of_scikit_learn(n_documents, values, k):
-    """Queries of more than 192 relevant documents are sorted, others counted."""
+    """Queries with more than 192 relevant documents are sorted, others counted."""
     relevance, scores = ranked_table(12, n_documents, values=values)
     ends = {} if k is None else {"k": k}
     found = measured(relevance, scores, None, [metric("ndcg", **ends), metric("dcg", **ends)])
@@ -156,7 +156,7 @@ def test_tables_have_the_ndcg_of_scikit_learn(n_documents, values, k):
 @pytest.mark.parametrize("values", [None, 6])
 @pytest.mark.parametrize("n_documents", [5, 300])
 def test_counted_and_sorted_queries_have_the_same_values(values, n_documents):
-    """The same documents among others, all below them, that are relevant enough to be sorted."""
+    """Relevant documents below the first ones are added, so that the query is sorted."""
     relevance, scores = ranked_table(8, n_documents, values=values)
     relevance = (relevance > 2).astype(float)
     names = [spec for spec in EVERY if spec.name not in ("ndcg", "map", "recall_at_k") and spec.options]
@@ -195,7 +195,7 @@ def test_figures_of_manning_raghavan_and_schuetze():
 
 
 def test_figures_of_wikipedia():
-    """Discounted cumulative gain (article): relevance 3, 2, 3, 0, 1, 2, beside 3 and 2 that were not among the six."""
+    """Discounted cumulative gain (article): relevance 3, 2, 3, 0, 1, 2, and 3 and 2 outside the six."""
     relevance = [3, 2, 3, 0, 1, 2]
     found = measured([relevance], -np.arange(6)[None], None, ["dcg@6", "ndcg@6"])
     assert found["dcg@6"].values.round(3).tolist() == [6.861]
@@ -204,7 +204,7 @@ def test_figures_of_wikipedia():
 
 
 def test_figures_of_mcsherry_and_najork():
-    """Half of two tied documents relevant: precision at 1 is a half, and the reciprocal rank (1 + 1 / 2) / 2."""
+    """One of two tied documents is relevant: precision at 1 is 1/2, the reciprocal rank (1 + 1 / 2) / 2."""
     found = measured([[1, 0]], [[1, 1]], None, ["precision@1", "mrr", "map", "hit_rate@1", "recall@1"])
     assert [each.mean for each in found.values()] == [0.5, 0.75, 0.75, 0.5, 0.5]
 
@@ -339,7 +339,7 @@ def test_differences_are_of_the_means_and_their_intervals_of_paired_queries():
         assert new.value == pytest.approx(own["new"][name].mean - own["old"][name].mean, rel=1e-12)
         assert (same.value, same.pvalue) == (0, 1)
         error = fastevals.paired_t_test(own["new"][name].values, own["old"][name].values)
-        width = np.diff(error.confidence_interval)[0] / 2 / 2.001  # Student's quantile of 59 degrees of freedom
+        width = np.diff(error.confidence_interval)[0] / 2 / 2.001  # Student's quantile with 59 degrees of freedom
         assert new.standard_error == pytest.approx(width, rel=0.1)
         assert new.confidence_interval.low < new.value < new.confidence_interval.high
 

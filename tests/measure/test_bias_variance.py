@@ -1,4 +1,4 @@
-"""Bias and variance: exact arithmetic, identities of the theory, and the same numbers from any form of input."""
+"""Bias and variance: exact arithmetic, theoretical identities, and equal numbers from any form of input."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OFFSETS = (0.0, 1e8, -1e8)
 
 @st.composite
 def cases(draw: st.DrawFn, values: tuple[Any, ...]) -> tuple[list[Any], list[list[Any]], Any, list[float] | None]:
-    """Draw true labels, predictions of some models, what was observed (or None, or one row), and weights."""
+    """Draw true labels, models' predictions, observed labels (by model, one row, or None), and weights."""
     n, m = draw(st.integers(1, 6)), draw(st.integers(1, 9))
     row = st.lists(st.sampled_from(values), min_size=n, max_size=n)
     y, predictions = draw(row), draw(st.lists(row, min_size=m, max_size=m))
@@ -46,12 +46,12 @@ def cases(draw: st.DrawFn, values: tuple[Any, ...]) -> tuple[list[Any], list[lis
 
 
 def rows_of(observed: Any, m: int) -> Any:
-    """Give what was observed as a row for each model."""
+    """Return the observed labels as one row per model."""
     return [observed] * m if observed is not None and not isinstance(observed[0], list) else observed
 
 
 def random_case(loss: str, m: int = 70, n: int = 3000, seed: int = 0) -> tuple[Any, Any, Any, Any]:
-    """Give labels, predictions, observed labels of each model and weights."""
+    """Return labels, predictions, observed labels of each model and weights."""
     rng = np.random.default_rng(seed)
     if loss == "squared":
         y = np.round(rng.normal(5, 2, n) * 64) / 64
@@ -71,7 +71,7 @@ def assert_same_bits(ours: Decomposition, theirs: Decomposition) -> None:
 
 
 def assert_close(ours: Decomposition, theirs: Any, tolerance: float = 1e-12) -> None:
-    """Compare numbers; the errors allowed are shares of the largest, for terms of any sign add up to it."""
+    """Compare numbers; the tolerance is a share of the largest, whose terms may have either sign."""
     expected = theirs if isinstance(theirs, dict) else {name: getattr(theirs, name) for name in theirs.numbers()}
     scale = max(abs(float(expected[name])) for name in ours.numbers())
     for name in ours.numbers():
@@ -172,7 +172,7 @@ def test_scaling_by_a_power_of_two_scales_exactly(scale: float) -> None:
 
 @pytest.mark.parametrize(("scale", "unit"), [(2.0**-1000, 2.0**-40), (2.0**1018, 2.0**40)])
 def test_the_unit_of_weights_does_not_matter(scale: float, unit: float) -> None:
-    """Neither where weighted losses would underflow, nor where they would overflow."""
+    """Weighted losses would underflow or overflow in these units."""
     y, predictions, _, weights = random_case("squared", 9, 40)
     y, predictions = y * unit, predictions * unit
     assert_same_bits(
@@ -216,7 +216,7 @@ def test_zero_one_loss_agrees_with_exact_arithmetic(name: str, case: Any, more: 
 
 
 def assert_exact(name: str, y: Any, predictions: Any, observed: Any, options: Any) -> None:
-    """Each number is that of exact arithmetic, rounded once."""
+    """Assert that each number is the exact value, rounded once."""
     result = bias_variance(
         y, predictions, y_observed=observed, loss="zero_one", decomposition=name, per_sample=True, **options
     )
@@ -230,7 +230,7 @@ def test_zero_one_loss_is_not_bias_plus_variance() -> None:
     result = bias_variance([0, 0], [[1, 0], [1, 0], [0, 1]], loss="zero_one", labels=[0, 1])
     assert isinstance(result, DomingosDecomposition)
     assert (result.bias, result.variance) == (0.5, 1 / 3)
-    assert result.expected_loss == 0.5  # the sample that is got wrong gains what the other loses
+    assert result.expected_loss == 0.5  # the misclassified sample gains what the other loses
     assert (result.unbiased_variance, result.biased_variance, result.net_variance) == (1 / 6, 1 / 6, 0.0)
     assert result.beside() == {"variance": 1 / 3, "unbiased_variance": 1 / 6, "biased_variance": 1 / 6}
 
@@ -269,7 +269,7 @@ def test_of_two_classes_noise_adds_what_domingos_says(case: Any) -> None:
 
 
 def test_kohavi_and_wolpert_add_up_without_a_cross_term_where_models_and_labels_are_independent() -> None:
-    predictions = np.repeat([0, 1, 1, 2], 6)[:, None]  # every prediction beside every observation
+    predictions = np.repeat([0, 1, 1, 2], 6)[:, None]  # every prediction with every observation
     observed = np.tile([0, 0, 1, 2, 2, 2], 4)[:, None]
     result = bias_variance(
         [2], predictions, y_observed=observed, loss="zero_one", decomposition="kohavi-wolpert", labels=[0, 1, 2]
@@ -285,7 +285,7 @@ def test_james_effects() -> None:
     options: Any = {"loss": "zero_one", "decomposition": "james"}
     clean = bias_variance(y, predictions, **options)
     assert isinstance(clean, JamesDecomposition)
-    assert clean.systematic_effect == clean.bias  # without noise the main prediction loses its bias
+    assert clean.systematic_effect == clean.bias  # without noise the systematic effect is the bias
     assert clean.noise == 0.0
     assert list(clean.parts()) == ["systematic_effect", "variance_effect"]
     noisy = bias_variance(y, predictions, y_observed=observed, **options)

@@ -1,4 +1,4 @@
-"""Bias and variance: bad input, odd input, arrays larger than what may be allocated."""
+"""Bias and variance: bad input, odd input, arrays larger than the memory allowed."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ SCALARS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("entry", ARRAYS)
 @pytest.mark.parametrize("rows", [3, 4])
 def test_odd_arrays_work_or_raise_one_clear_line(entry: str, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    if rows == 4:  # as many as odd arrays have
+    if rows == 4:  # as many as the odd arrays have
         monkeypatch.setattr("tests.measure.test_bias_variance_input.Y", [0, 1, 1, 0])
         monkeypatch.setattr("tests.measure.test_bias_variance_input.P", [[0, 1, 1, 1], [1, 1, 0, 0]])
     found = {name: complaint(ARRAYS[entry], value) for name, value in ODD_ARRAYS.items()}
@@ -208,8 +208,8 @@ def test_odd_scalars_work_or_raise_one_clear_line(entry: str) -> None:
 
 
 def peak(call: Callable[[], Any]) -> int:
-    """Give the bytes allocated at most at a time."""
-    call()  # what is compiled and imported stays out
+    """Return the peak of allocated bytes."""
+    call()  # compilation and imports do not count
     tracemalloc.start()
     try:
         call()
@@ -220,7 +220,7 @@ def peak(call: Callable[[], Any]) -> int:
 
 @contextmanager
 def on_disk(folder: Path, shape: tuple[int, int], loss: str) -> Iterator[Any]:
-    """Give a memory-mapped array, read-only, made a row at a time."""
+    """Return a read-only memory-mapped array, written row by row."""
     path, dtype = folder / "predictions.npy", np.float32 if loss == "squared" else np.int8
     table = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
     rng = np.random.default_rng(0)

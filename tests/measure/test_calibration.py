@@ -1,4 +1,4 @@
-"""Scores of probabilities: Brier, log loss, calibration in bins."""
+"""Metrics of probabilities: Brier score, log loss, calibration in bins."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EXTREMES = (0.0, DENORMAL, 1e-300, 2**-53, 0.5, 1 - 2**-53, 1.0)
 
 @st.composite
 def probability_cases(draw: st.DrawFn, weights: tuple[float, ...] | None = None, both_classes: bool = False) -> Case:
-    """Draw labels, probabilities with ties, edges of bins and extremes, and row weights, not all of them 0."""
+    """Draw labels, probabilities (ties, bin edges, extremes), and row weights that are not all 0."""
     n = draw(st.integers(2 if both_classes else 1, 12))
     pool = draw(st.sampled_from([EDGES, EXTREMES, (0.25, 0.75), tuple((np.arange(40) / 39).tolist())]))
     labels = draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
@@ -143,7 +143,7 @@ def test_small_losses_are_not_lost_beside_1(weights):
 
 def test_the_brier_score_is_never_above_1():
     rng = np.random.default_rng(5)
-    for n in range(3, 300):  # without a bound, 2 % of these are by rounding
+    for n in range(3, 300):  # without the bound, rounding takes 2 % of these outside
         counts = Ranking(np.ones(n), np.arange(n) * 1e-300, pos_label=1, sample_weight=rng.random(n)).counts
         assert 1 - 1e-15 <= brier_score(counts) <= 1
 
@@ -185,7 +185,7 @@ def test_bins_of_float_weights(case, n_bins):
     for k, (mean, share, weight) in enumerate(bins):
         assert curve.counts[k] == pytest.approx(float(weight), abs=1e-15 * whole)
         if mean is not None and share is not None:
-            off = 1e-15 * whole / float(weight)  # weights are what totals differ by
+            off = 1e-15 * whole / float(weight)  # a bin's weight is a difference of totals
             assert curve.mean_predicted[k] == pytest.approx(float(mean), abs=off)
             assert curve.fraction_of_positives[k] == pytest.approx(float(share), abs=off)
     assert curve.expected_calibration_error == pytest.approx(
@@ -275,7 +275,7 @@ def test_quantile_bins_split_no_ties_and_merge_equal_edges():
 
 def test_quantile_bins_of_one_score_more_than_there_are_bins():
     parts = Ranking([1, 0, 0, 1], [0.1, 0.3, 0.8, 0.8]).brier_decomposition(n_bins=2, strategy="quantile")
-    # {0.1, 0.3} and {0.8}, half of each positive: off by 0.3, and 0.1 from the mean of the first
+    # {0.1, 0.3} and {0.8}, each half positive: the means are off by 0.3, the values of the first by 0.1 from its mean
     assert parts.reliability == pytest.approx(0.09)
     assert parts.resolution == pytest.approx(0, abs=1e-15)
     assert parts.within_bin_variance == pytest.approx(0.005)
@@ -349,7 +349,7 @@ def test_one_class(label):
 def test_parts_are_those_by_row_and_add_up(case, n_bins, strategy):
     counts = counts_of(case)
     if case.weights is not None and strategy == "quantile" and set(case.weights) & {0.1, 0.3, 0.7, 1.1, 3.3, 1e-3}:
-        strategy = "uniform"  # a share of k / n_bins is then a matter of rounding
+        strategy = "uniform"  # rounding then decides a share of k / n_bins
     parts = brier_decomposition(counts, n_bins=n_bins, strategy=strategy)
     own_bins = n_bins is None or (strategy == "quantile" and counts.thresholds.size - 1 <= n_bins)
     slow = reference.brier_parts(None if own_bins else edges_of(case, n_bins, strategy), *case)
@@ -392,12 +392,12 @@ def test_a_constant_forecast_has_resolution_0(n_bins, options):
 def test_a_calibrated_model_is_not_said_to_be_unreliable():
     rng = np.random.default_rng(5)
     p = rng.beta(1, 5, 4000)
-    y = rng.random(p.size) < p  # each probability is true, so what is not 0 is chance: up to k * uncertainty / n
+    y = rng.random(p.size) < p  # calibrated, so chance alone exceeds 0: up to k * uncertainty / n
     counts = Ranking(y, p).counts
     parts, finest = brier_decomposition(counts), brier_decomposition(counts, n_bins=None)
     assert parts.reliability < 2 * 10 * parts.uncertainty / p.size
-    assert parts.resolution == pytest.approx(np.var(p), rel=0.2)  # that of the probabilities, which are the truth
-    assert finest.reliability == pytest.approx(parts.brier_score, rel=1e-12)  # each row is a bin
+    assert parts.resolution == pytest.approx(np.var(p), rel=0.2)  # the variance of the true probabilities
+    assert finest.reliability == pytest.approx(parts.brier_score, rel=1e-12)  # each row is its own bin
     assert parts == brier_decomposition(counts, n_bins=10, strategy="quantile")
     assert brier_decomposition(counts, n_bins=None) == finest != parts
     whole = parts.reliability - parts.resolution + parts.uncertainty
@@ -454,7 +454,7 @@ def test_parts_over_many_distinct_forecasts_survive_unlike_weights():
     total = math.fsum(w)
     assert brier_score(counts) == pytest.approx(math.fsum(w * (p - y) ** 2) / total, rel=1e-12)
     parts, base = brier_decomposition(counts, n_bins=None), math.fsum(w * y) / total
-    assert parts.reliability == pytest.approx(parts.brier_score, rel=1e-12)  # each forecast is of one row
+    assert parts.reliability == pytest.approx(parts.brier_score, rel=1e-12)  # each forecast has one row
     assert parts.resolution == pytest.approx(base * (1 - base), rel=1e-12)
 
 
@@ -552,7 +552,7 @@ def test_counts_without_rows_have_no_value():
 
 
 def test_groups_without_weight_are_no_groups():
-    # As in a bootstrap replicate, where thresholds stay and rows come and go.
+    # As in a bootstrap replicate, which keeps the thresholds and changes the rows.
     thresholds = np.array([math.inf, 1.0, 0.75, 0.5, 0.0])
     full = ThresholdCounts(thresholds, np.array([0, 0, 2, 2, 2]), np.array([0, 0, 1, 3, 3]))
     short = full.take(np.array([0, 2, 3]))

@@ -24,7 +24,7 @@ from tests.strategies import EXAMPLES
 
 AVERAGES = (None, "binary", "micro", "macro", "weighted")
 RATES = ("precision", "recall", "specificity", "jaccard", "f_score")
-TINY = 4e-16  # relative: a few roundings
+TINY = 4e-16  # relative error of a few roundings
 count = ConfusionMatrix.from_predictions
 
 
@@ -88,7 +88,7 @@ def test_counts_as_scikit_learn_does(kind: str) -> None:
     for _ in range(2 * EXAMPLES):
         true, predicted = random_labels(rng, kind)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # scikit-learn's about a single label
+            warnings.simplefilter("ignore", UserWarning)  # scikit-learn warns about a single label
             expected = sk.confusion_matrix(true, predicted)
         assert np.array_equal(count(true, predicted).counts, expected)
 
@@ -231,7 +231,7 @@ def test_a_fraction_hidden_among_wide_float_labels_is_an_error(spoiler: float) -
 
 
 def counts_or_error(true: Any, predicted: Any) -> ConfusionMatrix | str:
-    """Count, or give the message of the error."""
+    """Count, or return the error's message."""
     try:
         return count(true, predicted)
     except ValueError as error:
@@ -264,7 +264,7 @@ def test_mixed_number_types_keep_large_labels_apart(true: int, predicted: int, d
     seen = counts_or_error(np.array([*first, true], dtypes[0]), np.array([*first, predicted], dtypes[1]))
     if isinstance(seen, str):
         assert "y_true" in seen
-        assert "must all differ" not in seen  # a message about an argument that wasn't given
+        assert "must all differ" not in seen  # a message about an argument that was not passed
     else:
         assert [int(label) for label in seen.labels] == sorted([*first, true, predicted])
         assert seen.counts.sum() - np.trace(seen.counts) == 1
@@ -524,19 +524,19 @@ def test_bad_macro() -> None:
 
 
 def full_matrices(n: int, *, seed: int = 0) -> list[np.ndarray]:
-    """Matrices without undefined classes."""
+    """Return matrices without undefined classes."""
     rng = np.random.default_rng(seed)
     return [rng.integers(0, 9, (k, k)) + np.eye(k, dtype=int) for k in rng.integers(2, 6, n)]
 
 
 def some_matrices(n: int, *, seed: int = 1) -> list[np.ndarray]:
-    """Matrices with many zeros, undefined classes among them."""
+    """Return matrices with many zeros, some with undefined classes."""
     rng = np.random.default_rng(seed)
     return [rng.integers(0, 5, (k, k)) * (rng.random((k, k)) < 0.5) for k in rng.integers(1, 5, n)]
 
 
 def close(seen: Any, expected: Any) -> None:
-    """Compare with a twin's exact values, where None is NaN."""
+    """Compare with a twin's exact values; None stands for NaN."""
     if isinstance(expected, list):
         assert np.shape(seen) == (len(expected),)
         for one, other in zip(np.asarray(seen).tolist(), expected, strict=True):
@@ -620,7 +620,7 @@ def test_beta_from_precision_to_recall() -> None:
 @pytest.mark.parametrize("counts", [[[3, 2], [0, 0]], [[3, 0], [4, 0]], [[3, 2], [4, 0]], [[0, 1], [1, 0]]])
 def test_f_is_zero_where_nothing_right_was_found(counts: Any) -> None:
     assert ConfusionMatrix(counts).f_score() == 0.0
-    assert quietly(lambda: ConfusionMatrix(counts).f_score(macro="of-means")) == 0.0  # nothing is averaged: the same
+    assert quietly(lambda: ConfusionMatrix(counts).f_score(macro="of-means")) == 0.0  # nothing is averaged, so equal
 
 
 def test_f_of_nothing_is_undefined() -> None:

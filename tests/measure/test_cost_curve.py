@@ -1,4 +1,4 @@
-"""Cost curves: least costs over PC(+) and over the prior, their thresholds, and two classifiers compared."""
+"""Cost curves: least costs over PC(+) and over the prior, their thresholds, comparison of two classifiers."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def test_areas_over_the_prior_against_quadrature(fawcett, cost_fp, cost_fn):
         envelope = curve.lower_envelope
         for normalize in (True, False):
             over = curve.over_prior(cost_fp=cost_fp, cost_fn=cost_fn, normalize=normalize)
-            # A piece at a time, over log odds, where the prior may be tiny: dp = p (1 - p) dz.
+            # Integrate each piece over log odds, because the prior may be tiny: dp = p (1 - p) dz.
             inner = over.prior[1:-1]
             ends = [-60.0, *np.log(inner / (1 - inner)), 60.0]
 

@@ -26,7 +26,7 @@ THIRDS = [1 / 3, 1 / 3, 1 / 3]
 
 
 def expected_costs(row: Sequence[float], costs: Any, ratios: Sequence[Fraction] | None = None) -> list[Fraction]:
-    """Give each action's expected cost, exactly, with the probabilities corrected and made to sum to 1."""
+    """Return each action's expected cost, exactly, with the probabilities corrected and made to sum to 1."""
     p = [Fraction(float(value)) for value in row]
     if ratios is not None:
         p = [a * b for a, b in zip(p, ratios, strict=True)]
@@ -36,7 +36,7 @@ def expected_costs(row: Sequence[float], costs: Any, ratios: Sequence[Fraction] 
 
 
 def cheapest(row: Sequence[float], costs: Any, ratios: Sequence[Fraction] | None = None) -> tuple[int, bool]:
-    """Give the first cheapest action, and whether another's cost is so near that rounding may decide."""
+    """Return the first cheapest action, and whether another cost is so close that rounding may decide."""
     values = expected_costs(row, costs, ratios)
     least = min(values)
     scale = max(abs(Fraction(float(cost))) for line in costs for cost in line) or Fraction(1)
@@ -45,7 +45,7 @@ def cheapest(row: Sequence[float], costs: Any, ratios: Sequence[Fraction] | None
 
 
 def in_floats(row: Sequence[float], costs: Any) -> int:
-    """Give the first action of least cost, added up in the order of the classes."""
+    """Return the first action of least cost, summed in the order of the classes."""
     totals = []
     for column in zip(*costs, strict=True):
         total = 0.0
@@ -64,14 +64,14 @@ def fractions_of(priors: Sequence[float]) -> list[Fraction]:
 
 @st.composite
 def shares(draw: st.DrawFn, k: int, *, low: int = 0) -> list[float]:
-    """Draw shares of k classes: eighths and the like, zeros among them unless `low` is above."""
+    """Draw simple fractions as shares of k classes, with zeros unless `low` is positive."""
     parts = draw(st.lists(st.integers(low, 5), min_size=k, max_size=k).filter(any))
     return [part / sum(parts) for part in parts]
 
 
 @st.composite
 def problems(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
-    """Draw probabilities and costs of (K, A), full of ties."""
+    """Draw probabilities, and costs of shape (K, A), with many ties."""
     k, actions, n = draw(st.integers(1, 9)), draw(st.integers(1, 5)), draw(st.integers(1, 6))
     rows = [draw(shares(k)) for _ in range(n)]
     cost = st.sampled_from([0.0, 1.0, 1.0, 2.0, -1.0, 0.1, 10.0, 1e6])
@@ -303,7 +303,7 @@ def test_the_same_prior_changes_nothing() -> None:
 
 
 def test_bayes_rule_under_both_priors() -> None:
-    """Posteriors of one likelihood under one prior, corrected, decide as its posteriors under the other."""
+    """Posteriors under one prior, corrected to another, decide like posteriors under the other prior."""
     rng = np.random.default_rng(7)
     likelihood = rng.random((400, 3))
     prior, fitted = np.array([0.05, 0.15, 0.8]), np.array([0.6, 0.3, 0.1])
@@ -347,11 +347,11 @@ PRIORS = st.sampled_from([0.0, 1e-9, 0.1, 0.25, 0.5, 0.9, 1.0])
 @BOUNDED
 @given(COSTS, COSTS, PRIORS, PRIORS.filter(lambda p: 0 < p < 1))
 def test_the_threshold_is_where_both_decisions_cost_the_same(fp: float, fn: float, prior: float, fitted: float) -> None:
-    """Solved from the corrected posterior: positive where fp (1 - p') <= fn p', with p' odds times the shift."""
+    """Solve for the corrected posterior p': positive if fp (1 - p') <= fn p'; its odds are p's times the shift."""
     assume(fp or fn)
     assert cost_threshold(cost_fp=fp, cost_fn=fn) == float(Fraction(fp) / (Fraction(fp) + Fraction(fn)))
     new, old = Fraction(prior), Fraction(fitted)
-    a, b = Fraction(fp) * (1 - new) / (1 - old), Fraction(fn) * new / old  # of a unit of 1 - p and of p
+    a, b = Fraction(fp) * (1 - new) / (1 - old), Fraction(fn) * new / old  # costs per unit of 1 - p and of p
     assume(a + b)
     seen = cost_threshold(cost_fp=fp, cost_fn=fn, prior=prior, fitted_prior=fitted)
     assert seen == float(a / (a + b))
@@ -371,7 +371,7 @@ def test_the_threshold_decides_as_the_costs_do(fp: float, fn: float, shift: tupl
     p = np.linspace(0, 1, 41)
     p = p[np.abs(p - threshold) > 1e-9]
     seen = minimum_cost_predictions(p, [[0.0, fp], [fn, 0.0]], **vector)
-    # A cost of 5e-324 beside one of 1e9 is lost in floats: both decisions are then as good as free.
+    # Floats lose a cost of 5e-324 next to one of 1e9; both decisions are then practically free.
     lost = min(fp, fn) and min(fp, fn) < 1e-300 * max(fp, fn)
     assert lost or np.array_equal(seen, (p >= threshold).astype(int))
 
@@ -445,7 +445,7 @@ def test_bad_thresholds(options: dict[str, Any], message: str) -> None:
 
 
 def cost_under(matrix: Any, costs: Any, prior: Sequence[float]) -> Fraction | None:
-    """Give prior times rate times cost, in fractions; None where a class of the prior has no rows."""
+    """Return prior times rate times cost, in fractions; None if a class in the prior has no rows."""
     total = Fraction(0)
     for row, prices, share in zip(twin.fractions(matrix), twin.fractions(costs), fractions_of(prior), strict=True):
         if share and not sum(row):

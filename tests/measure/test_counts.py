@@ -118,7 +118,7 @@ SCORES_OF = {
 @pytest.mark.parametrize("n_parts", [1, 2, 3, 8, 37])
 def test_parts_add_up_to_the_whole(kind: str, n_parts: int) -> None:
     rng = np.random.default_rng([n_parts, len(kind)])
-    for n in (n_parts, 4 * n_parts + 1, 600):  # parts of one row, of one class
+    for n in (n_parts, 4 * n_parts + 1, 600):  # some parts have one row, or one class
         y, scores = rng.integers(0, 2, n), SCORES_OF[kind](rng, n)
         part_of = np.append(rng.permutation(n_parts), rng.integers(0, n_parts, n - n_parts))
         parts = [counts_of(y[part_of == i], scores[part_of == i]) for i in range(n_parts)]
@@ -167,7 +167,7 @@ def test_the_most_rows() -> None:
 
 
 def test_zeros_have_no_sign() -> None:
-    """Parts that were written with -0.0 add up to the same, to the bit, in any order."""
+    """Parts with -0.0 have the same sum, to the bit, in any order."""
     parts = [ThresholdCounts([INF, zero], [zero, 1.0], [0.0, zero]) for zero in (0.0, -0.0)]
     for counts in (*parts, parts[0] + parts[1], parts[1] + parts[0]):
         for array in (counts.thresholds, counts.tps, counts.fps):
@@ -294,7 +294,7 @@ def test_rows_at_least_is_exact_past_doubles() -> None:
 
 
 def test_an_integer_threshold_just_above_the_largest_score() -> None:
-    # 2**53 + 1 is no double: rounded to one it would equal the score below it.
+    # 2**53 + 1 is not a double; rounded to one it would equal the score below it.
     ranking = Ranking([0, 1], [0, 2**53])
     assert ranking.confusion_at(2**53 + 1).counts.tolist() == [[1, 0], [1, 0]]
     assert ranking.confusion_at(2**53).counts.tolist() == [[1, 0], [0, 1]]
@@ -315,7 +315,7 @@ def test_confusion_at_agrees_with_counting_rows() -> None:
 
 
 def values_of(array: np.ndarray) -> Any:
-    """A metric that looks its values up by the row, which tp + fp gives in `long`."""
+    """Return a metric that looks up its value by row; in `long`, tp + fp is the row."""
     return lambda cells: array[cells.tp + cells.fp]
 
 

@@ -1,4 +1,4 @@
-"""Geometry of the curves: reading them, areas, hulls, and one laid over another."""
+"""Geometry of the curves: values, areas, hulls, and comparison of two curves."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Kind:
         return tuple(map(float, self._unpacked(point)))
 
     def drawn(self, point: Point) -> float:
-        """Return the value that `at` gives at a straight point."""
+        """Return the value that `at` returns at a straight point."""
         return self.unpacked(point)[1 - self.kind.ARRAYS.index(self.place) if self.has_line else 1]
 
 
@@ -76,7 +76,7 @@ def ranking_of(case: Case) -> Ranking:
 
 @st.composite
 def pairs(draw: st.DrawFn) -> tuple[Case, Case]:
-    """Draw two rankings, of the same labels or of others."""
+    """Draw two rankings, of the same or of different labels."""
     first, second = draw(unweighted), draw(unweighted)
     if draw(st.booleans()):
         scores = draw(st.lists(st.integers(0, 6), min_size=first.y_true.size, max_size=first.y_true.size))
@@ -104,7 +104,7 @@ def test_a_curve_is_read_between_and_at_its_points(kind, case):
     curve = kind.make(ranking_of(case))
     places = [*PLACES, *((a + b) / 2 for (a, _), (b, _) in pairwise(points))]
     for x, value in zip(places, curve.at(**{kind.place: np.array(list(map(float, places)))}), strict=True):
-        # Floats may be either side of a jump, or slip along a steep piece.
+        # Floats may be on either side of a jump, or shift along a steep piece.
         near = [min(max(x + slip, Fraction(0)), Fraction(1)) for slip in (-SLIP, 0, SLIP)]
         values = [kind.drawn((at, reference_curves.best_at(points, at))) for at in near if at or kind.is_at_zero]
         off = 1e-12 * max(map(abs, values)) + 1e-14
@@ -225,10 +225,10 @@ def test_a_threshold_gives_the_rates_of_its_confusion_matrix(kind, case):
         }
     full = kind.kind(ranking.counts)
     for name, found in zip(full.ARRAYS[:2], full.at(threshold=asked), strict=True):
-        defined = ~np.isnan(expected[name])  # a lift needs predictions
+        defined = ~np.isnan(expected[name])  # lift needs positive predictions
         np.testing.assert_allclose(found[defined], expected[name][defined], rtol=1e-13, atol=1e-14)
     for found, all_points in zip(curve.at(threshold=asked), full.at(threshold=asked), strict=True):
-        np.testing.assert_array_equal(found, all_points)  # also where points are left out
+        np.testing.assert_array_equal(found, all_points)  # also if points are left out
     x, y = full.at(threshold=float(asked[0]))
     assert (type(x), type(y)) == (float, float)
 
@@ -255,7 +255,7 @@ def test_areas_of_the_curves(case):
 
 
 def lift_area(points: list[Point]) -> float:
-    """Integrate gain over share, a piece at a time: on each, gain / share is s + (y0 - s x0) / x, s the slope."""
+    """Integrate gain / share piece by piece: on a piece with slope s it is s + (y0 - s x0) / x."""
     area = 0.0
     for (x0, y0), (x1, y1) in pairwise(points):
         slope = (y1 - y0) / (x1 - x0)
@@ -415,7 +415,7 @@ def test_crossings_are_where_the_slow_twin_changes_sign(kind, pair):
     found = mine.crossings(other)
     assert found.shape == (len(expected), 2)
     for x, point in zip(expected, found, strict=True):
-        # Where both curves are vertical, any common point; else the only one.
+        # Any common point if both curves are vertical, else the only one.
         bottoms, tops = zip(*(reference_curves.heights(line, x) for line in lines), strict=True)
         ends = [kind.unpacked((x, y)) for y in (max(bottoms), min(tops))]
         for value, bounds in zip(point, zip(*ends, strict=True), strict=True):
@@ -466,7 +466,7 @@ def labels_and_two_scores(draw: st.DrawFn) -> tuple[Case, Case]:
 @BOUNDED
 @given(labels_and_two_scores())
 def test_domination_in_roc_space_is_that_in_precision_recall_space(pair):
-    # Davis and Goadrich (2006), theorem 3.2: on one data set the two orders are the same.
+    # Davis and Goadrich (2006), theorem 3.2: on one data set the two orders agree.
     mine, other = map(ranking_of, pair)
     roc = mine.roc_curve().dominates(other.roc_curve())
     assert roc is mine.precision_recall_curve().dominates(other.precision_recall_curve())
@@ -479,7 +479,7 @@ def test_domination_in_roc_space_is_that_in_precision_recall_space(pair):
 def test_precision_recall_of_other_priors():
     perfect = Ranking([1] + [0] * 9, np.arange(10)[::-1]).precision_recall_curve()
     half = Ranking([0, 1], [1, 0]).precision_recall_curve()
-    # Precision is 1 at each recall against at most 1/2: what lies past full recall is no part of the curve.
+    # Precision is 1 at each recall, against at most 1/2. Points past full recall do not belong to the curve.
     assert perfect.dominates(half)
     assert not half.dominates(perfect)
     assert perfect.crossings(half).shape == (0, 2)
@@ -568,7 +568,7 @@ def test_points_of_scikit_learn(seed):
     ):
         np.testing.assert_allclose(ours, theirs, rtol=1e-14)
     precision, recall, thresholds = sklearn_metrics.precision_recall_curve(y, s, sample_weight=weights)
-    curve = ranking.precision_recall_curve()  # theirs ascends in the threshold and has none at its (1, 0)
+    curve = ranking.precision_recall_curve()  # theirs ascends in the threshold, with none at (1, 0)
     np.testing.assert_allclose(curve.precision[::-1], precision, rtol=1e-14)
     np.testing.assert_allclose(curve.recall[::-1], recall, rtol=1e-14)
     np.testing.assert_array_equal(curve.thresholds[:0:-1], thresholds)
@@ -651,7 +651,7 @@ def test_curves_of_one_class_are_not_compared(name, label):
 @pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda curve: pickle.loads(pickle.dumps(curve))])
 def test_copies_are_equal_and_read_only(kind, again):
     curve = kind.make(Ranking(Y, S))
-    assert curve.area >= 0  # its arrays are made
+    assert curve.area >= 0  # creates its arrays
     other = again(curve)
     assert type(other) is type(curve)
     for mine, theirs in zip(curve, other, strict=True):

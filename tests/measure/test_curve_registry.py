@@ -1,4 +1,4 @@
-"""The registry of curves: each has an entry, and what an entry names is there. Failures say what to add, and where."""
+"""The registry of curves: each curve has an entry, whose names exist. Failures say what to add, and where."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_folds_average_what_is_said(entry: CurveEntry) -> None:
 
 @every_entry
 def test_it_is_drawn(entry: CurveEntry) -> None:
-    """By the numbers along its axes, or by a function of its own."""
+    """Numbers along the axes, or a function, draw each curve."""
     drawn_by_numbers = is_of_counts(entry) and entry.x.number in PARTS
     assert drawn_by_numbers or entry.name in DRAWINGS, "add what draws it to show/plots/curves.py"
     assert not entry.marked or METRICS[entry.marked.metric].of == "ranking"
@@ -89,7 +89,7 @@ def test_it_is_drawn(entry: CurveEntry) -> None:
 
 @every_entry
 def test_it_is_plotted_by_name(entry: CurveEntry) -> None:
-    """Where there is no function of that name, by one that is made of its entry."""
+    """Without a function of that name, one made from the entry plots the curve."""
     own, made = getattr(plots, f"plot_{entry.name}"), plot_function(entry)
     assert made.__name__ == own.__name__
     drawn = [[line.get_xydata().tolist() for line in plot(BOTH, ax=Figure().subplots()).lines] for plot in (own, made)]
@@ -113,6 +113,6 @@ def test_its_mark_is_placed_by_reports_and_moved_by_their_pages(entry: CurveEntr
 
 
 def _model() -> Any:
-    """Return a model of a report, at its threshold."""
+    """Return a report's model at its threshold."""
     data = {"y": [0, 1, 0, 1, 1], "s": [0.1, 0.3, 0.4, 0.5, 0.9]}
     return fastevals.report(data, label="y", score="s", threshold=0.35, n_resamples=0).blocks[0].models[0]

@@ -1,4 +1,4 @@
-"""Curves: their points, what is left out of them, and how they behave as results."""
+"""Curves: their points, the points left out, and their behaviour as results."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_points_left_out_lie_inside_a_straight_stretch(case):
     kept = np.isin(full.thresholds, short.thresholds)
     for array, points in zip(full, short, strict=True):
         np.testing.assert_array_equal(array[kept], points)
-    after = np.searchsorted(np.flatnonzero(kept), np.arange(len(full)))  # of each point, the kept one at or past it
+    after = np.searchsorted(np.flatnonzero(kept), np.arange(len(full)))  # for each point, the kept point at or after it
     for row in np.flatnonzero(~kept):
         (x0, y0), (x1, y1) = ((short.fpr[k], short.tpr[k]) for k in (after[row] - 1, after[row]))
         x, y = full.fpr[row], full.tpr[row]

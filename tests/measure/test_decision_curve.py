@@ -28,7 +28,7 @@ def curve_of(y: object = Y, p: object = P, points: object = None, **options: obj
 
 
 def slack(points: np.ndarray) -> np.ndarray:
-    """Give what rounding may move a net benefit by: its terms are at most 1 and the odds."""
+    """Return the rounding error of a net benefit, whose terms are at most 1 and the odds."""
     return 1e-15 * (1 + points / (1 - points))
 
 
@@ -71,7 +71,7 @@ def test_the_prior_of_the_data_changes_nothing(case):
 @BOUNDED
 @given(both_classes, st.sampled_from([0.1, 0.25, 0.7]))
 def test_what_is_gained_is_what_errors_cost_less(case, pt):
-    # A false negative costs 1 and a false positive the odds: the cost of treating none, less the model's.
+    # A false negative costs 1, a false positive the odds: the cost of treating none, minus the model's.
     ranking = Ranking(case.y_true, case.y_score, **case.options)
     odds = pt / (1 - pt)
     saved = ranking.expected_cost(math.inf, cost_fp=odds) - ranking.expected_cost(pt, cost_fp=odds)
@@ -93,7 +93,7 @@ def test_a_model_that_treats_all_or_none_is_nowhere_useful(case, prior):
 
 def test_by_hand():
     curve = curve_of(points=[0, 0.2, 0.5, 0.75, 0.9])
-    # At 0.2: two positives and two negatives of five are treated; a false positive costs 1/4.
+    # At 0.2, two positives and two negatives out of five are treated; a false positive costs 1/4.
     np.testing.assert_allclose(curve.net_benefit, [0.4, 0.4 - 0.4 / 4, 0.2 - 0.2, 0.2, 0], atol=1e-16)
     np.testing.assert_allclose(curve.treat_all, [0.4, 0.4 - 0.6 / 4, 0.4 - 0.6, 0.4 - 1.8, 0.4 - 5.4], atol=1e-15)
 

@@ -1,4 +1,4 @@
-"""Numbers at the edge: exact ties, sums that cancel, weights near the ends of floats, what has no positives."""
+"""Extreme numbers: exact ties, cancelling sums, weights near the limits of floats, no positives."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LOWER = ("error_rate", "expected_cost")
 
 
 def exact_best(name: str, y: Any, s: Any, costs: tuple[int, int] = (1, 1)) -> Any:
-    """Return the highest threshold that is best, compared in fractions; None where none has a value."""
+    """Return the highest best threshold, compared in fractions; None if no threshold has a value."""
 
     def value(cells: tuple[Fraction, ...]) -> Fraction | None:
         tp, fp, fn, tn = cells
@@ -71,7 +71,7 @@ def test_ties_are_told_exactly(name):
     cases = [TIED] + [(rng.integers(0, 2, 24).tolist(), rng.integers(0, 9, 24).tolist()) for _ in range(30)]
     for y, s in cases:
         expected = exact_best(name, y, s)
-        # Of weights of 3 all sums are whole, so that ties are exact too; of halves some are.
+        # Weights of 3 have integer sums, so ties are exact, too; weights of 0.5 have some.
         weighted = (Ranking(y, s, sample_weight=np.full(len(y), weight)) for weight in (3.0, 0.5))
         for ranking in (Ranking(y, s), *weighted):
             assert ranking.best_threshold(name).threshold == expected, (y, s)
@@ -79,7 +79,7 @@ def test_ties_are_told_exactly(name):
 
 @pytest.mark.parametrize(("row", "threshold"), [((2, 1), 2), ((1, 1), 3), ((1, 2), 3)])
 def test_thresholds_of_many_rows_are_told_apart_by_one(row, threshold):
-    """Accuracies that differ by one row of 10**15 differ by less than rounding, and are no tie."""
+    """Accuracies that differ by one row in 10**15 differ by less than rounding, but are not tied."""
     tps, fps = (np.cumsum([0, first, here, 4 * 10**14]) for first, here in zip((5 * 10**14, 0), row, strict=True))
     counts = ThresholdCounts([np.inf, 3, 2, 1], tps, fps)
     assert best_threshold(counts, "accuracy", None, (1.0, 1.0, None)).threshold == threshold
@@ -105,7 +105,7 @@ def test_ties_of_whole_costs_are_told_exactly(costs):
 
 
 def steps_of(y: Any, s: Any, dtype: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
-    """Return the positives and negatives of each score, from the highest, and where both are."""
+    """Return the positives and negatives of each score, from the highest, and whether it has both."""
     rows = [(sum(a for a, b in zip(y, s, strict=True) if b == t), s.count(t)) for t in sorted(set(s), reverse=True)]
     positives = np.array([up for up, _ in rows], dtype)
     negatives = np.array([n - up for up, n in rows], dtype)
@@ -129,7 +129,7 @@ def test_replicates_take_the_same_threshold(dtype):
 
 
 def test_a_cost_that_is_equal_but_for_rounding_is_equal():
-    # 3 positives of cost 0.1 against a negative of 0.3: nothing is gained, though 3 * 0.1 > 0.3 in floats.
+    # 3 positives of cost 0.1 equal a negative of 0.3: no gain, though 3 * 0.1 > 0.3 in floats.
     positives, negatives, tied = np.array([3, 0]), np.array([1, 4]), np.array([True, False])
     assert best_difference(positives, negatives, tied, 3, 5, 0.1, 0.3, False) == (0, 0)
     y, s = [1, 1, 1, 0, 0, 0, 0, 0], [2] * 4 + [1] * 4
@@ -199,7 +199,7 @@ def test_other_metrics_are_at_the_highest_score_drawn_without_positives():
     asked = metric("accuracy", best="f1")
     y, s = [0] * 4 + [1], [5, 4, 3, 2, 1]
     kept = bootstrap((y, s), asked, rng=0, n_resamples=199, method="percentile", keep_distribution=True)[str(asked)]
-    # In draws without the positive, all rows of the highest score drawn are wrong: at most 4 of 5 others are right.
+    # Without the positive, all rows at the highest drawn score are wrong, so at most 4 of 5 are right.
     assert {round(5 * each) for each in kept.bootstrap_distribution.tolist()} >= {3, 4}
     assert ranking_metric(asked).of_counts(Ranking([0] * 4, [4, 3, 3, 1]).counts) == 0.75
 
@@ -234,7 +234,7 @@ def test_rankings_of_extreme_weights_against_fractions(weights, scores):
         assert float(getattr(ranking, name)()) == pytest.approx(float(expected[0]), **near), name
     for name in OF_CELLS:
         expected = reference.best_threshold(reference.CELL_METRICS[name], name not in LOWER, *exact)
-        # The twin's correlation is the root of a square that vanishes sooner.
+        # The twin's correlation is the root of a square, which underflows earlier.
         allowed = {**near, "abs": 1e-150} if name == "matthews" else near
         assert float(ranking.best_threshold(name)) == pytest.approx(float(expected[0]), **allowed), name
     groups = grouped_metrics(y * 2, scores * 2, [0] * 5 + [1] * 5, ["average_precision", "ks_statistic"],
@@ -397,6 +397,6 @@ def test_micro_averages_near_the_largest_float():
 def test_a_det_curve_of_a_class_without_weight(weights, fpr, fnr, threshold, drop):
     with pytest.warns(UndefinedMetricWarning, match="should be meaningless"):
         found = drop_in.det_curve([1, 0], [0.9, 0.2], sample_weight=weights, drop_intermediate=drop)
-    np.testing.assert_array_equal(found, [[fpr], [fnr], [threshold]])  # scikit-learn's
+    np.testing.assert_array_equal(found, [[fpr], [fnr], [threshold]])  # as in scikit-learn
     with pytest.raises(ValueError, match="Only one class"):
         drop_in.det_curve([1, 1], [0.9, 0.2], sample_weight=weights)

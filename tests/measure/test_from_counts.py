@@ -1,4 +1,4 @@
-"""Rankings of rows that were counted elsewhere: everything they give is that of the rows, to the bit."""
+"""Rankings from counts made elsewhere return the same as rankings of the rows, to the bit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SCORES: dict[str, Callable[[np.random.Generator, int], NDArray[Any]]] = {
 
 
 def rows_and_counts(kind: str, seed: int = 0) -> tuple[Ranking, Ranking]:
-    """Rank rows, and the same rows as shuffled counts of their scores, which come again and with none."""
+    """Rank rows, and the same rows as shuffled counts by score; scores repeat, and some have no rows."""
     rng = np.random.default_rng([seed, len(kind)])
     scores = SCORES[kind](rng, 120)
     positives, negatives = rng.integers(0, 3, (2, 120))

@@ -1,4 +1,4 @@
-"""Points of curves as scikit-learn gives them, from sorted scores and from counts."""
+"""Points of curves as in scikit-learn, from sorted scores and from counts."""
 
 from __future__ import annotations
 

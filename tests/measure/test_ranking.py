@@ -1,4 +1,4 @@
-"""Rankings: published figures, slow twins, scikit-learn, the chapter's identities, hard inputs and bad ones."""
+"""Rankings: published figures, slow twins, scikit-learn, the chapter's identities, hard and bad inputs."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_counts_are_recounts_at_each_threshold(case):
 @given(any_weights)
 def test_areas_are_those_of_the_definition(name, case):
     ours, twin = AREAS[name]
-    # An absolute slack: a small loss is what sums of float weights leave near an area of 1.
+    # An absolute tolerance: near an area of 1, a small loss consists of rounding errors in sums of weights.
     assert ours(ranking_of(case)) == pytest.approx(float(twin(*case)), rel=1e-13, abs=1e-15)
 
 
@@ -276,7 +276,7 @@ def test_threshold_for_is_the_best_within_the_constraint(constraint, case, limit
         with pytest.warns(UndefinedMetricWarning, match=f"threshold_for is undefined .*{constraint}"):
             assert all(map(math.isnan, ranking.threshold_for(**{constraint: limit})))
         return
-    if expected.value is None:  # a quota is filled without positives, too
+    if expected.value is None:  # a quota can be filled without positives
         with pytest.warns(UndefinedMetricWarning, match="threshold_for is undefined .*no positives"):
             value, threshold = ranking.threshold_for(**{constraint: limit})
         assert math.isnan(value)
@@ -329,7 +329,7 @@ def test_confusion_at_keeps_the_shape_of_the_thresholds(fawcett):
 def test_expected_cost_is_that_of_the_definition(case, threshold, cost_fn, prior):
     costs = {"cost_fp": 2.0, "cost_fn": cost_fn, "prior": prior}
     expected = reference.expected_cost(case.y_true, case.y_score, threshold, case.weights, **costs)
-    # An absolute slack, for fns are differences: what float weights leave of them may be a rounding error.
+    # An absolute tolerance: fns are differences, so float weights may leave only a rounding error.
     assert ranking_of(case).expected_cost(threshold, **costs) == pytest.approx(float(expected), rel=1e-13, abs=1e-15)
 
 
@@ -394,7 +394,7 @@ def test_tied_cases_agree_with_scikit_learn():
             ranking = Ranking(y, s)
             assert ranking.roc_auc() == pytest.approx(sk.roc_auc_score(y, s), rel=1e-14)
             assert ranking.average_precision() == pytest.approx(sk.average_precision_score(y, s), rel=1e-13)
-            if i % 4:  # whole curves of a quarter of them: they take most of the time
+            if i % 4:  # compare entire curves for a quarter only, since they take the most time
                 continue
             for ours, theirs in zip(
                 ranking.roc_curve(drop_intermediate=False), sk.roc_curve(y, s, drop_intermediate=False), strict=True
@@ -475,7 +475,7 @@ def test_perfect_rankings_with_float_weights_are_exactly_perfect():
         ranking = Ranking(y, y + rng.integers(0, 4, n) / 8, sample_weight=rng.uniform(0, 1, n) + 1e-9)
         assert ranking.roc_auc() == ranking.average_precision() == 1.0
         assert ranking.pr_auc(interpolation="linear") == 1.0
-        assert ranking.rank_loss() <= 1e-30  # not rounded off against 1
+        assert ranking.rank_loss() <= 1e-30  # not lost to rounding next to 1
         assert ranking.equal_error_rate().value == 0.0
         assert ranking.ks_statistic().value == ranking.break_even_point().value == 1.0
 
@@ -550,7 +550,7 @@ def test_rows_of_weight_zero_are_no_rows(case):
 
 
 def points_found(ranking: Ranking) -> list[tuple[str, str]]:
-    """Give every value with its threshold, as their shortest decimals, so that NaN equals NaN."""
+    """Return every value with its threshold as shortest decimals, so that NaN equals NaN."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         points = [
@@ -613,7 +613,7 @@ def test_weights_of_any_real_dtype(dtype):
 
 
 def auc_of_pair(low: Any, high: Any, dtype: Any) -> tuple[float, float, float]:
-    """Give the AUCs of the pair in order, out of order, and (a weight each) in order."""
+    """Return the pair's AUCs in order, out of order, and in order with weights."""
     scores = np.array([low, high], dtype=dtype)
     return (
         Ranking([0, 1], scores).roc_auc(),
@@ -1095,7 +1095,7 @@ def test_the_memory_of_sorted_scores_is_freed_by_counts():
 
 
 class Overtaken(Ranking):
-    """A ranking whose counts another thread makes and hands over right after this one looked for them."""
+    """A ranking whose counts another thread stores right after this thread looked for them."""
 
     is_overtaken = False
 

@@ -1,4 +1,4 @@
-"""What holds of every metric in the registry: a new entry is tested without a new test."""
+"""Properties of every metric in the registry: a new entry is tested without a new test."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ RANKING_NAMES = [name for name, metric in SCORE_METRICS.items() if metric.of == 
 
 
 def values(metric: Metric, ranking: Ranking) -> NDArray[np.float64]:
-    """Give the metric's value, or its value at every threshold."""
+    """Return the metric's value, or its value at every threshold."""
     return np.atleast_1d(metric(ranking.counts.cells() if metric.of == "cells" else ranking.counts))
 
 
 def perfect_scores(metric: Metric, y: NDArray[Any], step: NDArray[Any]) -> NDArray[Any]:
-    """Give scores of a perfect ranking, or perfect probabilities."""
+    """Return scores of a perfect ranking, or perfect probabilities."""
     return y.astype(float) if metric.of == "probabilities" else y + step
 
 
@@ -137,7 +137,7 @@ def test_calls_take_names_that_stand_for_metrics_and_give_the_names_back():
     assert list(fastevals.bootstrap(matrix, ["acc", "kappa"], **few)) == ["accuracy", "cohen_kappa"]
     report = fastevals.report({"y": y, "s": s}, label="y", score="s", best="Youden-J", n_resamples=0)
     assert report.to_dict()["operating_point"] == {"best": "informedness"}
-    own = fastevals.bootstrap((y, s), {"auc": "ks", "x": "auc"}, **few)  # what a user calls them comes first
+    own = fastevals.bootstrap((y, s), {"auc": "ks", "x": "auc"}, **few)  # the user's names take precedence
     assert (own["auc"].value, own["x"].value) == (Ranking(y, s).ks_statistic().value, Ranking(y, s).roc_auc())
 
 
@@ -159,7 +159,7 @@ def test_an_unknown_name_is_answered_by_the_one_meant_where_it_is_written(name, 
     said = re.escape(f" must be one of {len(registry.METRICS)} names; got {name!r} (did you mean {meant}?)") + "$"
     with pytest.raises(ValueError, match=f"^name{said}"):
         fastevals.metric(name)
-    bad = [[np.nan]]  # the name comes before the data
+    bad = [[np.nan]]  # the name is checked before the data
     for call in (
         lambda: fastevals.bootstrap(bad, name),
         lambda: fastevals.compare_rankings(bad, bad, metrics=["roc_auc", name]),
@@ -184,7 +184,7 @@ def test_other_names_are_none_of_ours_and_name_one_metric_each():
 
 
 def test_how_a_row_moves_a_metric():
-    """The others are smooth functions of sums."""
+    """Metrics not listed are smooth functions of sums."""
     others = {name: entry.influence for name, entry in METRICS.items() if entry.influence is not Influence.LINEAR}
     assert others == {
         "break_even_point": Influence.PLACE,
@@ -275,7 +275,7 @@ def test_every_metric_of_cells_has_a_slow_twin():
     assert set(reference.CELL_METRICS) == {name for name, metric in SCORE_METRICS.items() if metric.of == "cells"}
 
 
-OTHER_TWINS = {  # of another name
+OTHER_TWINS = {  # twins with another name
     "gini": reference.roc_auc,
     "pr_auc": reference.davis_goadrich_area,
     "pr_auc_linear": reference.linear_pr_area,
@@ -340,7 +340,7 @@ def rank_among_all(scores: NDArray[Any]) -> NDArray[Any]:
 @BOUNDED
 @given(any_weights)
 def test_metrics_on_the_hull_are_those_of_its_vertices(case):
-    """The report finds the hull once."""
+    """The report computes the hull once."""
     counts = ranking_of(case).counts
     for metric in SCORE_METRICS.values():
         if metric.on_hull:
@@ -416,7 +416,7 @@ def test_swapping_the_classes_and_the_order(case):
     ranking = ranking_of(case)
     swapped = ranking_of(case._replace(y_true=1 - case.y_true, y_score=-case.y_score))
     for name, becomes in SWAPPED.items():
-        # Thresholds run the other way: what was predicted positive at one is now predicted negative.
+        # Thresholds run the other way: rows predicted positive at one are now predicted negative.
         found, expected = values(SCORE_METRICS[name], swapped)[::-1], values(SCORE_METRICS[becomes], ranking)
         np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-15, err_msg=name)
 
@@ -450,7 +450,7 @@ def test_integer_weights_are_repeated_rows(case):
 @BOUNDED
 @given(integer_weighted, st.integers(1, 5))
 def test_counts_of_parts_are_those_of_all_rows(case, n_parts):
-    """Rows counted by their scores, in parts that are added up, have every metric of the rows themselves."""
+    """Rows counted by score in parts have, once the parts are added, every metric of the rows."""
     repeats, positive = case.weights.astype(int), case.y_true.astype(bool)
     whole = ranking_of(Case(np.repeat(case.y_true, repeats), np.repeat(case.y_score, repeats)))
     counted = [
@@ -492,7 +492,7 @@ def test_scores_of_any_type_that_holds_them_give_the_same(dtype):
 
 @pytest.fixture(scope="module", params=["unweighted", "weighted"])
 def large(request) -> dict[int, Ranking]:
-    """Rank rows for several chunks and buckets, at three numbers of threads."""
+    """Rank rows for several chunks and buckets, with three numbers of threads."""
     rng = np.random.default_rng(10)
     n = 300_000
     y = rng.integers(0, 2, n)
@@ -540,7 +540,7 @@ def test_methods_have_the_same_bits_at_any_number_of_threads(large, threads):
 
 # Methods and fields -----------------------------------------------------------------------------------------------
 
-# Entries of which no method is named: the reason. Whoever adds an entry adds its method, or a line here.
+# Entries without a method, with the reason. A new entry needs a method or a line here.
 NOT_OF_A_RANKING = {
     "pr_auc_linear": "pr_auc(interpolation='linear')",
     "equal_error_rate_on_hull": "equal_error_rate(on_hull=True)",
@@ -553,7 +553,7 @@ NOT_OF_A_MATRIX = {
     "f1": "f_score()",
     "informedness": "recall() + specificity() - 1",
 }
-# Methods that are no metrics.
+# Methods that are not metrics.
 OTHER_METHODS = {
     Ranking: "best_threshold threshold_for confusion_at net_benefit brier_decomposition expected_cost from_counts "
     f"from_threshold_counts {' '.join(entry.method for entry in CURVES.values() if not entry.made_by)}",
@@ -570,7 +570,7 @@ OTHER_METHODS = {
     ],
 )
 def test_a_metric_is_a_method_and_a_method_a_metric(kind, of, without):
-    """Add the method to the class, or the reason to the table above; the entry to the registry, or the other method."""
+    """To fix a failure, add the method to the class, the reason above, or the entry to the registry."""
     entries = {name for name, entry in registry.METRICS.items() if entry.of in of}
     methods = {name for name in dir(kind) if not name.startswith("_") and callable(getattr(kind, name))}
     assert entries - methods == set(without), f"entries without a method of {kind.__name__}"
@@ -585,7 +585,7 @@ def test_the_methods_of_a_ranking_have_the_values_of_their_entries():
 
 
 def test_targets_have_an_entry_for_each_field_of_the_result():
-    """Whoever adds an entry of targets adds a field to `RegressionMetrics`, with its function in `OF_SUMS`."""
+    """A new entry for targets needs a field in `RegressionMetrics`, with its function in `OF_SUMS`."""
     entries = {name: entry for name, entry in registry.METRICS.items() if entry.of == "targets"}
     found = fastevals.regression_metrics([1.0, 2.0, 4.0], [1.5, 2.0, 3.0], quantile=0.25)
     assert {*entries, "n_samples", "quantile", "names"} == set(found.to_dict())
@@ -612,7 +612,7 @@ def predict_rank(X_train: Any, y_train: Any, X_test: Any) -> Any:
 
 
 def test_an_entry_is_enough(monkeypatch):
-    """A new metric of cells is had of labels and of scores, by every call and in the report."""
+    """Every call, and the report, computes a new metric of cells from labels and from scores."""
     add_entry(monkeypatch, Metric("hits", "hits", "cells", Quotient(lambda at: (at.tp, sum(at))), needs=()))
     y, s = np.arange(90) % 3 % 2, np.round(np.arange(90) * 0.618 % 1, 2)
     p, groups = (s >= 0.4).astype(int), np.arange(90) % 2
@@ -639,7 +639,7 @@ def test_an_entry_is_enough(monkeypatch):
 
 
 def test_an_entry_of_cells_may_have_options(monkeypatch):
-    """Its own are taken, and checked, beside a threshold or an average; elsewhere they are as by default."""
+    """Its options are accepted and checked along with a threshold or an average; elsewhere they have defaults."""
 
     def check(scale: Any = 1.0) -> dict[str, Any]:
         return {"scale": check_number("scale", scale, low=0)}
@@ -665,13 +665,13 @@ def test_an_entry_of_cells_may_have_options(monkeypatch):
 
 
 def first_step(counts: ThresholdCounts) -> float:
-    """Return the share of rows that have the highest score."""
+    """Return the share of rows at the highest score."""
     return float((counts.tps[1] + counts.fps[1]) / (counts.n_pos + counts.n_neg))
 
 
 @pytest.mark.parametrize("of", ["ranking", "probabilities"])
 def test_an_entry_of_scores_is_enough(monkeypatch, of):
-    """A new metric of rankings, or of probabilities, is had by every call of scores and in the report."""
+    """Every call on scores, and the report, computes a new metric of rankings or of probabilities."""
     add_entry(monkeypatch, Metric("top", "top", of, first_step, bounds=(0.0, 1.0), needs=()))
     y, s = np.arange(90) % 3 % 2, np.round(np.arange(90) * 0.618 % 1, 1)
     other, groups = np.round(1 - s, 2), np.arange(90) // 40
@@ -699,10 +699,10 @@ def test_an_entry_of_scores_is_enough(monkeypatch, of):
 
 
 def test_an_entry_of_a_matrix_is_enough(monkeypatch):
-    """A new metric of confusion matrices is had by every call of labels, with its options."""
+    """Every call on labels computes a new metric of confusion matrices, with its options."""
 
     def majority(matrix: Any, scale: float = 1.0) -> Any:
-        """Return the share of the class predicted most often."""
+        """Return the share of the most frequent predicted class."""
         return scale * ratio(matrix.counts.sum(axis=-2).max(axis=-1), matrix.counts.sum(axis=(-2, -1)))
 
     def check(scale: Any = 1.0) -> dict[str, Any]:
@@ -735,10 +735,10 @@ def test_an_entry_of_a_matrix_is_enough(monkeypatch):
 
 
 def test_an_entry_of_targets_is_enough(monkeypatch):
-    """A new metric of sums of errors is had by every call of targets, with its options."""
+    """Every call on targets computes a new metric of sums of errors, with its options."""
 
     def bias(sums: RegressionSums, scale: float = 1.0) -> Any:
-        """Return the mean error over the targets' standard deviation."""
+        """Return the mean error divided by the targets' standard deviation."""
         return scale * (sums.over - sums.under) / sums.weight / np.sqrt(sums.scatter / sums.weight)
 
     def check(scale: Any = 1.0) -> dict[str, Any]:
@@ -772,7 +772,7 @@ def test_an_entry_of_targets_is_enough(monkeypatch):
 
 
 def test_permuted_sums_of_an_added_metric_are_those_of_its_like(monkeypatch):
-    """An entry with the function of the mean absolute error has its p-value, though its sums are added up anew."""
+    """An entry with the mean absolute error's function has the same p-value, from new sums."""
     add_entry(monkeypatch, Metric("like", "like", "targets", error_metrics.mean_absolute_error, False, needs=()))
     y = np.round(np.arange(40) * 0.618 % 1, 2)
     p, q = np.round(y + 0.2 * (np.arange(40) % 3), 2), np.round(0.5 * y + 0.4, 2)

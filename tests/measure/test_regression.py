@@ -1,4 +1,4 @@
-"""Regression metrics: against exact arithmetic, NumPy and scikit-learn; orders that mislead the median's sample."""
+"""Regression metrics against exact arithmetic, NumPy and scikit-learn; orders that mislead the median's sample."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_sums_are_accurate_far_from_zero_and_over_many_rows():
 
 def test_a_rare_far_cluster_first_does_not_spoil_r2():
     y = np.full(LARGE, 1e8)
-    y[:: LARGE // 1024] = 0.0  # all that a strided sample of targets sees
+    y[:: LARGE // 1024] = 0.0  # the only targets that a strided sample sees
     y += np.tile([0.0, 1.0], LARGE // 2)
     p = y + np.tile([1.0, -1.0, 3.0, 2.0], LARGE // 4)
     expected = 1 - math.fsum((y - p) ** 2) / math.fsum((y - math.fsum(y) / LARGE) ** 2)
@@ -193,7 +193,7 @@ def test_the_bracket_of_random_errors_is_narrow_and_holds_the_median():
 def test_the_bracket_is_open_where_few_rows_have_the_weight():
     for errors, expected in ((np.arange(LARGE) + 1.0, (-1.0, math.inf)), (np.zeros(LARGE), (-1.0, math.inf))):
         weights = np.where(np.arange(LARGE) % (LARGE // median.SAMPLED_ROWS * 1000), 1e-9, 1.0)  # 34 rows of the sample
-        weights[1:] = np.where(weights[1:] == 1, 0.01, weights[1:])  # and of those, one
+        weights[1:] = np.where(weights[1:] == 1, 0.01, weights[1:])  # and one of those
         assert median.bracket_median(errors, np.zeros(LARGE), weights) == expected
         assert _median(errors, np.zeros(LARGE), weights, expected) == errors[0]
 
@@ -214,7 +214,7 @@ def test_integer_weights_are_repeated_rows():
 def test_unit_weights_are_no_weights():
     y, p, _ = random_case()
     weighted, plain = regression_metrics(y, p, sample_weight=np.ones(LARGE)), regression_metrics(y, p)
-    for name in NAMES:  # their sums are loops of their own
+    for name in NAMES:  # their sums have separate loops
         assert getattr(weighted, name) == pytest.approx(getattr(plain, name), rel=1e-15), name
 
 

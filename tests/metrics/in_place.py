@@ -1,6 +1,6 @@
-"""A pytest plugin that puts fastevals.metrics in scikit-learn's place, before its own test modules are imported.
+"""A pytest plugin that replaces scikit-learn's metrics with fastevals', before scikit-learn's tests are imported.
 
-Importing it does nothing: tests that compare with scikit-learn may run in the same process.
+Importing it does nothing, so tests that compare with scikit-learn may run in the same process.
 """
 
 import fastevals.metrics

@@ -1,4 +1,4 @@
-"""Kappa and the correlation of so many labels that no table of all pairs is made."""
+"""Kappa and the correlation with too many labels for a table of all pairs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ POWERS = {None: 0, "linear": 1, "quadratic": 2}
 
 
 def sums(first, second, weights):
-    """Weight of all rows, of each pair of places, and of each place of both."""
+    """Return the weights of all rows, of each pair of places, and of each place on both sides."""
     place = {label: Fraction(at) for at, label in enumerate(sorted({*first, *second}))}
     pairs: Counter[tuple[Fraction, Fraction]] = Counter()
     for a, b, w in zip(first, second, weights, strict=True):
@@ -44,7 +44,7 @@ def matthews(total, pairs, first, second):
 @pytest.mark.parametrize("weights", [None, [1, 2, 0], [0.25, 1e-9, 3e4], [1e300, 2e306], [1e-320, 1e-310]])
 def test_labels_agree_as_fractions_say(monkeypatch, weights):
     for module in (_labels, agreement):
-        monkeypatch.setattr(module, "DENSE", 3)  # labels that have a table: one
+        monkeypatch.setattr(module, "DENSE", 3)  # only one label gets a table
     rng = np.random.default_rng(3)
     for k, n in ((2, 9), (5, 30), (30, 60)):
         first = np.concatenate([np.arange(k), rng.integers(0, 3, n)])
@@ -62,7 +62,7 @@ def test_labels_agree_as_fractions_say(monkeypatch, weights):
 def test_more_labels_than_a_matrix_holds():
     first = np.arange(36_000)
     second = first.copy()
-    second[0] = 5  # agreement by chance: 36,000 pairs less that of 0, and one more of 5
+    second[0] = 5  # chance agreement: 36,000 pairs minus the one for 0, plus one for 5
     n = Fraction(first.size)
     chance = n / n**2
     expected = float((Fraction(35_999) / n - chance) / (1 - chance))
@@ -70,8 +70,8 @@ def test_more_labels_than_a_matrix_holds():
     assert metrics.cohen_kappa_score(first.astype(str), second.astype(str)) == expected
     some = metrics.cohen_kappa_score(first, second, labels=first[:12_000])
     assert some == float((Fraction(11_999, 12_000) - Fraction(1, 12_000)) / (1 - Fraction(1, 12_000)))
-    n = 300_000  # a matrix of so many labels would take 720 GB
+    n = 300_000  # a matrix of this many labels would take 720 GB
     first = np.arange(n)
-    second = np.append(5, first[1:])  # margins of 1, but of label 0 none, and of label 5 two
+    second = np.append(5, first[1:])  # margins are 1, except 0 for label 0 and 2 for label 5
     expected = (n * (n - 1) - n) / math.sqrt((n * n - n) * (n * n - (n + 2)))
     assert metrics.matthews_corrcoef(first, second) == pytest.approx(expected, rel=1e-14)

@@ -1,4 +1,4 @@
-"""Arguments that are no arrays, labels of another kind, signatures: refused and shown as by scikit-learn."""
+"""Arguments that are not arrays, labels of another kind, signatures: refused and shown as in scikit-learn."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def averaged(name: str) -> dict[str, Any]:
 
 
 def arrays_of(name: str) -> list[str]:
-    """Give the names of the arguments that have no default, or are the probabilities."""
+    """Return the names of arguments without a default, and of the probabilities."""
     parameters = inspect.signature(getattr(metrics, name)).parameters.values()
     named = [each.name for each in parameters if each.default is inspect.Parameter.empty or each.name == "y_proba"]
     return [each for each in named if each not in NEEDED.get(name, {})]

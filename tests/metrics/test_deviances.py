@@ -1,4 +1,4 @@
-"""Deviances beside scikit-learn's."""
+"""Deviances against scikit-learn's."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NAMES = (*TWEEDIE, "mean_poisson_deviance", "mean_gamma_deviance")
 
 
 def numbers(seed, n, power):
-    """Draw targets and predictions that a power takes, and weights."""
+    """Draw targets and predictions that are valid for a power, and weights."""
     rng = np.random.default_rng(seed)
     true = np.exp(rng.normal(size=n))
     predicted = true * np.exp(rng.normal(size=n) / 2)
@@ -65,7 +65,7 @@ def test_ties_and_perfect_predictions(power, values, seed):
     if power < 2:
         true[rng.random(true.size) < 0.3] = 0
     theirs = sklearn.metrics.mean_tweedie_deviance(true, predicted, power=power)
-    rounding = 1e-11 * max(1.0, *np.concatenate((true[true > 0], predicted)) ** (2.0 - power))  # of its terms
+    rounding = 1e-11 * max(1.0, *np.concatenate((true[true > 0], predicted)) ** (2.0 - power))  # rounding of the terms
     assert mean_tweedie_deviance(true, predicted, power=power) == pytest.approx(theirs, rel=1e-11, abs=rounding)
     if (true == predicted).all():
         assert mean_tweedie_deviance(true, predicted, power=power) == 0.0
@@ -73,7 +73,7 @@ def test_ties_and_perfect_predictions(power, values, seed):
 
 @pytest.mark.parametrize("power", POWERS)
 def test_units(power):
-    """The deviance of targets in another unit is another by a power of it."""
+    """A change of the targets' unit multiplies the deviance by a power of the unit."""
     true, predicted, _ = numbers(3, 50, power)
     for unit in (2.0**-30, 2.0**40):
         expected = mean_tweedie_deviance(true, predicted, power=power) * unit ** (2.0 - power)
@@ -95,7 +95,7 @@ def test_deviances_to_their_last_digits(power):
 
 @pytest.mark.parametrize("power", [1, 1.3, 1.5, 1.7, 2, 2.5, 3])
 def test_numbers_of_all_sizes(power):
-    """Ratios that are past the floats, or nearly, and neighbours near the ends."""
+    """Test ratios that overflow, or nearly, and neighbouring floats near the limits."""
     true = [1e-200, 1e200, 1e-3, 1e150, 1.0, 5e-324, 1e300, 1e300, 1e-305, 1.7e308, 1e300, 0.0]
     predicted = [1e200, 1e-200, 1e3, 1e-150, 1.0, 1e-300, 1e305, 1e300 * (1 + 1e-9), 1.001e-305, 1e-300, 1e100, 1e-320]
     rows = [(y, p) for y, p in zip(true, predicted, strict=True) if y or power < 2]
@@ -150,7 +150,7 @@ def test_power_zero_is_the_squared_error():
 
 @pytest.mark.parametrize("power", POWERS)
 def test_constant_targets_explain_nothing(power):
-    true = np.full(11, 0.1)  # whose mean NumPy rounds to another number
+    true = np.full(11, 0.1)  # NumPy rounds their mean to another number
     for predicted, expected in ((true, math.nan), (true + 1, -math.inf)):
         with pytest.warns(fastevals.UndefinedMetricWarning, match="y_true does not deviate from its mean"):
             assert str(d2_tweedie_score(true, predicted, power=power)) == str(expected)

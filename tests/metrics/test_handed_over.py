@@ -1,4 +1,4 @@
-"""Names of `sklearn.metrics` that are no functions of ours."""
+"""Names in `sklearn.metrics` that fastevals does not implement."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_all_scorers_run_on_ours_and_pickle() -> None:
 
 @pytest.fixture
 def ours_give(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Make functions of ours give what they are told, where handed-over code looks for them."""
+    """Make fastevals' functions return given values, where handed-over code looks them up."""
 
     def give(module: str, **values: Any) -> None:
         for name, value in values.items():

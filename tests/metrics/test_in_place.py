@@ -1,4 +1,4 @@
-"""scikit-learn's own tests, with the drop-in in its place."""
+"""scikit-learn's own tests, with the drop-in in place."""
 
 import os
 import re
@@ -18,7 +18,7 @@ MODULES = (
     *("test_predict_error_display", "test_roc_curve_display"),
 )
 
-# Tests that do not pass, and why.
+# Tests that fail, and why.
 ASIDE = {
     "test_ranking.py::test_roc_auc_score_multiclass_error[msg2-kwargs2]": 'demands that "ovo" refuses weights',
     "test_classification.py::test_confusion_matrix_dtype": "demands that sums of integer weights overflow to -2",
@@ -28,7 +28,7 @@ ASIDE = {
 @pytest.mark.slow
 @pytest.mark.skipif(not sklearn.__version__.startswith("1.9."), reason="the drop-in has the names of scikit-learn 1.9")
 def test_scikit_learns_own_tests_pass_but_for_those_listed(tmp_path):
-    settings = tmp_path / "pytest.ini"  # not this project's, in whose folder scikit-learn may be installed
+    settings = tmp_path / "pytest.ini"  # not this project's file: scikit-learn may be installed below it
     settings.write_text("[pytest]\n")
     command = [sys.executable, "-m", "pytest", "-c", str(settings), "--rootdir", str(OWN)]
     files = [

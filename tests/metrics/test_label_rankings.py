@@ -1,4 +1,4 @@
-"""Label rankings, top-k accuracy and the hinge loss beside scikit-learn's."""
+"""Label rankings, top-k accuracy and the hinge loss against scikit-learn's."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_label_rankings(case):
 
 
 MANY = [(name, n, k) for name in RANKINGS for n, k in ((40_000, 4), (30, 5_000))]
-LONGEST = ("label_ranking_average_precision_score", 40_000, 4)  # in scikit-learn a loop over rows
+LONGEST = ("label_ranking_average_precision_score", 40_000, 4)  # scikit-learn loops over rows
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Metrics of predicted labels beside scikit-learn's: values, types, warnings and errors."""
+"""Metrics of predicted labels against scikit-learn's: values, types, warnings and errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import sklearn.metrics
 import fastevals.metrics
 from tests.strategies import EXAMPLES
 
-SEEDS = range(EXAMPLES * 9 // 16)  # each kind of name once
+SEEDS = range(EXAMPLES * 9 // 16)  # each kind of names once
 AVERAGES = (None, "micro", "macro", "weighted")
 NAMES: dict[str, Callable[[Any], Any]] = {
     "integers": lambda codes: codes * 3 - 2,
@@ -30,7 +30,7 @@ NAMES: dict[str, Callable[[Any], Any]] = {
 
 
 def outcome(module: Any, name: str, *args: Any, **options: Any) -> tuple[Any, list[str]]:
-    """Give what a call returns, or its error's type, and the beginnings of its warnings."""
+    """Return a call's result, or its error's type, and the beginnings of its warnings."""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
@@ -68,7 +68,7 @@ def compare(name: str, *args: Any, **options: Any) -> None:
 
 
 def draw(seed: int, **limits: Any) -> tuple[np.random.Generator, Any, Any, dict[str, Any]]:
-    """Draw two targets with names of some kind, and weights or none."""
+    """Draw two targets with some kind of names, and perhaps weights."""
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(1, 25)), int(limits.get("k") or rng.integers(1, 6))
     kinds = list(NAMES)
@@ -76,7 +76,7 @@ def draw(seed: int, **limits: Any) -> tuple[np.random.Generator, Any, Any, dict[
     first = rng.permutation(6)[:k]
     second = first if "k" in limits else rng.permutation(6)[:k]
     true, predicted = (label(codes[rng.integers(0, k, n)]) for codes in (first, second))
-    # Dyadic: scikit-learn adds weights in another order, float32 in float32, and a report has all digits of the sums.
+    # Dyadic, so sums are exact: scikit-learn adds in another order (float32 in float32), and reports show all digits.
     dyadic = rng.integers(0, 99, n) / 64
     weights = [None, dyadic, rng.integers(0, 3, n) + (rng.random() < 0.5), dyadic.astype(np.float32)]
     weight = weights[rng.integers(4)]
@@ -86,7 +86,7 @@ def draw(seed: int, **limits: Any) -> tuple[np.random.Generator, Any, Any, dict[
 
 
 def asked_labels(rng: np.random.Generator, *targets: Any) -> Any:
-    """Draw labels to ask for: some, in any order."""
+    """Draw values for `labels`: some of them, in any order."""
     known = np.unique(np.concatenate([np.asarray(each) for each in targets]))
     return rng.permutation(known)[: rng.integers(1, known.size + 1)]
 

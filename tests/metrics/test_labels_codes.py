@@ -1,4 +1,4 @@
-"""Labels of any kind and number as their places in sorted order."""
+"""Labels of any kind and number become their places in sorted order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics of predicted labels: input of all kinds, errors, and where scikit-learn's numbers are not followed."""
+"""Metrics of predicted labels: all kinds of input, errors, and deliberate differences from scikit-learn."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_undefined_is_said_by_our_warning() -> None:
 
 
 def test_f_is_computed_from_counts() -> None:
-    """scikit-learn #31052, #26965: 0 where there was an error, though precision is undefined."""
+    """scikit-learn #31052, #26965: F is 0 if there are errors, though precision is undefined."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert metrics.f1_score([0, 1], [0, 0], zero_division=math.nan) == 0.0
@@ -150,7 +150,7 @@ def test_f_is_computed_from_counts() -> None:
 
 
 def test_no_integer_overflows() -> None:
-    """scikit-learn #9622; whole weights past 2**53 are sums of floats."""
+    """scikit-learn #9622; integer weights beyond 2**53 are summed as floats."""
     huge = [2**50, 2**50, 2**50, 2**50 - 2**20]
     true, predicted = [0, 1, 0, 1], [0, 1, 1, 0]
     tn, tp, fp, fn = huge
@@ -166,7 +166,7 @@ def test_no_integer_overflows() -> None:
 
 
 def test_weighted_metrics_never_pass_one() -> None:
-    """scikit-learn's differences of sums give 1.0000000000000002 and negative counts."""
+    """scikit-learn's differences of sums lead to 1.0000000000000002 and negative counts."""
     for seed in range(60):
         rng = np.random.default_rng(seed)
         labels, weights = rng.integers(0, 3, 30), rng.random(30)
@@ -186,7 +186,7 @@ def test_rows_of_no_weight_keep_their_labels() -> None:
 
 
 def test_many_labels_take_no_matrix() -> None:
-    n = 30_000  # a matrix of so many squared would take 7 GB
+    n = 30_000  # a matrix of this size would take 7 GB
     names = np.arange(n).astype(str)
     assert metrics.accuracy_score(names, names[::-1]) == 0.0
     assert metrics.f1_score(names, names, average="macro") == 1.0

@@ -1,4 +1,4 @@
-"""A metric at each threshold: at all at once as one by one, and as scikit-learn does."""
+"""A metric at all thresholds in one call, against calls one by one and scikit-learn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fastevals._options import UndefinedMetricWarning
 from tests.metrics.test_scores import complaint
 from tests.strategies import FEWER, cases
 
-# Metrics of cells, and options that leave them so.
+# Metrics of cells, and options with which they remain functions of cells.
 AT_ONCE: dict[str, list[dict[str, Any]]] = {
     "accuracy_score": [{}, {"normalize": False}],
     "balanced_accuracy_score": [{}, {"adjusted": True}],
@@ -34,7 +34,7 @@ AT_ONCE: dict[str, list[dict[str, Any]]] = {
 
 
 def slow(labels: Any, scores: Any, metric: Any, weights: Any = None, **options: Any) -> tuple[Any, Any, set[str]]:
-    """Call a metric on what is predicted at each distinct score, from the highest down."""
+    """Call a metric on the predictions at each distinct score, from the highest down."""
     labels, scores = np.asarray(labels), np.asarray(scores)
     if weights is not None:
         kept = np.asarray(weights) != 0
@@ -68,7 +68,7 @@ def test_at_once_as_one_by_one(name, case):
             assert values.dtype == expected.dtype
             assert set(warned) == texts
             if 0 < labels.sum() < labels.size and true is labels:
-                assert len(warned) == len(texts)  # one for all thresholds
+                assert len(warned) == len(texts)  # one warning for all thresholds
 
 
 @pytest.mark.parametrize("name", AT_ONCE)
@@ -185,7 +185,7 @@ def test_options_are_refused_by_the_function():
         metrics.metric_at_thresholds(*args, metrics.fbeta_score)
     with pytest.raises(TypeError, match="gamma"):
         metrics.metric_at_thresholds(*args, metrics.f1_score, metric_params={"gamma": 1})
-    weights = {"sample_weight": [1, 2]}  # goes to the function as it is, whose rows are in another order
+    weights = {"sample_weight": [1, 2]}  # passed on unchanged, though the rows are in another order
     for module in (metrics, sklearn.metrics):
         values, _ = module.metric_at_thresholds(*args, metrics.accuracy_score, metric_params=weights)
         assert values.tolist() == [1, 1 / 3]

@@ -1,4 +1,4 @@
-"""Medians and quantiles beside scikit-learn's."""
+"""Medians and quantiles against scikit-learn's."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def of_many_rows():
     yield "two values", np.repeat([1.0, 2.0], n // 2)
     yield "ascending", np.sort(normal)
     misleading = normal.copy()
-    misleading[:: n // 8192] += 100.0  # all of the sample
+    misleading[:: n // 8192] += 100.0  # the entire sample
     yield "a sample that misleads", misleading
     yield "float32", normal.astype(np.float32)
     yield "integers", (10 * normal).astype(np.int64)
@@ -103,7 +103,7 @@ def test_the_unit_of_weights_makes_no_difference(unit):
     assert median_absolute_error([0.0] * 10, range(10), sample_weight=[unit] * 10) == 4.5
     assert median_absolute_error([1, 2, 5], [0, 0, 0], sample_weight=np.array([1, 2, 3]) * unit) == 3.5
     rng = np.random.default_rng(7)
-    errors = rng.permutation(40_000) / 8  # in several parts, read by brackets
+    errors = rng.permutation(40_000) / 8  # several parts, searched by brackets
     weights = rng.integers(0, 4, errors.size)
     order = np.argsort(errors)
     reached = 2 * np.cumsum(weights[order])

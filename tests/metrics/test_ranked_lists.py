@@ -1,4 +1,4 @@
-"""Cumulative gains of ranked documents beside scikit-learn's."""
+"""Cumulative gains of ranked documents against scikit-learn's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAMES = ("ndcg_score", "dcg_score")
 
 @st.composite
 def tables(draw: Any) -> tuple[Any, Any, Any]:
-    """Draw gains, scores with ties and weights of a few rows."""
+    """Draw gains, scores with ties, and weights for a few rows."""
     shape = draw(st.integers(1, 4)), draw(st.integers(2, 9))
     seed, levels = draw(st.integers(0, 2**16)), draw(st.integers(1, 9))
     rng = np.random.default_rng([seed, *shape])
@@ -35,7 +35,7 @@ def tables(draw: Any) -> tuple[Any, Any, Any]:
 @given(tables(), st.sampled_from([None, 1, 2, 5, 40]), st.booleans(), st.booleans())
 def test_tables(table, k, ignore_ties, weighted):
     gains, scores, weights = table
-    if ignore_ties:  # whose order is that of NumPy's sort on this processor
+    if ignore_ties:  # the order of ties depends on NumPy's sort on this processor
         scores = np.argsort(np.argsort(scores, axis=1), axis=1)
     options = {"k": k, "ignore_ties": ignore_ties, "sample_weight": weights + 0.1 if weighted else None}
     for name in NAMES:
@@ -46,7 +46,7 @@ def test_tables(table, k, ignore_ties, weighted):
 @pytest.mark.parametrize("n_documents", [17, 300, 1000])
 @pytest.mark.parametrize("ignore_ties", [False, True])
 def test_long_rows(n_documents, ignore_ties):
-    """NumPy's order of ties in long rows is its own: what is ranked without them is compared."""
+    """NumPy orders ties in long rows in its own way, so rows without ties are compared."""
     rng = np.random.default_rng(n_documents)
     gains, scores = rng.random((20, n_documents)), rng.random((20, n_documents))
     for name in NAMES:

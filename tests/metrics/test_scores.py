@@ -1,4 +1,4 @@
-"""Areas and curves of one column of scores beside scikit-learn's."""
+"""Areas and curves of one column of scores against scikit-learn's."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ THINNED = CURVES[:3]
 
 
 def beside(name: str, *args: Any, rtol: float = 1e-12, **options: Any) -> Any:
-    """Call both; check that values, types and warnings are the same, and give our value."""
+    """Call both libraries, check that values, types and warnings agree, and return fastevals' value."""
     found = []
     for module in (fastevals.metrics, sklearn.metrics):
         with warnings.catch_warnings(record=True) as seen:
@@ -38,7 +38,7 @@ def beside(name: str, *args: Any, rtol: float = 1e-12, **options: Any) -> Any:
     assert my_texts == their_texts
     assert type(mine) is type(theirs)
     pairs = zip(mine, theirs, strict=True) if isinstance(theirs, tuple) else [(mine, theirs)]
-    slack = 1e-8 if name == "confusion_matrix_at_thresholds" else 1e-15  # of differences of sums of weights
+    slack = 1e-8 if name == "confusion_matrix_at_thresholds" else 1e-15  # differences of sums of weights
     for one, other in pairs:
         assert np.asarray(one).dtype == np.asarray(other).dtype
         np.testing.assert_allclose(one, other, rtol=rtol, atol=slack)
@@ -46,7 +46,7 @@ def beside(name: str, *args: Any, rtol: float = 1e-12, **options: Any) -> Any:
 
 
 def complaint(name: str, *args: Any, **options: Any) -> str:
-    """Give the words of our ValueError, which scikit-learn's begin too."""
+    """Return fastevals' ValueError message, which begins as scikit-learn's does."""
     with pytest.raises(ValueError, match=r"\S") as theirs, np.errstate(invalid="ignore"):
         getattr(sklearn.metrics, name)(*args, **options)
     with pytest.raises(ValueError, match=r"\S") as mine:

@@ -1,4 +1,4 @@
-"""Areas of many classes and labels, and their averages, beside scikit-learn's."""
+"""Areas of many classes and labels, and their averages, against scikit-learn's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SEEDS = range(EXAMPLES // 8)
 
 
 def classes(seed, n=60, k=4):
-    """Draw the numbers of classes, all of which occur, rows of probabilities with ties, and weights."""
+    """Draw class numbers (all occur), rows of probabilities with ties, and weights."""
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, k, n)
     codes[:k] = range(k)

@@ -1,4 +1,4 @@
-"""Losses of probabilities beside scikit-learn's."""
+"""Losses of probabilities against scikit-learn's."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TEXT = np.array(["d", "aa", "c", "b", "e"])
 
 
 def rows(seed, k, n=50):
-    """Draw classes, all of which occur, probabilities of each, and weights."""
+    """Draw classes (all occur), a probability for each, and weights."""
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, k, n)
     codes[:k] = range(k)
@@ -211,5 +211,5 @@ def test_errors_of_the_brier_score():
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_certain_and_wrong_costs_what_the_type_can_tell(dtype):
-    rtol = max(float(np.finfo(dtype).eps), 1e-12)  # scikit-learn rounds to the type, we add up in float64
+    rtol = max(float(np.finfo(dtype).eps), 1e-12)  # scikit-learn rounds to the type, fastevals sums in float64
     beside("log_loss", [0, 1], np.array([1, 0], dtype=dtype), rtol=rtol)

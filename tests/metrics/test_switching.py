@@ -1,4 +1,4 @@
-"""Switched on from outside: everything of scikit-learn's runs on ours, and nothing does afterwards."""
+"""Switching from outside: all of scikit-learn uses fastevals' functions, and none afterwards."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OURS = "fastevals.metrics.switching"
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Count the calls of the stand-ins, by name."""
+    """Record the names of the stand-ins that are called."""
     seen: list[str] = []
 
     def counted(name: str, function: Any) -> Any:
@@ -50,7 +50,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def snapshot() -> dict[tuple[str, str], int]:
-    """Return what each global of scikit-learn's modules, and each scorer's function, is."""
+    """Return the identity of each global in scikit-learn's modules and of each scorer's function."""
     found = {
         (name, key): id(value)
         for name, module in sys.modules.items()
@@ -146,7 +146,7 @@ def test_uninstall_leaves_open_blocks_alone() -> None:
 
 @pytest.fixture
 def module(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return a function that makes a module as if it was imported now."""
+    """Return a function that makes a module as if it were imported now."""
 
     def make(name: str, code: str) -> types.ModuleType:
         made = types.ModuleType(name)
@@ -165,9 +165,9 @@ def test_what_is_imported_in_between(module: Any) -> None:
         assert is_ours(theirs.f1_score)
         assert is_ours(other.f1_score)
     assert theirs.f1_score is other.f1_score is original
-    assert other.auc is metrics.auc  # which somebody wanted
+    assert other.auc is metrics.auc  # imported on purpose
     with metrics.in_place() as report:
-        assert is_ours(other.f1_score)  # once it was ours
+        assert is_ours(other.f1_score)  # it is fastevals' now
     assert other.f1_score is original
     assert "imported_late.f1_score" not in report.imported_before
 
@@ -239,7 +239,7 @@ def where_it_is_from(_: int) -> tuple[str, str]:
     return sklearn.metrics.f1_score.__module__, scorer._score_func.__module__
 
 
-# Tests of workers follow each other: they share loky's processes, until a failure ends these.
+# Tests of workers follow each other and share loky's processes until a failure ends them.
 @pytest.mark.parametrize("backend", ["loky", pytest.param("multiprocessing", marks=pytest.mark.slow)])
 def test_workers_are_in_place_for_what_is_sent_meanwhile(backend: str) -> None:
     original = ("sklearn.metrics._classification", "sklearn.metrics._ranking")
@@ -248,7 +248,7 @@ def test_workers_are_in_place_for_what_is_sent_meanwhile(backend: str) -> None:
         assert {*parallel(jobs)} == {original}
         with metrics.in_place():
             assert {*parallel(jobs)} == {(OURS, OURS)}
-        assert {*parallel(jobs)} == {original}  # by the same processes
+        assert {*parallel(jobs)} == {original}  # in the same processes
 
 
 def test_cross_validation_in_workers() -> None:
@@ -265,7 +265,7 @@ def test_workers_that_fail_are_as_before() -> None:
 
 
 def test_batches_that_are_never_run_leave_nothing_in_place() -> None:
-    # As a pool of processes that ends early reads what it has not done yet, in the parent.
+    # A pool that ends early reads its unfinished batches in the parent.
     before = snapshot()
     with metrics.in_place():
         saved = pickle.dumps(BatchedCalls([(divmod, (1, 0), {})], "sequential"))
@@ -278,7 +278,7 @@ def test_batches_that_are_never_run_leave_nothing_in_place() -> None:
 
 
 def enter_in_fork() -> int:
-    """Return how a forked process ends that switches on and off."""
+    """Return the exit status of a forked process that switches on and off."""
     child = os.fork()
     if child == 0:
         signal.alarm(20)
@@ -288,7 +288,7 @@ def enter_in_fork() -> int:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Python 3.12 warns of any fork with threads
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Python 3.12 warns about any fork with threads
 def test_a_fork_while_another_thread_enters() -> None:
     entering = threading.Event()
     ended = threading.Event()
@@ -392,7 +392,7 @@ def test_a_module_runs_on_ours(folder: Path) -> None:
 def test_bad_arguments_end_the_command(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="usage: ") as ended:
         command.main(arguments)
-    assert isinstance(ended.value.code, str)  # which Python writes to standard error, and ends with 1
+    assert isinstance(ended.value.code, str)  # Python writes it to standard error and exits with 1
     assert ("there is no script 'nowhere.py'" in ended.value.code) == (arguments == ["nowhere.py"])
     assert capsys.readouterr() == ("", "")
 

@@ -1,4 +1,4 @@
-"""Errors of predicted numbers beside scikit-learn's."""
+"""Errors of predicted numbers against scikit-learn's."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ SEEDS = range(EXAMPLES // 4)
 
 
 def numbers(seed, shape, name=""):
-    """Draw targets, predictions and weights, such as a metric takes."""
+    """Draw targets, predictions and weights that are valid for a metric."""
     rng = np.random.default_rng(seed)
     true = rng.normal(size=shape)
     predicted = true + rng.normal(size=shape)
@@ -62,7 +62,7 @@ def numbers(seed, shape, name=""):
 @pytest.mark.parametrize("name", METRICS)
 def test_one_output(name, seed):
     true, predicted, weights = numbers(seed, [2, 3, 17, 1000][seed % 4], name)
-    weights[0] *= true.size == 2  # of one row of weight scikit-learn's variance is what rounding leaves
+    weights[0] *= true.size == 2  # with one weighted row scikit-learn's variance is a rounding error
     for option in ("uniform_average", "raw_values"):
         beside(name, true, predicted, multioutput=option)
         beside(name, true, predicted, multioutput=option, sample_weight=weights, rtol=1e-11)
@@ -92,7 +92,7 @@ def test_many_rows(name):
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("name", [*METRICS, "max_error"])
 def test_many_calls_of_kernels(name, order, monkeypatch):
-    """As of a hundred million rows: 64 chunks, of each of which kernels are called more than once."""
+    """Simulate a hundred million rows: 64 chunks, with several kernel calls each."""
     monkeypatch.setattr(_outputs, "AT_ONCE", 1 << 9)
     monkeypatch.setattr(_outputs, "COLUMN", 1 << 8)
     for shape in (40_000,) if name == "max_error" else (40_000, (20_000, 3)):
@@ -122,12 +122,12 @@ def test_constant_targets(name, option, finite):
 @pytest.mark.parametrize("order", ["F", "C"])
 @pytest.mark.parametrize("name", VARIANCES)
 def test_means_far_from_the_guess(name, order):
-    """Targets of which the sample that the origin is guessed from says nothing: squares are taken again."""
+    """The sample from which the origin is guessed misleads, so the squares are summed again."""
     rng = np.random.default_rng(3)
     weights = np.where(np.arange(1500) % 4, 1.0, 1e-12)
     for outputs in (3, 1):
         true = np.array(rng.normal(size=(1500, 3)), order=order)
-        true[::4, :outputs] += 1e9  # all of the sampled rows
+        true[::4, :outputs] += 1e9  # all sampled rows
         predicted = true + rng.normal(size=true.shape)
         beside(name, true, predicted, rtol=1e-12)
         beside(name, true, predicted, sample_weight=weights, multioutput="raw_values", rtol=1e-9)
@@ -137,7 +137,7 @@ def test_means_far_from_the_guess(name, order):
 
 
 def test_targets_are_constant_when_they_are_equal():
-    true = np.full(11, 0.1)  # whose mean NumPy rounds to another number
+    true = np.full(11, 0.1)  # NumPy rounds their mean to another number
     assert r2_score(true, true + 1e-9) == 0.0
     assert r2_score(true, true) == 1.0
     assert r2_score([0.3, 0.1, 0.1], [0, 0, 0], sample_weight=[0, 0.7, 0.2]) == 0.0
@@ -148,7 +148,7 @@ def test_targets_are_constant_when_they_are_equal():
 
 @pytest.mark.parametrize("name", VARIANCES)
 def test_perfect_predictions(name):
-    for largest in (0.75, 1.0, 3.0, 1e200):  # in the unit of squares, and not
+    for largest in (0.75, 1.0, 3.0, 1e200):  # with and without a unit for squares
         true = np.linspace(-1, 1, 9) * largest
         assert getattr(fastevals.metrics, name)(true, true) == 1.0
 
@@ -194,7 +194,7 @@ def test_variances_of_any_size(name, unit):
 
 @pytest.mark.parametrize("name", [*VARIANCES, *D2])
 def test_rows_without_weight_set_no_unit(name):
-    """However large their numbers are, the errors of the others do not vanish beside them."""
+    """However large their values are, the other rows' errors do not underflow."""
     call = getattr(fastevals.metrics, name)
     true, predicted, weights = [1.0, 1.0, 1.7e308], [1e-300, 1.0, -1e308], [1.0, 1.0, 0.0]
     assert call(true, predicted, sample_weight=weights) == 0.0

@@ -1,4 +1,4 @@
-"""Text of every storage as numbers and names: against NumPy's distinct values."""
+"""Text in every storage as numbers and names, against NumPy's distinct values."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_what_is_measured_of_it_is_what_is_of_numbers(kind: str) -> None:
     assert (
         bias_variance(y, [p, y], loss="zero_one").bias == bias_variance(true, [predicted, true], loss="zero_one").bias
     )
-    if kind != "bytes":  # which scikit-learn refuses
+    if kind != "bytes":  # scikit-learn refuses these
         assert metrics.accuracy_score(y, p) == metrics.accuracy_score(true, predicted)
         assert np.array_equal(metrics.confusion_matrix(y, p), matrix.counts)
 
@@ -137,7 +137,7 @@ def test_categories_that_are_numbers_are_numbers() -> None:
 
 
 def test_objects_that_are_equal_are_one_label() -> None:
-    many = [f"id {i}" for i in range(3000)]  # more than a first table holds
+    many = [f"id {i}" for i in range(3000)]  # more than the first table holds
     rows = np.random.default_rng(0).integers(0, 3000, ROWS_PER_BLOCK + 9)
     labels = as_labels(
         "y", np.array(many + [f"{each}" for each in many] + [b"id 7", np.str_("id 8")], dtype=object)[rows]
@@ -189,7 +189,7 @@ HOLD: dict[str, Callable[[list[Any]], Any]] = {
     "categories": pd.Categorical,
 }
 MEMBERS = [Mood.NEG, Mood.POS, Mood.POS]
-OTHER = [Mood.POS, Mood.NEG, Mood.POS]  # one right of three
+OTHER = [Mood.POS, Mood.NEG, Mood.POS]  # one of three is right
 
 
 @pytest.mark.parametrize("hold", HOLD.values(), ids=HOLD)
@@ -229,7 +229,7 @@ def test_members_of_an_enum_are_text_in_place_of_scikit_learn(hold: Callable[[li
 def test_a_member_of_an_enum_is_the_positive_one_of_text(text: Any) -> None:
     for score in (metrics.f1_score, metrics.precision_score, metrics.recall_score, metrics.jaccard_score):
         assert score(text, text, pos_label=Mood.POS) == 1
-    fpr, tpr, _ = metrics.roc_curve([*text, "x"], [0.1, 0.9, 0.2], pos_label=Mood.POS)  # of three labels
+    fpr, tpr, _ = metrics.roc_curve([*text, "x"], [0.1, 0.9, 0.2], pos_label=Mood.POS)  # three labels
     assert metrics.auc(fpr, tpr) == 1
     assert ConfusionMatrix.from_predictions(text, text, pos_label=Mood.NEG).labels.tolist() == ["pos", "neg"]
     assert ConfusionMatrix.from_predictions(text[:1], text[:1], pos_label=Mood.POS).labels.tolist() == ["neg", "pos"]
@@ -252,7 +252,7 @@ def test_text_that_compares_by_itself_is_told_apart_by_its_characters() -> None:
 
 @pytest.mark.parametrize("hold", [list, np.array, pd.Series], ids=["list", "objects", "pandas"])
 def test_a_long_text_among_many_takes_room_for_itself_alone(hold: Callable[..., Any]) -> None:
-    n, long = 20_000, "x" * 5000  # of one width they would take 400 MB
+    n, long = 20_000, "x" * 5000  # with one width for all, 400 MB
     names = [f"g{k}" for k in range(n // 2)]
     short = np.array([*names, *names], dtype=object)
     names[7] = long
@@ -267,7 +267,7 @@ def test_a_long_text_among_many_takes_room_for_itself_alone(hold: Callable[..., 
     frame = found.to_frame()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 150e6  # where something is compiled
+    assert peak < 150e6  # in case something is compiled
     order = np.argsort(np.array(names, dtype=object))
     assert found.groups.tolist() == sorted(names)
     place = {name: k for k, name in enumerate(expected.groups.tolist())}
@@ -284,7 +284,7 @@ def test_a_long_text_among_many_takes_room_for_itself_alone(hold: Callable[..., 
 # Times of a zone ------------------------------------------------------------------------------------------------------
 
 PARIS = pd.Series(pd.to_datetime(["2024-01-01", "2024-07-02"] * 4).tz_localize("Europe/Paris")).dt.as_unit("us")
-MIDNIGHTS = ["2024-01-01 00:00:00.000000+0100", "2024-07-02 00:00:00.000000+0200"]  # in UTC they are of the day before
+MIDNIGHTS = ["2024-01-01 00:00:00.000000+0100", "2024-07-02 00:00:00.000000+0200"]  # the day before in UTC
 
 
 @pytest.mark.parametrize(

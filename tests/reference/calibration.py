@@ -108,7 +108,7 @@ def calibration(edges: Sequence[float], y_true: Any, y_score: Any, weights: Any 
 
 
 def gaps(bins: Sequence[Bin]) -> list[tuple[Fraction, Fraction]]:
-    """Give the weight of each bin and the distance of its two means, where there are any."""
+    """Return the weight of each bin and the distance of its two means, where there are any."""
     return [(b.weight, abs(b.share - b.mean)) for b in bins if b.share is not None and b.mean is not None]
 
 

@@ -16,7 +16,7 @@ Row = tuple[frozenset[int], Sequence[Any], Fraction]
 
 
 def rows_of(y_true: Any, y_score: Any, labels: Sequence[Any], weights: Any = None) -> list[Row]:
-    """Give rows of weight above zero; `y_true` has a label for each, or 0 and 1 for each class."""
+    """Return rows of weight above zero; `y_true` has a label for each, or 0 and 1 for each class."""
     rows: list[Row] = []
     for i, scores in enumerate(y_score):
         weight = Fraction(1) if weights is None else reference.exact(weights[i])
@@ -28,12 +28,12 @@ def rows_of(y_true: Any, y_score: Any, labels: Sequence[Any], weights: Any = Non
 
 
 def against_rest(rows: Sequence[Row], k: int) -> tuple[list[bool], list[Any], list[Fraction]]:
-    """Give labels, scores and weights of a class against the rest."""
+    """Return labels, scores and weights of a class against the rest."""
     return [k in has for has, _, _ in rows], [scores[k] for _, scores, _ in rows], [weight for _, _, weight in rows]
 
 
 def all_as_one(rows: Sequence[Row]) -> tuple[list[bool], list[Any], list[Fraction]]:
-    """Give labels, scores and weights of all cells of the indicator matrix."""
+    """Return labels, scores and weights of all cells of the indicator matrix."""
     cells = [against_rest(rows, k) for k in range(len(rows[0][1]))]
     flags, scores, weights = zip(*cells, strict=True)
     return list(chain(*flags)), list(chain(*scores)), list(chain(*weights))
@@ -56,7 +56,7 @@ def support(rows: Sequence[Row], k: int) -> Fraction:
 
 
 def mean(values: Sequence[Fraction | None], shares: Sequence[Fraction] | None = None) -> Fraction | None:
-    """Give the mean, by shares where there are some; values of no share don't count."""
+    """Return the mean, by shares where there are some; values of no share don't count."""
     shares = [Fraction(1)] * len(values) if shares is None else shares
     counted = [(value, share) for value, share in zip(values, shares, strict=True) if share]
     if not counted or any(value is None for value, _ in counted):

@@ -14,7 +14,7 @@ Value = Fraction | None
 
 
 def plain(label: Any) -> Any:
-    """Give a label as Python's own type."""
+    """Return a label as Python's own type."""
     return label.item() if hasattr(label, "item") else label
 
 
@@ -41,7 +41,7 @@ def ratio(numerator: Fraction, denominator: Fraction) -> Value:
 
 
 def one_vs_rest(matrix: Matrix) -> list[tuple[Fraction, Fraction, Fraction, Fraction]]:
-    """Give (tp, fp, fn, tn) of each class."""
+    """Return (tp, fp, fn, tn) of each class."""
     m = fractions(matrix)
     total = sum(map(sum, m), Fraction(0))
     result = []

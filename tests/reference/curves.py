@@ -38,32 +38,32 @@ class Twin(NamedTuple):
 
 
 def roc(y_true: Any, y_score: Any, weights: Any = None) -> list[Point]:
-    """Give (FPR, TPR)."""
+    """Return (FPR, TPR)."""
     steps = threshold_counts(y_true, y_score, weights)
     return [(step.fp / steps[-1].fp, step.tp / steps[-1].tp) for step in steps]
 
 
 def false_per_positive(y_true: Any, y_score: Any, weights: Any = None) -> list[Point]:
-    """Give (recall, -fp / positives): the P-R curve where it is straight."""
+    """Return (recall, -fp / positives): the P-R curve where it is straight."""
     steps = threshold_counts(y_true, y_score, weights)
     return [(step.tp / steps[-1].tp, -step.fp / steps[-1].tp) for step in steps]
 
 
 def gain(y_true: Any, y_score: Any, weights: Any = None) -> list[Point]:
-    """Give (share of rows, share of positives)."""
+    """Return (share of rows, share of positives)."""
     steps = threshold_counts(y_true, y_score, weights)
     last = steps[-1]
     return [((step.tp + step.fp) / (last.tp + last.fp), step.tp / last.tp) for step in steps]
 
 
 def least_costs(y_true: Any, y_score: Any, weights: Any = None) -> list[Point]:
-    """Give (PC(+), minus the least cost) where two lines meet."""
+    """Return (PC(+), minus the least cost) where two lines meet."""
     lines = cost_lines(y_true, y_score, weights)
     return [(x, -least_cost(lines, x)[0]) for x in meetings(lines)]
 
 
 def precision_of(point: Point) -> Fraction:
-    """Give the precision at (recall, -fp / positives); 1 where nothing is predicted."""
+    """Return the precision at (recall, -fp / positives); 1 where nothing is predicted."""
     x, y = point
     return x / (x - y) if x or y else Fraction(1)
 
@@ -82,14 +82,14 @@ TWINS = {  # by the name of the curve's entry in the registry
 
 
 def best_at(points: Sequence[Point], x: Fraction) -> Fraction:
-    """Give the greatest y at x of any segment that spans it."""
+    """Return the greatest y at x of any segment that spans it."""
     found = [y for at, y in points if at == x]
     found += [y0 + (x - x0) / (x1 - x0) * (y1 - y0) for (x0, y0), (x1, y1) in pairwise(points) if x0 < x < x1]
     return max(found)
 
 
 def swapped(points: Sequence[Point]) -> list[Point]:
-    """Give (y, -x), in which the least x is the best."""
+    """Return (y, -x), in which the least x is the best."""
     return [(y, -x) for x, y in points]
 
 
@@ -116,19 +116,19 @@ def _pieces(mine: Sequence[Point], other: Sequence[Point]) -> list[tuple[Fractio
 
 
 def dominates(mine: Sequence[Point], other: Sequence[Point]) -> bool:
-    """Tell whether a curve is nowhere below the other, and somewhere above."""
+    """Return whether a curve is nowhere below the other, and somewhere above."""
     signs = {sign for _, _, sign in _pieces(mine, other)}
     return 1 in signs and -1 not in signs
 
 
 def crossings(mine: Sequence[Point], other: Sequence[Point]) -> list[Fraction]:
-    """Give the x at which the better curve is no longer so, where the other is the better next."""
+    """Return the x at which the better curve is no longer so, where the other is the better next."""
     apart = [(low, high, sign) for low, high, sign in _pieces(mine, other) if sign]
     return [before[1] for before, after in pairwise(apart) if before[2] != after[2]]
 
 
 def heights(points: Sequence[Point], x: Fraction) -> tuple[Fraction, Fraction]:
-    """Give the lowest and the greatest y at x."""
+    """Return the lowest and the greatest y at x."""
     return -best_at([(at, -y) for at, y in points], x), best_at(points, x)
 
 
@@ -136,7 +136,7 @@ def heights(points: Sequence[Point], x: Fraction) -> tuple[Fraction, Fraction]:
 
 
 def cost_lines(y_true: Any, y_score: Any, weights: Any = None) -> list[Line]:
-    """Give the line of each threshold, from +inf (predict none) to the lowest score (predict all)."""
+    """Return the line of each threshold, from +inf (predict none) to the lowest score (predict all)."""
     steps = threshold_counts(y_true, y_score, weights)
     last = steps[-1]
     return [Line(step.threshold, step.fp / last.fp, 1 - step.tp / last.tp) for step in steps]
@@ -149,7 +149,7 @@ def least_cost(lines: Sequence[Line], x: Fraction) -> tuple[Fraction, Any]:
 
 
 def meetings(lines: Sequence[Line]) -> list[Fraction]:
-    """Give every PC(+) at which any two lines meet, and both ends: the envelope is straight in between."""
+    """Return every PC(+) at which any two lines meet, and both ends: the envelope is straight in between."""
     found = {Fraction(0), Fraction(1)}
     for a, b in combinations(lines, 2):
         turn = (a.fpr - b.fpr) - (a.fnr - b.fnr)
@@ -165,7 +165,7 @@ def cost_area(y_true: Any, y_score: Any, weights: Any = None) -> Fraction:
 
 
 def operating_range(lines: Sequence[Line]) -> tuple[Fraction, Fraction] | None:
-    """Give the range in which some line is cheaper than predicting none (cost x) and all (cost 1 - x)."""
+    """Return the range in which some line is cheaper than predicting none (cost x) and all (cost 1 - x)."""
     trivial = [Line(None, Fraction(0), Fraction(1)), Line(None, Fraction(1), Fraction(0))]
     useful = [
         (low, high)
@@ -189,12 +189,12 @@ Fold = tuple[Any, ...]  # (y_true, y_score) or (y_true, y_score, weights)
 
 
 def fold_thresholds(folds: Sequence[Fold]) -> list[Any]:
-    """Give every threshold of any fold, from the highest down."""
+    """Return every threshold of any fold, from the highest down."""
     return sorted({step.threshold for fold in folds for step in threshold_counts(*fold)}, reverse=True)
 
 
 def counts_of(fold: Fold, threshold: Any) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-    """Give (tp, fp, positives, negatives)."""
+    """Return (tp, fp, positives, negatives)."""
     steps = threshold_counts(*fold)
     at = [step for step in steps if step.threshold >= threshold][-1]
     return at.tp, at.fp, steps[-1].tp, steps[-1].fp

@@ -26,7 +26,7 @@ def cov(first: Sequence[Fraction], second: Sequence[Fraction]) -> Fraction:
 
 
 def components(y_true: Sequence[Any], scores: Sequence[Any]) -> tuple[list[Fraction], list[Fraction]]:
-    """Give the structural components of the positives and of the negatives."""
+    """Return the structural components of the positives and of the negatives."""
     x = [s for y, s in zip(y_true, scores, strict=True) if y]
     z = [s for y, s in zip(y_true, scores, strict=True) if not y]
     return [mean([kernel(p, n) for n in z]) for p in x], [mean([kernel(p, n) for p in x]) for n in z]
@@ -35,7 +35,7 @@ def components(y_true: Sequence[Any], scores: Sequence[Any]) -> tuple[list[Fract
 def weighted_delong(
     y_true: Sequence[Any], models: Sequence[Sequence[Any]], weights: Sequence[Any]
 ) -> tuple[list[Fraction], list[list[Fraction]]]:
-    """Give weighted AUCs and their covariance: each row is one observation, with its weight.
+    """Return weighted AUCs and their covariance: each row is one observation, with its weight.
 
     The variance of a weighted mean of independent values is the sum of squared shares times their variance, which the
     weighted squares of their deviations are divided down to, as n - 1 over n does where all weights are alike.
@@ -73,7 +73,7 @@ def weighted_delong(
 def delong(
     y_true: Sequence[Any], models: Sequence[Sequence[Any]]
 ) -> tuple[list[Fraction], list[list[Fraction]] | None]:
-    """Give the AUCs and their covariance; None for it with fewer than two rows of a class."""
+    """Return the AUCs and their covariance; None for it with fewer than two rows of a class."""
     parts = [components(y_true, scores) for scores in models]
     aucs = [mean(v10) for v10, _ in parts]
     m, n = len(parts[0][0]), len(parts[0][1])

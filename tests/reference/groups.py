@@ -10,7 +10,7 @@ Rows = list[tuple[Any, ...]]
 
 
 def rows_by_group(groups: Any, *columns: Any) -> dict[Any, Rows]:
-    """Give the rows of each group, groups ascending."""
+    """Return the rows of each group, groups ascending."""
     found: dict[Any, Rows] = {key: [] for key in sorted(set(groups))}
     for key, *row in zip(groups, *columns, strict=True):
         found[key].append(tuple(row))
@@ -18,7 +18,7 @@ def rows_by_group(groups: Any, *columns: Any) -> dict[Any, Rows]:
 
 
 def values_by_group(metric: Callable[..., Any], groups: Any, *columns: Any) -> dict[Any, float]:
-    """Give a metric of each group's columns, NaN where it gives None."""
+    """Return a metric of each group's columns, NaN where it gives None."""
     found = {}
     for key, rows in rows_by_group(groups, *columns).items():
         value = metric(*map(list, zip(*rows, strict=True)))
@@ -27,14 +27,14 @@ def values_by_group(metric: Callable[..., Any], groups: Any, *columns: Any) -> d
 
 
 def mean(values: Mapping[Any, float], weights: Mapping[Any, float]) -> float:
-    """Give the weighted mean of the values that are defined."""
+    """Return the weighted mean of the values that are defined."""
     there = [key for key, value in values.items() if not math.isnan(value)]
     total = sum(weights[key] for key in there)
     return sum(values[key] * weights[key] for key in there) / total if there else math.nan
 
 
 def matrices_by_group(y_true: Any, y_pred: Any, groups: Any, weights: Any = None) -> tuple[list[Any], list[Any]]:
-    """Give the labels, and each group's confusion matrix."""
+    """Return the labels, and each group's confusion matrix."""
     weights = [1] * len(groups) if weights is None else list(weights)
     rows = rows_by_group(groups, y_true, y_pred, weights)
     labels = sorted({label for each in rows.values() for *pair, w in each if w for label in pair})

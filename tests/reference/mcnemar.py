@@ -23,12 +23,12 @@ def table(y_true: Sequence[Any], pred_a: Sequence[Any], pred_b: Sequence[Any]) -
 
 
 def chance(k: int, m: int, share: Fraction = HALF) -> Fraction:
-    """Give the binomial chance of k."""
+    """Return the binomial chance of k."""
     return math.comb(m, k) * share**k * (1 - share) ** (m - k)
 
 
 def at_most(k: int, m: int, share: Fraction = HALF, *, mid: bool = False) -> Fraction:
-    """Give the chance of k or fewer, k itself half with `mid`."""
+    """Return the chance of k or fewer, k itself half with `mid`."""
     below = sum((chance(j, m, share) for j in range(k)), Fraction(0))
     return below + chance(k, m, share) * (HALF if mid else 1)
 
@@ -61,7 +61,7 @@ def wilson(k: int, n: int, z: float) -> tuple[float, float]:
 
 
 def newcombe(counts: Sequence[Sequence[int]], z: float) -> tuple[float, float]:
-    """Give the interval of the difference of the accuracies."""
+    """Return the interval of the difference of the accuracies."""
     (both, b), (c, neither) = counts
     n = both + b + c + neither
     share_a, share_b = (both + b) / n, (both + c) / n
@@ -81,7 +81,7 @@ def newcombe(counts: Sequence[Sequence[int]], z: float) -> tuple[float, float]:
 
 
 def cochran_q(y_true: Sequence[Any], predictions: Sequence[Sequence[Any]]) -> Fraction:
-    """Give Q by deviations from the mean."""
+    """Return Q by deviations from the mean."""
     k = len(predictions)
     right = [[int(p == t) for p, t in zip(model, y_true, strict=True)] for model in predictions]
     of_models = [sum(model) for model in right]

@@ -12,21 +12,21 @@ from tests.reference import ranking as reference
 
 
 def of_each(shared_or_each: Any, n_models: int) -> list[Any]:
-    """Give what goes with each model: labels or weights that all share, or a list of them."""
+    """Return what goes with each model: labels or weights that all share, or a list of them."""
     if shared_or_each is None or not isinstance(shared_or_each[0], (list, tuple)):
         return [shared_or_each] * n_models
     return list(shared_or_each)
 
 
 def aucs(y_true: Any, scores: Sequence[Any], weights: Any = None) -> list[float]:
-    """Give each model's AUC, rounded once; NaN where a class is missing."""
+    """Return each model's AUC, rounded once; NaN where a class is missing."""
     n = len(scores)
     found = map(reference.roc_auc, of_each(y_true, n), scores, of_each(weights, n))
     return [math.nan if each is None else float(each) for each in found]
 
 
 def standard_errors(y_true: Any, scores: Sequence[Any]) -> list[float]:
-    """Give DeLong's standard error of each model's AUC; NaN with fewer than two rows of a class."""
+    """Return DeLong's standard error of each model's AUC; NaN with fewer than two rows of a class."""
     found = []
     for labels, values in zip(of_each(y_true, len(scores)), scores, strict=True):
         if min(sum(labels), len(labels) - sum(labels)) < 2:
@@ -57,7 +57,7 @@ def squares(flags: Sequence[int], scores: Sequence[Any]) -> tuple[int, int]:
 
 
 def accuracies(y_true: Any, predicted: Sequence[Any]) -> list[float]:
-    """Give the share of right predictions of each model."""
+    """Return the share of right predictions of each model."""
     truth = of_each(y_true, len(predicted))
     right = [[a == b for a, b in zip(t, p, strict=True)] for t, p in zip(truth, predicted, strict=True)]
     return [float(Fraction(sum(each), len(each))) for each in right]

@@ -12,7 +12,7 @@ HALF = Fraction(1, 2)
 
 
 def midranks(values: Sequence[Any]) -> list[Fraction]:
-    """Give ranks from 1 for the smallest; ties share their mean."""
+    """Return ranks from 1 for the smallest; ties share their mean."""
     return [
         sum(other < value for other in values) + HALF * (1 + sum(other == value for other in values))
         for value in values
@@ -24,13 +24,13 @@ def ranked_differences(differences: Sequence[float], zeros: str) -> list[float]:
 
 
 def rank_sum(differences: Sequence[float], signs: Sequence[Any], zeros: str) -> Fraction:
-    """Give the sum of the ranks of the sizes of differences whose sign is positive; zeros have none."""
+    """Return the sum of the ranks of the sizes of differences whose sign is positive; zeros have none."""
     ranks = midranks([abs(d) for d in differences])
     return sum((r for r, d, sign in zip(ranks, differences, signs, strict=True) if d and sign > 0), Fraction(0))
 
 
 def wilcoxon(differences: Sequence[float], zeros: str, alternative: str) -> tuple[Fraction, Fraction]:
-    """Give W+ and its p-value among all signs."""
+    """Return W+ and its p-value among all signs."""
     kept = ranked_differences(differences, zeros)
     observed = rank_sum(kept, kept, zeros)
     sums = [rank_sum(kept, signs, zeros) for signs in product((-1, 1), repeat=len(kept))]
@@ -41,7 +41,7 @@ def wilcoxon(differences: Sequence[float], zeros: str, alternative: str) -> tupl
 
 
 def walsh_sums(values: Sequence[float]) -> list[float]:
-    """Give the sums of two values, each with itself among them, in order."""
+    """Return the sums of two values, each with itself among them, in order."""
     return sorted(values[i] + values[j] for i in range(len(values)) for j in range(i + 1))
 
 
@@ -53,7 +53,7 @@ def pseudomedian(differences: Sequence[float], zeros: str) -> float:
 def friedman(
     table: Sequence[Sequence[Any]], tie_correction: bool, higher_is_better: bool
 ) -> tuple[list[Any], Any, Any]:
-    """Give mean ranks, chi-square (None if all are tied) and F (None if it has a zero denominator)."""
+    """Return mean ranks, chi-square (None if all are tied) and F (None if it has a zero denominator)."""
     n, k = len(table), len(table[0])
     ranks = [midranks([-value if higher_is_better else value for value in row]) for row in table]
     means = [sum(row[j] for row in ranks) / n for j in range(k)]
@@ -69,7 +69,7 @@ def friedman(
 
 
 def groups(mean_ranks: Sequence[float], differ: Any) -> set[frozenset[int]]:
-    """Give the largest runs in order of mean rank, of two or more, in which no two differ."""
+    """Return the largest runs in order of mean rank, of two or more, in which no two differ."""
     order = sorted(range(len(mean_ranks)), key=lambda j: mean_ranks[j])
     runs = {frozenset(order[i:j]) for i in range(len(order)) for j in range(i + 2, len(order) + 1)}
     clean = {run for run in runs if not any(differ[i][j] for i in run for j in run)}

@@ -82,14 +82,14 @@ def merged_counts(parts: Iterable[list[Counts]]) -> list[Counts]:
 
 
 def confusion_at(y_true: Any, y_score: Any, threshold: Any, weights: Any = None) -> list[list[Fraction]]:
-    """Give [[tn, fp], [fn, tp]]."""
+    """Return [[tn, fp], [fn, tp]]."""
     rows = rows_of(y_true, y_score, weights)
     _, tp, fp = counts_at(rows, threshold)
     return [[total(rows, False) - fp, fp], [total(rows, True) - tp, tp]]
 
 
 def cells(y_true: Any, y_score: Any, weights: Any = None) -> list[tuple[Any, tuple[Fraction, ...]]]:
-    """Give each threshold with its (tp, fp, fn, tn)."""
+    """Return each threshold with its (tp, fp, fn, tn)."""
     steps = threshold_counts(y_true, y_score, weights)
     _, n_pos, n_neg = steps[-1]
     return [(t, (tp, fp, n_pos - tp, n_neg - fp)) for t, tp, fp in steps]
@@ -202,7 +202,7 @@ def partial_roc_auc(
 
 
 def roc_points(y_true: Any, y_score: Any, weights: Any = None) -> list[Point] | None:
-    """Give (FPR, TPR) at every threshold."""
+    """Return (FPR, TPR) at every threshold."""
     steps = threshold_counts(y_true, y_score, weights)
     _, n_pos, n_neg = steps[-1]
     return [(fp / n_neg, tp / n_pos) for _, tp, fp in steps] if n_pos and n_neg else None
@@ -349,7 +349,7 @@ def expected_cost(
     cost_fn: float = 1.0,
     prior: float | None = None,
 ) -> Fraction | None:
-    """Give p cost_fn FNR + (1 - p) cost_fp FPR, with p the prior or the positives' share."""
+    """Return p cost_fn FNR + (1 - p) cost_fp FPR, with p the prior or the positives' share."""
     (tn, fp), (fn, tp) = confusion_at(y_true, y_score, threshold, weights)
     n = tp + fp + fn + tn
     if prior is None:

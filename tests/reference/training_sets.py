@@ -7,7 +7,7 @@ from tests.reference.splits import random_bits, stream_key
 
 
 def rows_of_set(key, number, n, size, replace):
-    """Give the rows of a numbered set: the high words of n times random bits, or those of the least bits."""
+    """Return the rows of a numbered set: the high words of n times random bits, or those of the least bits."""
     key = stream_key(key, number)
     if replace:
         return sorted(n * random_bits(key, i) >> 64 for i in range(size))
@@ -21,7 +21,7 @@ def bias_variance_of_sets(learner, X, y, X_test, y_test, sets, **options):
 
 
 def closed_form(design, design_test, truth, truth_test, sigma):
-    """Give bias squared and variance of least squares over fresh noise, of each test row.
+    """Return bias squared and variance of least squares over fresh noise, of each test row.
 
     Predictions are H y with y = truth + noise: they have mean H truth and variance sigma^2 sum of H's squares.
     """

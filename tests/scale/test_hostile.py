@@ -34,7 +34,7 @@ class Hostile(NamedTuple):
     spare: Spare
 
     def counts(self, scores: NDArray[np.float64]) -> ThresholdCounts:
-        """Give the counts of the same rows at other scores."""
+        """Return the counts of the same rows at other scores."""
         return Ranking(self.labels, scores, sample_weight=self.weights).counts
 
 
@@ -88,7 +88,7 @@ def foreign(rng: np.random.Generator, scores: NDArray[Any], n_cells: int) -> tup
 
 
 def least_width(case: Hostile, metric: Any, rng: np.random.Generator) -> float:
-    """Give how far apart data sets are that agree with the cells: of some, so that the least width may be more."""
+    """Return how far apart data sets are that agree with the cells: of some, so that the least width may be more."""
     (low, high), labels = case.ends, case.labels
     sets = [np.where(labels, low, high), np.where(labels, high, low), case.scores, low, high]
     sets += [np.where(rng.random(low.size) < 0.5, low, high) for _ in range(3)]

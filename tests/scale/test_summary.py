@@ -98,7 +98,7 @@ def test_one_grid_gives_the_same_bits_in_any_parts_and_order(seed: int) -> None:
 
 
 def grid_scores(grid: ScoreGrid) -> NDArray[np.float64]:
-    """Give the cuts of a grid as scores."""
+    """Return the cuts of a grid as scores."""
     from fastevals.counting.ordering import FLOATS
 
     return np.asarray(FLOATS.decode(grid.cuts))

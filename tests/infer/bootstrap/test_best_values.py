@@ -1,4 +1,4 @@
-"""Intervals of metrics that are the best of many: KS, any at its own best threshold, the area under the least costs."""
+"""Intervals of metrics that are the best of many: KS, metrics at their best threshold, the area under least costs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def odds(share):
 
 @pytest.mark.parametrize("direction", [1, -1])
 def test_the_interval_is_percentiles_less_twice_the_optimism(direction):
-    """Of replicates with the median 0.1 beyond the value in log odds: 0.2 off one end, 0.34 off the other."""
+    """The replicates' median is 0.1 beyond the value in log odds, so one end moves by 0.2 and the other by 0.34."""
     percentiles = np.linspace(-2, 2, 401)  # in log odds; the median is 0
     values, value = 1 / (1 + np.exp(-percentiles)), 1 / (1 + math.exp(direction * 0.1))
     low, high = map(odds, interval_of(values, value, 0.9))
@@ -41,7 +41,7 @@ def test_the_interval_is_percentiles_less_twice_the_optimism(direction):
 
 
 def test_the_interval_of_a_cost_is_on_a_log_scale():
-    values, value = np.exp(np.linspace(-2, 2, 401)), math.exp(0.1)  # the least of many: replicates lie below it
+    values, value = np.exp(np.linspace(-2, 2, 401)), math.exp(0.1)  # replicates of a minimum lie below it
     low, high = interval_of(values, value, 0.9, limits=COSTS)
     assert (math.log(low), math.log(high)) == pytest.approx((-1.8 + 0.2, 1.8 + 0.1 * (2 + math.sqrt(2))), abs=1e-4)
     assert interval_of(values, value, 0.9, limits=Limits((0.0, 1.0), COSTS.optimized), alternative="greater")[1] == 1.0
@@ -85,7 +85,7 @@ def test_intervals_at_the_best_f1_cover(prevalence):
 
     (found,) = simulate(STUDIES["chosen"], [Setting("plain", prevalence, 400, 0.8)], 300, 199)
     for name in CHOSEN:
-        # Of 300 data sets 93 % cover to within 3 standard errors of 1.5 %.
+        # 93 % of 300 data sets, within 3 standard errors of 1.5 %.
         assert found["methods"][name]["coverage"] > 0.93 - 3 * 0.0147, name
 
 
@@ -119,7 +119,7 @@ def test_values_at_a_bound():
         ("r2", None),
         (lambda counts: 0.5, None),
     ],
-    ids=lambda each: "function" if callable(each) else str(each),  # no address: workers must agree
+    ids=lambda each: "function" if callable(each) else str(each),  # no address: workers must agree on names
 )
 def test_which_metrics_are_the_best_of_many(asked, bounds):
     asked = metric(asked) if isinstance(asked, str) else asked
@@ -152,18 +152,18 @@ def test_one_maximum_under_several_names():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["ks_statistic", metric("accuracy", best="accuracy")], ids=str)
 def test_the_true_best_is_inside(name):
-    """At an AUC of 0.6 BCa's intervals held the true KS in 85 % of data sets, and percentiles in 70 %."""
+    """At an AUC of 0.6, BCa intervals contained the true KS in 85 % of data sets, percentile intervals in 70 %."""
     shift, hits = math.sqrt(2) * stats.norm.ppf(0.6), 0
     true = 2 * stats.norm.cdf(shift / 2) - 1 if name == "ks_statistic" else stats.norm.cdf(shift / 2)
     for seed in range(300):
         found = bootstrap(Ranking(*data(300, shift, seed)), name, n_resamples=199, rng=seed, stratified=True)
         low, high = found[str(name)].confidence_interval
         hits += low <= true <= high
-    assert hits >= stats.binom.ppf(1e-4, 300, 0.95)  # 268; of 85 % it is reached once in 40
+    assert hits >= stats.binom.ppf(1e-4, 300, 0.95)  # 268; a coverage of 85 % reaches it once in 40 runs
 
 
 def test_the_area_under_the_least_costs_and_the_error_of_calibrated_scores_are_inside():
-    """Of 120 data sets each BCa's intervals held them in 73 % and in none."""
+    """In 120 data sets each, BCa intervals contained the first in 73 % and the second in none."""
     shift, hits = math.sqrt(2) * stats.norm.ppf(0.7), np.zeros(2)
     for seed in range(80):
         y, s = data(300, shift, seed)
@@ -173,7 +173,7 @@ def test_the_area_under_the_least_costs_and_the_error_of_calibrated_scores_are_i
         ends = [each.confidence_interval for each in found.values()]
         hits += [low <= true <= high for (low, high), true in zip(ends, (0.2196, 0.0), strict=True)]
     assert hits[0] >= stats.binom.ppf(1e-4, 80, 0.95)
-    assert hits[1] >= stats.binom.ppf(1e-4, 80, 0.85)  # less than it should: said in the caution
+    assert hits[1] >= stats.binom.ppf(1e-4, 80, 0.85)  # too little, as the caution says
     assert "replicates lie on one side of the value" in found["expected_calibration_error"].caution
 
 

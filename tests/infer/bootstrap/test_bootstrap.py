@@ -1,4 +1,4 @@
-"""`bootstrap`: subjects against rows drawn in plain sight, exact distributions, SciPy, and all that may go wrong."""
+"""`bootstrap` against plainly resampled rows, exact distributions and SciPy; bad input."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def distribution(subject, metrics, **options) -> np.ndarray:
 
 
 def drawn_rows(subject, name: str, n_resamples: int, **options) -> list[np.ndarray]:
-    """Give the rows of each replicate of a sample of units, in order of the units' rows."""
+    """Return how often each replicate of a sample of units draws each row, in order of the units' rows."""
     sample = make_sample(subject, parse_metrics(name), SamplingDesign(**options))
     space = sample.workspace()
     key = seed_key("rng", 3)
@@ -117,7 +117,7 @@ def test_groups_of_one_class_each_may_be_stratified():
     s = np.random.default_rng(0).normal(size=30) + y
     groups = np.repeat(np.arange(5), 6)
     for times in drawn_rows((y, s), "roc_auc", 40, groups=groups, stratified=True):
-        assert (times[:2].sum(), times[2:5].sum()) == (2, 3)  # groups of positives first
+        assert (times[:2].sum(), times[2:5].sum()) == (2, 3)  # positive groups first
     with pytest.raises(ValueError, match="groups must each be of one class to be drawn with stratified=True, but 0"):
         bootstrap((y, s), "roc_auc", groups=np.arange(30) % 6, stratified=True)
 
@@ -240,7 +240,7 @@ def test_an_estimate_says_how_sure_it_is():
     assert estimate.value == Ranking(y, s).roc_auc()
     assert estimate.standard_error == estimate.bootstrap_distribution.std(ddof=1)
     assert estimate.bias == pytest.approx(estimate.bootstrap_distribution.mean() - estimate.value)
-    assert result["ks_statistic"].bias > estimate.bias  # a largest distance grows with noise
+    assert result["ks_statistic"].bias > estimate.bias  # noise increases a largest distance
     assert (result.n_resamples, result.method, result.confidence_level, result.alternative) == (
         999, "BCa", 0.95, "two-sided",
     )  # fmt: skip

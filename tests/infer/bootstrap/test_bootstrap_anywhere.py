@@ -1,4 +1,4 @@
-"""Bootstraps from many threads, in forked workers, inside joblib, with a bar, and stopped by Ctrl-C."""
+"""Bootstraps in many threads, forked workers and joblib; with a progress bar; stopped by Ctrl-C."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ METRICS = ["roc_auc", "average_precision", metric("recall", fpr=0.1), metric("f1
 
 
 def low_ends(seed: int) -> list[float]:
-    """Put intervals on metrics of a ranking, of rows in groups, and of a difference."""
+    """Return the lower ends of intervals for a ranking, for rows in groups, and for a difference."""
     found = bootstrap(Ranking(Y, S), METRICS, n_resamples=100, rng=seed)
     grouped = bootstrap((Y, S), "roc_auc", groups=np.arange(N) // 5, n_resamples=100, rng=seed)
     compared = compare_rankings(Y, [S, np.round(S)], n_resamples=100, rng=seed)["roc_auc"].differences
@@ -65,7 +65,7 @@ def test_progress(threads, capsys):
     with num_threads(threads):
         bootstrap(Ranking(Y, S), "roc_auc", n_resamples=500, rng=0, progress=True)
         compare_rankings(Y, [S, -S], n_resamples=500, rng=0, progress=True)
-    bars = capsys.readouterr().err.split("\n")[:-1]  # each redrawn as often as the machine is slow
+    bars = capsys.readouterr().err.split("\n")[:-1]  # each is redrawn several times, more often on a slow machine
     assert ["100%" in bar.rsplit("\r", 1)[-1] for bar in bars] == [True, True]
 
 
@@ -107,4 +107,4 @@ def test_ctrl_c_stops_within_a_second(kind):
         seconds = time.perf_counter() - start
     assert output == "stopped ['MainThread']\n", errors
     assert errors == ""
-    assert seconds < 1.5  # and the end of the process with it
+    assert seconds < 1.5  # including the end of the process

@@ -1,4 +1,4 @@
-"""The calibration error in bins that are asked for: the same as the twin's, wherever a metric is named."""
+"""The calibration error in chosen bins equals the twin's in every call that takes a metric."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def test_the_truth_is_that_of_very_many_rows():
     found |= {f"best F1: {name}": value for name, value in zip(CHOSEN, of_chosen, strict=True)}
     truth = truth_of(0.9, 0.2)
     assert list(found) == list(truth)
-    for name, value in truth.items():  # the best F1 is at a flat place: which threshold it is of is less sure
+    for name, value in truth.items():  # F1 is flat near its best, so the threshold varies more
         assert abs(found[name] - value) < (0.01 if ":" in name else 0.003), name
 
 
@@ -163,17 +163,17 @@ def test_the_saved_bands_cover_and_are_narrow(curve):
         row["methods"][f"{curve}, studentised"]["mean_width"] / row["methods"][f"{curve}, kolmogorov"]["mean_width"]
         for row in rows
     ]
-    assert np.mean(ratios) <= 0.6  # not of each setting: at an AUC of 0.7 up to 0.72 (ROC)
+    assert np.mean(ratios) <= 0.6  # single settings reach 0.72 (ROC at an AUC of 0.7)
 
 
 @pytest.mark.slow
 def test_coverage_is_as_nominal_with_50_rows_of_each_class():
-    # Fewer replicates than in the saved table, for speed: with 2,000 data sets the standard error of a share is 0.005.
+    # For speed, fewer replicates than in the saved table. With 2,000 data sets a share's standard error is 0.005.
     rows = list(simulate(AUC, ENOUGH, 2000, 399))
     for method in SURE:
         covered = coverage_of(rows, method)
         assert ((covered >= 0.93) & (covered <= 0.97)).all(), (method, covered)
     before = [row for row in saved()["studies"]["auc"]["settings"] if settings_of([row])[0] in ENOUGH]
-    for method in METHODS:  # of the same data sets: apart only by replicates, or by rounding elsewhere
+    for method in METHODS:  # same data sets: only replicates, or rounding, differ
         off = 0.001 if method.startswith("DeLong") else 0.01
         np.testing.assert_allclose(coverage_of(rows, method), coverage_of(before, method), atol=off, err_msg=method)

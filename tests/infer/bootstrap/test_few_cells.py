@@ -1,4 +1,4 @@
-"""Summaries, and reports of many rows, draw few cells: the intervals are those of all of them, by every door."""
+"""Summaries and reports of many rows resample few cells; every call returns the intervals of all cells."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def summary_of(counts: ThresholdCounts) -> RankingSummary:
 
 
 def replicates(metrics: list[Any], counts: ThresholdCounts, n: int) -> np.ndarray:
-    """Draw all cells, and measure each draw twice: as it is, and with the cells drawn that each metric needs."""
+    """Draw all cells, and measure each draw twice: with all cells, and with the cells that each metric needs."""
     specs = parse_metrics(metrics)
     rng, functions = np.random.default_rng(6), [ranking_metric(each) for each in specs.values()]
     cells = FewCells.reduce(counts, specs)
@@ -63,7 +63,7 @@ def replicates(metrics: list[Any], counts: ThresholdCounts, n: int) -> np.ndarra
 def test_standard_errors_are_those_of_all_cells(n: int, rate: float, n_draws: int) -> None:
     all_cells, fewer = replicates([*WHOLE, *CHOSEN], counts_of(n, rate), n_draws)
     np.testing.assert_allclose(fewer.std(axis=0), all_cells.std(axis=0), rtol=0.02)
-    varies = all_cells.std(axis=0) > 0  # all but a recall of 1, with a precision that all rows have
+    varies = all_cells.std(axis=0) > 0  # all but a recall of 1, whose precision is the prevalence
     drift = np.abs((fewer - all_cells).mean(axis=0))[varies] / all_cells.std(axis=0)[varies]
     assert drift.max() < 0.06
 
@@ -96,7 +96,7 @@ def test_few_cells_are_drawn_as_they_are() -> None:
 
 
 def test_every_door_gives_the_same_numbers(tmp_path: Path) -> None:
-    """Files know counts at positives alone: a report draws what a call draws, of memory and of files."""
+    """Files count at positives alone; reports and calls draw the same, from memory and from files."""
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     from fastevals.scale.parquet import ranking
 
@@ -163,7 +163,7 @@ def test_probabilities_are_drawn_as_their_own_cells() -> None:
 def test_replicates_stay_within_the_bounds_of_their_metric() -> None:
     n = 40_000
     y = np.arange(n) >= n // 2
-    y[[n // 2 - 1, n // 2]] = True, False  # all but perfect
+    y[[n // 2 - 1, n // 2]] = True, False  # nearly perfect
     summary = summary_of(Ranking(y, np.arange(n)).counts)
     found = bootstrap(summary, ["roc_auc", "pr_auc"], n_resamples=99, rng=1, keep_distribution=True)
     for estimate in found.values():
@@ -174,7 +174,7 @@ def test_replicates_stay_within_the_bounds_of_their_metric() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("n_scores", [9, 40, 12_000])
 def test_any_number_of_rows(n_scores: int) -> None:
-    """Past 2**32 rows errors go on falling as the root of their number."""
+    """Beyond 2**32 rows, standard errors still fall with the root of the number of rows."""
     scores = np.linspace(-3, 4, n_scores)
     shares = np.stack([np.exp(-((scores - mean) ** 2) / 2) for mean in (1, 0)])
     shares /= shares.sum(axis=1, keepdims=True)
@@ -229,7 +229,7 @@ def test_a_quota_may_end_among_negatives(n_pos: int) -> None:
 
 
 def test_draws_of_weights_have_no_rest_of_rounding() -> None:
-    """Where all are predicted positive, no negative of a weight of 1e-13 is left."""
+    """If all are predicted positive, rounding leaves no negative with a weight of 1e-13."""
     rng = np.random.default_rng(0)
     y, s, weights = rng.integers(0, 2, 3000), rng.random(3000), rng.integers(1, 5, 3000)
     summary = RankingSummary()

@@ -1,4 +1,4 @@
-"""Intervals from replicates: against SciPy's, R's, and one another."""
+"""Intervals from replicates, against SciPy, R and one another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics without one row: each against its own recomputation."""
+"""Metrics without one row, against recomputation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ METRICS = [
     *CHOSEN,
 ]
 
-VARYING = [name for name in METRICS if str(name) != "accuracy(tpr=0)"]  # in both classes
+VARYING = [name for name in METRICS if str(name) != "accuracy(tpr=0)"]  # varies in both classes
 
 
 def sample_of(counts, metrics, *, stratified=False) -> RankingSample:
@@ -66,7 +66,7 @@ def test_each_row_left_out(name, beside, case):
         assert min(counts.n_pos, counts.n_neg) == 1
         return
     if np.isinf(value(counts)):
-        return  # it has no interval
+        return  # has no interval
     for part, label in zip(left_out.strata, (1, 0), strict=True):
         found = np.repeat(left_out.values[part], left_out.times[part].astype(int))
         others = [np.arange(y.size) != row for row in np.flatnonzero(y == label)]
@@ -76,7 +76,7 @@ def test_each_row_left_out(name, beside, case):
 
 
 def slow_acceleration(name, y, s, stratified):
-    """Leave out each row; Davison and Hinkley (1997), (5.24) and (5.25), for one sample and for two."""
+    """Leave out each row: Davison and Hinkley (1997), (5.24) and (5.25), for one sample and two."""
     value = ranking_metric(parse_metrics(name)[str(name)]).of_counts
     left = np.array([value(Ranking(np.delete(y, i), np.delete(s, i)).counts) for i in range(y.size)])
     cubes = squares = 0.0

@@ -1,4 +1,4 @@
-"""Replicates of rankings: reproducible, joint, and distributed as rows drawn with replacement."""
+"""Replicates of rankings are reproducible, joint, and distributed like rows drawn with replacement."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ AT_THRESHOLDS = [
 
 
 def ranking_replicates(counts, metrics, n_resamples, key, *, stratified=False):
-    """Give the replicates of metrics in columns."""
+    """Return the replicates, one column per metric."""
     asked = parse_metrics(metrics)
     sample = RankingSample(counts, list(map(ranking_metric, asked.values())), stratified=stratified)
     return np.stack(sample.replicates(n_resamples, key), axis=1)
@@ -74,7 +74,7 @@ def test_replicates_are_distributed_as_those_of_rows(asked, stratified):
     ranking, metric = example(60), ranking_metric(asked).of_counts
     found = ranking_replicates(ranking.counts, [asked], 1500, KEY, stratified=stratified)[:, 0]
     expected = [float(metric(counts)) for counts in rankings_of_rows_drawn(stratified)]
-    # Values of the two sides that are equal on paper may differ by rounding, which a test of ranks would count.
+    # Mathematically equal values of the two sides may differ by rounding, which a rank test would count.
     one, other = (np.nan_to_num(np.round(values, 12), nan=-1.0) for values in (found, expected))
     assert stats.ks_2samp(one, other).pvalue > 1e-4
 

@@ -1,4 +1,4 @@
-"""Metrics of a replicate are those of its rows, ranked anew."""
+"""Metrics of a replicate equal the metrics of its rows, ranked again."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ CHOSEN = [
     *(metric("accuracy", **{where: 0.5}) for where in ("recall", "precision", "fpr", "tpr")),
     metric("accuracy", n_predicted=4),
 ]
-# At a threshold that is best by another metric; without positives F is 0 at all.
+# At another metric's best threshold. Without positives F is 0 at every threshold.
 BY_ANOTHER = [
     metric("precision", best="f1"),
     metric("accuracy", best="f_score", beta=3.0),
@@ -47,13 +47,13 @@ BY_ANOTHER = [
     metric("matthews", best="expected_cost", cost_fn=2.0),
 ]
 FIXED = [metric(name, threshold=at) for name in ("recall", "matthews", "f1") for at in (0.25, -1.0, 0.95, 1e300)]
-# Few rows are counted in the narrow type; the wide one is that of 2**31 rows, and takes its own compilation.
+# Few rows are counted in the narrow type. The wide type is for 2**31 rows, and is compiled separately.
 every_width = pytest.mark.parametrize("dtype", [np.uint16, pytest.param(np.int64, marks=pytest.mark.slow)])
 CASES = (cases(both_classes=False), st.lists(st.integers(0, 3), min_size=12, max_size=12))
 
 
 def drawn(steps: Steps, whole: ThresholdCounts, y: np.ndarray, s: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Sum a replicate's rows by the cells of the steps: each is in the step of its threshold."""
+    """Sum a replicate's rows by the cells of the steps; each row is in its threshold's step."""
     found = np.zeros(steps.sizes.shape, dtype=weights.dtype)
     for label, score, weight in zip(y, s, weights, strict=True):
         row = int(np.flatnonzero(whole.thresholds == score)[0])
@@ -64,7 +64,7 @@ def drawn(steps: Steps, whole: ThresholdCounts, y: np.ndarray, s: np.ndarray, we
 def assert_replicate(
     asked: list[MetricSpec], case, times: np.ndarray, weights: np.ndarray | None = None, *, by_row: bool = False
 ) -> None:
-    """Compare what is swept of the steps with the metric of the rows, as often or as heavy as they were drawn."""
+    """Compare metrics swept over steps with metrics of the rows, counted or weighted as they were drawn."""
     y, s, _ = case
     metrics = [ranking_metric(each) for each in asked]
     whole = Ranking(y, s, pos_label=1, sample_weight=weights).counts
@@ -104,7 +104,7 @@ def test_a_replicate_is_ranked_without_sorting(asked, dtype, case, times):
 @pytest.mark.parametrize("digits", [1, 2, 6])
 @pytest.mark.parametrize("n", [64, 65, 128, 700])
 def test_a_replicate_of_many_steps(n, digits):
-    """Stretches of 64 steps are looked at as one first; hulls have vertices in, and at the ends of, any of them."""
+    """The sweep first checks blocks of 64 steps; hulls have vertices inside and at the ends of any block."""
     rng = np.random.default_rng([n, digits])
     for flip in (1, -1):
         for shift in (0.0, 0.7, 3.0):
@@ -133,7 +133,7 @@ ALONE = [
 @FEWER
 @given(cases(), st.lists(st.integers(1, 3), min_size=12, max_size=12))
 def test_each_threshold_is_found_by_itself(dtype, case, times):
-    """Metrics asked for together make for steps as fine as the finest needs."""
+    """Metrics in one call would share steps as fine as the finest metric needs."""
     for each in ALONE:
         assert_replicate([each], case, np.array(times[: case.y_true.size], dtype=dtype))
 
@@ -164,7 +164,7 @@ PROBABILITIES = [MetricSpec(name, {}) for name, entry in SCORE_METRICS.items() i
 @BOUNDED
 @given(cases(weights=(0.25, 1.0, 3.0), both_classes=False), st.lists(st.integers(0, 3), min_size=12, max_size=12))
 def test_a_replicate_of_rows_that_are_drawn_one_by_one(asked, weighted, case, times):
-    """Steps are then coarser: sums are over rows, and the highest score is that of a row."""
+    """The steps are coarser then; sums run over rows, and the highest score is a row's."""
     times = np.array(times[: case.y_true.size])
     times[0] = times[0] or not times.any()
     assert_replicate(asked, case, times, case.weights if weighted else None, by_row=True)
@@ -172,7 +172,7 @@ def test_a_replicate_of_rows_that_are_drawn_one_by_one(asked, weighted, case, ti
 
 @pytest.mark.parametrize("weighted", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_replicate_of_many_rows_that_are_drawn_one_by_one(weighted):
-    """Bins have many rows, and an infinite loss counts where its row was drawn."""
+    """Bins have many rows, and an infinite loss counts if its row was drawn."""
     rng = np.random.default_rng(3)
     for digits in (1, 2, 6):
         y = rng.permutation(np.arange(900) < 300).astype(int)

@@ -1,4 +1,4 @@
-"""Bootstrap draws: exactly multinomial, and random bits that pass for random."""
+"""Bootstrap draws are exactly multinomial, and their bits pass tests of randomness."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from fastevals.infer.bootstrap.row_samples import RowSampler, row_limits
 from fastevals.infer.bootstrap.samples import CellSampler, usual_rate
 
 KEY = np.uint64(20240917)
-# The chance that a right generator fails a test: the seed is fixed, so a test that passes once always does.
+# The chance that a correct generator fails a test. The seed is fixed, so a test that passes once always passes.
 ALARM = 1e-4
 
 
 def draws(sizes: list[int], n_draws: int, rate: float | None = None, first: int = 0) -> np.ndarray:
-    """Draw many times, a stream each."""
+    """Draw many times, each from its own stream."""
     urn = CellSampler(np.array(sizes, dtype=np.int64), rate)
     counts = np.empty((n_draws, len(sizes)), dtype=np.int64)
     for i, row in enumerate(counts):
@@ -31,7 +31,7 @@ def draws(sizes: list[int], n_draws: int, rate: float | None = None, first: int 
 
 
 def assert_probable(found: Counter, outcomes: list[tuple[int, ...]], expected: list[float]) -> None:
-    """Compare how often outcomes were found with how often they are expected, the rare ones together."""
+    """Compare observed with expected frequencies; rare outcomes are pooled."""
     assert set(found) <= set(outcomes)
     observed, expected = np.array([found[outcome] for outcome in outcomes]), np.array(expected)
     rare = expected < 5
@@ -42,13 +42,13 @@ def assert_probable(found: Counter, outcomes: list[tuple[int, ...]], expected: l
 
 
 def assert_moments(counts: np.ndarray, n: int, p: np.ndarray) -> None:
-    """Compare means, variances and covariances of draws of n with those of the multinomial."""
+    """Compare means, variances and covariances of draws with the multinomial's."""
     n_draws = len(counts)
     covariance = n * (np.diag(p) - np.outer(p, p))
     deviations = counts - n * p
     assert np.abs(deviations.mean(axis=0) / np.sqrt(np.diag(covariance) / n_draws)).max() < 5
     variances = np.diag(covariance)
-    # The variance of a product of two about normal deviations is that of one times that of the other, plus the
+    # The variance of the product of two nearly normal deviations is the product of their variances plus the
     # squared covariance; counts of rare cells have heavier tails.
     error = np.sqrt((np.outer(variances, variances) + covariance**2 + np.diag(variances)) / n_draws)
     assert (np.abs(deviations.T @ deviations / n_draws - covariance) < 6 * error).all()
@@ -95,7 +95,7 @@ def test_each_count_is_binomial_with_the_moments_of_the_multinomial(sizes):
         edges = np.concatenate(([-1], cuts, [n]))
         expected = n_draws * np.diff(tail.cdf(edges))
         observed = np.histogram(counts[:, k], edges + 0.5)[0]
-        while expected.min() < 5:  # bins of too few are merged with the next
+        while expected.min() < 5:  # bins with too few are merged with the next
             at = min(int(np.argmin(expected)), expected.size - 2)
             observed, expected = (
                 np.add.reduceat(b, np.delete(np.arange(b.size), at + 1)) for b in (observed, expected)
@@ -111,7 +111,7 @@ def test_each_count_is_binomial_with_the_moments_of_the_multinomial(sizes):
     [[2, 3], [5, 95], [9, 91], [11, 89], [40, 40], [400, 600], [600, 400], [10**9, 10**6], [12, 10**6], [3, 2**31]],
 )
 def test_binomials_have_their_distribution(sizes):
-    """About where one way to draw them gives way to the other, and where sizes are far apart."""
+    """Test near the switch between the two methods, and with very different sizes."""
     n, found = sum(sizes), np.empty((8000, 2), dtype=np.int64)
     for i, row in enumerate(found):
         draw_binomials(np.array(sizes), n, np.uint64(stream_key(KEY, np.uint64(i))), row)
@@ -137,7 +137,7 @@ def test_cells_of_many_rows_are_drawn_as_those_of_few():
 def test_large_draws_have_the_spread_of_the_multinomial():
     n = 200_000
     counts = draws([1] * n, 1)[0]
-    # Rows drawn 0, 1, 2, ... times: nearly Poisson of mean 1, with less variance for the total is fixed.
+    # Rows drawn 0, 1, 2, ... times: nearly Poisson with mean 1, with less variance because the total is fixed.
     observed = np.bincount(counts, minlength=8)[:8]
     expected = n * stats.binom(n, 1 / n).pmf(np.arange(8))
     assert (np.abs(observed - expected) < 4 * np.sqrt(expected) + 4).all()
@@ -196,7 +196,7 @@ def test_single_rows_add_up_and_spread(n):
 
 @pytest.mark.parametrize("rate", [0.3, 0.5, usual_rate(1000), usual_rate(2**32 - 1)])
 def test_limits_have_the_probabilities_of_the_poisson(rate):
-    limits = row_limits(1000, rate).astype(object)  # of Python's integers
+    limits = row_limits(1000, rate).astype(object)  # as Python integers
     first = np.diff(np.append([-1], limits[:ROW_LIMITS])) / 2**16
     rest = np.diff(np.append([-1], limits[ROW_LIMITS:])) / 2**64 * (1 - sum(first))
     found = np.pad(first, (0, rest.size - first.size)) + rest

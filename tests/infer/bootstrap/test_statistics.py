@@ -1,4 +1,4 @@
-"""`bootstrap_statistic`: R's published intervals, resamples of whole rows and clusters, and what is refused."""
+"""`bootstrap_statistic`: R's published intervals, resamples of whole rows and clusters, bad input."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ KEY = np.uint64(3)
 
 
 def table_replicates(counts, n_resamples, key, *, stratified=False):
-    """Give the tables that are drawn."""
+    """Return the resampled tables."""
     sample = MatrixSample(ConfusionMatrix(counts), [], stratified=stratified)
     size = sample.task_size()
     starts = range(0, n_resamples, size)
@@ -68,7 +68,7 @@ def test_covariances_are_those_of_the_multinomial(stratified):
 
 
 def test_how_many_are_drawn_together():
-    """What a seed draws depends on it."""
+    """The draws of a seed depend on this number."""
     assert [table_size(n) for n in (0, 4, 52, 53, 1000, 2**18, 10**7)] == [5000, 5000, 5000, 4946, 262, 1, 1]
 
 

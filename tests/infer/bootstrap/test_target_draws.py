@@ -1,4 +1,4 @@
-"""Metrics of targets of one draw: of rows read in order with how often each was drawn, and of those it takes out."""
+"""Metrics of targets in one draw: from rows in order with draw counts, and from the drawn rows alone."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ROWS = st.lists(
 @BOUNDED
 @given(ROWS, st.booleans())
 def test_any_draw_of_any_numbers(rows: list[tuple[float, ...]], weighted: bool) -> None:
-    """Rows that were not drawn change nothing, however large their errors are."""
+    """Rows that were not drawn change nothing, however large their errors."""
     y, p, q, times, weights = np.array(rows).T
     check_draw(y, [p, q], times, weights if weighted else None)
 
@@ -42,11 +42,11 @@ def test_any_draw_of_any_numbers(rows: list[tuple[float, ...]], weighted: bool) 
 @pytest.mark.parametrize(
     ("y", "p", "times", "weights"),
     [
-        ([0, 1, 2], [1e200, 1, 2], [0, 2, 1], None),  # zero times the square of an error, which is infinite
-        ([0, 1, 2], [1e-200, 1, 2], [1, 1, 1], None),  # the square of an error vanishes
-        ([1e-200, 2e-200, 0], [1e-200, 2e-200, 0], [1, 1, 1], None),  # those of targets vanish
-        ([0, 0, 0, 1e6 + 0.1, 1e6 + 0.7], [0, 0, 0, 1e6 + 0.2, 1e6 + 0.1], [0, 0, 0, 3, 4], None),  # and cancel
-        ([0, 0, 5], [1, 1e-100, 5], [0, 1, 1], [1, 1e-250, 1e-250]),  # weighted errors vanish
+        ([0, 1, 2], [1e200, 1, 2], [0, 2, 1], None),  # the infinite square of an error, drawn zero times
+        ([0, 1, 2], [1e-200, 1, 2], [1, 1, 1], None),  # an error's square underflows
+        ([1e-200, 2e-200, 0], [1e-200, 2e-200, 0], [1, 1, 1], None),  # the targets' squares underflow
+        ([0, 0, 0, 1e6 + 0.1, 1e6 + 0.7], [0, 0, 0, 1e6 + 0.2, 1e6 + 0.1], [0, 0, 0, 3, 4], None),  # sums cancel
+        ([0, 0, 5], [1, 1e-100, 5], [0, 1, 1], [1, 1e-250, 1e-250]),  # weighted errors underflow
         ([0, 0.5, 5], [1, 2, 5], [0, 0, 0], None),
         ([0], [1], [0], [2]),
     ],
@@ -59,7 +59,7 @@ def test_what_a_sweep_loses_is_measured_of_the_rows_drawn(y: Any, p: Any, times:
 
 
 def check_draw(y: Any, models: Any, times: Any, weights: Any) -> None:
-    """Measure a draw, and the rows in it repeated as often."""
+    """Compare a draw's metrics with metrics of its rows, repeated as often as they were drawn."""
     design = SamplingDesign(sample_weight=weights)
     sample = make_target_sample(y, {str(k): each for k, each in enumerate(models)}, parse_metrics(OF_SUMS), design)
     padded = sample.times()

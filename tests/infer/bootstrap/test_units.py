@@ -1,4 +1,4 @@
-"""Rows drawn by name: how draws are counted by cells, and accelerations against rows left out in plain sight."""
+"""Units of rows: draws counted by cells, and accelerations against plain leave-one-out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KEY = np.uint64(11)
 def test_draws_are_counted_by_cells(n, kind):
     rng = np.random.default_rng(n)
     n_cells = max(n // 3, 2)
-    cells = rng.integers(0, n_cells, n)  # some have no rows
+    cells = rng.integers(0, n_cells, n)  # some cells have no rows
     if kind == "rows in order":
         cells.sort()
     rows = np.argsort(cells, kind="stable")
@@ -51,7 +51,7 @@ def test_the_two_classes_are_drawn_apart():
 
 
 def slow_acceleration(value, units: np.ndarray, strata: np.ndarray | None = None) -> float:
-    """Leave out the rows of each unit in turn; Davison and Hinkley (1997), (5.24) and (5.25)."""
+    """Leave out the rows of each unit in turn: Davison and Hinkley (1997), (5.24) and (5.25)."""
     names = np.unique(units)
     left = np.array([value(units != name) for name in names])
     of = np.zeros(len(names)) if strata is None else np.array([strata[units == name][0] for name in names])
@@ -107,7 +107,7 @@ def test_labels(grouped):
         (name, scale)
         for name, metric in METRICS.items()
         for scale in (1.0, 2.0**-600, 2.0**600)
-        # Tiny targets are taken to be larger than they are, in percentages.
+        # Percentages replace tiny targets by larger ones.
         if metric.of == "targets" and (scale >= 1 or name != "mean_absolute_percentage_error")
     ],
 )
@@ -196,7 +196,7 @@ def test_memory_does_not_grow_with_rows_times_replicates(kind):
         "labels": lambda n_resamples: bootstrap((y, s > 0), "recall", n_resamples=n_resamples),
     }
     peaks = []
-    for n_resamples in (420, 420, 820):  # the first loads what is needed; several are drawn at once
+    for n_resamples in (420, 420, 820):  # the first call loads code; calls draw several at a time
         tracemalloc.start()
         calls[kind](n_resamples)
         peaks.append(tracemalloc.get_traced_memory()[1])

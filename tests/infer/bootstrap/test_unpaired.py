@@ -1,4 +1,4 @@
-"""Two sets of rows that share none: differences of metrics, from independent draws of each."""
+"""Two sets of distinct rows: differences of metrics from independent draws of each."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_the_two_are_drawn_apart_even_where_they_are_alike() -> None:
 
 @pytest.mark.parametrize("method", ["BCa", "percentile", pytest.param("basic", marks=pytest.mark.slow), "normal"])
 def test_swapped_it_is_the_same_the_other_way_round(method: str) -> None:
-    """But for the draws."""
+    """Only the draws differ."""
     options: Any = {"n_resamples": 1999, "method": method, "rng": 3}
     one, other = (bootstrap_unpaired(*pair, METRICS, **options) for pair in ((TODAY, YESTERDAY), (YESTERDAY, TODAY)))
     for name in one:
@@ -101,7 +101,7 @@ def test_one_side_leaves_the_other_open() -> None:
 def test_any_two_subjects() -> None:
     y, s = rows(300, 2)
     pairs = ((y, s), YESTERDAY, YESTERDAY.counts, summary_of(y, s, cells=1000))
-    asked = ["roc_auc", "average_precision"]  # a summary is drawn as finely as the second needs
+    asked = ["roc_auc", "average_precision"]  # the summary is drawn as finely as the second metric needs
     values = [bootstrap_unpaired(TODAY, each, asked, n_resamples=99, rng=1)["roc_auc"] for each in pairs]
     assert len({each.value for each in values}) == 1
     assert len({each.confidence_interval for each in values[1:]}) == 1
@@ -122,20 +122,20 @@ def test_any_two_subjects() -> None:
 
 
 def test_the_best_of_many_is_no_surer_than_its_draws() -> None:
-    """Small reference: its KS lies beyond the true one by more than that of many rows."""
+    """The KS of a small reference overestimates the true KS by more than the KS of many rows does."""
     few = Ranking(*rows(80, 4))
     found = bootstrap_unpaired(Ranking(*rows(3000, 5)), few, ["ks_statistic"], n_resamples=999, rng=1)["ks_statistic"]
     plain = bootstrap_unpaired(
         Ranking(*rows(3000, 5)), few, ["ks_statistic"], n_resamples=999, rng=1, method="percentile"
     )["ks_statistic"]
-    assert found.bias < 0  # replicates of the reference lie beyond its value
+    assert found.bias < 0  # the reference's replicates exceed its value
     assert found.confidence_interval.high > plain.confidence_interval.high
     assert found.confidence_interval.low > plain.confidence_interval.low
 
 
 @pytest.mark.slow
 def test_intervals_cover() -> None:
-    """Of AUCs, and of KS of few rows against that of many."""
+    """Test differences of AUCs, and of KS between few rows and many."""
     true = {name: [] for name in ("roc_auc", "ks_statistic")}
     big = Ranking(*rows(2_000_000, 9)).roc_auc(), float(Ranking(*rows(2_000_000, 9)).ks_statistic())
     other = Ranking(*rows(2_000_000, 8, 1.3)).roc_auc(), float(Ranking(*rows(2_000_000, 8, 1.3)).ks_statistic())

@@ -1,4 +1,4 @@
-"""Weights of rows and copies of rows: one meaning in memory, in counts, and in what is refused."""
+"""Weights and copies of rows mean the same in memory and in counts; bad input."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_bootstrap_of_copies_is_that_of_repeated_rows(pair: Any, metric: str, 
 @pytest.mark.parametrize("interval", [None, "delong", "bootstrap"])
 def test_groups_of_copies_are_those_of_repeated_rows(interval: str | None) -> None:
     groups = np.arange(N) // 12
-    copies = np.where(groups == 3, 0, COPIES)  # a group without any copy is not there
+    copies = np.where(groups == 3, 0, COPIES)  # a group without copies is absent
     rows = np.repeat(np.arange(N), copies)
     ours = fastevals.grouped_auc(Y, S, groups, frequency_weight=copies, interval=interval, rng=0)
     theirs = fastevals.grouped_auc(Y[rows], S[rows], groups[rows], interval=interval, rng=0)
@@ -167,7 +167,7 @@ def test_weighted_models_whose_difference_has_no_variance() -> None:
     result = delong(Y, {"perfect": Y, "constant": np.zeros(N), "some": S}, sample_weight=weights)
     with pytest.warns(UndefinedMetricWarning, match="a difference of AUCs has an estimated variance of 0"):
         test = result.equality_test()
-    assert (test.statistic, test.df, test.pvalue) == (np.inf, 2, 0.0)  # three AUCs: two differences
+    assert (test.statistic, test.df, test.pvalue) == (np.inf, 2, 0.0)  # three AUCs have two differences
 
 
 def test_a_weighted_row_alone_in_its_class_has_no_variance() -> None:
@@ -183,7 +183,7 @@ def test_constant_weights_leave_the_bootstrap_as_it_is() -> None:
     plain = bootstrap((Y, S), "roc_auc", n_resamples=999, rng=0)["roc_auc"]
     nines = bootstrap((Y, S), "roc_auc", n_resamples=999, rng=0, sample_weight=np.full(N, 9))["roc_auc"]
     widths = [np.diff(each.confidence_interval)[0] for each in (plain, nines)]
-    assert widths[0] == pytest.approx(widths[1], rel=0.05)  # other draws
+    assert widths[0] == pytest.approx(widths[1], rel=0.05)  # the draws differ
 
 
 def simulated(rng: np.random.Generator, n: int) -> tuple[Any, Any, Any]:
@@ -192,7 +192,7 @@ def simulated(rng: np.random.Generator, n: int) -> tuple[Any, Any, Any]:
 
 
 def test_the_variance_of_weighted_rows_is_that_of_repeated_data_sets() -> None:
-    """Of 2,000 data sets the variance of AUCs is known to 3 %; that of copies is 0.43 times as large."""
+    """2,000 data sets give the variance of AUCs to 3 %; the variance with copies is 0.43 times as large."""
     rng = np.random.default_rng(1)
     found = [
         (y, s, w, Ranking(y, s, sample_weight=w).roc_auc()) for y, s, w in (simulated(rng, 200) for _ in range(2000))

@@ -1,4 +1,4 @@
-"""DeLong: against fractions over all pairs and against published figures; contrasts, degenerate cases, bad input."""
+"""DeLong against fractions over all pairs and published figures; contrasts, degenerate cases, bad input."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from tests.strategies import BOUNDED, EXTREME, ORDINARY, Case, unweighted
 FAWCETT = json.loads((Path(__file__).parents[2] / "data" / "cases.json").read_text())["fawcett20"]
 Y = [0, 0, 0, 1, 1, 1]
 A, B = [1.0, 2, 3, 2, 3, 4], [2.0, 3, 2, 1, 3, 2]
-LARGE = 150_000  # rows, enough for several chunks and buckets
+LARGE = 150_000  # rows; several chunks and buckets
 NORMAL = NormalDist()
 degenerate = pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
 
 
 @st.composite
 def models(draw: st.DrawFn) -> tuple[list[int], list[list[float]]]:
-    """Draw labels with two rows of each class or more, and the scores of one to four models."""
+    """Draw labels with at least two rows of each class, and scores of one to four models."""
     n = draw(st.integers(4, 14))
     labels = [0, 0, 1, 1, *draw(st.lists(st.integers(0, 1), min_size=n - 4, max_size=n - 4))]
     pool = draw(st.sampled_from([ORDINARY, EXTREME, ORDINARY[:2], tuple(range(-50, 50))]))
@@ -58,7 +58,7 @@ def random_case(n: int = LARGE, k: int = 2, share: float = 0.1, seed: int = 0) -
 
 
 def slow_placements(y: Any, scores: Any) -> tuple[Any, Any]:
-    """Give placements by midranks (Sun and Xu 2014): of the positives, of the negatives."""
+    """Return placements of positives and of negatives by midranks (Sun and Xu 2014)."""
     m, n = int(y.sum()), int((1 - y).sum())
     ranks = stats.rankdata(scores)
     return (
@@ -142,7 +142,7 @@ def test_nothing_cancels() -> None:
     result = delong_test(y, near, scores[0])
     m, n = int(y.sum()), int(LARGE - y.sum())
     assert result.effect == 1 / (m * n)
-    # One positive is placed 1 / n higher, one negative 1 / m: variances of a single one among zeros.
+    # One positive's placement is 1 / n higher, one negative's 1 / m; all other differences are zero.
     variance = 1 / n**2 / m**2 + 1 / m**2 / n**2
     assert result.statistic == pytest.approx(result.effect / math.sqrt(variance), rel=1e-14)
 
@@ -455,7 +455,7 @@ def test_equality_without_variance(monkeypatch, most_exact) -> None:
     result = delong(y, [[1, 2, 3, 4], [4, 3, 2, 1], [1, 3, 2, 4]])
     with pytest.warns(UndefinedMetricWarning, match="of AUCs has an estimated variance of 0"):
         assert tuple(result.equality_test()) == (math.inf, 0)
-    # The placements of the last two add up to the same in each row, their AUCs not to twice the first's.
+    # The last two models' placements have the same sum in each row, but their AUCs do not sum to twice the first.
     result = delong(y, [[1, 1, 1, 1], [1, 3, 2, 4], [3, 1, 4, 2]])
     with pytest.warns(UndefinedMetricWarning, match="a contrast of AUCs has an estimated variance of 0"):
         assert tuple(result.equality_test()) == (math.inf, 0)
@@ -518,7 +518,7 @@ def test_unpaired_as_proc() -> None:
 def test_unpaired_where_one_has_no_variance() -> None:
     perfect = Ranking([0, 0, 0, 1, 1, 1], [1, 2, 3, 4, 5, 6])
     found = delong_test_unpaired(perfect, Ranking(*_rows(*WFNS)))
-    assert found.df == pytest.approx(112, rel=1e-12)  # all of the variance is the other's
+    assert found.df == pytest.approx(112, rel=1e-12)  # the other sample has all the variance
     assert delong_test_unpaired(perfect, perfect).pvalue == 1
 
 

@@ -1,4 +1,4 @@
-"""Permutation tests: against every swap there is, SciPy, McNemar and Fisher; what is drawn; their level; odd input."""
+"""Permutation tests against all swaps, SciPy, McNemar and Fisher; their draws and level; odd input."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ alternatives = st.sampled_from(ALTERNATIVES)
 
 
 def outputs(kind: str, n: int = 200, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Truth and the outputs of two models, the first a little better."""
+    """Return the truth and two models' outputs, the first slightly better."""
     rng = np.random.default_rng(seed)
     y = (rng.random(n) < 0.4).astype(int)
     y[:2] = 0, 1
@@ -146,7 +146,7 @@ def test_signs_against_all_flips(rows, alternative):
     values = twin.sign_flips(a, b)
     found = paired_permutation_test(a, b, alternative=alternative, keep_distribution=True)
     np.testing.assert_allclose(found.statistic, float(values[0]), rtol=1e-12, atol=1e-15)
-    # 0.1 and 0.3 are not decimals: what is equal on paper differs in 2^-54.
+    # Floats hold 0.1 and 0.3 inexactly, so mathematically equal values differ by 2^-54.
     np.testing.assert_allclose(found.pvalue, twin.exact_pvalue([float(v) for v in values], alternative), rtol=1e-12)
     assert_same_values(found, values)
 
@@ -206,7 +206,7 @@ def test_draws_agree_with_the_exact_test(name):
     drawn = permutation_test(*(np.tile(each, 30) for each in (y, a, b)), name, keep_distribution=True, rng=1)
     assert exact.exact
     assert not drawn.exact
-    # 30 times the rows: a thirtieth of the variance, within 6 standard errors (2 in 10^9) of 9999 draws.
+    # 30 times the rows have a thirtieth of the variance: 9999 draws are within 6 standard errors (2 in 10^9).
     variance = np.sum(exact.null_chances * exact.null_distribution**2) / 30
     np.testing.assert_allclose(np.mean(drawn.null_distribution**2), variance, rtol=6 * math.sqrt(2 / 9999) + 0.01)
 
@@ -275,7 +275,7 @@ def test_scores_at_a_threshold_are_labels(at):
     y, a, b = outputs("scores", 300)
     for name in ("accuracy", "f1", "matthews", "recall"):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)  # matthews, of none predicted positive
+            warnings.simplefilter("ignore", UndefinedMetricWarning)  # matthews with none predicted positive
             found = permutation_test(y, a, b, metric(name, threshold=at), rng=1)
         if at < 1:
             expected = permutation_test(y, a >= at, b >= at, name, rng=1)
@@ -342,7 +342,7 @@ def test_level_is_held(asked, kind):
         scores = np.round(rng.normal(size=(2, 60)) + y, 1)
         data = (y, *scores) if kind == "scores" else (y, *(scores > 0.5).astype(int))
         rejected += permutation_test(*data, asked, n_resamples=199, rng=i).pvalue <= 0.05
-    assert stats.binom(200, 0.05).sf(rejected - 1) > 1e-4  # more, were the level held, once in 10,000
+    assert stats.binom(200, 0.05).sf(rejected - 1) > 1e-4  # exceeded once in 10,000 at the nominal level
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -376,7 +376,7 @@ def test_swapping_the_models_and_permuting_rows(asked, kind):
     first = permutation_test(y, a, b, asked, n_resamples=400, rng=1)
     second = permutation_test(y, b, a, asked, n_resamples=400, rng=1)
     np.testing.assert_allclose(first.statistic, -second.statistic, rtol=1e-12)
-    if kind != "scores":  # whose bits go by row: the mirror image of a permutation
+    if kind != "scores":  # bits are drawn by row, so this is the mirror image
         np.testing.assert_allclose(first.pvalue, second.pvalue, rtol=1e-9)
     moved = permutation_test(y[rows], a[rows], b[rows], asked, n_resamples=400, rng=1)
     np.testing.assert_allclose(moved.statistic, first.statistic, rtol=1e-10)

@@ -66,9 +66,9 @@ def test_the_worst_of_several_runs_is_corrected() -> None:
     assert worst.n_errors == 5
     assert worst.n_runs == 16
     assert worst.pvalue == pytest.approx(case["expected"]["sidak_over_16"], abs=5e-4)
-    assert worst.tail_above < 0.05 < worst.pvalue  # the course rejects by it
+    assert worst.tail_above < 0.05 < worst.pvalue  # the course rejects by this p-value
     assert worst.conclusion.startswith("No significant evidence that the error rate of the most extreme of 16 runs is ")
-    # A run's own level is such that all 16 together have level alpha.
+    # Each run's level makes the joint level of all 16 equal to alpha.
     runs = [5] * 15
     for errors in range(11):
         result = binomial_error_test([errors, *runs[:1]], 10, 0.3)
@@ -77,23 +77,23 @@ def test_the_worst_of_several_runs_is_corrected() -> None:
 
 
 def test_of_several_runs_at_a_level_near_0() -> None:
-    for level in (1e-16, 1e-17):  # alpha is 1 to a float, less one step or not
+    for level in (1e-16, 1e-17):  # alpha rounds to the float below 1, or to 1
         assert binomial_error_test([5, 3], 10, 0.3, confidence_level=level).rejected
 
 
 def test_runs_of_different_sizes_go_by_their_pvalues() -> None:
-    result = binomial_error_test([5, 60], [10, 150], 0.3)  # 50 % of 10 says less than 40 % of 150
+    result = binomial_error_test([5, 60], [10, 150], 0.3)  # 50 % of 10 is weaker evidence than 40 % of 150
     assert (result.n_errors, result.n_samples) == (60, 150)
 
 
 def test_false_alarms() -> None:
-    """With 40,000 tests of a true hypothesis at its edge, at most alpha are rejected: 5 sd make it 1 in 3 million."""
+    """At most a share alpha of 40,000 tests at the edge of a true hypothesis rejects; 5 sd: 1 in 3 million."""
     rng = np.random.default_rng(5)
     errors = rng.binomial(200, 0.3, 40_000)
     by_count = {int(k): binomial_error_test(int(k), 200, 0.3).rejected for k in np.unique(errors)}
     rejected = np.mean([by_count[int(k)] for k in errors])
     assert rejected < 0.05 + 5 * np.sqrt(0.05 * 0.95 / errors.size)
-    # The worst of 16 runs by itself would be rejected in 1 - 0.953^16 of the cases.
+    # Without the adjustment the worst of 16 runs would be rejected in 1 - 0.953^16 of the cases.
     worst = errors[:32_000].reshape(-1, 16)
     found = {int(k): binomial_error_test([int(k)] + [0] * 15, 200, 0.3).rejected for k in np.unique(worst.max(axis=1))}
     share = np.mean([found[int(k)] for k in worst.max(axis=1)])
@@ -101,7 +101,7 @@ def test_false_alarms() -> None:
 
 
 def test_two_sided_chances_are_compared_with_a_slack() -> None:
-    """Chances that are equal but for rounding are as likely: without it p would be half as large (SciPy #13433)."""
+    """Probabilities equal up to rounding count as equal; otherwise p would be half as large (SciPy #13433)."""
     assert binomial_error_test(10_079_999, 21_000_000, 0.48, alternative="two-sided").pvalue == pytest.approx(1)
     assert binomial_error_test(10_079_990, 21_000_000, 0.48, alternative="two-sided").pvalue == pytest.approx(
         0.9966892187965

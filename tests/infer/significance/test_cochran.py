@@ -1,4 +1,4 @@
-"""Cochran's Q: against its twin, McNemar's test and a published figure; its size; odd input."""
+"""Cochran's Q against its twin, McNemar's test and a published figure; its size; odd input."""
 
 from __future__ import annotations
 
@@ -103,9 +103,9 @@ def test_bad_input(predictions: Any, message: str) -> None:
 
 
 def test_size() -> None:
-    """Four models that are each right on 6 of 10 rows, 400 rows, 1000 times.
+    """Test four models, each right on 6 of 10 rows, on 400 rows, 1000 times.
 
-    The share of rejections at 5 % is binomial: with 5 standard errors the check fails by chance once in 2 million.
+    The number of rejections at 5 % is binomial. At 5 standard errors the check fails by chance once in 2 million.
     """
     rng, n = np.random.default_rng(4), 1000
     zeros = np.zeros(400, dtype=np.int8)

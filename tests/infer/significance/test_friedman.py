@@ -41,7 +41,7 @@ def tables(draw: st.DrawFn) -> list[list[float]]:
 
 
 def psnr(at: slice) -> dict[str, list[float]]:
-    """Give algorithms' results, one column each, over images and the chosen noise levels."""
+    """Return results over images and the chosen noise levels, one column per algorithm."""
     algorithms = next(iter(PSNR["data"].values()))
     return {name: [value for image in PSNR["data"].values() for value in image[name][at]] for name in algorithms}
 
@@ -84,12 +84,12 @@ def test_psnr_of_all_blocks() -> None:
     ("n", "k", "critical"), [(4, 2, 10.128), (4, 3, 5.143), (5, 4, 3.490), (10, 3, 3.555), (14, 4, 2.845)]
 )
 def test_critical_values_of_table_2_6(n: int, k: int, critical: float) -> None:
-    """Critical values of F at .05; the chapter's table 2.6 is of these."""
+    """The chapter's table 2.6 holds these critical values of F at .05."""
     np.testing.assert_allclose(friedman_test(np.ones((n, k))).critical_value, critical, atol=5e-4)
 
 
 def test_demsar() -> None:
-    """Demsar (2006), section 3.2.2: mean ranks 3.143, 2.000, 2.893, 1.964 of 14 data sets give 9.28 and 3.69."""
+    """Demsar (2006), section 3.2.2: mean ranks 3.143, 2.000, 2.893, 1.964 on 14 data sets yield 9.28 and 3.69."""
     mean_ranks = np.array([44, 28, 40.5, 27.5]) / 14
     found = friedman.RankSums((28 * mean_ranks).round().astype(int), 0, mean_ranks)
     chi_square, f_statistic, _ = friedman._statistics(found, 14, False)
@@ -148,7 +148,7 @@ def test_same_ranks_everywhere() -> None:
     with pytest.warns(UndefinedMetricWarning, match="Friedman's F is degenerate: the ranks are the same"):
         result = friedman_test(table)
     assert (result.statistic, result.effect) == (math.inf, 1)
-    assert result.pvalue == pytest.approx(1 / math.factorial(5) ** 3)  # the chance of it
+    assert result.pvalue == pytest.approx(1 / math.factorial(5) ** 3)  # its probability
     assert result.rejected
     with pytest.warns(UndefinedMetricWarning):
         two = friedman_test([[1, 2], [3, 4]])
@@ -160,7 +160,7 @@ def test_same_ranks_everywhere() -> None:
 
 @pytest.mark.parametrize(("n", "rejected"), [(3, 7), (4, 15)])
 def test_false_alarms_on_few_data_sets(n: int, rejected: int) -> None:
-    orders = list(permutations(range(3)))  # all rankings are equally likely; the first data set's may be held fixed
+    orders = list(permutations(range(3)))  # equally likely rankings; the first data set's is fixed
     tables = [[orders[0], *others] for others in product(orders, repeat=n - 1)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
@@ -216,7 +216,7 @@ def test_threads_and_chunks_make_no_difference(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_false_alarms() -> None:
-    """Of 300 tests at level .05 from 3 to 32 reject (a false alarm of this test: 1e-4)."""
+    """3 to 32 of 300 tests at level .05 reject; outside by chance: 1e-4."""
     random = np.random.default_rng(12)
     rejected = sum(friedman_test(random.normal(size=(30, 4))).rejected for _ in range(300))
     assert stats.binom.interval(1 - 1e-4, 300, 0.05)[0] <= rejected <= stats.binom.interval(1 - 1e-4, 300, 0.05)[1]

@@ -1,4 +1,4 @@
-"""McNemar's tests: against twins, SciPy and published figures; intervals that agree; many pairs; odd input."""
+"""McNemar's tests against twins, SciPy and published figures; consistent intervals; many pairs; odd input."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def of_counts(b: int, c: int, **options: Any) -> Any:
 
 @pytest.mark.parametrize("row", PUBLISHED)
 def test_published(row: Any) -> None:
-    close = 1e-3 if "note" in row else 1e-12  # the notes print four places
+    close = 1e-3 if "note" in row else 1e-12  # the notes print four decimals
     for method, key in (("exact", "exact_p"), ("mid-p", "mid_p")):
         if key in row:
             assert of_counts(row["b"], row["c"], method=method).pvalue == pytest.approx(row[key], rel=close)
@@ -98,7 +98,7 @@ def test_exact_equals_scipy(b: int, c: int, alternative: str) -> None:
 def test_difference_interval_equals_the_twin(cells: list[int], level: float) -> None:
     table, tail = [cells[:2], cells[2:]], (1 - level) / 2
     low, high = twin.newcombe(table, stats.norm.isf(tail))
-    close = {"abs": 1e-7}  # roots of differences
+    close = {"abs": 1e-7}  # square roots of differences
     two = mcnemar_test_of_table(table, confidence_level=level)
     greater, less = (
         mcnemar_test_of_table(table, alternative=side, confidence_level=1 - tail) for side in ("greater", "less")
@@ -140,7 +140,7 @@ def test_rejected_where_the_interval_leaves_out_one(b: int, c: int, kind: tuple[
 
 @pytest.mark.parametrize(("method", "alternative"), KINDS)
 def test_a_p_that_is_alpha_does_not_reject(method: str, alternative: str) -> None:
-    """At levels with which the p-values of few rows are alpha, to the bit, the interval ends at 1."""
+    """At levels where few rows' p-values equal alpha exactly, the interval ends at 1."""
     for m in (1, 2, 3, 5, 8, 12):
         for b, exponent in product({0, 1, m - 1, m}, range(max(m - 2, 1), m + 3)):
             options = {"method": method, "alternative": alternative, "confidence_level": 1 - 2.0**-exponent}
@@ -196,7 +196,7 @@ def test_huge_counts(method: str) -> None:
     assert found.pvalue == pytest.approx(2 * stats.norm.sf(z), rel=1e-5)
     expected = [math.exp(math.log(b / c) + side * 1.959964 * math.sqrt(1 / b + 1 / c)) for side in (-1, 1)]
     np.testing.assert_allclose(np.subtract(found.confidence_interval, 1), np.subtract(expected, 1), rtol=1e-5)
-    one = of_counts(10**12, 1, method=method)  # by Poisson's chances of c
+    one = of_counts(10**12, 1, method=method)  # by Poisson probabilities of c
     if method == "exact":
         ends = [1e12 / (stats.chi2.isf(0.025, 4) / 2), 1e12 / (stats.chi2.ppf(0.025, 2) / 2)]
         assert one.confidence_interval == pytest.approx(ends, rel=1e-9)
@@ -412,9 +412,10 @@ def test_bad_models(predictions: Any, message: str) -> None:
 
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
 def test_size(alpha: float) -> None:
-    """P-values of 20,000 pairs of models as good as each other: 60 rows, half of which just one gets right.
+    """Test 20,000 pairs of equally good models on 60 rows; on half of the rows exactly one model is right.
 
-    The share below alpha is binomial: off by 5 standard errors with a chance of 6e-7, four times for each alpha.
+    The number of p-values below alpha is binomial: off by 5 standard errors with a probability of 6e-7, four times
+    per alpha.
     """
     n, rng = 20_000, np.random.default_rng(6)
     m = rng.binomial(60, 0.5, n)
@@ -447,8 +448,8 @@ def test_tables_of_pairs_are_those_of_two() -> None:
 @pytest.mark.parametrize("names", ["a b c d", "d b a c"])
 def test_text_is_compared_as_numbers_are(names):
     rng = np.random.default_rng(0)
-    true, *predicted = rng.integers(0, 3, (4, 9000))  # of several parts
-    predicted[1][rng.random(9000) < 0.1] = 3  # which no other has
+    true, *predicted = rng.integers(0, 3, (4, 9000))  # several parts
+    predicted[1][rng.random(9000) < 0.1] = 3  # a label that only this model predicts
     words = np.array(names.split())
     expected = pairwise_mcnemar_tests(true, np.array(predicted)).tables
     text = words[np.array(predicted)]

@@ -1,4 +1,4 @@
-"""Odd arrays and options into every test: each works, or raises one clear line."""
+"""Every test with odd arrays and options either works or raises one clear line."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ NAMED: dict[str, Callable[[Any], Any]] = {
 
 
 class Alike:
-    """Objects that a message can't tell apart."""
+    """Objects with equal representations."""
 
     def __repr__(self) -> str:
         return "alike"

@@ -21,7 +21,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def one_by_one(test: str, a: Any, b: Any, alternative: str) -> SignificanceResult:
-    """The test of two models, by the function for two."""
+    """Test two models by the function for two."""
     folds = a.reshape(5, 2), b.reshape(5, 2)
     return {
         "paired-t": lambda: fastevals.paired_t_test(a, b, alternative=alternative),
@@ -58,7 +58,7 @@ def test_each_pair_is_as_the_test_of_two(test: str, alternative: str) -> None:
 def test_pairs_and_chunks_and_threads_change_nothing(test: str, monkeypatch: pytest.MonkeyPatch) -> None:
     options = OPTIONS.get(test, {})
     expected = pairwise_tests(TEN, test=test, **options)
-    monkeypatch.setattr("fastevals.infer.significance.pairwise.DIFFERENCES_PER_TASK", 20)  # two pairs a task
+    monkeypatch.setattr("fastevals.infer.significance.pairwise.DIFFERENCES_PER_TASK", 20)  # two pairs per task
     with num_threads(1):
         again = pairwise_tests(TEN, test=test, **options)
     assert (again.statistic == expected.statistic).all()
@@ -168,7 +168,7 @@ def test_thousands_of_pairs_at_once() -> None:
     table = np.random.default_rng(1).normal(size=(30, 120))
     found = pairwise_tests(table, test="wilcoxon", correction="none")
     assert len(found) == 7140
-    assert np.mean(found.pvalue < 0.05) < 0.08  # of true hypotheses; pairs are not independent
+    assert np.mean(found.pvalue < 0.05) < 0.08  # the hypotheses are true; pairs are not independent
 
 
 def test_a_constant_difference_is_told() -> None:

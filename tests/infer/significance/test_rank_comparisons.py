@@ -1,4 +1,4 @@
-"""Nemenyi, Bonferroni-Dunn and step-wise tests of mean ranks: published figures, SciPy, p against CD, groups."""
+"""Nemenyi, Bonferroni-Dunn and stepwise tests of mean ranks: published figures, SciPy, p against CD, groups."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def differing(result: RankComparison) -> list[list[Any]]:
 
 @pytest.mark.parametrize(("level", "column"), [(0.95, "q05"), (0.90, "q10")])
 def test_nemenyi_q(level: float, column: str) -> None:
-    """Table 2.7: CD = q sqrt(k (k + 1) / 6 N)."""
+    """Check q of table 2.7, by CD = q sqrt(k (k + 1) / 6 N)."""
     for k, q in enumerate(CASES["nemenyi_q"][column], start=2):
         result = nemenyi_test(table_of(k, k=k), confidence_level=level)
         np.testing.assert_allclose(result.critical_difference, q * math.sqrt(k * (k + 1) / 120), atol=5e-7)
@@ -68,7 +68,7 @@ def test_psnr_at_sigma_20() -> None:
 
 
 def test_demsar() -> None:
-    """Demsar (2006), section 3.2.2: 4 algorithms on 14 data sets, q of 2.291, 2.569 (Nemenyi) and 2.128."""
+    """Demsar (2006), section 3.2.2: 4 algorithms on 14 data sets, q = 2.291, 2.569 (Nemenyi) and 2.128."""
     table = table_of(0, n=14, k=4)
     assert round(nemenyi_test(table, confidence_level=0.9).critical_difference, 2) == 1.12
     assert round(nemenyi_test(table, confidence_level=0.95).critical_difference, 2) == 1.25
@@ -112,7 +112,7 @@ def test_two_algorithms_are_a_normal_test() -> None:
 
 
 def test_small_pvalues_have_digits() -> None:
-    """SciPy's tail of the studentized range is 0 or a few 1e-16 there."""
+    """SciPy's tail of the studentized range is 0, or a few 1e-16, at these values."""
     table = np.arange(4.0) + np.zeros((200, 1))
     result = nemenyi_test(table)
     assert (result.pvalue > 0).all()
@@ -145,7 +145,7 @@ def test_stepwise_corrections_reject_more() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [nemenyi_test, lambda table: bonferroni_dunn_test(table, 0), rank_comparison_test])
 def test_false_alarms_together(make: Any) -> None:
-    """At level .05 any pair of six is rejected in at most 31 of 300 tables (a false alarm of this test: 1e-4)."""
+    """At level .05, any of six pairs is rejected in at most 31 of 300 tables; more by chance: 1e-4."""
     random = np.random.default_rng(13)
     alarms = sum(bool(make(random.normal(size=(25, 4))).rejected.any()) for _ in range(300))
     assert alarms <= stats.binom.isf(1e-4, 300, 0.05)

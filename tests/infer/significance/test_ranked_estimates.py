@@ -1,4 +1,4 @@
-"""Tests of ranks that take estimates: a list for each learner over data sets, or the splits of one data set."""
+"""Rank tests that accept estimates: one list per learner over data sets, or the splits of one data set."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RIGHT = {"bad": 0.6, "fair": 0.75, "good": 0.9}
 
 
 def estimates(metric: Any, n_datasets: int = 6) -> dict[str, list[ErrorEstimates]]:
-    """Each learner's estimates over data sets, the better learner the larger share right."""
+    """Return each learner's estimates over data sets; a better learner has a larger share right."""
     found: dict[str, list[ErrorEstimates]] = {name: [] for name in RIGHT}
     for seed in range(n_datasets):
         luck = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Wilcoxon's signed-rank test and the sign test: all signs enumerated, SciPy, published figures, invariances."""
+"""Wilcoxon's signed-rank test and the sign test, against all signs, SciPy and published figures; invariances."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ALTERNATIVES = get_args(Alternative)
 
 TIED = (-2.0, -1.0, -0.5, 0.0, 0.0, 0.5, 1.0, 2.0)
 ZEROS = ("drop", "pratt")
-# Largest rejected W, two-sided at .05: Wilcoxon's table, as in Siegel (1956), table G.
+# Largest rejected W, two-sided at .05: Wilcoxon's table, in Siegel (1956), table G.
 TABLE = dict(zip(range(6, 21), (0, 2, 3, 5, 8, 10, 13, 17, 21, 25, 29, 34, 40, 46, 52), strict=True))
 
 differences = st.one_of(
@@ -52,11 +52,11 @@ def is_beyond(value: float, critical: float | Interval, alternative: str) -> boo
 
 
 def check_decision(result: SignificanceResult, null_value: float = 0.0) -> None:
-    """Assert that p-value, critical value and interval say the same."""
+    """Assert that p-value, critical value and interval agree."""
     assert result.rejected == is_beyond(result.statistic, result.critical_value, result.alternative)
     low, high = result.confidence_interval  # type: ignore[misc]
     assert low <= high
-    if result.rejected:  # 0 may be an end where differences are tied
+    if result.rejected:  # 0 may be an end if differences are tied
         assert not low < null_value < high
     else:
         assert low <= null_value <= high
@@ -72,7 +72,7 @@ def check_decision(result: SignificanceResult, null_value: float = 0.0) -> None:
 def test_matches_all_signs_enumerated(values: list[float], zeros: str, alternative: str, level: float) -> None:
     result = of(values, zeros=zeros, alternative=alternative, confidence_level=level)
     statistic, pvalue = reference.wilcoxon(values, zeros, alternative)
-    assert tuple(result) == (statistic, pvalue)  # to the last bit
+    assert tuple(result) == (statistic, pvalue)  # equal to the last bit
     assert result.effect == reference.pseudomedian(values, zeros)
     check_decision(result)
 
@@ -114,7 +114,7 @@ def test_matches_scipy_normal_with_ties_and_zeros(
 
 
 def test_hollander_and_wolfe() -> None:
-    """Depression scores, in R's help of wilcox.test: V = 40, p = 0.01953."""
+    """Depression scores in R's help for wilcox.test: V = 40, p = 0.01953."""
     x = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30]
     y = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29]
     result = wilcoxon_test(x, y, alternative="greater")
@@ -124,11 +124,11 @@ def test_hollander_and_wolfe() -> None:
 
 
 def test_sleep() -> None:
-    """Student's sleep data, with ties and a zero: R gives V = 45, p = 0.009091, by the normal with its correction."""
+    """Student's sleep data, with ties and a zero. R's normal test with correction: V = 45, p = 0.009091."""
     values = [1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4]
     result = of(values, method="normal", continuity_correction=True)
     assert (result.statistic, round(result.pvalue, 6)) == (45, 0.009091)
-    assert of(values).pvalue == 2 * 2**-9  # the most extreme of all signs of nine
+    assert of(values).pvalue == 2 * 2**-9  # the most extreme signs of nine values
 
 
 @pytest.mark.parametrize(("n", "table"), TABLE.items())
@@ -138,7 +138,7 @@ def test_published_critical_values(n: int, table: int) -> None:
 
 
 def test_interval_without_ties_is_of_walsh_means() -> None:
-    """With n = 10 the table's 8 is rejected: the ends are the ninth means from each side."""
+    """With n = 10 the table rejects 8, so the ends are the ninth means from each side."""
     values = np.random.default_rng(3).normal(1, 1, 10)
     sums = reference.walsh_sums(values.tolist())
     assert of(values).confidence_interval == (sums[8] / 2, sums[-9] / 2)
@@ -180,7 +180,7 @@ def test_sum_at_some_places(spread: str, n: int) -> None:
 
 @pytest.mark.parametrize("spread", [1.0, 12.0])
 def test_sum_at_of_more_values_than_are_sampled(spread: float) -> None:
-    """Of whole numbers, so that a sum less a value is exact, and sums can be counted value by value."""
+    """Integers make a sum minus a value exact, so sums can be counted value by value."""
     n = 20 * ranks.SAMPLED_VALUES
     ascending = np.sort(np.trunc(2.0**40 * np.random.default_rng(2).random(n) ** spread))
     assert np.unique(ascending).size > 16 * ranks.SAMPLED_VALUES
@@ -287,7 +287,7 @@ def test_ties_of_other_floats_are_exact_equality() -> None:
     assert a[0] - b[0] != b[1] - a[1]
     assert wilcoxon_test(a, b).statistic in (1, 2)
     assert wilcoxon_test(*whole).statistic == 1.5
-    assert wilcoxon_test([0.9, 0.7, 1 / 3], [0.8, 0.8, 1 / 3]).statistic == 1  # not all are decimals
+    assert wilcoxon_test([0.9, 0.7, 1 / 3], [0.8, 0.8, 1 / 3]).statistic == 1  # not all are decimal fractions
 
 
 def test_many_differences() -> None:
@@ -304,7 +304,7 @@ def test_many_differences() -> None:
 @pytest.mark.parametrize("values", [[1.0], [1.0, -2.0, 3.0], [0.0, 0.0, 1.0, 1.0, -2.0]])
 @pytest.mark.parametrize("zeros", ZEROS)
 def test_the_critical_value_has_room_for_all_sums(monkeypatch, values, zeros) -> None:
-    """Compiled code doesn't notice where it writes; the interval's end is the smallest W+ not rejected."""
+    """Compiled code does not check bounds; the interval's end is the smallest W+ not rejected."""
     found = []
 
     def spread_signs(ranks, scratch):
@@ -313,7 +313,7 @@ def test_the_critical_value_has_room_for_all_sums(monkeypatch, values, zeros) ->
         found.append(spread(ranks, scratch))
         return found[-1]
 
-    expected = of(values, zeros=zeros)  # kernels that call it are compiled now
+    expected = of(values, zeros=zeros)  # compiles the kernels that call it
     spread = ranks.spread_signs
     monkeypatch.setattr(ranks, "spread_signs", spread_signs)
     assert of(values, zeros=zeros).confidence_interval == expected.confidence_interval
@@ -328,7 +328,7 @@ def test_the_critical_value_has_room_for_all_sums(monkeypatch, values, zeros) ->
 @pytest.mark.parametrize("zeros", ZEROS)
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 def test_the_interval_is_of_the_shifts_that_are_kept(values, zeros, alternative) -> None:
-    """W+ of a shift counts the means of two above it, those of zeros but half."""
+    """W+ at a shift counts the Walsh means above it; means of zeros count half."""
     low, high = of(values, zeros=zeros, alternative=alternative, confidence_level=0.8).confidence_interval
     kept = reference.ranked_differences(values, zeros)
     sums = sorted(reference.rank_sum(kept, signs, zeros) for signs in product((-1, 1), repeat=len(kept)))
@@ -344,13 +344,13 @@ def test_few_differences_among_many_zeros() -> None:
     exact, dropped = (of(values, zeros=zeros) for zeros in ("pratt", "drop"))
     assert dropped.pvalue == reference.wilcoxon(values[-7:].tolist(), "drop", "two-sided")[1]
     assert exact.null is None
-    assert exact.pvalue == 2 * 5 * 2**-7  # ranks are about the same: none is negative, or one of the four smallest
+    assert exact.pvalue == 2 * 5 * 2**-7  # ranks are nearly equal: no sign is negative, or one of the four smallest
     assert of(np.append(np.zeros(3_000_000), [1.0, 2.0]), zeros="pratt").null is not None
 
 
 @pytest.mark.parametrize("zeros", ZEROS)
 def test_exact_among_zeros(zeros: str) -> None:
-    """Zeros have no sign: they don't make the distribution larger than there is time for."""
+    """Zeros have no sign, so they do not enlarge the distribution beyond the available time."""
     values = np.append(np.zeros(3_000), [1.0, 2.0, -3.0])
     result = of(values, method="exact", zeros=zeros)
     assert tuple(result) == tuple(of(values, zeros=zeros))
@@ -358,7 +358,7 @@ def test_exact_among_zeros(zeros: str) -> None:
 
 
 def test_false_alarms_of_the_normal() -> None:
-    """Of 4000 tests at level .05 between 145 and 258 reject (a false alarm of this test: 5e-5), also with ties."""
+    """145 to 258 of 4000 tests at level .05 reject, also with ties; outside by chance: 5e-5."""
     a = np.random.default_rng(11).normal(size=(4000, 60)).round(1)
     _, pvalue, _ = pairwise_wilcoxon(a, np.zeros_like(a), "two-sided")
     rejected = np.count_nonzero(pvalue < 0.05)

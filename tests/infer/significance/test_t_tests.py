@@ -169,14 +169,14 @@ def test_rejects_exactly_where_the_interval_leaves_out_the_hypothesis(
 
 
 def test_a_rate_far_off_takes_no_digits() -> None:
-    """With 1e6 each of 0.0015 has but 7 digits."""
+    """Next to 1e6, a value of 0.0015 keeps only 7 digits."""
     values = np.random.default_rng(4).normal(0.0015, 1e-4, 9)
     near, far = error_rate_t_test(values, 0.0), error_rate_t_test(values, 1e6)
     assert far.effect == near.effect == pytest.approx(values.mean(), rel=1e-15)
     assert far.confidence_interval == near.confidence_interval
     error = values.std(ddof=1) / 3
     assert far.statistic == pytest.approx((values.mean() - 1e6) / error, rel=1e-12)
-    assert math.isfinite(error_rate_t_test(values * 1e-8, 1e6).statistic)  # the values differ, if not next to the rate
+    assert math.isfinite(error_rate_t_test(values * 1e-8, 1e6).statistic)  # they differ, but not next to the rate
     assert error_rate_t_test([1.7e308, 1.6e308], -1.7e308).statistic == pytest.approx(67)
 
 
@@ -228,7 +228,7 @@ def test_a_constant_difference_is_infinite_with_p_0(name: str) -> None:
 @pytest.mark.parametrize("odd", [0, 63, 64, 700, 999])
 def test_one_difference_among_many_that_are_alike_is_seen(odd: int) -> None:
     a = 0.1 + np.arange(1000) % 7 / 10
-    b = a + 0.3  # alike but for rounding
+    b = a + 0.3  # equal up to rounding
     with pytest.warns(UndefinedMetricWarning, match="the differences are all the same"):
         assert paired_t_test(b, a).pvalue == 0
     b[odd] += 2.0**-40
@@ -263,7 +263,7 @@ def test_the_correction_is_that_of_nadeau_and_bengio() -> None:
 
 @pytest.mark.slow
 def test_pvalues_are_uniform_if_the_hypothesis_holds() -> None:
-    """Kolmogorov's test at 1e-6 of 1,000 p-values of each: a false alarm in a million seeds, and the seed is fixed.
+    """Apply Kolmogorov's test at 1e-6 to 1,000 p-values per test: one seed in a million fails, and the seed is fixed.
 
     The chapter's numerator is conservative: about 1.5 % at level 5 %.
     """
@@ -277,7 +277,7 @@ def test_pvalues_are_uniform_if_the_hypothesis_holds() -> None:
     a, b = data.reshape(3000, 2, 10).swapaxes(0, 1)
     share = np.mean(pairwise_five_by_two_t(a, b, "two-sided", "mean")[1] < 0.05)
     assert 0.005 < share < 0.03
-    assert np.mean(pairwise_five_by_two_f(a, b, "two-sided")[1] < 0.05) < 0.06  # Alpaydin's F: a little conservative
+    assert np.mean(pairwise_five_by_two_f(a, b, "two-sided")[1] < 0.05) < 0.06  # Alpaydin's F is slightly conservative
 
 
 def test_inputs_stay_and_other_types_give_the_same() -> None:
@@ -314,7 +314,7 @@ def test_bad_input(call: Callable[[], Any], message: str) -> None:
 
 
 def test_measurements_near_the_largest_float_do_not_overflow() -> None:
-    """What has no room in a float is infinite, without a warning of NumPy's."""
+    """Overflowing results are infinite, without a NumPy warning."""
     large, small = [1e308, -1e308, 1e308, 1e307] * 2 + [1e308, 1e307], [-1e308, 1e308, -1e308, 1e306] * 2 + [0.0, 1.0]
     result = paired_t_test(large, small)
     unit = paired_t_test(np.array(large) / 2.0**100, np.array(small) / 2.0**100)

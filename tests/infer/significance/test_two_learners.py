@@ -1,4 +1,4 @@
-"""What all tests of two learners share: names in the conclusion, and estimates from splits taken as they are."""
+"""All tests of two learners name the learners in the conclusion, and accept estimates from splits."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_splits_of_one_data_set_are_not_taken_as_independent_without_a_word(test
         test(one, other)
     assert len(seen) == 1
     assert Path(seen[0].filename) == Path(__file__)
-    test(one.per_split.ravel(), other.per_split.ravel())  # arrays: whoever passes them knows what they are of
+    test(one.per_split.ravel(), other.per_split.ravel())  # arrays do not say where they come from, so no warning
     fastevals.corrected_resampled_t_test(one, other)
 
 
@@ -207,7 +207,7 @@ def test_ten_by_ten_folds_tell_equally_good_learners_apart_where_they_are_taken_
     tests = [*ASSUME_INDEPENDENCE, fastevals.corrected_resampled_t_test]
     rejected = np.zeros(len(tests))
     for number in range(n):
-        X = rng.normal(size=(100, 2)) + y[:, np.newaxis]  # both columns are worth the same
+        X = rng.normal(size=(100, 2)) + y[:, np.newaxis]  # both columns are equally informative
         folds = KFold(10, n_repeats=10, rng=number)
         pair = [estimate_error(cut_at_the_middle(k), X, y, folds, "error_rate") for k in (0, 1)]
         with warnings.catch_warnings():

@@ -16,7 +16,7 @@ from tests.show.plots.test_significance import LONG, axes, check_texts, labelled
 
 
 def decomposed(bias, variance, **options):
-    """Give a decomposition with these parts: two models, whose mean is off by the root of the bias."""
+    """Return a decomposition with these parts: two models, whose mean is off by the root of the bias."""
     middle, spread = np.sqrt(bias), np.sqrt(variance)
     return bias_variance(np.zeros(1), np.array([[middle - spread], [middle + spread]]), **options)
 
@@ -27,7 +27,7 @@ def curve(values, bias, variance, parameter="degree", **options):
 
 
 def votes(n_wrong, share):
-    """Give the decomposition of 0-1 loss where of 100 samples so many are mistaken by that share of 20 models."""
+    """Return the decomposition of 0-1 loss where of 100 samples so many are mistaken by that share of 20 models."""
     wrong = (np.arange(20)[:, np.newaxis] < 20 * share) & (np.arange(100) < n_wrong)
     return bias_variance(np.zeros(100, dtype=int), wrong.astype(int), loss="zero_one", labels=[0, 1])
 

@@ -479,7 +479,7 @@ def ink(plot, curve, monkeypatch):
 
 
 def near(dark):
-    """Give which pixels are dark or touch a dark one."""
+    """Return which pixels are dark or touch a dark one."""
     padded = np.pad(dark, 1)
     rows, columns = dark.shape
     return np.any([padded[i : i + rows, j : j + columns] for i in range(3) for j in range(3)], axis=0)

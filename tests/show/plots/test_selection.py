@@ -58,13 +58,13 @@ def sides(ax):
 
 
 def shaded(ax):
-    """Give the ranges of x that are shaded, by their colours."""
+    """Return the ranges of x that are shaded, by their colours."""
     spans = {to_hex(patch.get_facecolor()): patch.get_window_extent().intervalx for patch in ax.patches}
     return {color: ax.transData.inverted().transform(np.c_[x, x])[:, 0] for color, x in spans.items()}
 
 
 def banded(ax):
-    """Give the ends of bands at each x."""
+    """Return the ends of bands at each x."""
     bands = [each for each in ax.collections if each.get_label() == "_band"]
     return [
         {x: (points[points[:, 0] == x, 1].min(), points[points[:, 0] == x, 1].max()) for x in np.unique(points[:, 0])}
@@ -73,7 +73,7 @@ def banded(ax):
 
 
 def barred(container):
-    """Give where error bars are, and their ends."""
+    """Return where error bars are, and their ends."""
     return np.array([np.ravel(segment)[[0, 1, 3]] for segment in container.lines[2][0].get_segments()])
 
 

@@ -60,7 +60,7 @@ def labelled(ax, label):
 
 
 def strokes(ax, label):
-    """Give the points of each line of a name."""
+    """Return the points of each line of a name."""
     return [path for each in ax.collections if each.get_label() == label for path in each.get_segments()]
 
 
@@ -308,14 +308,14 @@ def test_ranges_with_a_control():
 
 
 def grid(ax):
-    """Give the darkness of squares, from 0 for p = 1 to 1; NaN of blank ones."""
+    """Return the darkness of squares, from 0 for p = 1 to 1; NaN of blank ones."""
     (image,) = ax.images
     darkness = (1 - image.get_array()[..., 0]) / DARKEST  # the ink has no red
     return np.where(darkness > 0, (darkness - PALEST) / (1 - PALEST), np.nan)
 
 
 def dots(ax, marker_points):
-    """Give the cells, (row, column), of the marks of which there are so many."""
+    """Return the cells, (row, column), of the marks of which there are so many."""
     found = [each.get_offsets() for each in ax.collections if isinstance(each, PathCollection)]
     (found,) = (each for each in found if len(each) == marker_points)
     return {(round(float(y)), round(float(x))) for x, y in found}
@@ -388,7 +388,7 @@ def test_pvalues_against_a_control_leave_the_rest_blank():
 
 
 def rejected_at(ax):
-    """Give the x that are in the colour of rejection: of bars, outlines or areas."""
+    """Return the x that are in the colour of rejection: of bars, outlines or areas."""
     bars = [bar for bar in ax.patches if to_hex(bar.get_facecolor()).upper() == REJECTED.color]
     found = [bar.get_extents().transformed(ax.transData.inverted()).intervalx for bar in bars]
     areas = [each for each in ax.collections if not isinstance(each, LineCollection)]

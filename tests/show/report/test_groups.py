@@ -33,7 +33,7 @@ def many(monkeypatch):
 
 
 def users(n_users=150, n_rows=1500, seed=0):
-    """Give rows of users, in no order; some have one class, or one row."""
+    """Return rows of users, in no order; some have one class, or one row."""
     rng = np.random.default_rng(seed)
     user = np.minimum(rng.integers(0, n_users, n_rows), rng.integers(0, n_users, n_rows))
     y = (rng.random(n_rows) < 0.4).astype(int)

@@ -28,7 +28,7 @@ FEW = ("--resamples", "99")
 
 
 def asked(*, costs=None, **where):
-    """Give the metrics of a report's columns."""
+    """Return the metrics of a report's columns."""
     metrics = {name: metric(name) for name in (*RANKING, *PROBABILITIES)}
     return metrics | {name: metric(name, **where, **(costs or {})) for name in CELLS}
 
@@ -41,7 +41,7 @@ def quietly(call, *arguments, **options):
 
 
 def number(value):
-    """Give a number as JSON has it."""
+    """Return a number as JSON has it."""
     if np.isnan(value):
         return None
     return value if np.isfinite(value) else "Infinity" if value > 0 else "-Infinity"
@@ -71,7 +71,7 @@ def assert_compared(block, found):
 
 
 def table(text, heading):
-    """Give the lines of a table."""
+    """Return the lines of a table."""
     lines = text.splitlines()
     start = next(k for k, line in enumerate(lines) if line.startswith(heading))
     stop = next((k for k in range(start, len(lines)) if not lines[k] or lines[k][:4] in ("- : ", "! : ")), len(lines))

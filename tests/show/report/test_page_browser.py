@@ -106,7 +106,7 @@ class Shown:
         self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def set(self, control: str, value: Any) -> None:
-        """Give a control a value, as its user does."""
+        """Return a control a value, as its user does."""
         self.page.evaluate(
             "([id, value]) => { const each = document.getElementById(id); each.value = value;"
             "each.dispatchEvent(new Event('input')); each.dispatchEvent(new Event('change')); }",

@@ -601,7 +601,7 @@ ALL_PICTURES = OF_RANKINGS | OF_PROBABILITIES | OF_INTERVALS | OF_PAIRS  # of se
 
 
 def pictures(folder):
-    """Give the names of the pictures in a folder, all of them 800 pixels wide; with panels for models twice of that."""
+    """Return the names of a folder's pictures: 800 pixels wide, or twice that with panels for models."""
     result = set()
     for path in folder.glob("*.png"):
         content = path.read_bytes()
