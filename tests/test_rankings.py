@@ -190,7 +190,7 @@ READ: dict[str, tuple[Callable[[Any], Any], Known]] = {
 }
 WHY = {
     Known.POSITIVES: "needs the scores of negatives, which are not kept: .* rows in memory, .* ProbabilitySummary",
-    Known.RANGES: "ranges of scores.* ProbabilitySummary|(for|of) ranges of scores|not exact|with bounds",
+    Known.RANGES: "ranges of scores.* ProbabilitySummary|(for|of|has) ranges of scores|not exact|with bounds",
 }
 
 
