@@ -28,6 +28,7 @@ from fastevals.document.document import (
 
 FACT_CHARACTERS = 11  # before the text of a fact
 NAME_SHARE = 0.4  # of the width, at most for the names of a table that is split
+LEAST_NAME = 10  # characters of the column of names, which also has the rows of intervals
 # Before the first line, and before others.
 MARKS = {"caution": ("! : ", "    "), "note": ("- : ", "    "), "question": ("? ", "  ")}
 
@@ -105,9 +106,11 @@ def _fitted(tables: list[list[list[str]]], width: int) -> list[list[str]]:
     if max((len(line) for found in lines for line in found), default=0) <= width:
         return lines
     widths = [max(map(len, column)) for column in zip(*(row for rows in tables for row in rows), strict=True)]
-    widths[0] = min(widths[0], round(NAME_SHARE * width))
+    heads = next(filter(None, tables))[0]
+    room = width - sum(column + 1 for column in widths[1:])  # for names, if no column follows below
+    widths[0] = min(widths[0], room if room >= LEAST_NAME and BAR not in heads else round(NAME_SHARE * width))
     parts: list[list[int]] = [[]]
-    for k, head in enumerate(next(filter(None, tables))[0][1:], 1):
+    for k, head in enumerate(heads[1:], 1):
         if parts[-1] and (head == BAR or widths[0] + sum(widths[n] + 1 for n in (*parts[-1], k)) > width):
             parts.append([])
         if head != BAR:

@@ -39,12 +39,12 @@ DEGREES = range(1, 9)
 N_SETS = 200
 SEED = 0
 HOW = (
-    "miles a gallon by horsepower, polynomials of a degree: fitted to 200 bootstrap training sets of every other car, "
-    "196 of 392, and tested on those between"
+    "polynomials that predict miles per gallon from horsepower: fitted to 200 bootstrap training sets of every other "
+    "car (196 of 392), and tested on the other cars"
 )
 TRUTH = (
-    "the truth is what was observed: what differs between cars of one horsepower is noise to these models, and "
-    "counts as bias, whatever the degree"
+    "the truth is the observed value: differences between cars of the same horsepower are noise to these models, and "
+    "count as bias at every degree"
 )
 
 
@@ -79,7 +79,7 @@ class DecomposedCurve(Result):
 
     def _document(self) -> Document:
         curve, first, best = self.result, self.result.results[0], format_value(self.result.best())
-        least = f"The expected loss is least at {printable(str(curve.parameter))} {best}."
+        least = f"The expected loss is lowest at {printable(str(curve.parameter))} {best}."
         parts: list[Part] = [
             Sentence(curve.table(), "line", TEXT),
             Sentence(least, "verdict", RICH),

@@ -56,26 +56,26 @@ HALF_LOSS = 0.5  # share of the loss above which a part dominates it
 WHOLE_LOSS = 1 + 1e-9  # share of the loss that rounding can't exceed
 
 NEVER = "No model is ever wrong."
-AS_OBSERVED = "Every prediction is what was observed with it."
+AS_OBSERVED = "Every prediction equals its observed label."
 BIAS = (
-    "Most of the loss is bias: what the models miss together, whatever they were trained on. More complex models may "
-    "lose less (underfitting), more training rows hardly."
+    "Most of the loss is bias: the models share the error, whatever their training set (underfitting). More complex "
+    "models may reduce it; more training rows hardly will."
 )
 VARIANCE = (
-    "Most of the loss is variance: the models depend on what they happened to be trained on (overfitting). Simpler "
-    "models, more training rows or an average of several models may lose less."
+    "Most of the loss is variance: the models depend on their training set (overfitting). Simpler models, more "
+    "training rows or an average of several models may reduce it."
 )
-NOISE = "Most of the loss is noise of the observed labels, which no model can foresee."
+NOISE = "Most of the loss is noise in the observed labels, which no model can predict."
 NEITHER = "Neither bias nor variance is most of the loss."
-CANCEL = "Terms of the loss cancel, so that none is most of it, however large its share."
+CANCEL = "Terms of the loss cancel, so none of them is most of it, however large its share."
 HELPS = "Variance lowers the loss here: where most models are wrong, some are right."
-ONE_MODEL = "Of one model the variance is not known: what counts as bias here may be variance."
+ONE_MODEL = "One model has no known variance: the bias here may be variance. Give predictions of several models."
 INFINITE = "The loss is not finite: errors are so large that their squares overflow, and no part is the largest."
 ONE_LABEL = (
-    "The noise is 0 because each sample has one observed label: Kohavi and Wolpert's parts know no truth beside it, so "
-    "its noise counts as bias."
+    "The noise is 0 because each sample has one observed label: Kohavi and Wolpert's parts don't use the truth, so the "
+    "label's noise counts as bias."
 )
-UNKNOWN = "Noise in the truth, if there is some, counts as bias: without observed labels it is not known apart."
+UNKNOWN = "Noise in the truth counts as bias: without observed labels the two can't be separated."
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -48,8 +48,8 @@ NORMAL = "normal"
 FEWEST_REPLICATES = 199  # replicates for any number of rows
 MOST_SORTED = 20_000  # rows, above which the median error has an interval of order statistics
 NOT_MEASURED = {
-    "labels": "Predicted classes have no ranking, no threshold and no calibration: these need scores.",
-    "targets": "Predicted numbers have errors, and no classes: what costs or thresholds make of them is not measured.",
+    "labels": "Predicted classes have no ranking, threshold or calibration: these need scores.",
+    "targets": "Predicted numbers have errors but no classes, so there are no costs or thresholds.",
 }
 
 

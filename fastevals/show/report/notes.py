@@ -70,8 +70,7 @@ def facts(report: ReportData) -> Iterator[tuple[str, str]]:
         own = any(map(have_own_thresholds, report.blocks))
         yield (
             "*",
-            "best of the column"
-            + ("; none to the right of the bar, where each model has its own threshold" if own else ""),
+            "best of the column" + ("; none of metrics at a threshold, because each model has its own" if own else ""),
         )
     if report.not_measured:
         yield "not here", " ".join(report.not_measured)

@@ -330,13 +330,13 @@ def report_predictions(data: Any, options: ReportOptions, form: CsvForm, n_pictu
     measure = MeasurePredictions(kind, classes, plan, n_pictured, options.progress)
     metrics, not_measured = measure.metrics(rows), [NOT_MEASURED[kind]]
     if classes is not None and classes.labels.size > MOST_ESTIMATED:
-        not_measured.append(f"Classes have no intervals of their own where there are more than {MOST_ESTIMATED}.")
+        not_measured.append(f"Classes have no intervals, because there are more than {MOST_ESTIMATED}.")
     if kind == "targets" and MAPE not in metrics:
         n = int(np.count_nonzero(rows.true == 0))
         not_measured.append(f"{metric_title(MAPE)} is not measured: {n} target{'s are' if n > 1 else ' is'} zero.")
     if kind == "targets" and rows.true.size > MOST_SORTED and plan is not None:
         what = "no differences" if rows.weights is None and rows.groups is None else "no intervals"
-        not_measured.append(f"{metric_title(MEDIAN)} has {what} where there are more than {MOST_SORTED:,} rows.")
+        not_measured.append(f"{metric_title(MEDIAN)} has {what}, because there are more than {MOST_SORTED:,} rows.")
     return Report(
         columns.data, roles, tuple(metrics), **measure.rows(rows, values, codes), n_weightless=n_weightless,
         left_out=columns.left_out, not_measured=tuple(not_measured), **_classes(classes),
@@ -413,7 +413,7 @@ def _report_sums(data: TargetSummary, target: str, model: str, plan: IntervalPla
     block = ReportBlock(None, data.n_samples, None, (measured,), best, intervals)
     said = (
         NOT_MEASURED["targets"],
-        f"{metric_title(median)} and {metric_title(MAPE)} are not measured: sums don't tell these.",
+        f"{metric_title(median)} and {metric_title(MAPE)} are not measured: they need the rows, not sums.",
     )
     roles = ColumnRoles(target, (model,), kind="targets")
     return Report(type(data).__name__, roles, tuple(names), (block,), plan, not_measured=said)

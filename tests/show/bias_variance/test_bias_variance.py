@@ -179,10 +179,10 @@ def test_embedded_polynomials(embedded):
 
 def test_text_of_the_embedded_polynomials(embedded):
     text = embedded.to_text()
-    assert text.startswith("fastevals bias-variance: auto (embedded)\nmiles a gallon by horsepower")
+    assert text.startswith("fastevals bias-variance: auto (embedded)\npolynomials that predict miles per gallon from")
     assert ": underfits\n" in text
     assert ": overfits\n" in text
-    assert "the truth is what was observed" in text
+    assert "the truth is the observed value" in text
     assert max(map(len, text.splitlines())) <= 120
 
 

@@ -216,7 +216,7 @@ label      label, positive class 1
 in all     1797 rows, 174 positive (9.68 %)
 threshold  each model's threshold maximises F1 on these same rows, so the metrics at the threshold
            are optimistic
-*          best of the column; none to the right of the bar, where each model has its own threshold
+*          best of the column; none of metrics at a threshold, because each model has its own
 
 model            AUC      AP  PR AUC     EER     BEP      KS  | threshold accuracy precision recall      F1     MCC
 logistic      0.9756  0.8844  0.8842  0.0893  0.7874  0.8341  | 0.3768445  0.9644    0.8667  0.7471  0.8025  0.7856

@@ -109,12 +109,14 @@ def test_the_terminals_width_is_used(monkeypatch: pytest.MonkeyPatch, capsys: An
 def test_a_table_is_split_at_its_bar_first_and_long_names_stand_alone() -> None:
     cells = [Number(0.1), Number(0.2), BAR, Number(0.3)]
     table = Table("t", "", ["", "a", "b", BAR, "c"], [Row("n" * 30, cells), Row("m", cells)])
-    text = write_text(Document("", "title", sections=[Section([table])]), 40)
-    name = "n" * 30
-    assert text == (
-        "title\n\n"
-        f"                      a      b\n{name}\n{'':16} 0.1000 0.2000\nm                0.1000 0.2000\n\n"
-        f"                      c\n{name}\n{'':16} 0.3000\nm                0.3000\n"
+    document, name = Document("", "title", sections=[Section([table])]), "n" * 30
+    assert write_text(document, 40) == (
+        f"title\n\n{'':16}      a      b\n{name}\n{'':16} 0.1000 0.2000\n{'m':16} 0.1000 0.2000\n\n"
+        f"{'':16}      c\n{name}\n{'':16} 0.3000\n{'m':16} 0.3000\n"
+    )
+    without = table._replace(columns=["", "a", "b"], rows=[Row("n" * 30, cells[:2]), Row("m", cells[:2])])
+    assert write_text(document._replace(sections=[Section([without])]), 40) == (
+        f"title\n\n{'':26}      a      b\n{name}\n{'':26} 0.1000 0.2000\n{'m':26} 0.1000 0.2000\n"
     )
 
 
