@@ -1,4 +1,4 @@
-"""docs/json.md: the keys of the commands' JSON, made of the classes of fastevals/show/schema.py."""
+"""docs/json.md: the keys of the commands' JSON, made from the classes of fastevals/show/schema.py."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def page() -> str:
 
 
 def title(kind: Any) -> str:
-    """Return the heading of a command's JSON: which class it is, and which command prints it."""
+    """Return the heading of a command's JSON, with its class and the command that prints it."""
     return f"{kind.__name__}: {(inspect.getdoc(kind) or '').replace('``', '`').rstrip('.')}"
 
 
@@ -62,13 +62,13 @@ def table(kind: Any) -> str:
 
 
 def keys(kind: Any) -> dict[str, Any]:
-    """Return the annotation of each key, without whether it is there always."""
+    """Return the annotation of each key, without the mark for optional keys."""
     hints = get_type_hints(kind, include_extras=True)
     return {key: get_args(each)[0] if key in kind.__optional_keys__ else each for key, each in hints.items()}
 
 
 def name_of(kind: Any) -> str:
-    """Return what the page calls a type."""
+    """Return the page's name for a type."""
     origin, arguments = get_origin(kind), get_args(kind)
     for each, name in NAMES.items():
         if kind == each:
@@ -107,7 +107,7 @@ def objects(kind: Any) -> Iterator[Any]:
 
 
 def result_classes() -> list[type]:
-    """Return the classes of results in the JSON, and of those in their attributes."""
+    """Return the classes of results in the JSON and in their attributes."""
     found = [each for kind in schema.KINDS for each in _results_of(kind)]
     found += [each for kind in schema.KINDS for inner in nested(kind) for each in _results_of(inner)]
     for each in found:
@@ -120,13 +120,13 @@ def _results_of(kind: Any) -> list[type]:
 
 
 def named_in(told: str) -> list[type]:
-    """Return the public classes that a docstring's type names, whose attributes are described."""
+    """Return the public classes with described attributes that a docstring's type names."""
     public = [getattr(fastevals, name) for name in re.findall(r"\w+", told) if name in fastevals.__all__]
     return [each for each in public if attributes(each)]
 
 
 def attributes(kind: type) -> dict[str, tuple[str, str]]:
-    """Return the type and the meaning of each attribute that a class and its bases describe."""
+    """Return the type and meaning of each attribute that a class and its bases describe."""
     found: dict[str, tuple[str, str]] = {}
     for each in reversed(kind.__mro__):
         text = inspect.cleandoc(vars(each).get("__doc__") or "")

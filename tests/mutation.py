@@ -4,11 +4,12 @@
     python -m tests.mutation fastevals/infer --sample 30 --seed 4
     python -m tests.mutation fastevals/measure/regression.py:63   # every mutant of a line
 
-A mutant is run in a copy of the tree, never in place: first the tests of its room (the folder under `tests` of its
-folder's name, or of those that use it), nearest imports first, then, if it survives, all others. The first test that
-fails has killed it, if that test passes without the mutant; so has a crash, and a test that takes over `SECONDS` of
-processor time. What no public output can show is listed with its reason in `mutation_equivalents.toml`, and not run.
-Prints a line a mutant and the score of each room; ends with status 1 below `LEAST` or `LEAST_NOT_EQUIVALENT`.
+A mutant runs in a copy of the tree, never in place. The tests of its room come first, nearest imports first (the folder
+under `tests` with its folder's name, or the folders of the rooms that use it); if it survives, all other tests follow.
+A failing test kills it if the test passes without the mutant. A crash, or a test that needs more than `SECONDS` of
+processor time, kills it, too. Mutants that no public output can show are listed with the reason in
+`mutation_equivalents.toml` and are not run. Prints one line per mutant and the score of each room; the exit status is 1
+below `LEAST` or `LEAST_NOT_EQUIVALENT`.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ ROOT = Path(__file__).parents[1]
 EQUIVALENTS = Path(__file__).with_name("mutation_equivalents.toml")
 PACKAGE = "fastevals"
 LEAST, LEAST_NOT_EQUIVALENT = 0.90, 0.97
-SECONDS = 40  # of processor time for one test, with its kernels compiled anew
+SECONDS = 40  # processor time for one test, including the compilation of its kernels
 FEW = 4  # test files that are run first
-WALL_SECONDS = 900  # for a run of tests: what waits for ever takes no processor time
+WALL_SECONDS = 900  # for a run of tests, because a test that hangs takes no processor time
 IMPORTED = (
     "joblib",
     "matplotlib.pyplot",
@@ -72,7 +73,7 @@ SIDES = {"left": "right", "right": "left"}
 
 
 class Word(NamedTuple):
-    """A token; `start` and `end` are places in its line's UTF-8 bytes."""
+    """A token; `start` and `end` are positions in its line's UTF-8 bytes."""
 
     text: str
     start: int
@@ -80,7 +81,7 @@ class Word(NamedTuple):
 
 
 class Change(NamedTuple):
-    """New text for a part of a line; `start` and `end` are places in its UTF-8 bytes."""
+    """New text for a part of a line; `start` and `end` are positions in its UTF-8 bytes."""
 
     line: int
     start: int
@@ -115,7 +116,7 @@ class Mutant(NamedTuple):
 
 
 def room_of(file: str) -> str:
-    """Return the folder of the package that a file is in; the package itself is one, too."""
+    """Return the package's folder that contains a file; files at the top belong to the package itself."""
     parts = Path(file).parts
     return parts[1] if len(parts) > 2 else PACKAGE
 
@@ -124,7 +125,7 @@ def room_of(file: str) -> str:
 
 
 def mutants_of(file: str, source: str) -> list[Mutant]:
-    """List all changes to a file in the order of their places: none to annotations, formatted text or imports."""
+    """List all changes to a file by position, without annotations, formatted text and imports."""
     tree, lines, words = ast.parse(source), source.split("\n"), _words(source)
     found = {
         Mutant(file, change, lines[change.line - 1], name)
@@ -135,11 +136,11 @@ def mutants_of(file: str, source: str) -> list[Mutant]:
 
 
 def _nodes(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
-    """Walk what is run, each node with the name of the innermost function or class around it."""
+    """Walk the nodes that run, each with the name of the innermost function or class around it."""
     todo: list[tuple[ast.AST, str]] = [(tree, "")]
     while todo:
         node, name = todo.pop()
-        # Places within formatted text differ between versions of Python, and it is mostly messages; strict= of zip is a
+        # Positions in formatted text differ between versions of Python, and it is mostly messages; strict= of zip is a
         # check that never fails.
         if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.keyword) and node.arg == "strict"):
             continue
@@ -207,7 +208,7 @@ def _changes(node: ast.AST, words: Mapping[int, Sequence[Word]]) -> Iterator[Cha
 
 
 def _words(source: str) -> dict[int, list[Word]]:
-    """Return the tokens of each line, and where in its bytes they start and end."""
+    """Return the tokens of each line, with their start and end in its bytes."""
     words: dict[int, list[Word]] = {}
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         (line, start), (_, end) = token.start, token.end
@@ -218,7 +219,7 @@ def _words(source: str) -> dict[int, list[Word]]:
 
 
 def mutants_at(places: Sequence[str], root: Path = ROOT) -> list[Mutant]:
-    """List all mutants of files, folders and lines (`file:line`), places relative to the root."""
+    """List all mutants of files, folders and lines (`file:line`), relative to the root."""
     found = []
     for place in places:
         name, _, line = place.partition(":")
@@ -231,13 +232,13 @@ def mutants_at(places: Sequence[str], root: Path = ROOT) -> list[Mutant]:
 
 
 def equivalents() -> dict[tuple[str, str, str], str]:
-    """Read the reasons for which mutants are equivalent, by file, line and mutated line."""
+    """Read the reasons why mutants are equivalent, by file, line and mutated line."""
     entries = tomllib.loads(EQUIVALENTS.read_text())["equivalent"]
     return {(entry["file"], entry["line"], entry["mutant"]): entry["reason"] for entry in entries}
 
 
 def stale() -> list[str]:
-    """List the equivalents whose lines are there no more."""
+    """List the equivalents whose lines no longer exist."""
     files = {file: ROOT / file for file, _, _ in equivalents()}
     lines = {
         file: [*map(str.strip, path.read_text().split("\n"))] if path.exists() else [] for file, path in files.items()
@@ -249,7 +250,7 @@ def stale() -> list[str]:
 
 
 class Suite:
-    """The test files of a tree, by how near what they import is to a file."""
+    """The test files of a tree, ordered by the distance of their imports from a file."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -287,7 +288,7 @@ class Suite:
         return examples + own[:FEW], own[FEW:], [*(file for file in ranked if file not in own), PACKAGE]
 
     def _users(self, file: str, distance: Mapping[str, int]) -> list[str]:
-        """Return the nearest files of other rooms that use what is in a file of a room without tests of its own."""
+        """Return the nearest files of other rooms that use a file, if its room has no tests."""
         if (self.root / "tests" / room_of(file)).is_dir():
             return []
         body = ast.parse((self.root / file).read_text()).body
@@ -295,14 +296,14 @@ class Suite:
         others = [
             each for each in distance if each.startswith(PACKAGE) and room_of(each) not in (room_of(file), PACKAGE)
         ]
-        users = [each for each in others if distance[each] == 1] or [  # where the room's __init__ hands it out
+        users = [each for each in others if distance[each] == 1] or [  # if the room's __init__ exports it
             each for each in others if re.search(rf"\b({names})\b", (self.root / each).read_text())
         ]
         return [user for user in users if distance[user] == min(distance[each] for each in users)]
 
 
 def _imports(root: Path, path: Path, homes: dict[str, str]) -> set[str]:
-    """List the files of this tree that a file imports anywhere, or names as `fastevals.name`."""
+    """List the files of this tree that a file imports anywhere or names as `fastevals.name`."""
     modules: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         match node:
@@ -327,14 +328,14 @@ def _imports(root: Path, path: Path, homes: dict[str, str]) -> set[str]:
 
 
 class Verdict(NamedTuple):
-    """What became of a mutant: killed (by what), or "survived"."""
+    """The fate of a mutant: killed (by a test), or "survived"."""
 
     killed: bool
     by: str
 
 
 class Copy:
-    """A copy of the tree in which mutants are tried, and kernels are compiled once for each of their sources."""
+    """A copy of the tree where mutants run; kernels are compiled once per source."""
 
     def __init__(self, root: Path, folder: Path) -> None:
         self.tree, self._cache, self._clock = folder / "tree", folder / "cache", int(time.time()) - 10**8
@@ -355,7 +356,7 @@ class Copy:
         """Run stages of tests until one kills the mutant."""
         path = self.tree / mutant.file
         source = path.read_text()
-        failing: list[str] = []  # without the mutant, too
+        failing: list[str] = []  # fails without the mutant, too
         try:
             for tests in stages:
                 self._write(path, mutant.applied(source))
@@ -372,7 +373,7 @@ class Copy:
         return Verdict(False, "survived")
 
     def _write(self, path: Path, source: str) -> None:
-        """Write a file with a time of its own: Python tells compiled files by their second and size."""
+        """Write a file with a unique time, because Python identifies compiled files by second and size."""
         path.write_text(source)
         self._clock += 2
         os.utime(path, (self._clock, self._clock))
@@ -413,9 +414,9 @@ class Copy:
 
 
 def serve(imported: Sequence[str]) -> None:
-    """Run pytest in a fork for each line of its arguments, and answer with its status and what it said.
+    """Run pytest in a fork for each line of arguments, and answer with its status and output.
 
-    What takes longest in a run of few tests is importing other packages: that is done once.
+    Importing other packages takes longest in a run of few tests, so it is done once.
     """
     for name in imported:
         with contextlib.suppress(ImportError):
@@ -449,14 +450,14 @@ def serve(imported: Sequence[str]) -> None:
                     os.kill(child, signal.SIGKILL)
             children.clear()
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(child, signal.SIGKILL)  # what its tests have started
+                os.killpg(child, signal.SIGKILL)  # processes that its tests started
             said.seek(0)
             print(json.dumps([os.waitstatus_to_exitcode(ended[1]), said.read()]), flush=True)
 
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[Path]:
-    """Make a folder if need be and keep other runs out of it."""
+    """Make a folder if needed, and lock it against other runs."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         try:
@@ -467,7 +468,7 @@ def locked(folder: Path) -> Iterator[Path]:
 
 
 def pytest_runtest_logstart() -> None:
-    """End a test run, as a plugin of pytest in it, that takes too much processor time; compiled code can't refuse."""
+    """End this test run (as a pytest plugin) if it takes too much processor time, even in compiled code."""
     if IN_RUN in os.environ:
         signal.setitimer(signal.ITIMER_PROF, float(os.environ[IN_RUN]))
 
@@ -476,7 +477,7 @@ def pytest_runtest_logstart() -> None:
 
 
 def score(verdicts: Sequence[tuple[str, str]]) -> tuple[str, bool]:
-    """Tabulate rooms and verdicts ("killed", "equivalent", "survived"); tell whether enough were killed."""
+    """Tabulate rooms and verdicts ("killed", "equivalent", "survived"); return whether enough were killed."""
     lines = [f"{'room':14}{'mutants':>8}{'killed':>8}{'equivalent':>12}{'survived':>10}{'score':>8}{'of others':>11}"]
     enough = True
     for room in [*sorted({room for room, _ in verdicts}), "all"]:
@@ -489,17 +490,17 @@ def score(verdicts: Sequence[tuple[str, str]]) -> tuple[str, bool]:
 
 
 def survivors(printed: str) -> set[str]:
-    """Read the mutants that survived a run from what it printed, without their lines' numbers."""
+    """Read the mutants that survived a run from its output, without their line numbers."""
     return {without_line(each) for each in re.findall(r"^survived +(.*)  \[.*\]$", printed, re.MULTILINE)}
 
 
 def without_line(mutant: str) -> str:
-    """Cut the number of the line, which an edit above it changes."""
+    """Remove the line number, which edits above the line change."""
     return re.sub(r":\d+  ", "  ", mutant, count=1)
 
 
 def chosen(given: argparse.Namespace, root: Path) -> list[Mutant]:
-    """List the mutants that are asked for."""
+    """List the chosen mutants."""
     mutants = mutants_at(given.places, root)
     if given.again is not None:
         wanted = survivors(given.again.read_text())
@@ -521,8 +522,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--slow", action="store_true", help="survivors also run the slow tests")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="for the copy and its kernels, used again")
     given = parser.parse_args(arguments)
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it may be ignored, in tests it is not
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # and ends what it has started
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs may ignore it, tests do not
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # also ends the processes it started
     known, verdicts = equivalents(), []
     with (
         tempfile.TemporaryDirectory(prefix="fastevals-mutation-") as temporary,

@@ -1,8 +1,8 @@
-"""Calls of all that is public of summaries, folds, files and engines, and of `tests.snapshots`, with few and many rows.
+"""Public calls of summaries, folds, files and engines, and those of `tests.snapshots`, with few and many rows.
 
     python -m tests.public_calls  # after warm-up's steps: which kernels each call would compile, as JSON
 
-What a kernel is compiled for is kept in the process, so that it takes no empty cache to find what warm-up lacks.
+Signatures that kernels are compiled for stay in the process, so finding what warm-up lacks needs no empty cache.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ SIZES = (warm_up.FEW_ROWS, warm_up.MANY_ROWS)
 
 
 def read_all(found: Any, *, without: frozenset[str] = frozenset()) -> None:
-    """Read each public property, and call each public method: with `ARGUMENTS` where it needs some."""
+    """Read each public property, and call each public method, with `ARGUMENTS` if it needs any."""
     for name in sorted(set(dir(found)) - APART - without):
         if not name.startswith("_") and not name.isupper():
             value = getattr(found, name)
@@ -69,7 +69,7 @@ def read_all(found: Any, *, without: frozenset[str] = frozenset()) -> None:
 
 
 def read_ranking(ranking: Any) -> None:
-    """Read all of a ranking but what is asked of probabilities, or is in doubt at a threshold."""
+    """Read all of a ranking except metrics of probabilities and values in doubt at a threshold."""
     in_doubt = isinstance(ranking, CertifiedRanking)
     read_all(ranking, without=OF_PROBABILITIES | (AT_THRESHOLDS if in_doubt else frozenset()))
     if in_doubt:
@@ -109,7 +109,7 @@ def of_summaries(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def of_folds(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield curves and areas of folds, averaged in each way."""
+    """Yield curves and areas of folds, with each average."""
     rng = np.random.default_rng(0)
     y, s, folds = rng.integers(0, 2, n), rng.random(n), np.arange(n) % 5
 
@@ -119,7 +119,7 @@ def of_folds(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
         for name in dir(made):
             if name.endswith("_curve"):
                 for average in ("micro", "macro", "vertical"):
-                    with contextlib.suppress(ValueError):  # not each curve has all
+                    with contextlib.suppress(ValueError):  # not every curve has all
                         getattr(made, name)(average=average)
 
     for scores in (s, s.round(2), s.astype(np.float32)):
@@ -128,7 +128,7 @@ def of_folds(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def of_files(n: int, folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield rankings and reports of files, and of what was counted of them; and the same of an engine's partitions."""
+    """Yield rankings and reports of files, of their summaries, and of an engine's partitions."""
     import pyarrow as pa
     from pyarrow.parquet import write_table
 
@@ -175,7 +175,7 @@ def of_files(n: int, folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         public = {name for name, _ in inspect.getmembers(LOCAL, inspect.ismethod) if not name.startswith("_")}
         assert set(calls) == public
         for name, options in calls.items():
-            taken = inspect.signature(getattr(LOCAL, name)).parameters  # metrics of groups know no copies
+            taken = inspect.signature(getattr(LOCAL, name)).parameters  # metrics by group accept no copies
             asked = options | {key: column for key, column in weight.items() if key in taken}
             if "sample_weight" in weight and "interval" in options:
                 asked["interval"] = None
@@ -199,7 +199,7 @@ def all_calls(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def compiled() -> set[str]:
-    """Return what kernels are compiled, or loaded, for, so far."""
+    """Return the signatures for which kernels are compiled or loaded so far."""
     modules = [module for name, module in sys.modules.items() if name.startswith("fastevals._kernels.")]
     kernels = {value for module in modules for value in vars(module).values() if hasattr(value, "py_func")}
     return {
@@ -210,7 +210,7 @@ def compiled() -> set[str]:
 
 
 def missing() -> dict[str, list[str]]:
-    """Return what calls compile that warm-up's steps don't, by the call."""
+    """Return the signatures that calls compile but warm-up does not, by call."""
     found: dict[str, list[str]] = {}
     with contextlib.redirect_stdout(io.StringIO()), tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""Damaged files: an error that names the file, or its rows; the process goes on, and what has checksums is compared."""
+"""Damaged files: the file's rows, or an error that names the file; the process survives, checksums are verified."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_bits_flipped_in_a_page_are_an_error(way: str, tmp_path: Path) -> None:
 
     content = bytearray(path.read_bytes())
     whole = read()
-    content[start + 6] ^= 0b0100_0000  # an exponent's bit
+    content[start + 6] ^= 0b0100_0000  # a bit of the exponent
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"scores\.parquet' can't be read.*: column 'a': .*CRC") as caught:
         read()
@@ -110,7 +110,7 @@ def test_arrow_files_of_other_columns(tmp_path: Path) -> None:
     table = table_of(9)
     first, second = tmp_path / "a.arrow", tmp_path / "b.arrow"
     write_arrow(first, table)
-    write_arrow(second, table.select(["part", "a", "y"]))  # in another order
+    write_arrow(second, table.select(["part", "a", "y"]))  # in a different order
     rows = list(zip(*(table[name].to_pylist() for name in ("a", "y")), strict=True))
     assert read_all([first, second], ["a", "y"]) == rows * 2
     write_arrow(second, table.select(["y"]))
@@ -166,7 +166,7 @@ def damaged(content: bytes, n: int, seed: int) -> Iterator[bytes]:
 
 
 def read_damaged(kind: str, n: int, seed: int, folder: Path) -> None:
-    """Read files with some bits flipped: as columns, as one of several files, and one of a partition."""
+    """Read files with flipped bits: as columns, as one of several files, and as one of a partition."""
     whole, path, other = content_of(kind), folder / "day=1" / f"x.{kind}", folder / f"whole.{kind}"
     path.parent.mkdir(parents=True)
     other.write_bytes(whole)
@@ -175,7 +175,7 @@ def read_damaged(kind: str, n: int, seed: int, folder: Path) -> None:
         lambda: [row[0] for row in read_all([other, path], ["a", "part"])],
         lambda: [row[0] for row in read_all(path.parent, ["a", "part", "day"])],
     ]
-    if kind.endswith(".arrows"):  # of which one is read
+    if kind.endswith(".arrows"):  # only one of these is read
         ways = ways[:1]
     expected = [None if kind != "checksums.parquet" else table_of(200)["a"].to_pylist()] * 3
     if expected[1] is not None:

@@ -1,4 +1,4 @@
-"""The same columns from every format, and what is said of files that are none."""
+"""Every format yields the same columns; errors for files that are not of their format."""
 
 import decimal
 import gzip
@@ -29,7 +29,7 @@ WANTED = {"y": "--label 'y'", "a": "--score 'a'", "part": "--by 'part'"}
 
 @pytest.fixture(autouse=True)
 def commands_words():
-    """Messages name options, as on the command line."""
+    """Let messages name options, as on the command line."""
     with on_command_line():
         yield
 
@@ -59,7 +59,7 @@ def read(path, **columns):
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".arrows", ".csv"])
 def test_batches_are_joined(tmp_path, monkeypatch, suffix):
-    """Also where they end amid others, and where the first value that is missing comes late; the row is the file's."""
+    """Batches may end inside others, and the first missing value may come late; the row named is the file's."""
     monkeypatch.setattr(files, "ROWS_PER_BATCH", 3)
     path = tmp_path / f"file{suffix}"
     a, n = [0.5 * k for k in range(10)], list(range(10))
@@ -152,7 +152,7 @@ def test_types(tmp_path, suffix, column, expected):
 
 
 def test_csv_types_do_not_depend_on_the_first_rows(tmp_path):
-    n = 300_000  # types are guessed from the first megabyte
+    n = 300_000  # the first megabyte decides the types
     path = tmp_path / "late.csv"
     rows = [f"{k % 2},{k},{k % 2}\n" for k in range(n)]
     path.write_text("".join(["y,a,part\n", *rows, "1,0.5,late\n"]))
@@ -189,7 +189,7 @@ def form(**known):
     [
         ("semicolons.csv", b"y;a;part\n0;0.25;u\n1;0.5;v\n", {}),
         ("commas.csv", b"y;a;part\n0;0,25;u\n1;0,5;v\n", {}),
-        ("named.csv", b"y;a;part;x,z\n0;0.25;u;1,2\n1;0.5;v;1,2\n", {}),  # both fit, one has the columns
+        ("named.csv", b"y;a;part;x,z\n0;0.25;u;1,2\n1;0.5;v;1,2\n", {}),  # both fit; one yields the columns
         ("tabs.csv", b"y\ta\tpart\n0\t0.25\tu\n1\t0.5\tv\n", {}),
         ("bars.csv", b"y|a|part\r\n0|0.25|u\r\n1|0.5|v\r\n", {}),
         ("commas.tsv", b"y,a,part\n0,0.25,u\n1,0.5,v\n", {}),
@@ -218,7 +218,7 @@ def test_csv_without_header(tmp_path):
     path.write_text("0,0.25,u\n1,x,v\n")
     with pytest.raises(ValueError, match="'x' at line 2"):
         read_columns(path, {"2": "--score '2'"}, numeric=["2"], **form(header=False))
-    path.write_text("0,1\n3,4\n")  # as pandas names columns that have no names
+    path.write_text("0,1\n3,4\n")  # as pandas names unnamed columns
     assert list(read_columns(path, None)) == ["0", "1"]
     path.write_text("0.5,1\n3,4\n")
     assert read_columns(path, None, **form(header=True))["0.5"].tolist() == [3]
@@ -315,9 +315,9 @@ def test_text_that_is_not_utf8(tmp_path, suffix):
 
 
 def test_a_footer_that_says_another_number_of_rows(tmp_path):
-    """Row groups and their columns have their numbers, too, by which Arrow reads as many."""
+    """Row groups and their columns have row counts, too; Arrow reads that many."""
 
-    def number(n):  # as a footer has it
+    def number(n):  # as encoded in a footer
         digits = []
         while n or not digits:
             digits.append(n & 127 | 128)
@@ -386,7 +386,7 @@ def test_columns_that_cannot_be_used(tmp_path, suffix):
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".arrow", ".arrows"])
 def test_columns_larger_than_memory_are_refused(tmp_path, monkeypatch, suffix):
-    n = 500_000  # of which few bytes are in a packed file
+    n = 500_000  # only a few bytes in a compressed file
     path = write(tmp_path / f"large{suffix}", {"a": pa.array(np.arange(n) % 2)}, rows=1 << 16)
     assert read(path, a=True)["a"].size == n
     monkeypatch.setattr(columns, "available_memory", lambda: 3_000_000)
@@ -480,7 +480,7 @@ def test_another_suffix_can_be_piped(tmp_path, capsys):
     ],
 )
 def test_rows_that_are_not_finite_name_the_option_that_leaves_them_out(tmp_path, capsys, options, values, way_out):
-    """NaN in Parquet is no missing value of Arrow's, but rows are left out for it alike."""
+    """NaN in Parquet is not an Arrow null, but its rows are left out in the same way."""
     for value in values:
         columns = {"y": [1, 0, 1, 0, 1], "s": [0.9, 0.2, 0.3, 0.1, 0.4], "bad": [value, 1.0, 1.0, 0.0, 0.0]}
         path = write(tmp_path / "rows.parquet", columns)

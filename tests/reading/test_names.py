@@ -1,4 +1,4 @@
-"""What CSV files write for groups, classes, numbers and missing values: in memory, in scans, in summaries."""
+"""Groups, classes, numbers and missing values as CSV files write them: in memory, in scans, in summaries."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write(folder: Path, text: str, name: str = "rows.csv") -> str:
 
 
 def rows_of(groups: list[str]) -> str:
-    """Return a CSV of a positive that is ranked first and a negative for each group."""
+    """Return a CSV with a positive, ranked first, and a negative for each group."""
     return "g,y,s\n" + "".join(f"{group},1,.9\n{group},0,.1\n" for group in groups)
 
 
@@ -63,7 +63,7 @@ def blocks(data: Any, **options: Any) -> dict[Any, int]:
 def test_groups_keep_their_spelling(
     way: dict[str, Any], groups: list[str], expected: list[Any], tmp_path: Path
 ) -> None:
-    if way.get("on_invalid") == "drop":  # then text may be missing, too
+    if way.get("on_invalid") == "drop":  # text may then be missing, too
         expected = [*(value for value in expected if value not in NULLS), *(None for each in groups if each in NULLS)]
     found = blocks(write(tmp_path, rows_of(groups)), **way)
     assert [(value, type(value)) for value in found] == [(value, type(value)) for value in expected]
@@ -71,7 +71,7 @@ def test_groups_keep_their_spelling(
 
 
 def test_names_never_merge_and_are_shown_as_they_are_written() -> None:
-    """Whatever names there are, values are as many, of one type, and what is shown is what was written."""
+    """For any names, there are as many values, of one type, and they are shown as they were written."""
     rng = np.random.default_rng(0)
     spellings = [
         "0",
@@ -202,7 +202,7 @@ def test_classes_that_are_no_classes_of_the_label(tmp_path: Path) -> None:
 
 
 def test_points_between_thousands_are_no_decimal_points(tmp_path: Path) -> None:
-    """Beside decimal commas 1.250 is 1250, not 1.25: it is refused, and read once the point is left out."""
+    """Next to decimal commas 1.250 means 1250, not 1.25: it is refused, and read without the point."""
     text = "share;amount;model\n0,5;1.250;1.300\n0,25;950;900\n0,125;12.000;11.500\n1;2.100;2.000\n"
     refused = r"target 'amount' must hold numbers, but .* '1.250' at line 2\); remove the separators of thousands"
     with pytest.raises(ValueError, match=refused):
@@ -245,7 +245,7 @@ def test_excels_line_on_the_separator(way: dict[str, Any], end: str, tmp_path: P
 
 @pytest.mark.parametrize("way", WAYS[:3], ids=["whole", "scans", "one scan"])
 def test_decimals_are_the_nearest_floats(way: dict[str, Any], tmp_path: Path) -> None:
-    """A row at the threshold is predicted positive: of all hundredths from -10 to 10 each equals its float."""
+    """A row at the threshold is predicted positive: each hundredth from -10 to 10 equals its float."""
     hundredths = [Decimal(k).scaleb(-2) for k in range(-1000, 1001)]
     table = pa.table({"y": [0, 1] * 1000 + [1], "s": pa.array(hundredths, pa.decimal128(6, 2))})
     pq.write_table(table, tmp_path / "rows.parquet")

@@ -1,4 +1,4 @@
-"""One door: the same rows from files, frames, tables, streams and standard input give the same, with every option."""
+"""The same rows from files, frames, tables, streams and standard input have the same results, with every option."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WITHOUT: dict[str, list[Any]] = {  # some values
 
 
 class Stream:
-    """What has an Arrow stream alone, as a query of DuckDB has."""
+    """An object with nothing but an Arrow stream, like a DuckDB query."""
 
     def __init__(self, columns: dict[str, Any]) -> None:
         self.table = pa.table(columns)
@@ -171,7 +171,7 @@ def test_a_stream_larger_than_memory_is_refused(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_values_of_files_of_other_types_never_merge(tmp_path: Path) -> None:
-    """A missing one among them changes nothing."""
+    """A missing value among them changes nothing."""
     columns = {"y": [0, 1] * 3, "s": [k / 6 for k in range(6)]}
     large, floats, text = [2**60 + 1] * 3 + [2**60 + 2] * 3, [1.5, 2, 2, 2, 1.5, None], ["1", "2", None, "1", "2", None]
     files = {"large": large, "floats": floats, "text": text, "ints": [1, 1, 2, 2, 1, 1]}

@@ -1,4 +1,4 @@
-"""Arrays of today: decimals, short floats, identifiers, intervals, periods, times; the same by every door."""
+"""Modern arrays: decimals, short floats, identifiers, intervals, periods, times; equal from every source."""
 
 from __future__ import annotations
 
@@ -100,11 +100,11 @@ def test_values_that_have_a_name_are_it_by_every_door(kind: str, tmp_path: Path)
     values, second = NAMES[kind]
     frame = pd.DataFrame({"y": [0, 1] * 4, "s": SCORES, "g": pd.Series(values)})
     doors: list[Any] = [frame, {name: list(frame[name]) for name in frame}]
-    if kind != "interval" and (kind != "identifier" or hasattr(pa, "uuid")):  # which Arrow has no files of
+    if kind != "interval" and (kind != "identifier" or hasattr(pa, "uuid")):  # Arrow cannot write these to files
         doors += [pa.Table.from_pandas(frame, preserve_index=False), str(tmp_path / "rows.parquet")]
         pq.write_table(doors[2], doors[3])
     found = [fastevals.report(data, label="y", score="s", by="g", n_resamples=0).to_dict()["blocks"] for data in doors]
-    for blocks in found:  # of pandas before 3 in nanoseconds
+    for blocks in found:  # pandas before 3 uses nanoseconds
         for block in blocks:
             block["value"] = re.sub(r"\.0{9}", ".000000", str(block["value"]))
     assert found[0][1]["value"] == second

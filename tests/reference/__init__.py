@@ -1,1 +1,1 @@
-"""Slow twins: what each fast function computes, written straight from its definition, most of them in fractions."""
+"""Slow twins: each fast function written straight from its definition, mostly in fractions."""

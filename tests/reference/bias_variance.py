@@ -15,7 +15,7 @@ def mean(values: Sequence[Any]) -> Fraction:
 
 
 def _columns(y: Sequence[Any], predictions: Rows, observed: Rows | None) -> list[tuple[Any, list[Any], list[Any]]]:
-    """For each sample the true label, the predictions, and what was observed with each of these models."""
+    """Return each sample's true label, predictions, and observed label for each model."""
     rows = [y] * len(predictions) if observed is None else observed
     return [(y[i], [p[i] for p in predictions], [o[i] for o in rows]) for i in range(len(y))]
 
@@ -33,7 +33,7 @@ def _with_totals(samples: list[dict[str, Any]], weights: Sequence[float] | None)
 def squared(
     y: Sequence[float], predictions: Rows, observed: Rows | None = None, weights: Sequence[float] | None = None
 ) -> dict[str, Any]:
-    """(2.37) to (2.41), the cross term as the expectation that (2.41) drops."""
+    """Compute (2.37) to (2.41), with the cross term as the expectation that (2.41) drops."""
     samples = []
     for label, column, seen in _columns(y, predictions, observed):
         true, predicted, beside = Fraction(label), list(map(Fraction, column)), list(map(Fraction, seen))
@@ -60,7 +60,7 @@ def zero_one(
     weights: Sequence[float] | None = None,
     labels: Sequence[Any] | None = None,
 ) -> dict[str, Any]:
-    """By name; the main prediction is the first in order of the most frequent."""
+    """Decompose by name; the main prediction is the first of the most frequent classes, in order."""
     classes = sorted(set(y) if labels is None else labels)
     samples = []
     for true, predicted, seen in _columns(y, predictions, observed):

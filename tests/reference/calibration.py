@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the scores of probabilities, row by row; fractions where they can be.
+"""Slow, obvious twins of the metrics of probabilities, row by row, in fractions where possible.
 
 Every function takes ``(y_true, y_score, weights=None)`` first, as in `tests.reference.ranking`.
 """
@@ -15,7 +15,7 @@ from tests.reference.ranking import Row, exact, rows_of, total
 
 
 class Bin(NamedTuple):
-    """What is in a bin; `mean` and `share` are None where it is empty."""
+    """The contents of a bin; `mean` and `share` are None if it is empty."""
 
     mean: Fraction | None
     share: Fraction | None
@@ -52,7 +52,7 @@ def brier_score(y_true: Any, y_score: Any, weights: Any = None) -> Fraction:
 
 def log_loss(y_true: Any, y_score: Any, weights: Any = None) -> float:
     rows = rows_of(y_true, y_score, weights)
-    with localcontext(prec=1200):  # 1 - 5e-324 has over a thousand digits
+    with localcontext(prec=1200):  # 1 - 5e-324 has more than a thousand digits
         loss = Decimal(0)
         for row in rows:
             p = Decimal(float(row.score))
@@ -60,7 +60,7 @@ def log_loss(y_true: Any, y_score: Any, weights: Any = None) -> float:
             if not of_label:
                 return math.inf
             with localcontext(prec=60):
-                # What is left of 1 is -log(1 - x) to first order, where 60 digits don't show it.
+                # The difference from 1 is -log(1 - x) to first order, where 60 digits do not show it.
                 loss += decimal(row.weight) * (1 - of_label if of_label > 1 - Decimal("1e-40") else -of_label.ln())
         return float(loss / decimal(weight_of(rows)))
 
@@ -77,7 +77,7 @@ def uniform_edges(n_bins: int) -> list[float]:
 
 
 def quantile_edges(n_bins: int, y_true: Any, y_score: Any, weights: Any = None) -> list[float]:
-    """Take the lowest probability with a share of k / n_bins at or below it; none above which nothing is."""
+    """Use the lowest probability with a share of k / n_bins at or below it, unless nothing lies above."""
     rows = rows_of(y_true, y_score, weights)
     edges = []
     for k in range(1, n_bins):
@@ -93,7 +93,7 @@ def share_up_to(rows: Sequence[Row], p: float) -> Fraction:
 
 
 def rows_in_bins(edges: Sequence[float], rows: Sequence[Row]) -> list[list[Row]]:
-    """Put each row into the first bin whose upper edge its probability does not pass."""
+    """Put each row into the first bin whose upper edge is at or above its probability."""
     bins: list[list[Row]] = [[] for _ in edges[1:]]
     for row in rows:
         bins[next(k for k, edge in enumerate(edges[1:]) if row.score <= edge)].append(row)
@@ -108,7 +108,7 @@ def calibration(edges: Sequence[float], y_true: Any, y_score: Any, weights: Any 
 
 
 def gaps(bins: Sequence[Bin]) -> list[tuple[Fraction, Fraction]]:
-    """Return the weight of each bin and the distance of its two means, where there are any."""
+    """Return the weight of each non-empty bin and the distance of its two means."""
     return [(b.weight, abs(b.share - b.mean)) for b in bins if b.share is not None and b.mean is not None]
 
 
@@ -121,7 +121,7 @@ def mean_square_calibration_error(bins: Sequence[Bin]) -> Fraction:
 
 
 def brier_parts(edges: Sequence[float] | None, y_true: Any, y_score: Any, weights: Any = None) -> Parts:
-    """Split the Brier score over bins, or over distinct probabilities where there are no edges."""
+    """Split the Brier score over bins, or over distinct probabilities without edges."""
     rows = rows_of(y_true, y_score, weights)
     if edges is None:
         bins = [[row for row in rows if row.score == p] for p in {row.score for row in rows}]
@@ -145,7 +145,7 @@ def brier_parts(edges: Sequence[float] | None, y_true: Any, y_score: Any, weight
 
 
 def net_benefit(pt: float, prior: Any, y_true: Any, y_score: Any, weights: Any = None) -> Fraction | None:
-    """Count who is treated at probability `pt`; `prior` None is the share of positives here."""
+    """Count the treated at probability `pt`; `prior` None stands for the share of positives."""
     rows = rows_of(y_true, y_score, weights)
     treated = [row for row in rows if row.score >= pt]
     n_pos, n_neg = total(rows, True), total(rows, False)

@@ -1,6 +1,6 @@
-"""Slow, obvious twins of what is asked of many classes, in fractions: pairs counted one by one.
+"""Slow, obvious twins of metrics of many classes, in fractions, with pairs counted one by one.
 
-Rows are triples (which classes a row has, its scores by class, its weight); a class is the number of its column.
+Rows are triples (the row's classes, its scores by class, its weight); a class is its column's number.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Row = tuple[frozenset[int], Sequence[Any], Fraction]
 
 
 def rows_of(y_true: Any, y_score: Any, labels: Sequence[Any], weights: Any = None) -> list[Row]:
-    """Return rows of weight above zero; `y_true` has a label for each, or 0 and 1 for each class."""
+    """Return the rows with positive weight; `y_true` has one label per row, or 0 and 1 per class."""
     rows: list[Row] = []
     for i, scores in enumerate(y_score):
         weight = Fraction(1) if weights is None else reference.exact(weights[i])
@@ -40,7 +40,7 @@ def all_as_one(rows: Sequence[Row]) -> tuple[list[bool], list[Any], list[Fractio
 
 
 def pair_auc(rows: Sequence[Row], j: int, k: int) -> Fraction | None:
-    """A(j | k): of a row of class j and one of class k, how often column j has the higher score for that of class j."""
+    """Return A(j | k): how often column j scores a row of class j higher than a row of class k."""
     right, pairs = Fraction(0), Fraction(0)
     for a_has, a_scores, a_weight in rows:
         for b_has, b_scores, b_weight in rows:
@@ -56,7 +56,7 @@ def support(rows: Sequence[Row], k: int) -> Fraction:
 
 
 def mean(values: Sequence[Fraction | None], shares: Sequence[Fraction] | None = None) -> Fraction | None:
-    """Return the mean, by shares where there are some; values of no share don't count."""
+    """Return the mean, weighted by shares if given; values with a zero share do not count."""
     shares = [Fraction(1)] * len(values) if shares is None else shares
     counted = [(value, share) for value, share in zip(values, shares, strict=True) if share]
     if not counted or any(value is None for value, _ in counted):
@@ -65,7 +65,7 @@ def mean(values: Sequence[Fraction | None], shares: Sequence[Fraction] | None = 
 
 
 def one_vs_one(rows: Sequence[Row], weighted: bool = False) -> Fraction | None:
-    """Mean over pairs of classes of (A(j | k) + A(k | j)) / 2; not weighted it is Hand and Till's M."""
+    """Return the mean of (A(j | k) + A(k | j)) / 2 over pairs of classes; unweighted, Hand and Till's M."""
     pairs = list(combinations(range(len(rows[0][1])), 2))
     values = []
     for j, k in pairs:

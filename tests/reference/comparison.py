@@ -12,7 +12,7 @@ import numpy as np
 def paired_replicates(
     metrics: Callable[..., Mapping[str, float]], y: Any, models: Mapping[str, Any], draws: Iterable[Any], weights: Any
 ) -> dict[str, Any]:
-    """Repeat each row as often as it was drawn, the same for all models: each metric's (n_draws, n_models)."""
+    """Repeat each row as often as it was drawn, equally for all models; return (n_draws, n_models) per metric."""
     rows = [np.repeat(np.arange(len(y)), times) for times in draws]
     measured = [
         [metrics(y[drawn].tolist(), each[drawn].tolist(), weights[drawn].tolist()) for each in models.values()]
@@ -30,7 +30,7 @@ def max_t(
     *,
     bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> list[tuple[float, ...]]:
-    """Each pair's difference, its simultaneous interval, standard error, and adjusted and own p-value."""
+    """Return each pair's difference, simultaneous interval, standard error, adjusted and unadjusted p-value."""
     side: Any = {"two-sided": abs, "greater": lambda x: x, "less": lambda x: -x}[alternative]
     deviations = np.array(
         [
@@ -48,7 +48,7 @@ def max_t(
         low = bounds[0] if alternative == "less" else difference - reach * error
         high = bounds[1] if alternative == "greater" else difference + reach * error
         reached = side(difference) / error
-        least = reached - 1e-9 * abs(reached)  # equal on paper
+        least = reached - 1e-9 * abs(reached)  # mathematically equal values count
         adjusted, own = ((1 + (each >= least).sum()) / (1 + len(largest)) for each in (largest, deviations[:, k]))
         found.append((difference, low, high, error, adjusted, own))
     return found

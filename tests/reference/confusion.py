@@ -1,4 +1,4 @@
-"""Slow, obvious twins of everything a confusion matrix does, in dictionaries and fractions."""
+"""Slow, obvious twins of all methods of a confusion matrix, in dictionaries and fractions."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Value = Fraction | None
 
 
 def plain(label: Any) -> Any:
-    """Return a label as Python's own type."""
+    """Return a label as a plain Python object."""
     return label.item() if hasattr(label, "item") else label
 
 
 def confusion(
     y_true: Sequence[Any], y_pred: Sequence[Any], labels: Sequence[Any] | None = None, weights: Any = None
 ) -> tuple[list[list[Any]], list[Any]]:
-    """Count pairs in a dictionary; give the matrix and the labels."""
+    """Count pairs in a dictionary; return the matrix and the labels."""
     weights = [1] * len(y_true) if weights is None else [plain(weight) for weight in weights]
     cells: Counter[tuple[Any, Any]] = Counter()
     for true, predicted, weight in zip(y_true, y_pred, weights, strict=True):
@@ -68,7 +68,7 @@ RATES = {
 
 
 def averaged(rate: Any, matrix: Matrix, average: str | None) -> Any:
-    """Average a rate of (tp, fp, fn, tn) over classes; None where it has no value."""
+    """Average a rate of (tp, fp, fn, tn) over classes; None if it is undefined."""
     cells = one_vs_rest(matrix)
     if average == "binary":
         return rate(*cells[1])
@@ -98,7 +98,7 @@ def balanced_accuracy(matrix: Matrix) -> Value:
 
 
 def matthews(matrix: Matrix) -> float | None:
-    """Gorodkin's correlation for K classes, rounded once."""
+    """Compute Gorodkin's correlation for K classes, rounded once."""
     m = fractions(matrix)
     total, t, p = sum(map(sum, m)), [sum(row) for row in m], [sum(col) for col in zip(*m, strict=True)]
     right = sum(m[k][k] for k in range(len(m)))

@@ -1,7 +1,7 @@
-"""Slow, obvious twins of what is asked of curves, in fractions, straight from the definitions.
+"""Slow, obvious twins of the methods of curves, in fractions, straight from the definitions.
 
-A curve is a list of points, x ascending, joined by straight lines; a cost curve is a list of lines over PC(+). All but
-the functions that make them take such lists.
+A curve is a list of points with ascending x, joined by straight lines; a cost curve is a list of lines over PC(+). All
+functions except those that make curves take such lists.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.reference.ranking import Point, polyline_area, threshold_counts
 
 
 class Line(NamedTuple):
-    """What a threshold costs: `fpr` at PC(+) = 0 and `fnr` at 1."""
+    """A threshold's cost: `fpr` at PC(+) = 0 and `fnr` at 1."""
 
     threshold: Any
     fpr: Fraction
@@ -26,11 +26,11 @@ class Line(NamedTuple):
 
 
 class Twin(NamedTuple):
-    """How a curve is drawn slowly."""
+    """The slow drawing of a curve."""
 
-    straight: Callable[..., list[Point]]  # points between which it is straight, where more is better
+    straight: Callable[..., list[Point]]  # points joined by straight lines; higher is better
     place: str  # the keyword of `at` for their x
-    unpacked: Callable[[Point], tuple[Fraction, Fraction]]  # of such a point, what the curve unpacks into
+    unpacked: Callable[[Point], tuple[Fraction, Fraction]]  # a point in the coordinates that the curve unpacks into
     is_at_zero: bool = True  # whether it has a value at an x of 0
 
 
@@ -44,7 +44,7 @@ def roc(y_true: Any, y_score: Any, weights: Any = None) -> list[Point]:
 
 
 def false_per_positive(y_true: Any, y_score: Any, weights: Any = None) -> list[Point]:
-    """Return (recall, -fp / positives): the P-R curve where it is straight."""
+    """Return (recall, -fp / positives), where the P-R curve is straight."""
     steps = threshold_counts(y_true, y_score, weights)
     return [(step.tp / steps[-1].tp, -step.fp / steps[-1].tp) for step in steps]
 
@@ -63,7 +63,7 @@ def least_costs(y_true: Any, y_score: Any, weights: Any = None) -> list[Point]:
 
 
 def precision_of(point: Point) -> Fraction:
-    """Return the precision at (recall, -fp / positives); 1 where nothing is predicted."""
+    """Return the precision at (recall, -fp / positives); 1 if nothing is predicted positive."""
     x, y = point
     return x / (x - y) if x or y else Fraction(1)
 
@@ -82,14 +82,14 @@ TWINS = {  # by the name of the curve's entry in the registry
 
 
 def best_at(points: Sequence[Point], x: Fraction) -> Fraction:
-    """Return the greatest y at x of any segment that spans it."""
+    """Return the greatest y at x over the segments that span x."""
     found = [y for at, y in points if at == x]
     found += [y0 + (x - x0) / (x1 - x0) * (y1 - y0) for (x0, y0), (x1, y1) in pairwise(points) if x0 < x < x1]
     return max(found)
 
 
 def swapped(points: Sequence[Point]) -> list[Point]:
-    """Return (y, -x), in which the least x is the best."""
+    """Return (y, -x), where the least x is best."""
     return [(y, -x) for x, y in points]
 
 
@@ -97,11 +97,11 @@ def swapped(points: Sequence[Point]) -> list[Point]:
 
 
 def _pieces(mine: Sequence[Point], other: Sequence[Point]) -> list[tuple[Fraction, Fraction, int]]:
-    """Cut the range of x where a curve has a point or the two meet; give each piece and who is the better inside."""
+    """Cut the range of x at the curves' points and crossings; return each piece and the better curve inside."""
     cuts = sorted({x for x, _ in (*mine, *other)})
     pieces = []
     for low, high in pairwise(cuts):
-        at = [low + (high - low) * share for share in (Fraction(1, 3), Fraction(2, 3))]  # straight, so two places do
+        at = [low + (high - low) * share for share in (Fraction(1, 3), Fraction(2, 3))]  # straight: two are enough
         d0, d1 = (best_at(mine, x) - best_at(other, x) for x in at)
         ends = [low, high]
         if d0 != d1:
@@ -122,7 +122,7 @@ def dominates(mine: Sequence[Point], other: Sequence[Point]) -> bool:
 
 
 def crossings(mine: Sequence[Point], other: Sequence[Point]) -> list[Fraction]:
-    """Return the x at which the better curve is no longer so, where the other is the better next."""
+    """Return each x where the better curve changes."""
     apart = [(low, high, sign) for low, high, sign in _pieces(mine, other) if sign]
     return [before[1] for before, after in pairwise(apart) if before[2] != after[2]]
 
@@ -143,13 +143,13 @@ def cost_lines(y_true: Any, y_score: Any, weights: Any = None) -> list[Line]:
 
 
 def least_cost(lines: Sequence[Line], x: Fraction) -> tuple[Fraction, Any]:
-    """Try every line; give the least cost and the first line's threshold that has it."""
+    """Try every line; return the least cost and the first threshold that attains it."""
     costs = [line.cost(x) for line in lines]
     return min(costs), lines[costs.index(min(costs))].threshold
 
 
 def meetings(lines: Sequence[Line]) -> list[Fraction]:
-    """Return every PC(+) at which any two lines meet, and both ends: the envelope is straight in between."""
+    """Return every PC(+) where two lines meet, and both ends; the envelope is straight in between."""
     found = {Fraction(0), Fraction(1)}
     for a, b in combinations(lines, 2):
         turn = (a.fpr - b.fpr) - (a.fnr - b.fnr)
@@ -159,13 +159,13 @@ def meetings(lines: Sequence[Line]) -> list[Fraction]:
 
 
 def cost_area(y_true: Any, y_score: Any, weights: Any = None) -> Fraction:
-    """Area under the least cost over PC(+)."""
+    """Compute the area under the least cost over PC(+)."""
     lines = cost_lines(y_true, y_score, weights)
     return polyline_area([(x, least_cost(lines, x)[0]) for x in meetings(lines)])
 
 
 def operating_range(lines: Sequence[Line]) -> tuple[Fraction, Fraction] | None:
-    """Return the range in which some line is cheaper than predicting none (cost x) and all (cost 1 - x)."""
+    """Return the range where some line is cheaper than predicting none (cost x) and all (cost 1 - x)."""
     trivial = [Line(None, Fraction(0), Fraction(1)), Line(None, Fraction(1), Fraction(0))]
     useful = [
         (low, high)
@@ -205,7 +205,7 @@ def mean(values: Sequence[Fraction]) -> Fraction:
 
 
 def fold_mean(folds: Sequence[Fold], threshold: Any, rate: Callable[..., Fraction | None]) -> Fraction | None:
-    """Average a rate of (tp, fp, positives, negatives) over the folds in which it is defined."""
+    """Average a rate of (tp, fp, positives, negatives) over the folds where it is defined."""
     found = [value for fold in folds if (value := rate(*counts_of(fold, threshold))) is not None]
     return mean(found) if found else None
 

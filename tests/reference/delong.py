@@ -1,4 +1,4 @@
-"""Slow, obvious twin of DeLong's covariance: every pair compared, in fractions.
+"""Slow, obvious twin of DeLong's covariance, which compares every pair in fractions.
 
 DeLong, DeLong and Clarke-Pearson (1988), doi:10.2307/2531595, eqs. 3 and 4.
 """
@@ -35,10 +35,10 @@ def components(y_true: Sequence[Any], scores: Sequence[Any]) -> tuple[list[Fract
 def weighted_delong(
     y_true: Sequence[Any], models: Sequence[Sequence[Any]], weights: Sequence[Any]
 ) -> tuple[list[Fraction], list[list[Fraction]]]:
-    """Return weighted AUCs and their covariance: each row is one observation, with its weight.
+    """Return weighted AUCs and their covariance; each row is one observation with a weight.
 
-    The variance of a weighted mean of independent values is the sum of squared shares times their variance, which the
-    weighted squares of their deviations are divided down to, as n - 1 over n does where all weights are alike.
+    The variance of a weighted mean of independent values is the sum of squared shares times their variance. Weighted
+    squared deviations estimate that variance, divided by a factor that is (n - 1) / n if all weights are equal.
     """
     sides = [[k for k, y in enumerate(y_true) if bool(y) == side and weights[k]] for side in (True, False)]
     shares = [[Fraction(weights[k]) / sum(Fraction(weights[k]) for k in rows) for k in rows] for rows in sides]
@@ -60,7 +60,7 @@ def weighted_delong(
                 s * s * (x - aucs[a]) * (y - aucs[b])
                 for s, x, y in zip(share, placed[a][which], placed[b][which], strict=True)
             )
-            # What the same sum is expected to be, of independent values of variance 1: deviations from their mean.
+            # The expectation of the same sum for independent values of variance 1, as deviations from their mean.
             n = range(len(share))
             expected = sum(share[i] ** 2 * ((i == j) - share[j]) ** 2 for i in n for j in n)
             total += spread / expected * sum(s * s for s in share)
@@ -73,7 +73,7 @@ def weighted_delong(
 def delong(
     y_true: Sequence[Any], models: Sequence[Sequence[Any]]
 ) -> tuple[list[Fraction], list[list[Fraction]] | None]:
-    """Return the AUCs and their covariance; None for it with fewer than two rows of a class."""
+    """Return the AUCs and their covariance, which is None with fewer than two rows of a class."""
     parts = [components(y_true, scores) for scores in models]
     aucs = [mean(v10) for v10, _ in parts]
     m, n = len(parts[0][0]), len(parts[0][1])

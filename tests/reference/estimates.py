@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 
 def per_split(y_true: Any, y_pred: Any, pairs: Iterable[tuple[Any, Any]], metric: Callable[[Any, Any], float]) -> Any:
-    """Take the metric of the rows of each test set."""
+    """Compute the metric of each test set's rows."""
     true, predicted = np.asarray(y_true), np.asarray(y_pred)
     return np.array([metric(true[test], predicted[test]) for _, test in pairs])
 
 
 def together(y_true: Any, y_pred: Any, pairs: Iterable[tuple[Any, Any]], metric: Callable[[Any, Any], float]) -> float:
-    """Take the metric of the rows of all test sets, one after another."""
+    """Compute the metric of the concatenated rows of all test sets."""
     rows = np.concatenate([test for _, test in pairs])
     return metric(np.asarray(y_true)[rows], np.asarray(y_pred)[rows])
 
@@ -69,7 +69,7 @@ def brier_score(y: Any, s: Any) -> float:
 
 
 def all_pairs(y: NDArray[Any], p: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Pair each row's truth with each row's prediction: predictions that say nothing."""
+    """Pair each row's truth with each row's prediction, so that predictions carry no information."""
     return np.repeat(y, p.size), np.tile(p, y.size)
 
 

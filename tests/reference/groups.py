@@ -1,4 +1,4 @@
-"""Slow, obvious twins of metrics by group: rows gathered in a dictionary, each group measured by itself."""
+"""Slow, obvious twins of metrics by group: rows in a dictionary, each group measured alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Rows = list[tuple[Any, ...]]
 
 
 def rows_by_group(groups: Any, *columns: Any) -> dict[Any, Rows]:
-    """Return the rows of each group, groups ascending."""
+    """Return the rows of each group, with groups ascending."""
     found: dict[Any, Rows] = {key: [] for key in sorted(set(groups))}
     for key, *row in zip(groups, *columns, strict=True):
         found[key].append(tuple(row))
@@ -18,7 +18,7 @@ def rows_by_group(groups: Any, *columns: Any) -> dict[Any, Rows]:
 
 
 def values_by_group(metric: Callable[..., Any], groups: Any, *columns: Any) -> dict[Any, float]:
-    """Return a metric of each group's columns, NaN where it gives None."""
+    """Return a metric of each group's columns; NaN stands for None."""
     found = {}
     for key, rows in rows_by_group(groups, *columns).items():
         value = metric(*map(list, zip(*rows, strict=True)))

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of McNemar's and Cochran's tests: rows looked at one by one, chances added up in fractions.
+"""Slow, obvious twins of McNemar's and Cochran's tests: row by row, with probabilities summed in fractions.
 
 McNemar (1947), doi:10.1007/BF02295996; Cochran (1950), doi:10.1093/biomet/37.3-4.256; Newcombe (1998), Statistics in
 Medicine 17, 2635-2650, method 10.
@@ -15,7 +15,7 @@ HALF = Fraction(1, 2)
 
 
 def table(y_true: Sequence[Any], pred_a: Sequence[Any], pred_b: Sequence[Any]) -> list[list[int]]:
-    """Count rows: a right, wrong, by b right, wrong."""
+    """Count rows by whether a is right or wrong, and b is right or wrong."""
     counts = [[0, 0], [0, 0]]
     for true, a, b in zip(y_true, pred_a, pred_b, strict=True):
         counts[a != true][b != true] += 1
@@ -23,12 +23,12 @@ def table(y_true: Sequence[Any], pred_a: Sequence[Any], pred_b: Sequence[Any]) -
 
 
 def chance(k: int, m: int, share: Fraction = HALF) -> Fraction:
-    """Return the binomial chance of k."""
+    """Return the binomial probability of k."""
     return math.comb(m, k) * share**k * (1 - share) ** (m - k)
 
 
 def at_most(k: int, m: int, share: Fraction = HALF, *, mid: bool = False) -> Fraction:
-    """Return the chance of k or fewer, k itself half with `mid`."""
+    """Return the probability of k or fewer; with `mid`, k itself counts half."""
     below = sum((chance(j, m, share) for j in range(k)), Fraction(0))
     return below + chance(k, m, share) * (HALF if mid else 1)
 
@@ -61,7 +61,7 @@ def wilson(k: int, n: int, z: float) -> tuple[float, float]:
 
 
 def newcombe(counts: Sequence[Sequence[int]], z: float) -> tuple[float, float]:
-    """Return the interval of the difference of the accuracies."""
+    """Return the interval of the difference in accuracy."""
     (both, b), (c, neither) = counts
     n = both + b + c + neither
     share_a, share_b = (both + b) / n, (both + c) / n
@@ -81,7 +81,7 @@ def newcombe(counts: Sequence[Sequence[int]], z: float) -> tuple[float, float]:
 
 
 def cochran_q(y_true: Sequence[Any], predictions: Sequence[Sequence[Any]]) -> Fraction:
-    """Return Q by deviations from the mean."""
+    """Return Q, computed from deviations from the mean."""
     k = len(predictions)
     right = [[int(p == t) for p, t in zip(model, y_true, strict=True)] for model in predictions]
     of_models = [sum(model) for model in right]

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of what is measured of many models: one model after the other, from the definitions."""
+"""Slow, obvious twins of metrics of many models: one model after the other, from the definitions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.reference import ranking as reference
 
 
 def of_each(shared_or_each: Any, n_models: int) -> list[Any]:
-    """Return what goes with each model: labels or weights that all share, or a list of them."""
+    """Return each model's labels or weights, from shared ones or a list of them."""
     if shared_or_each is None or not isinstance(shared_or_each[0], (list, tuple)):
         return [shared_or_each] * n_models
     return list(shared_or_each)
@@ -38,7 +38,7 @@ def standard_errors(y_true: Any, scores: Sequence[Any]) -> list[float]:
 
 
 def doubled_u(flags: Sequence[int], scores: Sequence[Any]) -> int:
-    """Compare all pairs: 2 for one that is ranked right, 1 for a tie."""
+    """Compare all pairs: 2 for a correctly ranked pair, 1 for a tie."""
     pairs = [
         (p, n) for p, i in zip(scores, flags, strict=True) if i for n, j in zip(scores, flags, strict=True) if not j
     ]
@@ -46,7 +46,7 @@ def doubled_u(flags: Sequence[int], scores: Sequence[Any]) -> int:
 
 
 def squares(flags: Sequence[int], scores: Sequence[Any]) -> tuple[int, int]:
-    """Sum the squares of how many rows of the other class are below, a tie half, doubled: negatives', positives'."""
+    """Sum squares of doubled placements (rows of the other class below; ties half) of negatives and positives."""
 
     def placed(score: Any, other: int) -> int:
         against = [each for each, flag in zip(scores, flags, strict=True) if flag == other]

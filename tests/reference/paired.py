@@ -1,4 +1,4 @@
-"""Sums over rows of what they add to two models' metrics, row by row."""
+"""Sums over rows of their contributions to two models' metrics, row by row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fastevals import Ranking
 
 
 def covariance_of_rows(y: Any, scores: Mapping[str, Any], of_counts: Callable[[Any], float]) -> Any:
-    """Leave each row out of each model in turn: the covariance of what its metric loses, times the rows."""
+    """Leave each row out of each model; return the covariance of the metrics' losses, times the rows."""
     rows = np.arange(y.size)
     lost = []
     for each in scores.values():
@@ -22,7 +22,7 @@ def covariance_of_rows(y: Any, scores: Mapping[str, Any], of_counts: Callable[[A
 
 
 def rows_by_two_places(y: Any, scores: Any, other: Any, cuts: Any, other_cuts: Any, weights: Any) -> Any:
-    """Count weights by the class, and by how many of each model's cuts a row's scores reach."""
+    """Sum weights by class and by the number of each model's cuts that a row's scores reach."""
     counts = np.zeros((2, len(cuts) + 1, len(other_cuts) + 1))
     for label, score, also, weight in zip(y, scores, other, weights, strict=True):
         counts[label, sum(score >= cut for cut in cuts), sum(also >= cut for cut in other_cuts)] += weight

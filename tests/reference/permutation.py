@@ -28,7 +28,7 @@ def _error(name: str) -> Metric:
     return lambda y, p, labels: reference_regression.metrics(y, p)[name]
 
 
-# Of truth, outputs, and all labels in order.
+# Functions of truth, outputs, and all labels in order.
 METRICS: dict[str, Metric] = {
     "accuracy": lambda y, p, labels: reference_confusion.accuracy(matrix_of(y, p, labels)),
     "matthews": lambda y, p, labels: reference_confusion.matthews(matrix_of(y, p, labels)),
@@ -49,7 +49,7 @@ METRICS: dict[str, Metric] = {
 
 
 def swap_differences(metric: str, y: Sequence[Any], a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
-    """The difference of a metric for each set of swapped rows, None where undefined; the first is that of the data."""
+    """Return a metric's difference for each set of swapped rows, None if undefined; the data's difference is first."""
     labels = sorted({*y, *a, *b})
     found = []
     for swapped in product((False, True), repeat=len(y)):
@@ -60,7 +60,7 @@ def swap_differences(metric: str, y: Sequence[Any], a: Sequence[Any], b: Sequenc
 
 
 def sign_flips(a: Sequence[float], b: Sequence[float]) -> list[Fraction]:
-    """The mean difference for each set of signs, exact; the first is that of the data."""
+    """Return the exact mean difference for each set of signs; the data's difference is first."""
     differences = [Fraction(p) - Fraction(q) for p, q in zip(a, b, strict=True)]
     return [
         sum((-d if flip else d for d, flip in zip(differences, flips, strict=True)), Fraction(0)) / len(differences)
@@ -69,7 +69,7 @@ def sign_flips(a: Sequence[float], b: Sequence[float]) -> list[Fraction]:
 
 
 def exact_pvalue(values: Sequence[Any], alternative: str) -> float:
-    """The share of defined values as extreme as the first, which is the data's; floats that are nearly equal are."""
+    """Return the share of defined values as extreme as the first, the data's; nearly equal floats count as equal."""
     side: Any = {"two-sided": abs, "greater": lambda x: x, "less": lambda x: -x}[alternative]
     defined = [value for value in values if value is not None]
     least = side(values[0]) - Fraction(1, 10**10) * (not isinstance(values[0], Fraction))

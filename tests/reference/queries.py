@@ -1,4 +1,4 @@
-"""Metrics of ranked documents by their definitions: the mean over all orders of the documents whose scores tie."""
+"""Metrics of ranked documents by their definitions: the mean over all orders of documents with tied scores."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import groupby, permutations, product
 
 
 def orders(relevance: Sequence[float], scores: Sequence[float]) -> Iterator[list[float]]:
-    """Yield the relevance of documents by rank, in every order of those whose scores tie."""
+    """Yield the relevance of documents by rank, for every order of tied documents."""
     ranked = sorted(zip(scores, relevance, strict=True), key=lambda document: -document[0])
     ties = [[y for _, y in tie] for _, tie in groupby(ranked, key=lambda document: document[0])]
     for order in product(*(permutations(tie) for tie in ties)):
@@ -59,7 +59,7 @@ def value(
     gain: str = "linear",
     missed: Sequence[float] = (),
 ) -> float:
-    """Return a metric of one query, NaN where it needs a relevant document and there is none.
+    """Return a metric of one query; NaN if it needs a relevant document and there is none.
 
     Relevant documents that were `missed` have no rank.
     """

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the tests by ranks: all signs enumerated, all means of two made, all in fractions."""
+"""Slow, obvious twins of the rank tests: all signs enumerated, all pairwise means computed, all in fractions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HALF = Fraction(1, 2)
 
 
 def midranks(values: Sequence[Any]) -> list[Fraction]:
-    """Return ranks from 1 for the smallest; ties share their mean."""
+    """Return ranks, 1 for the smallest; ties share their mean rank."""
     return [
         sum(other < value for other in values) + HALF * (1 + sum(other == value for other in values))
         for value in values
@@ -24,7 +24,7 @@ def ranked_differences(differences: Sequence[float], zeros: str) -> list[float]:
 
 
 def rank_sum(differences: Sequence[float], signs: Sequence[Any], zeros: str) -> Fraction:
-    """Return the sum of the ranks of the sizes of differences whose sign is positive; zeros have none."""
+    """Return the sum of the positive differences' ranks by absolute value; zeros have no sign."""
     ranks = midranks([abs(d) for d in differences])
     return sum((r for r, d, sign in zip(ranks, differences, signs, strict=True) if d and sign > 0), Fraction(0))
 
@@ -41,7 +41,7 @@ def wilcoxon(differences: Sequence[float], zeros: str, alternative: str) -> tupl
 
 
 def walsh_sums(values: Sequence[float]) -> list[float]:
-    """Return the sums of two values, each with itself among them, in order."""
+    """Return the sums of all pairs of values, each value with itself included, in order."""
     return sorted(values[i] + values[j] for i in range(len(values)) for j in range(i + 1))
 
 
@@ -53,7 +53,7 @@ def pseudomedian(differences: Sequence[float], zeros: str) -> float:
 def friedman(
     table: Sequence[Sequence[Any]], tie_correction: bool, higher_is_better: bool
 ) -> tuple[list[Any], Any, Any]:
-    """Return mean ranks, chi-square (None if all are tied) and F (None if it has a zero denominator)."""
+    """Return mean ranks, chi-square (None if all are tied) and F (None if its denominator is zero)."""
     n, k = len(table), len(table[0])
     ranks = [midranks([-value if higher_is_better else value for value in row]) for row in table]
     means = [sum(row[j] for row in ranks) / n for j in range(k)]
@@ -69,7 +69,7 @@ def friedman(
 
 
 def groups(mean_ranks: Sequence[float], differ: Any) -> set[frozenset[int]]:
-    """Return the largest runs in order of mean rank, of two or more, in which no two differ."""
+    """Return the maximal runs of two or more, in order of mean rank, where no two differ."""
     order = sorted(range(len(mean_ranks)), key=lambda j: mean_ranks[j])
     runs = {frozenset(order[i:j]) for i in range(len(order)) for j in range(i + 2, len(order) + 1)}
     clean = {run for run in runs if not any(differ[i][j] for i in run for j in run)}

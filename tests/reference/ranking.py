@@ -1,7 +1,7 @@
 """Slow, obvious twins of rankings and their metrics, straight from the definitions.
 
 Every function takes ``(y_true, y_score, weights=None)`` with `y_true` of 0/1 or booleans. Numbers become fractions
-where they can, so results are exact; a value that is undefined is None. Rows of weight zero are no rows.
+where possible, so results are exact. An undefined value is None. Rows with zero weight are ignored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Row(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What is at or above a threshold."""
+    """Counts at or above a threshold."""
 
     threshold: Any
     tp: Fraction
@@ -62,7 +62,7 @@ def threshold_counts(y_true: Any, y_score: Any, weights: Any = None) -> list[Cou
 
 
 def counts_by_score(scores: Sequence[Any], positives: Sequence[int], negatives: Sequence[int]) -> list[Counts]:
-    """Recount the rows that counts of scores stand for, each by itself."""
+    """Recount, one by one, the rows that counts of scores stand for."""
     y: list[int] = []
     rows: list[Any] = []
     for score, of_positives, of_negatives in zip(scores, positives, negatives, strict=True):
@@ -72,7 +72,7 @@ def counts_by_score(scores: Sequence[Any], positives: Sequence[int], negatives: 
 
 
 def merged_counts(parts: Iterable[list[Counts]]) -> list[Counts]:
-    """Add up, for every threshold of any part, what each part has at or above it."""
+    """Sum, for every threshold of any part, the parts' counts at or above it."""
     parts = list(parts)
     found = []
     for threshold in sorted({row.threshold for part in parts for row in part}, reverse=True):
@@ -99,7 +99,7 @@ def cells(y_true: Any, y_score: Any, weights: Any = None) -> list[tuple[Any, tup
 
 
 def roc_auc(y_true: Any, y_score: Any, weights: Any = None) -> Fraction | None:
-    """Count every pair of a positive and a negative: 1 ranked right, 1/2 tied."""
+    """Count every pair of a positive and a negative: 1 if ranked right, 1/2 if tied."""
     rows = rows_of(y_true, y_score, weights)
     right, pairs = Fraction(0), Fraction(0)
     for a in rows:
@@ -111,7 +111,7 @@ def roc_auc(y_true: Any, y_score: Any, weights: Any = None) -> Fraction | None:
 
 
 def rank_loss(y_true: Any, y_score: Any, weights: Any = None) -> Fraction | None:
-    """Count every pair of a positive and a negative: 1 ranked wrong, 1/2 tied."""
+    """Count every pair of a positive and a negative: 1 if ranked wrong, 1/2 if tied."""
     rows = rows_of(y_true, y_score, weights)
     wrong, pairs = Fraction(0), Fraction(0)
     for a in rows:
@@ -123,7 +123,7 @@ def rank_loss(y_true: Any, y_score: Any, weights: Any = None) -> Fraction | None
 
 
 def average_precision(y_true: Any, y_score: Any, weights: Any = None) -> Fraction | None:
-    """Sum of recall gained times precision."""
+    """Sum the gains in recall times precision."""
     steps = threshold_counts(y_true, y_score, weights)
     n_pos = steps[-1].tp
     if not n_pos:
@@ -135,7 +135,7 @@ def average_precision(y_true: Any, y_score: Any, weights: Any = None) -> Fractio
 
 
 def linear_pr_area(y_true: Any, y_score: Any, weights: Any = None) -> Fraction | None:
-    """Area under the polyline of (recall, precision) from recall 0 and precision 1."""
+    """Compute the area under the polyline of (recall, precision), which starts at (0, 1)."""
     steps = threshold_counts(y_true, y_score, weights)
     n_pos = steps[-1].tp
     if not n_pos:
@@ -149,10 +149,10 @@ def polyline_area(points: Sequence[Point]) -> Fraction:
 
 
 def davis_goadrich_area(y_true: Any, y_score: Any, weights: Any = None) -> float | None:
-    """Area under precision against recall, with tp and fp linear between thresholds.
+    """Compute the area under precision over recall, with tp and fp linear between thresholds.
 
     With tp = a + t, fp = b + r t, the area of a step is the integral of (a + t) / (c + s t) over t in [0, g], where
-    c = a + b, s = 1 + r: g / s + (a - c / s) / s * ln(1 + s g / c). With 100 digits its cancellation does no harm.
+    c = a + b, s = 1 + r: g / s + (a - c / s) / s * ln(1 + s g / c). With 100 digits, cancellation is harmless.
     """
     steps = threshold_counts(y_true, y_score, weights)
     n_pos = steps[-1].tp
@@ -178,7 +178,7 @@ def decimal(number: Fraction) -> Decimal:
 def partial_roc_auc(
     y_true: Any, y_score: Any, weights: Any = None, *, max_fpr: float, min_tpr: float, standardize: bool
 ) -> Fraction | None:
-    """Integral of max(TPR(x) - min_tpr, 0) over x in [0, max_fpr], along the ROC polyline."""
+    """Integrate max(TPR(x) - min_tpr, 0) over x in [0, max_fpr], along the ROC polyline."""
     points = roc_points(y_true, y_score, weights)
     if points is None:
         return None
@@ -222,7 +222,7 @@ def hull_rows(points: Sequence[Point]) -> list[int]:
 
 
 def ks_statistic(y_true: Any, y_score: Any, weights: Any = None) -> Crossing | None:
-    """Largest |TPR - FPR| and the highest threshold that has it."""
+    """Return the largest |TPR - FPR| and the highest threshold that attains it."""
     points = roc_points(y_true, y_score, weights)
     if points is None:
         return None
@@ -232,7 +232,7 @@ def ks_statistic(y_true: Any, y_score: Any, weights: Any = None) -> Crossing | N
 
 
 def break_even_point(y_true: Any, y_score: Any, weights: Any = None) -> Crossing | None:
-    """Recall where as much is predicted positive as is positive, counts linear inside a tie group."""
+    """Return the recall where as many are predicted positive as are positive; counts are linear within ties."""
     steps = threshold_counts(y_true, y_score, weights)
     n_pos = steps[-1].tp
     for old, new in pairwise(steps):
@@ -244,7 +244,7 @@ def break_even_point(y_true: Any, y_score: Any, weights: Any = None) -> Crossing
 
 
 def equal_error_rate(y_true: Any, y_score: Any, weights: Any = None, *, on_hull: bool = False) -> Crossing | None:
-    """FPR where the ROC polyline, or its hull, crosses FPR = 1 - TPR."""
+    """Return the FPR where the ROC polyline, or its hull, crosses FPR = 1 - TPR."""
     points = roc_points(y_true, y_score, weights)
     if points is None:
         return None
@@ -280,7 +280,7 @@ def _kappa(tp: Fraction, fp: Fraction, fn: Fraction, tn: Fraction) -> Fraction |
     return ratio((tp + tn) / n - chance, 1 - chance)
 
 
-# By the names of fastevals' registry; each a function of (tp, fp, fn, tn).
+# By name in fastevals' registry; each is a function of (tp, fp, fn, tn).
 CELL_METRICS: dict[str, Callable[..., Any]] = {
     "accuracy": lambda tp, fp, fn, tn: ratio(tp + tn, tp + fp + fn + tn),
     "error_rate": lambda tp, fp, fn, tn: ratio(fp + fn, tp + fp + fn + tn),
@@ -301,7 +301,7 @@ LOWER_IS_BETTER = {"error_rate", "expected_cost", "false_positive_rate", "false_
 
 
 def best_threshold(metric: Callable[..., Any], maximize: bool, y_true: Any, y_score: Any, weights: Any = None) -> Any:
-    """Try every threshold from +inf down; keep the first that is best."""
+    """Try every threshold from +inf down; keep the first best one."""
     best = None
     for threshold, cell in cells(y_true, y_score, weights):
         value = metric(*cell)
@@ -311,9 +311,9 @@ def best_threshold(metric: Callable[..., Any], maximize: bool, y_true: Any, y_sc
 
 
 def threshold_for(constraint: str, limit: float, y_true: Any, y_score: Any, weights: Any = None) -> Crossing | None:
-    """Try every threshold from +inf down; keep the first of those within the limit that is best.
+    """Try every threshold from +inf down; keep the first best one within the limit.
 
-    A rate keeps a limit when the float nearest to it does: 1/10 is at least 0.1.
+    A rate is within a limit if its nearest float is: 1/10 is at least 0.1.
     """
     held, other = {
         "precision": ("precision", "recall"),
@@ -322,7 +322,7 @@ def threshold_for(constraint: str, limit: float, y_true: Any, y_score: Any, weig
         "tpr": ("recall", "false_positive_rate"),
         "n_predicted": (None, "recall"),
     }[constraint]
-    if constraint == "n_predicted":  # filled, whatever it gains
+    if constraint == "n_predicted":  # filled, whatever the metric
         within = [(cell[0] + cell[1], threshold, cell) for threshold, cell in cells(y_true, y_score, weights)]
         _, threshold, cell = max(each for each in within if each[0] <= limit)
         return Crossing(CELL_METRICS["recall"](*cell), threshold)
@@ -349,7 +349,7 @@ def expected_cost(
     cost_fn: float = 1.0,
     prior: float | None = None,
 ) -> Fraction | None:
-    """Return p cost_fn FNR + (1 - p) cost_fp FPR, with p the prior or the positives' share."""
+    """Return p cost_fn FNR + (1 - p) cost_fp FPR, where p is the prior or the share of positives."""
     (tn, fp), (fn, tp) = confusion_at(y_true, y_score, threshold, weights)
     n = tp + fp + fn + tn
     if prior is None:

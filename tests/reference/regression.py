@@ -13,7 +13,7 @@ EPSILON = Fraction(1, 2**52)
 def metrics(
     y_true: Sequence[float], y_pred: Sequence[float], weights: Sequence[float] | None = None, quantile: float = 0.5
 ) -> dict[str, float]:
-    """Each metric from its definition; r2 is NaN where the targets are constant."""
+    """Compute each metric from its definition; r2 is NaN if the targets are constant."""
     rows = [
         (Fraction(y), Fraction(y) - Fraction(p), Fraction(w))
         for y, p, w in zip(y_true, y_pred, weights or [1.0] * len(y_true), strict=True)
@@ -49,7 +49,7 @@ def root(value: Fraction) -> float:
 def median_absolute_error(
     y_true: Sequence[float], y_pred: Sequence[float], weights: Sequence[float] | None = None
 ) -> float:
-    """The mean of the lower and the upper weighted median of the errors as floats."""
+    """Return the mean of the lower and upper weighted median of the errors, as floats."""
     pairs = zip(y_true, y_pred, weights or [1.0] * len(y_true), strict=True)
     rows = sorted((abs(float(y) - float(p)), Fraction(w)) for y, p, w in pairs if w)
     half = sum(w for _, w in rows) / 2
@@ -59,7 +59,7 @@ def median_absolute_error(
 
 
 def deviance(y: float, p: float, power: float) -> float:
-    """Deviance of the Tweedie family from its definition, in 100 digits, of which what is nearly equal leaves half."""
+    """Compute the Tweedie deviance from its definition in 100 digits; nearly equal values leave half of them."""
     with localcontext(Context(prec=100, Emin=-(10**6), Emax=10**6)):
         true, predicted, d = Decimal(y), Decimal(p), Decimal(power)
         if d == 0:

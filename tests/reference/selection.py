@@ -1,4 +1,4 @@
-"""Slow, obvious twins of selection and of error curves: loops over candidates and splits."""
+"""Slow, obvious twins of selection and error curves: loops over candidates and splits."""
 
 import itertools
 import math
@@ -7,12 +7,12 @@ import numpy as np
 
 
 def combinations(grid):
-    """All combinations of a grid's values, the last parameter varying first."""
+    """List all combinations of a grid's values; the last parameter varies fastest."""
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
 
 def means(learner, X, y, pairs, loss, all_params):
-    """Mean validation loss of each candidate, NaN where a fit raises."""
+    """Return the mean validation loss of each candidate; NaN if a fit raises."""
     found = []
     for params in all_params:
         try:
@@ -24,7 +24,7 @@ def means(learner, X, y, pairs, loss, all_params):
 
 
 def select(learner, X, y, pairs, loss, grid, test):
-    """Params with the least mean on splits of the training part, and their loss on the test part."""
+    """Return the parameters with the least mean loss on splits of the training part, and their test loss."""
     params = combinations(grid)
     rows = np.setdiff1d(np.arange(len(y)), test)
     losses = means(learner, X[rows], y[rows], pairs, loss, params)
@@ -33,7 +33,7 @@ def select(learner, X, y, pairs, loss, grid, test):
 
 
 def curve(learner, X, y, pairs, loss, parameter, values):
-    """Training and test losses, of shape (n_values, n_splits)."""
+    """Return training and test losses, shape (n_values, n_splits)."""
     test, training = [], []
     for value in values:
         fits = [(train, part, {parameter: value}) for train, part in pairs]

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of tests between learners, from their definitions, in fractions where that can be."""
+"""Slow, obvious twins of tests between learners, from their definitions, in fractions where possible."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 
 
 def binomial_tail(n: int, rate: Fraction, least: int) -> Fraction:
-    """Chance of `least` errors or more among n."""
+    """Return the probability of at least `least` errors among n."""
     return sum(
         (math.comb(n, i) * rate**i * (1 - rate) ** (n - i) for i in range(max(least, 0), n + 1)), start=Fraction(0)
     )
@@ -24,12 +24,12 @@ def binomial_pvalue(errors: int, n: int, rate: Fraction, alternative: str) -> Fr
 
 
 def critical_errors(n: int, rate: Fraction, alpha: Fraction) -> int:
-    """min{c : P(X > c) < alpha}, (2.27) as it should be."""
+    """Return min{c : P(X > c) < alpha}, the correct form of (2.27)."""
     return next(c for c in range(n + 1) if binomial_tail(n, rate, c + 1) < alpha)
 
 
 def t_squared(differences: Sequence[float], factor: Fraction) -> Fraction | None:
-    """Square of t, exactly; None where there is no variance."""
+    """Return the exact square of t; None without variance."""
     d = [Fraction(each) for each in differences]
     mean = sum(d) / len(d)
     variance = sum((each - mean) ** 2 for each in d) / (len(d) - 1)
@@ -37,7 +37,7 @@ def t_squared(differences: Sequence[float], factor: Fraction) -> Fraction | None
 
 
 def five_by_two(differences: Sequence[Sequence[float]]) -> tuple[Fraction, Fraction, Fraction]:
-    """Squares of Dietterich's and the chapter's t, and Alpaydin's F."""
+    """Return the squares of Dietterich's and the chapter's t, and Alpaydin's F."""
     d = [[Fraction(each) for each in pair] for pair in differences]
     variances = [sum((each - sum(pair) / 2) ** 2 for each in pair) for pair in d]
     mean = sum(variances) / 5
@@ -46,7 +46,7 @@ def five_by_two(differences: Sequence[Sequence[float]]) -> tuple[Fraction, Fract
 
 
 def adjusted(pvalues: Sequence[float], correction: str) -> list[float]:
-    """Adjusted p-values: the least level at which each is rejected, by the rules of the procedures."""
+    """Return adjusted p-values: the least level at which each procedure rejects."""
     m = len(pvalues)
     order = sorted(range(m), key=lambda i: pvalues[i])
     p = [pvalues[i] for i in order]

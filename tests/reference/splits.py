@@ -1,4 +1,4 @@
-"""Slow, obvious twins of splitters: the same random bits in Python's integers, one unit at a time."""
+"""Slow, obvious twins of splitters: the same random bits as Python integers, one unit at a time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def random_bits(key: int, counter: int) -> int:
 
 
 def shuffled(values: Sequence[Any], key: int) -> list[Any]:
-    """Fisher and Yates from the end, where values that are all the same stay; integer i of stream `key` for place i."""
+    """Shuffle by Fisher and Yates from the end, where equal values stay; integer i of stream `key` is for place i."""
     values, n = list(values), len(values)
     last = next((i + 1 for i in range(n - 1, -1, -1) if values[i] != values[-1]), 0)
     for i in range(last - 1, -1, -1):
@@ -41,7 +41,7 @@ def shuffled(values: Sequence[Any], key: int) -> list[Any]:
 
 
 def by_first_row(labels: Sequence[Any]) -> dict[Any, list[int]]:
-    """The rows of each label, labels in the order they come in."""
+    """Return the rows of each label, in order of appearance."""
     rows: dict[Any, list[int]] = {}
     for row, label in enumerate(labels):
         rows.setdefault(label, []).append(row)
@@ -62,7 +62,7 @@ def stratified_folds(labels: Sequence[Any], k: int, key: int | None) -> list[int
 
 
 def spread(groups: Sequence[Any], k: int, key: int | None, cost: Callable[[list[int], list[int]], Any]) -> list[int]:
-    """Put groups into folds, the larger first, each where it costs least: of the fold's rows and the group's."""
+    """Put groups into folds, larger groups first, each where the cost of its rows in the fold is least."""
     members = list(by_first_row(groups).values())
     height = [len(rows) if key is None else len(rows).bit_length() for rows in members]
     order = []
@@ -81,7 +81,7 @@ def spread(groups: Sequence[Any], k: int, key: int | None, cost: Callable[[list[
 
 
 def _permuted(values: list[int], key: int) -> list[int]:
-    """As `shuffled`, but the last too has its draw: there is no block of equal values."""
+    """Shuffle as `shuffled`, but draw for the last value, too, because there is no block of equal values."""
     values, n = list(values), len(values)
     for i in range(n - 1, -1, -1):
         j = i + ((n - i) * random_bits(key, i) >> 64)
@@ -90,12 +90,12 @@ def _permuted(values: list[int], key: int) -> list[int]:
 
 
 def rows_so_far(fold: list[int], group: list[int]) -> int:
-    """The cost of a group in a fold: that the fold is large."""
+    """Return the cost of a group in a fold: the fold's size."""
     return len(fold)
 
 
 def balanced_folds(labels: Sequence[Any]) -> Callable[[list[int], list[int]], float]:
-    """The cost of a group in a fold: what they have in common, as shares of each class."""
+    """Return the cost of a group in a fold: their overlap in classes, as shares of each class."""
     total = Counter(labels)
 
     def cost(fold: list[int], group: list[int]) -> float:

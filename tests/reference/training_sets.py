@@ -1,4 +1,4 @@
-"""Slow, obvious twins: training sets drawn in Python's integers; their decomposition, all predictions kept."""
+"""Slow, obvious twins: training sets drawn as Python integers; their decomposition from all predictions."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from tests.reference.splits import random_bits, stream_key
 
 
 def rows_of_set(key, number, n, size, replace):
-    """Return the rows of a numbered set: the high words of n times random bits, or those of the least bits."""
+    """Return a numbered set's rows: high words of n times random bits or, if not `replace`, those with least bits."""
     key = stream_key(key, number)
     if replace:
         return sorted(n * random_bits(key, i) >> 64 for i in range(size))
@@ -21,9 +21,9 @@ def bias_variance_of_sets(learner, X, y, X_test, y_test, sets, **options):
 
 
 def closed_form(design, design_test, truth, truth_test, sigma):
-    """Return bias squared and variance of least squares over fresh noise, of each test row.
+    """Return each test row's squared bias and variance of least squares over fresh noise.
 
-    Predictions are H y with y = truth + noise: they have mean H truth and variance sigma^2 sum of H's squares.
+    Predictions are H y with y = truth + noise: their mean is H truth, their variance sigma^2 sum of H's squares.
     """
     hat = design_test @ np.linalg.pinv(design)
     return (hat @ truth - truth_test) ** 2, sigma**2 * (hat**2).sum(axis=1)

@@ -20,7 +20,7 @@ CALLS = ("roc_auc", "average_precision", "pr_auc", "ks_statistic", "equal_error_
 
 
 def rows(n: int, seed: int = 0) -> dict[str, Any]:
-    """Columns: labels, two models' scores, weights, values, groups, classes and numbers."""
+    """Return columns: labels, two models' scores, weights, values, groups, classes and numbers."""
     rng = np.random.default_rng(seed)
     y = (rng.random(n) < 0.2).astype(np.int64)
     p = 1 / (1 + np.exp(2 - 1.5 * y - rng.normal(size=n)))
@@ -34,7 +34,7 @@ def rows(n: int, seed: int = 0) -> dict[str, Any]:
 
 
 def check_exact(engine: Any, frame: Any, columns: dict[str, Any], **options: Any) -> None:
-    """Exact rankings, and counts at thresholds, must be those of the same rows in a file."""
+    """Check that exact rankings, and counts at thresholds, equal those of the same rows in a file."""
     import pyarrow as pa
 
     at = [0.25, 0.5, float(np.median(columns["p"]))]
@@ -47,14 +47,14 @@ def check_exact(engine: Any, frame: Any, columns: dict[str, Any], **options: Any
             value, exact = getattr(found[model], call)(), getattr(expected[model], call)()
             if isinstance(found[model], CertifiedRanking) and isinstance(exact, OperatingPoint):
                 assert value.value == exact.value, call
-                assert value.threshold <= exact.threshold, call  # at the cut just past it
+                assert value.threshold <= exact.threshold, call  # at the next cut
             else:
                 assert value == exact, call
         np.testing.assert_array_equal(found[model].confusion_at(at).counts, expected[model].confusion_at(at).counts)
 
 
 def check_certified(engine: Any, frame: Any, columns: dict[str, Any]) -> None:
-    """Bounds of few cells must hold the value of all rows; of fewer scores than cells it is that value."""
+    """Check that few cells' bounds contain the rows' value, and equal it with fewer scores than cells."""
     found = engine.ranking(frame, label="y", score=["p", "q"], cells=2**10)
     auc = found["p"].roc_auc()
     assert 0 < auc.width < 0.1
@@ -63,7 +63,7 @@ def check_certified(engine: Any, frame: Any, columns: dict[str, Any]) -> None:
 
 
 def check_groups(engine: Any, frame: Any, columns: dict[str, Any], by: str, weight: str | None = None) -> None:
-    """AUC by group, with intervals, must be that of all rows, and metrics as well."""
+    """Check that AUC by group, with intervals, and metrics equal those of all rows."""
     weights = None if weight is None else columns[weight]
     y, p, groups = columns["y"], columns["p"], columns[by]
     expected = fastevals.grouped_auc(y, p, groups, frequency_weight=weights, interval="delong")
@@ -75,7 +75,7 @@ def check_groups(engine: Any, frame: Any, columns: dict[str, Any], by: str, weig
 
 
 class LocalFrame(Frame):
-    """Tables, each a partition; `order` is that in which answers come and are merged."""
+    """Tables as partitions; answers arrive and are merged in `order`."""
 
     samples_rows = True
 

@@ -1,4 +1,4 @@
-"""The bytes that a worker takes to count a partition, and a driver to merge answers, beside what was there before."""
+"""The additional bytes that a worker needs to count a partition, and a driver to merge answers."""
 
 import pickle
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def kilobytes(name: str) -> int:
 
 
 def peak(call: Callable[[], Any]) -> int:
-    """Return the most memory that a call takes."""
+    """Return the peak memory of a call."""
     before = kilobytes("VmRSS")
     with open("/proc/self/clear_refs", "w") as peaks:
         peaks.write("5")

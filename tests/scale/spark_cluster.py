@@ -1,4 +1,4 @@
-"""A real cluster of Spark's on this machine, and sessions on it."""
+"""A real Spark cluster on this machine, and sessions on it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def session(master: str, **options: str) -> Any:
 
 @contextmanager
 def standalone(n_workers: int) -> Iterator[str]:
-    """A cluster of so many worker processes, each on a host of its own: the address of its master."""
+    """Yield the address of a cluster's master; each worker process has its own host."""
     import pyspark
 
     home = Path(pyspark.__file__).parent
@@ -69,7 +69,7 @@ def standalone(n_workers: int) -> Iterator[str]:
 
 
 def wait_for(port: int) -> None:
-    """Wait until something listens there."""
+    """Wait until a process listens at the port."""
     for _ in range(600):
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return

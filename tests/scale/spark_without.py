@@ -1,4 +1,4 @@
-"""Executors with another Python, or another fastevals, in folders that are given: what `ranking` says, and GROUP BY."""
+"""Executors with another Python or another fastevals, in given folders: the error of `ranking`, and GROUP BY."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ def main() -> None:
 
 
 def told(df: Any) -> str:
-    """What is said of workers that can't count rows."""
+    """Return the error about workers that cannot count rows."""
     try:
         return str(spark.ranking(df, label="y", score="p"))
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Certificates hold: the value of the rows is never outside, and where a number is plain it is theirs to the bit."""
+"""Certificates hold: the rows' value is never outside, and a plain number equals it to the bit."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SPECS = [*WHOLE, *AT_BEST, *LIMITED]
 
 
 class Rows:
-    """Random rows with ties, and cells that hold them: overlapping, of a grid, or atoms."""
+    """Random rows with ties, and cells that contain them: overlapping, from a grid, or atoms."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         n = int(rng.integers(2, 40))
@@ -65,14 +65,14 @@ class Rows:
 
 
 def assert_certified(rows: Rows, spec: MetricSpec) -> bool:
-    """Compare with the rows themselves; say whether it was in doubt."""
+    """Compare with the rows themselves; return whether the value was in doubt."""
     expected = ranking_metric(spec).of_counts(Ranking(rows.labels, rows.scores).counts)
     found = certify(rows.cells, spec)
     if isinstance(found, Certified):
         assert np.isnan(expected) or found.low <= expected <= found.high, (found, expected)
         assert np.isnan(found.value) or found.low <= found.value <= found.high
         return True
-    # Of cells on one line of the curve the sum is another, of the same area.
+    # Cells on one line of the curve change the sum, but not the area.
     np.testing.assert_allclose(found, expected, rtol=0 if rows.cells.are_atoms else 1e-14)
     return False
 
@@ -102,7 +102,7 @@ def test_a_quota_at_cuts_has_the_recall_of_the_rows_within(quota: int) -> None:
 
 @pytest.mark.parametrize("spec", [*filter(is_monotone, WHOLE)], ids=str)
 def test_a_monotone_metric_never_gets_worse_when_a_positive_moves_up(spec: MetricSpec) -> None:
-    """Nor when a negative moves down; that is what the registry says, and what certificates rest on."""
+    """Nor when a negative moves down. The registry says so, and certificates rely on it."""
     assert not any(got_worse(spec, 120))
 
 
@@ -111,7 +111,7 @@ def test_any_other_metric_sometimes_does() -> None:
 
 
 def got_worse(spec: MetricSpec, n_moves: int) -> Iterator[bool]:
-    """Move a random positive up, or a negative down, and say whether the metric got worse."""
+    """Move a random positive up, or a negative down; return whether the metric got worse."""
     rng, sign = np.random.default_rng(1), 1 if METRICS[spec.name].greater_is_better else -1
 
     def value(labels: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:

@@ -1,4 +1,4 @@
-"""Dask's frames on a cluster of two worker processes: the same answers as in memory, whatever happens to workers."""
+"""Dask frames on a cluster of two worker processes: the same answers as in memory, whatever happens to workers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ N = 40_000
 
 @pytest.fixture(scope="module")
 def cluster() -> Any:
-    """Two worker processes on loopback."""
+    """Start two worker processes on loopback."""
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
@@ -145,7 +145,7 @@ def test_workers_that_fail_count_nothing_twice(cluster: Any, rows: Any, tmp_path
             time.sleep(2)
         return part
 
-    frame = frames.from_pandas(rows, npartitions=20)  # of which the fourth is not in the sample
+    frame = frames.from_pandas(rows, npartitions=20)  # the fourth partition is not in the sample
     troubled = frame.map_partitions(trouble, meta=frame._meta)
     found = ours.ranking_summary(troubled, label="y", score="p", cells=2**10)
     assert os.path.exists(marker)

@@ -1,4 +1,4 @@
-"""What is asked of frames, of whatever engine: against the same rows in memory."""
+"""Calls on frames of any engine, against the same rows in memory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ N = 6000
 
 
 def frame(columns: dict[str, Any], cuts: Any = (1000, 1000, 2500, 2501, 4000), **options: Any) -> LocalFrame:
-    """Partitions of the rows: one has none, one has one."""
+    """Return partitions of the rows; one partition is empty, one has one row."""
     table = pa.table(columns)
     edges = [0, *cuts, table.num_rows]
     return LocalFrame([table.slice(a, b - a) for a, b in pairwise(edges)], **options)
@@ -55,7 +55,7 @@ def test_certificates_hold_the_value_of_all_rows(score: str, weight: str | None)
             assert value.width < 0.2
         else:
             assert value == pytest.approx(true, rel=1e-12)
-    if (score, weight) == ("q", None):  # of fewer distinct scores than sampled rows
+    if (score, weight) == ("q", None):  # fewer distinct scores than sampled rows
         assert LOCAL.ranking(FRAME, label="y", score=score).roc_auc() == expected.roc_auc()
 
 
@@ -431,7 +431,7 @@ def test_few_rows_are_counted_by_score(cells: int) -> None:
 
 
 class Changing(LocalFrame):
-    """Rows that are others from some pass on."""
+    """Rows that change from some pass on."""
 
     def __init__(self, tables: Any, change: Any, first: int = 2) -> None:
         super().__init__(tables)
@@ -446,12 +446,12 @@ class Changing(LocalFrame):
 
 
 def replaced(name: str, values: Any) -> Any:
-    """A change of all values of a column."""
+    """Return a change of all values in a column."""
     return lambda tables: frame(COLUMNS | {name: values}).tables
 
 
 def reversed_by_class(values: Any) -> Any:
-    """Values that change places with others of rows of the same label."""
+    """Return values in reverse order within each label."""
     found = values.copy()
     for label in (0, 1):
         found[COLUMNS["y"] == label] = values[COLUMNS["y"] == label][::-1]
@@ -505,7 +505,7 @@ def test_ranges_that_change_are_an_error(first: int, monkeypatch: Any) -> None:
             return changing()
 
     def flipped(tables: list[Any]) -> list[Any]:
-        """The first rows of two labels get each other's."""
+        """Swap the labels of the first row of each label."""
         y = tables[1]["y"].to_numpy().copy()
         places = [int(np.flatnonzero(y == label)[0]) for label in (0, 1)]
         y[places] = y[places[::-1]]
@@ -539,7 +539,7 @@ def test_more_values_than_may_have_a_summary_are_an_error() -> None:
 
 @pytest.mark.parametrize("exact", [False, True])
 def test_copies_are_rows_and_weights_are_none(exact: bool) -> None:
-    """Of both there are the same values; counts of weights are floats, which no bootstrap draws from."""
+    """Both lead to the same values, but counts of weights are floats, which the bootstrap cannot draw from."""
     options: dict[str, Any] = {"label": "y", "score": "p", "exact": exact}
     copies, weighted = (
         LOCAL.ranking(FRAME, **options, **{name: "w"}) for name in ("frequency_weight", "sample_weight")

@@ -1,4 +1,4 @@
-"""Exact rankings of files, of summaries and of engines' frames answer as rankings of the same rows in memory do."""
+"""Exact rankings of files, summaries and engines' frames answer like rankings of the same rows in memory."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ weighted_or_not = pytest.mark.parametrize("weights", [None, (1.0, 2.0, 3.0)], id
 
 
 def points(ranking: Any) -> dict[str, Any]:
-    """Ask for everything that has a threshold."""
+    """Call everything that takes or returns a threshold."""
     n = float(ranking.counts.n_pos + ranking.counts.n_neg)
     asked = {
         "KS": ranking.ks_statistic(), "EER": ranking.equal_error_rate(),
@@ -152,7 +152,7 @@ def test_a_threshold_among_negatives_is_their_score(exact: Callable[[Case], Any]
 
 
 def test_many_negatives_in_one_range_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fastevals.scale.exact.ranking.RANGES_PER_GAP", 16)  # as 2**50 rows would take
+    monkeypatch.setattr("fastevals.scale.exact.ranking.RANGES_PER_GAP", 16)  # as 2**50 rows would need
     rng = np.random.default_rng(0)
     case = Case(np.arange(500) % 125 == 1, np.sort(rng.normal(size=500))[::-1].round(2))
     found, expected = of_table(case), of_rows(case)
@@ -182,7 +182,7 @@ def test_hundredths_are_known_of_several_ranges_too() -> None:
 
 
 def test_negatives_are_counted_about_atoms() -> None:
-    """At each atom, between each two, and the lowest of these, whatever parts they come in."""
+    """At each atom, between adjacent atoms, and the lowest of these, in any parts."""
     rng = np.random.default_rng(3)
     atoms, negatives = np.unique(rng.integers(0, 60, 9)).astype(np.uint64), rng.integers(0, 60, 200).astype(np.uint64)
     counts = AtomCounts.uncounted(atoms, np.zeros(atoms.size, np.int64))

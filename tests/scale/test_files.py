@@ -1,4 +1,4 @@
-"""Rows of files, counted in scans: the same numbers as of the rows in memory, or bounds that hold them."""
+"""Rows of files, counted in scans: the same numbers as in memory, or bounds that contain them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MODELS = ("a", "b", "c")
 
 
 def table_of(n: int, seed: int = 0, positives: float = 0.1) -> Any:
-    """Draw rows: probabilities, rounded ones, and scores that are none."""
+    """Draw rows with probabilities, rounded probabilities, and scores that are not probabilities."""
     rng = np.random.default_rng(seed)
     y = (rng.random(n) < positives).astype(np.int64)
     y[:2] = 0, 1
@@ -78,7 +78,7 @@ OPTIONS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("memory", ["100kB", "9kB"], ids=["one range", "several ranges"])
 def test_a_stream_gives_the_report_of_memory(options: dict[str, Any], memory: str, tmp_path: Path) -> None:
     path = write(tmp_path / "rows.parquet", table_of(3000))
-    if "n_resamples" in options:  # then blocks are drawn row by row, in memory
+    if "n_resamples" in options:  # blocks are then drawn row by row, in memory
         pytest.importorskip("tqdm")
         options = {**options, "memory": "5MB"}
         assert report(path, **options) == report([path], **options)
@@ -123,14 +123,14 @@ def test_blocks_that_are_drawn_are_those_of_memory(tmp_path: Path, monkeypatch: 
 def test_intervals_of_cells_are_those_of_memory(
     options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(intervals, "BUDGET", 1000)  # so that nothing is drawn row by row
+    monkeypatch.setattr(intervals, "BUDGET", 1000)  # nothing is drawn row by row
     monkeypatch.setattr(intervals, "ROWS_ALWAYS_DRAWN", 0)
     monkeypatch.setattr(intervals, "RESAMPLES", 39)
     path = write(tmp_path / "rows.parquet", table_of(2000))
     expected = report(path, n_resamples=None, score=["a", "b"], **options)
     assert expected["intervals"]["method"] == "cells"
     assert set(expected["blocks"][0]["differences"][0]["metrics"]) > {"roc_auc", "f1", "brier_score"}
-    for memory in ("30kB", "10kB"):  # one range of scores, and several
+    for memory in ("30kB", "10kB"):  # one range of scores, then several
         assert report(path, n_resamples=None, score=["a", "b"], **options, memory=memory) == expected
 
 
@@ -305,7 +305,7 @@ def test_an_exact_ranking_answers_as_that_of_all_rows_or_not_at_all(weight: str 
     for ask in (found.confusion_at, found.expected_cost, lambda at: found.gain_curve().at(threshold=at)):
         with pytest.raises(ValueError, match=message):
             ask(between)
-    for several in ([0.5, between], [between, positives[gap]]):  # of which one is known
+    for several in ([0.5, between], [between, positives[gap]]):  # one of these is known
         with pytest.raises(ValueError, match=f"{between:.17g} are not known"):
             found.confusion_at(several)
     named = parquet.ranking(table, label="y", score="a", sample_weight=weight, exact=True, at=between)
@@ -332,7 +332,7 @@ def test_a_ranking_of_files_can_be_kept(again: Callable[[Any], Any], memory: int
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
 def test_bounds_of_sorted_rows_are_as_close_as_cells_are_fine(kind: str, tmp_path: Path) -> None:
     table = table_of(6000, positives=0.3).sort_by("a")
-    path = str(tmp_path / f"rows.{kind}")  # of the rows of an Arrow file the number is not known beforehand
+    path = str(tmp_path / f"rows.{kind}")  # an Arrow file does not say how many rows it has
     if kind == "arrow":
         with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
             writer.write_table(table, max_chunksize=1000)
@@ -349,7 +349,7 @@ ORDERS = ["shuffled", "sorted", "descending", "sorted parts", "straddling parts"
 @pytest.mark.parametrize("form", ["parquet", "table", "no statistics"])
 @pytest.mark.parametrize("order", ORDERS)
 def test_bounds_of_many_row_groups_do_not_depend_on_the_order_of_rows(order: str, form: str, tmp_path: Path) -> None:
-    """The sample is of 16 of 200 row groups: the least and greatest scores of the others say where they have theirs."""
+    """The sample has 16 of 200 row groups; the other groups' least and greatest scores locate their rows."""
     n, cells = 40_000, 1024
     table = table_of(n, positives=0.3)
     scores, parts = table["a"].to_numpy(), {"sorted parts": 10, "straddling parts": 12}.get(order, 1)
@@ -847,14 +847,14 @@ def test_a_summary_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.
         assert os.path.exists(tmp_path / "b.fe.part")
         assert not os.path.exists(tmp_path / "b.fe")
         assert cli.main(arguments) == 0
-    assert len(read) - len(set(read)) <= 3  # that which was being read, and the labels of the first
+    assert len(read) - len(set(read)) <= 3  # the piece being read, and the labels of the first
     assert not os.path.exists(tmp_path / "b.fe.part")
     found = ScoresSummary.from_bytes((tmp_path / "b.fe").read_bytes())
     assert found.to_bytes() == expected.to_bytes()
 
 
 def test_a_summary_that_two_runs_write_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second goes on from what the first has stored and is done before it: both write the same file."""
+    """The second run continues from the first's stored state and ends before it; both write the same file."""
     from fastevals.reading.rows import RowReader
     from fastevals.scale import scores
     from fastevals.show import summarize as command
@@ -895,7 +895,7 @@ def test_values_of_a_summary_may_be_infinite(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
 def test_losses_without_end_are_compared_without_a_warning(tmp_path: Path) -> None:
     scores = np.linspace(0.1, 0.9, 40)
-    for name, mistake in (("a", 0), ("b", 1)):  # one row each, which is in some replicates
+    for name, mistake in (("a", 0), ("b", 1)):  # one row each, drawn in some replicates
         scores[mistake] = 1 - mistake
         table = pa.table({"y": [0, 1] * 20, "a": scores, "b": scores, "c": scores})
         summarize(write(tmp_path / f"{name}.parquet", table), tmp_path / f"{name}.fe")

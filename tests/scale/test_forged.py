@@ -1,4 +1,4 @@
-"""Summaries whose bytes somebody else made, checksum and all: an error in our words, or one that can be read."""
+"""Summaries with forged bytes and a valid checksum: a clear error, or a readable summary."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Head, Arrays = dict[str, Any], dict[str, NDArray[np.uint64]]
 
 
 def scores_summary(weight: str | None = None) -> ScoresSummary:
-    """Return what `fastevals summarize` counts of two models by a column of three values."""
+    """Return a summary as by `fastevals summarize`, of two models by a column with three values."""
     rng = np.random.default_rng(1)
     blocks = {}
     for value in ("a", "b", "c"):
@@ -105,7 +105,7 @@ NUMBERS = [0, 1, 2, 3, 2**16, 2**31, 2**32, 2**53, 2**62, 2**63 - 1, 2**63, 2**6
 
 
 def forge_item(rng: np.random.Generator, item: Any) -> Any:
-    """Return something else in the place of an item of the head, or in one of its own items."""
+    """Return a replacement for an item of the head, or for one of its own items."""
     if isinstance(item, (list, dict)) and item and rng.random() < 0.8:
         item = copy.copy(item)
         keys = list(item) if isinstance(item, dict) else list(range(len(item)))
@@ -151,7 +151,7 @@ def forge_array(rng: np.random.Generator, array: NDArray[np.uint64]) -> NDArray[
 
 
 def forged(rng: np.random.Generator, data: bytes, kind: str) -> bytes:
-    """Return bytes with a right checksum, of which some fields are others."""
+    """Return bytes with some fields changed and a valid checksum."""
     head, arrays = parts_of(data, kind)
     for _ in range(int(rng.integers(1, 3))):
         names, tables = list(head), list(arrays)
@@ -192,7 +192,7 @@ def forge_inside(rng: np.random.Generator, kind: str, head: Head, arrays: Arrays
     inner = "ranking" if b'"ranking"' in parts[k][:200] else "probability"
     try:
         parts[k] = forged(rng, parts[k], inner)
-    except ValueError:  # it is none any more
+    except ValueError:  # no longer a summary
         return
     if kind == "target":
         head["size"] = len(parts[0])
@@ -210,7 +210,7 @@ OTHERS = (
 
 
 def read_all(summary: Any, kind: str) -> list[Callable[[], Any]]:
-    """Return what can be asked of a summary."""
+    """Return everything that a summary can answer."""
     calls: list[Callable[[], Any]] = [summary.to_bytes, lambda: repr(summary), lambda: summary.merge(summary)]
     calls.append(lambda: pickle.loads(pickle.dumps(summary)).to_bytes())
     if kind in KINDS:
@@ -245,7 +245,7 @@ def read_all(summary: Any, kind: str) -> list[Callable[[], Any]]:
 
 
 def assert_ours(call: Callable[[], Any], said: str = "") -> Any:
-    """Call what may raise a ValueError in our words, nothing else; return None if it did."""
+    """Call; only a ValueError with fastevals' message may be raised, then return None."""
     try:
         return call()
     except ValueError as error:
@@ -301,11 +301,11 @@ def test_forged_labels(labels: Any, counts: list[int], message: str) -> None:
     ("name", "places", "change", "message"),
     [
         ("squares", [0], -1000, "squares must be integers up to|its squares are not those"),
-        ("squares", [0], 1000, "its squares are not those"),  # above the squared weight of the cell
-        ("squares", slice(None), 2**40, "its squares are not those"),  # lower limbs that are too large
+        ("squares", [0], 1000, "its squares are not those"),  # exceeds the squared weight of the cell
+        ("squares", slice(None), 2**40, "its squares are not those"),  # the lower limbs are too large
         ("rows", None, ["0x1", "0x1"], "its rows, squares and cubes are not those"),  # W**2 > n Q
         ("rows", None, ["0x0", "0xa"], "its rows, squares and cubes are not those"),
-        ("rows", None, ["0xa", "0xff"], "its rows, squares and cubes are not those"),  # more than their weight
+        ("rows", None, ["0xa", "0xff"], "its rows, squares and cubes are not those"),  # exceeds their weight
         ("cubes", None, ["0x1", "0x1"], "its rows, squares and cubes are not those"),
         ("cubes", None, ["0xffffff", "0xffffff"], "its rows, squares and cubes are not those"),
         ("rows", None, [10, 10], "rows must be a list of 2 integers in base 16"),
@@ -348,7 +348,7 @@ def sealed(content: bytes) -> bytes:
 
 
 def with_packed(size: int, packed: bytes) -> bytes:
-    """Return a summary's bytes with an array that says to have so many values."""
+    """Return a summary's bytes with an array that claims to have `size` values."""
     data = pack("x", {}, {"a": np.empty(0, np.uint64)})[: -16 - len(zlib.compress(b"", 1)) - 16]
     return sealed(data + struct.pack("<QQ", size, len(packed)) + packed)
 
@@ -394,7 +394,7 @@ def test_a_head_is_json(head: bytes) -> None:
 
 
 def bomb(n: int) -> bytes:
-    """Return the bytes of a summary with a model of so many cells, which are packed twice."""
+    """Return the bytes of a summary with a model of many cells, which are compressed twice."""
     deltas = np.ones(n, np.uint64)
     deltas[0] = 2**62
     none = np.zeros(n, np.uint64)
@@ -444,7 +444,7 @@ def test_pickles_of_summaries_name_them_alone() -> None:
 
 
 def run_within(seconds: float, *arguments: str) -> int:
-    """Return a command's exit status; fail where it waits for ever."""
+    """Return a command's exit status; fail if it hangs."""
     status: list[int] = []
     thread = threading.Thread(target=lambda: status.append(cli.main(list(arguments))), daemon=True)
     thread.start()
@@ -463,7 +463,7 @@ def test_a_pipe_is_no_summary(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     arguments = [str(tmp_path / "rows.csv"), "--label", "y", "--score", "p", "--out", str(tmp_path / "out.fe")]
     assert run_within(20, "summarize", *arguments) == 2
     assert f"--out must name a file, got {str(tmp_path / 'out.fe.part')!r}" in capsys.readouterr().err
-    os.mkfifo(tmp_path / "report.json")  # in the place of an earlier run's numbers
+    os.mkfifo(tmp_path / "report.json")  # replaces an earlier run's numbers
     report = ["report", *arguments[:-2], "--resamples", "0", "--out", str(tmp_path)]
     assert run_within(60, *report) == 2
     assert "report.json" in capsys.readouterr().err
@@ -474,7 +474,7 @@ def test_a_file_is_as_long_as_it_says_before_it_is_read(tmp_path: Path, capsys: 
     path.write_bytes(data)
     assert cli.main(["report", str(path), "--resamples", "0"]) == 0
     capsys.readouterr()
-    os.truncate(path, 10 << 30)  # of which the disk holds the first bytes
+    os.truncate(path, 10 << 30)  # the disk holds only the first bytes
     tracemalloc.start()
     assert cli.main(["report", str(path)]) == 2
     _, peak = tracemalloc.get_traced_memory()

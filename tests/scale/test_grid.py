@@ -1,4 +1,4 @@
-"""Grids put each score in the cell that `numpy.searchsorted` says, whatever the cuts, and fit what they are shown."""
+"""Grids put each score in the cell that `numpy.searchsorted` returns, for any cuts, and fit their sample."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_each_score_is_in_its_cell(kind: str, n_cells: int) -> None:
     rng = np.random.default_rng(9)
     labels = (rng.random(scores.size) < 0.3).astype(np.uint8)
     labels[:2] = 0, 1
-    others = rng.permutation(np.concatenate([KINDS[each][:500] for each in KINDS]))  # of which the grid knows nothing
+    others = rng.permutation(np.concatenate([KINDS[each][:500] for each in KINDS]))  # scores that the grid has not seen
     flags = (rng.random(others.size) < 0.5).astype(np.uint8)
     for grid in (ScoreGrid.fit(labels, scores, n_cells=n_cells), ScoreGrid.exact(scores), ScoreGrid(scores[::7])):
         short = np.clip(others, -1e38, 1e38).astype(np.float32)
@@ -54,7 +54,7 @@ def test_each_score_is_in_its_cell(kind: str, n_cells: int) -> None:
             assert_counted(grid, rows, of)
         assert_counted(grid, others, flags, rng.integers(1, 2**40, others.size))
         ends = grid.cells(np.ones((1, 2 * grid.n_cells), np.int64))
-        assert (ends.low[1:] == ends.high[:-1] + np.uint64(1)).all()  # between them all finite scores are
+        assert (ends.low[1:] == ends.high[:-1] + np.uint64(1)).all()  # the cells contain all finite scores
 
 
 @pytest.mark.parametrize("n_positives", [0, 3, 5000, 10_000])
@@ -68,7 +68,7 @@ def test_a_grid_has_about_as_many_cells_as_wanted(n_positives: int) -> None:
 @pytest.mark.parametrize("others", [(), (0.51,), (0.505, 0.51), (0.5 + 2**-52, 0.53), (0.501, 0.502, 0.503)])
 @pytest.mark.parametrize("n_even", [1, 2, 3, 9, 17])
 def test_even_cuts_with_others_between(n_even: int, others: tuple[float, ...]) -> None:
-    """Up to two beside even ones are found without a table."""
+    """Up to two cuts next to evenly spaced ones are found without a table."""
     even = 0.5 + 2**-10 * np.arange(1, n_even + 1)
     grid = ScoreGrid(np.concatenate((even, others)))
     rng = np.random.default_rng(2)

@@ -1,4 +1,4 @@
-"""Summaries of parts however they are cut, counted and merged; certificates of hostile rows: none misses."""
+"""Summaries of parts, cut, counted and merged in any way; certificates of hostile rows never miss."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from fastevals.scale.certified import Certified, certify
 from fastevals.scale.rounding import PARTS, Spare, parts_lost
 from tests.scale.test_certified import SPECS
 
-UNITS = 2**24  # of the largest weight
+UNITS = 2**24  # units in the largest weight
 
 
 # Hostile rows ---------------------------------------------------------------------------------------------------------
 
 
 class Hostile(NamedTuple):
-    """Rows, and cells that they were counted in."""
+    """Rows, and the cells that count them."""
 
     scores: NDArray[np.float64]
     labels: NDArray[np.bool_]
     weights: NDArray[np.float64] | None
     cells: ScoreCells
-    ends: tuple[NDArray[np.float64], NDArray[np.float64]]  # of each row's cell
+    ends: tuple[NDArray[np.float64], NDArray[np.float64]]  # ends of each row's cell
     spare: Spare
 
     def counts(self, scores: NDArray[np.float64]) -> ThresholdCounts:
-        """Return the counts of the same rows at other scores."""
+        """Return the counts of the same rows with other scores."""
         return Ranking(self.labels, scores, sample_weight=self.weights).counts
 
 
@@ -50,7 +50,7 @@ def hostile(rng: np.random.Generator) -> Hostile:
         lambda: np.where(rng.random(n) < 0.5, 0.5, base),  # half of one score
     ][rng.integers(5)]()
     labels = rng.random(n) < rng.choice([0.05, 0.3, 0.5, 0.9])
-    if rng.random() < 0.15:  # sorted, but for some
+    if rng.random() < 0.15:  # nearly sorted
         labels = (scores > np.quantile(scores, 0.6)) ^ (rng.random(n) < 0.05)
     labels[:2] = False, True
     weights, units, spare = None, np.ones(n, dtype=np.int64), Spare()
@@ -66,7 +66,7 @@ def hostile(rng: np.random.Generator) -> Hostile:
 
 
 def grid_of(rng: np.random.Generator, scores: NDArray[Any], n_cells: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Cut at some of the scores, or between them; give the ends of each row's cell."""
+    """Cut at some of the scores, or between them; return the ends of each row's cell."""
     cuts = np.unique(rng.choice(scores, n_cells))
     if rng.random() < 0.5:
         cuts = np.unique(np.nextafter(cuts, np.inf))
@@ -76,7 +76,7 @@ def grid_of(rng: np.random.Generator, scores: NDArray[Any], n_cells: int) -> tup
 
 
 def foreign(rng: np.random.Generator, scores: NDArray[Any], n_cells: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Count parts by themselves, each in its own ranges from least to greatest, as databases do: they overlap."""
+    """Count parts separately, as databases do: each in its own ranges from least to greatest, which overlap."""
     part = rng.integers(0, rng.integers(1, 4), scores.size)
     ranks = np.argsort(np.argsort(scores, kind="stable"), kind="stable")
     bucket = part * scores.size + ranks * max(n_cells // 2, 1) // scores.size
@@ -88,7 +88,7 @@ def foreign(rng: np.random.Generator, scores: NDArray[Any], n_cells: int) -> tup
 
 
 def least_width(case: Hostile, metric: Any, rng: np.random.Generator) -> float:
-    """Return how far apart data sets are that agree with the cells: of some, so that the least width may be more."""
+    """Return the range of values over some data sets that agree with the cells, a lower bound of any width."""
     (low, high), labels = case.ends, case.labels
     sets = [np.where(labels, low, high), np.where(labels, high, low), case.scores, low, high]
     sets += [np.where(rng.random(low.size) < 0.5, low, high) for _ in range(3)]
@@ -97,7 +97,7 @@ def least_width(case: Hostile, metric: Any, rng: np.random.Generator) -> float:
 
 
 def assert_hostile(n: int, seed: int) -> tuple[float, dict[str, list[tuple[float, float]]]]:
-    """Compare; give the share that was in doubt, and widths beside the least: by metric, and with weights."""
+    """Compare; return the share in doubt, and widths with their lower bounds, by metric and with weights."""
     rng, doubtful, n_cells = np.random.default_rng(seed), 0, []
     widths: dict[str, list[tuple[float, float]]] = {each: [] for each in (*map(str, SPECS), "weighted")}
     for trial in range(n):
@@ -135,7 +135,7 @@ def test_no_certificate_misses_or_is_wide(n: int) -> None:
 
 
 def merge_tree(rng: np.random.Generator, summaries: list[RankingSummary]) -> RankingSummary:
-    """Merge in any order, some several at once, some stored in between."""
+    """Merge in any order, several in some calls, some stored in between."""
     summaries = list(summaries)
     while len(summaries) > 1:
         taken = [
@@ -148,7 +148,7 @@ def merge_tree(rng: np.random.Generator, summaries: list[RankingSummary]) -> Ran
 
 
 def counted(rng: np.random.Generator, y: Any, s: Any, **options: Any) -> RankingSummary:
-    """Cut rows into parts, count each by some updates, and merge them in a random tree."""
+    """Cut rows into parts, count each in several updates, and merge them in a random tree."""
     parts = np.split(rng.permutation(y.size), np.sort(rng.integers(0, y.size + 1, rng.integers(0, 7))))
     summaries = []
     for part in parts:
@@ -194,7 +194,7 @@ def assert_as_rows(rng: np.random.Generator, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["one grid", "exact grid", "few scores", "own grids"])
 @pytest.mark.parametrize("n", [25, pytest.param(2500, marks=pytest.mark.slow)])
 def test_parts_in_any_tree_are_all_rows(kind: str, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fastevals.scale.summary.CHUNK", 16)  # so that chunks, refits and waiting rows all come
+    monkeypatch.setattr("fastevals.scale.summary.CHUNK", 16)  # so that chunks, refits and waiting rows all occur
     monkeypatch.setattr("fastevals.scale.summary.SAMPLED_ROWS", 8)
     rng = np.random.default_rng(12)
     for _ in range(n):

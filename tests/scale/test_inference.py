@@ -1,4 +1,4 @@
-"""Intervals from cells are those of the rows, a little wider by what the cells leave in doubt."""
+"""Intervals from cells are the rows' intervals, widened slightly by the remaining doubt."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_intervals_of_cells_are_those_of_the_rows_and_the_doubt() -> None:
         assert np.abs(close - ends).max() < 0.15 * half + 0.002, name
         assert fine[name].standard_error == pytest.approx(expected.standard_error, rel=0.1)
         low, high = coarse[name].confidence_interval
-        assert high - low > np.diff(close)[0]  # by more doubt
+        assert high - low > np.diff(close)[0]  # wider by more doubt
 
 
 def test_what_is_in_doubt_without_bounds_is_an_error() -> None:

@@ -1,4 +1,4 @@
-"""Intervals of cells, and differences from sums over rows, against those of the rows themselves."""
+"""Intervals from cells, and differences from sums over rows, against results from the rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SETTINGS, QUICK = (BootstrapSettings.checked(n, 0.95, "BCa", "two-sided", 0) for
 
 
 def made(kind: str, n: int, seed: int = 1) -> tuple[Any, dict[str, Any]]:
-    """Return labels and three models' scores: the second is another, the third nearly the first."""
+    """Return labels and three models' scores; the second differs, the third nearly equals the first."""
     rng = np.random.default_rng(seed)
     share = {"fraud": 0.005, "normal": 0.3}.get(kind, 0.1)
     y = (rng.random(n) < share).astype(int)
@@ -54,7 +54,7 @@ def estimates(cells: FewCells, specs: Any, values: Any, settings: BootstrapSetti
 
 
 def asked(y: Any, scores: Any, **point: Any) -> Any:
-    """Return the metrics of a report's columns, less those that no model has."""
+    """Return the metrics of a report's columns, without those that no model has."""
     specs = column_metrics(point.get("best"), point.get("threshold"), None)
     probabilities = all(each.min() >= 0 and each.max() <= 1 for each in scores.values())
     return {label: spec for label, spec in specs.items() if probabilities or label not in PROBABILITY_COLUMNS}
@@ -73,7 +73,7 @@ def test_covariances_are_sums_over_rows_of_what_they_add(kind: str) -> None:
     assert joint.readings.linear == list(specs)
     for k, spec in enumerate(specs.values()):
         expected = covariance_of_rows(y, scores, ranking_metric(spec).of_counts)
-        if spec.name in PROBABILITY_COLUMNS:  # of cells of several scores, and not without a row but as one more
+        if spec.name in PROBABILITY_COLUMNS:  # cells have several scores, and a row is added, not left out
             np.testing.assert_allclose(joint.covariance(k) * (90 / 89) ** 2, expected, rtol=0.03)
         else:
             np.testing.assert_allclose(joint.covariance(k), expected, rtol=1e-6)
@@ -90,7 +90,7 @@ def test_covariances_of_calibration_bins_are_those_of_rows() -> None:
     )
     expected = off.T @ off - np.outer(off.sum(axis=0), off.sum(axis=0)) / y.size
     found = joint.covariance_of_bins().reshape(expected.shape)
-    np.testing.assert_allclose(found, expected, atol=0.1)  # of 2.5: cells have several scores
+    np.testing.assert_allclose(found, expected, atol=0.1)  # of about 2.5; cells have several scores
 
 
 def test_rows_are_counted_by_the_groups_of_two_models() -> None:
@@ -114,7 +114,7 @@ def test_rows_are_counted_by_the_groups_of_two_models() -> None:
 
 
 def _step_groups(joint: JointSums, k: int) -> list[Any]:
-    """Return the group of each step of the models' counts, from the highest."""
+    """Return the group of each step in the models' counts, from the highest."""
     steps = []
     for terms, model in zip(joint.terms, joint.models.values(), strict=True):
         cells = np.empty(model.counts.tps.size - 1, dtype=np.uint16)
@@ -182,7 +182,7 @@ def test_a_model_without_a_metric_spoils_no_other() -> None:
 
 @pytest.mark.parametrize("kind", ["prob", "ties", "normal"])
 def test_thresholds_without_positives_make_no_difference(kind: str) -> None:
-    """Counts of streams have no others: those at positives, and just above them."""
+    """Streams count only at positives and just above them."""
     y, scores = made(kind, 5000)
     specs = column_metrics("matthews", None, None)
     counts = Ranking(y, scores["a"]).counts
@@ -227,7 +227,7 @@ def test_many_thresholds_become_few_and_keep_what_is_best() -> None:
 
 
 def test_cells_of_probabilities_stay_in_their_bins() -> None:
-    """Those at an edge, too, which 1 less a rounded mean may be above."""
+    """Cells at an edge stay, too, though 1 minus a rounded mean may lie above it."""
     p = np.round(np.linspace(0, 1, 1001), 3)
     counts = Ranking(np.arange(1001) % 2, p).counts
     cells = probability_cells(counts)
@@ -277,9 +277,9 @@ def test_counts_of_cells_are_poisson() -> None:
 @pytest.mark.parametrize("kind", ["prob", "fraud", "ties", "normal"])
 @pytest.mark.parametrize("point", [{"best": "f1"}, {"best": "matthews"}, {"threshold": 0.25}])
 def test_standard_errors_are_those_of_9999_replicates_of_rows(kind: str, point: Any) -> None:
-    """Within 3 % and what replicates leave open: 2 % of a standard error, 3 % of a width of all pairs.
+    """Within 3 %, plus the replicates' uncertainty: 2 % of a standard error, 3 % of a simultaneous width.
 
-    Twice as much of what is read where another metric is best: few replicates choose far away, and make the width.
+    At another metric's best threshold twice as much: few replicates choose distant thresholds, and set the width.
     """
     y, scores = made(kind, 200_000 if kind == "fraud" else 50_000)
     specs = asked(y, scores, **point)
@@ -307,7 +307,7 @@ def test_standard_errors_are_those_of_9999_replicates_of_rows(kind: str, point: 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::fastevals.UndefinedMetricWarning")
 def test_intervals_cover() -> None:
-    """Of 200 data sets 95 % hold the true AUC, AP, and the difference of two models."""
+    """In 95 % of 200 data sets, intervals contain the true AUC, AP, and difference of two models."""
     n, n_sets, missed = 20_000, 200, dict.fromkeys(("auc", "ap", "difference"), 0)
     specs = {"auc": metric("roc_auc"), "ap": metric("average_precision")}
     y, scores = made("prob", 4_000_000, 99)
@@ -341,7 +341,7 @@ def test_counts_of_weights_are_rows_repeated() -> None:
 
 
 def test_replicates_are_those_of_rows_where_positives_are_few() -> None:
-    """All thresholds with positives are kept: only the draws are others."""
+    """All thresholds with positives are kept, so only the draws differ."""
     y, scores = made("fraud", 30_000)
     specs = asked(y, scores, best="f1")
     values, coarse = measured(y, {"a": scores["a"]}, specs)
@@ -356,7 +356,7 @@ def test_replicates_are_those_of_rows_where_positives_are_few() -> None:
 def test_a_factor_makes_its_covariance(rank: int) -> None:
     rows = np.random.default_rng(rank).normal(size=(rank, 6))
     covariance, factor, order = rows.T @ rows, np.zeros((6, 6)), np.empty(6, np.int64)
-    assert factorize(covariance, factor, order) == rank  # what roundings leave is none
+    assert factorize(covariance, factor, order) == rank  # rounding errors do not count as rank
     np.testing.assert_allclose(factor[:rank].T @ factor[:rank], covariance[np.ix_(order, order)], atol=1e-12)
     assert (np.tril(factor[:rank, :rank], -1) == 0).all()
 
@@ -365,7 +365,7 @@ def test_a_factor_makes_its_covariance(rank: int) -> None:
 
 
 def weighed(y: Any, scores: Any, weights: Any, specs: Any) -> JointSums:
-    """Return the sums over weighted rows, whose weights are counted in whole numbers."""
+    """Return the sums over weighted rows, with weights as integer counts."""
     whole = np.rint(weights * (weights.sum() / (weights**2).sum() * 1024))
     counts = {name: Ranking(y, each, frequency_weight=whole).counts for name, each in scores.items()}
     squares = {name: Ranking(y, each, frequency_weight=whole**2).counts for name, each in scores.items()}
@@ -385,7 +385,7 @@ def test_weights_that_are_alike_change_nothing() -> None:
     plain, nines = JointSums(cells, specs), weighed(y, scores, np.full(20_000, 9.0), specs)
     plain.add_all(y == 1, scores)
     assert nines.n_added**2 / nines.squared == 20_000
-    for k in range(len(plain.readings.linear)):  # not without a row, but without a part of one
+    for k in range(len(plain.readings.linear)):  # leaves out part of a row instead of a row
         np.testing.assert_allclose(nines.covariance(k), plain.covariance(k), rtol=0.02)
     found, expected = (differences(each, values, SETTINGS) for each in (nines, plain))
     for label, pairs in expected.items():

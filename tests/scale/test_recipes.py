@@ -1,4 +1,4 @@
-"""The code of `docs/machines.md`, run as it stands, each block in a process of its own."""
+"""The code of `docs/machines.md` runs unchanged, each block in its own process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RECIPES = [
         id=f"{kind} {k}",
         marks=[pytest.mark.slow] * (kind in ("dask", "joblib") or (kind == "spark" and k)),
     )
-    for k, (kind, block) in enumerate(BLOCKS)  # what starts processes: test_dask.py and test_spark.py have one each
+    for k, (kind, block) in enumerate(BLOCKS)  # blocks that start processes: one each in test_dask.py, test_spark.py
 ]
 N = 9000
 
@@ -61,7 +61,7 @@ def folder(tmp_path_factory: Any) -> tuple[Path, float]:
 
 
 def run(block: str, folder: tuple[Path, float]) -> None:
-    """Run a block; the AUCs that it prints must hold that of the rows."""
+    """Run a block; the AUCs that it prints must contain the rows' AUC."""
     where, true = folder
     (where / "block.py").write_text(block)
     command = [sys.executable, "-W", "ignore", where / "block.py"]

@@ -1,4 +1,4 @@
-"""Weights that are no whole units: numbers are exact, or within certificates that the rounded mass makes narrow."""
+"""Weights that are not whole units: numbers are exact, or within narrow certificates for the rounded mass."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def case(seed: int) -> tuple[Any, Any, Any]:
 
 
 def assert_holds(found: Any, true: float, what: Any, bounds: tuple[float, float] = (-np.inf, np.inf)) -> None:
-    """A number is that of the rows, a certificate has it, and reaches no further than the metric does."""
+    """Assert that a number is the rows', or that a certificate contains it, within the metric's bounds."""
     if isinstance(found, Certified):
         rounding = 1e-12 * max(abs(true), 1)
-        if np.isnan(true):  # no threshold keeps to a limit
+        if np.isnan(true):  # no threshold meets a limit
             return
         assert found.low - rounding <= true <= found.high + rounding, (what, found, true)
         assert bounds[0] <= found.low <= found.high <= bounds[1], (what, found)
@@ -140,7 +140,7 @@ def test_a_quota_may_be_filled_at_any_cut_that_rounded_weights_leave_in_doubt() 
 @pytest.mark.parametrize("seed", range(40))
 def test_curves_over_the_share_of_rounded_weights_are_enclosed(seed: int) -> None:
     y, s, weights = case(seed)
-    for order in (1, -1):  # better, and worse, than chance
+    for order in (1, -1):  # better than chance, then worse
         summary = RankingSummary(cells=4, largest_weight=1.0)
         summary.update(y, order * s, sample_weight=weights)
         true = Ranking(y, order * s, sample_weight=weights)
@@ -250,7 +250,7 @@ def test_copies_are_rows_and_weights_have_no_intervals(kind: Any) -> None:
     mixed.update(*ARRAYS[kind])
     for summary in (weighted, kind.from_bytes(weighted.to_bytes()), mixed.merge(weighted), weighted.merge(mixed)):
         assert summary.is_weighted
-        if kind in (ConfusionSummary, RankingSummary, TargetSummary):  # which keep sums of squared weights
+        if kind in (ConfusionSummary, RankingSummary, TargetSummary):  # these keep sums of squared weights
             READ[kind](summary)
             continue
         with pytest.raises(ValueError, match="must count rows, but has weights"):
@@ -268,7 +268,7 @@ def test_weighted_summaries_have_values() -> None:
     assert summary.ranking().roc_auc() == Ranking(Y, S, sample_weight=COPIES).roc_auc()
     for call in (delong, lambda counts: bootstrap(counts, "roc_auc")):
         with pytest.raises(ValueError, match="must count rows, but has weights"):
-            call(summary.ranking().counts)  # which have no squares
+            call(summary.ranking().counts)  # these have no squares
 
 
 def test_weighted_summaries_of_older_versions_are_read_and_certified_by_their_least_weight() -> None:

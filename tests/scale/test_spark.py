@@ -1,4 +1,4 @@
-"""Spark's frames on two worker processes: the same answers as in memory, whatever happens to workers."""
+"""Spark frames on two worker processes: the same answers as in memory, whatever happens to workers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ N = 20_000
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
-    """Two worker processes with a core each."""
+    """Start two worker processes with one core each."""
     with standalone(2) as master:
         made = session(master)
         yield made
@@ -150,7 +150,7 @@ def test_rows_that_can_not_be_counted_are_named(spark: Any, rows: Any) -> None:
         ours.ranking(rows, label="y", score="p")
     with pytest.raises(ValueError, match="the frame has no rows"):
         ours.ranking(df.filter("p > 2"), label="y", score="p")
-    for call in (fastevals.report, parquet.ranking):  # which would bring all rows here
+    for call in (fastevals.report, parquet.ranking):  # these would bring all rows here
         with pytest.raises(ValueError, match=r"data must hold rows, got a DataFrame of Spark: fastevals\.scale\.spark"):
             call(df, label="y", score="p")
     with pytest.raises(ValueError, match=r"y_true must hold rows, got a Column of Spark: fastevals\.scale\.spark"):
@@ -166,7 +166,7 @@ def test_workers_that_fail_count_nothing_twice(df: Any, rows: Any, tmp_path: Pat
 
         yield from batches
         if TaskContext.get().partitionId() == 1:
-            for job in ("size", "sample", "count", "again"):  # the first two are let pass, and what comes once more
+            for job in ("size", "sample", "count", "again"):  # the first two pass, and the repeated job
                 with contextlib.suppress(FileExistsError):
                     os.close(os.open(f"{marker}-{job}", os.O_CREAT | os.O_EXCL))
                     break
@@ -181,19 +181,19 @@ def test_workers_that_fail_count_nothing_twice(df: Any, rows: Any, tmp_path: Pat
                 time.sleep(60)
             if when == "fails once":
                 raise OSError("a disk that is away for a moment")
-            time.sleep(30)  # another is started meanwhile
+            time.sleep(30)  # another worker starts meanwhile
 
     some = df.select("y", "p")
     expected = ours.ranking_summary(some, label="y", score="p", cells=2**10)
     start = time.monotonic()
     found = ours.ranking_summary(some.mapInArrow(trouble, some.schema), label="y", score="p", cells=2**10)
     assert os.path.exists(f"{marker}-again")
-    assert time.monotonic() - start < 25  # no longer than the other takes
+    assert time.monotonic() - start < 25  # no longer than the other worker takes
     assert found.to_bytes() == expected.to_bytes()
 
 
 def test_executors_without_fastevals_are_told_and_sql_counts_there(tmp_path: Path) -> None:
-    """Workers of another Python, or with another fastevals: an error that says so; GROUP BY does without."""
+    """Workers with another Python or fastevals raise an error that says so; GROUP BY works without fastevals."""
     bare = tmp_path / "bare"
     venv.create(bare, symlinks=True)
     other = tmp_path / "other" / "fastevals"

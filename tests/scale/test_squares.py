@@ -1,4 +1,4 @@
-"""Sums of squared weights in summaries: those of the rows, in whatever parts they come; and inference made of them."""
+"""Sums of squared weights in summaries equal the rows' sums, in any parts; and inference from them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def summary_of(data: Rows, **options: Any) -> RankingSummary:
 
 
 def counted(summary: RankingSummary) -> tuple[ThresholdCounts, Any]:
-    """Return the counts that inference is made of, and the squares at their thresholds."""
+    """Return the counts used for inference, and the squares at their thresholds."""
     ranking, _ = summary.ranking()._counts_and_doubts({})
     return ranking.counts, ranking._squares
 
@@ -63,7 +63,7 @@ def test_squares_are_those_of_the_rows_whatever_parts_they_come_in(kind: str) ->
             assert sums[-1] == pytest.approx((of**2).sum(), rel=1e-6)
             assert (np.diff(sums) <= np.diff(weights) ** 2 * (1 + 1e-12)).all()
             assert ((np.diff(sums) > 0) == (np.diff(weights) > 0)).all()
-            if summary.is_exact or kind == "units":  # with a cell for each score
+            if summary.is_exact or kind == "units":  # one cell per score
                 at = [((s >= t) & (y == flag)) for t in counts.thresholds]
                 np.testing.assert_allclose(sums, [(w[each] ** 2).sum() for each in at], rtol=1e-6)
     if kind in ("atoms", "grid"):
@@ -78,7 +78,7 @@ def test_large_weights_are_squared_exactly() -> None:
     lower, upper = summary.cells.counts[0, 2:4].tolist(), summary.cells.counts[0, 4:].tolist()
     assert [(high << LIMB_BITS) + low for low, high in zip(lower, upper, strict=True)] == exact
     assert summary._row_sums == RowSums((100, 100), tuple(sum(int(each) ** 3 for each in w[y == k]) for k in (0, 1)))
-    heavier = summary.merge(summary_of((y[:1], np.zeros(1), np.array([2**LIMB_BITS]))))  # whose square has no room
+    heavier = summary.merge(summary_of((y[:1], np.zeros(1), np.array([2**LIMB_BITS]))))  # its square overflows
     assert counted(heavier)[1] is None
 
 
@@ -108,8 +108,8 @@ def test_versions_of_the_format(monkeypatch: Any) -> None:
     assert summary_of(data).to_bytes()[9:11] == b"\2\0"
     plain = RankingSummary()
     plain.update(y, s)
-    assert plain.to_bytes()[9:11] == b"\1\0"  # as before, to the byte
-    with monkeypatch.context() as patch:  # as earlier versions counted
+    assert plain.to_bytes()[9:11] == b"\1\0"  # unchanged, to the byte
+    with monkeypatch.context() as patch:  # as in earlier versions
         patch.setattr("fastevals.scale.summary.MAX_WEIGHT_IN_LIMBS", 0)
         earlier = summary_of(data).to_bytes()
     assert earlier[9:11] == b"\1\0"
@@ -216,7 +216,7 @@ def test_exact_rankings_of_files_have_squares(memory: str | None, tmp_path: Path
         assert one.aucs[0] == pytest.approx(expected.aucs[0], abs=1e-4)
         assert one.covariance[0, 0] == pytest.approx(expected.covariance[0, 0], rel=1e-12 if memory is None else 1e-3)
     if memory is None:
-        found.threshold_for(n_predicted=123.0)  # which counts negatives in further scans
+        found.threshold_for(n_predicted=123.0)  # counts negatives in further scans
         counts, squares = found.counts, found._squares
         assert squares.fps[-1] == (w[y == 0] ** 2).sum()
         assert squares.thresholds is counts.thresholds or (squares.thresholds == counts.thresholds).all()
@@ -255,9 +255,7 @@ def test_probabilities_keep_squares_by_cell() -> None:
         counts, squares = summary.counts(), summary.squares()
         np.testing.assert_array_equal(counts.thresholds, squares.thresholds)
         for flag, sums in ((1, squares.tps), (0, squares.fps)):
-            last = np.append(
-                np.diff(counts.thresholds) < -1e-9, True
-            )  # of the rows of a score, whose classes are apart
+            last = np.append(np.diff(counts.thresholds) < -1e-9, True)  # per score, with separate classes
             at = [(s >= t - 1e-9) & (y == flag) for t in counts.thresholds[last]]
             np.testing.assert_array_equal(sums[last], [(w[each] ** 2).sum() for each in at])
     plain = ProbabilitySummary()
@@ -311,7 +309,7 @@ def test_targets_whose_weights_are_alike_have_the_errors_of_rows() -> None:
     w = np.repeat([1.0, 9.0], 300)
     off = w * (np.tile((y - p) ** 2, 2) - ((y - p) ** 2).mean())
     assert mixed.standard_error("mean_squared_error") == pytest.approx(np.sqrt((off**2).sum()) / w.sum(), rel=1e-9)
-    lost = targets_of(y, p, np.full(300, 1e200))  # whose squares no float holds
+    lost = targets_of(y, p, np.full(300, 1e200))  # squares overflow a float
     for without in (lost, lost.merge(plain), TargetSummary.from_bytes(lost.to_bytes())):
         assert without.metric("mean_squared_error") == pytest.approx(((y - p) ** 2).mean())
         with pytest.raises(ValueError, match=r"has weights: TargetSummary.*squared weights"):
@@ -362,7 +360,7 @@ def test_squares_of_predictions_are_exact_sums_whatever_comes_first() -> None:
 def test_squares_of_predictions_that_can_not_be_are_refused() -> None:
     summary = ConfusionSummary()
     summary.update([0, 1, 1], [0, 1, 0], sample_weight=[2, 3, 1])
-    summary._squares[0, 0, 0] = 5  # of a weight of 2
+    summary._squares[0, 0, 0] = 5  # for a weight of 2
     with pytest.raises(ValueError, match="its squares are not those of its weights"):
         ConfusionSummary.from_bytes(summary.to_bytes())
     large = ConfusionSummary()

@@ -1,4 +1,4 @@
-"""All summaries: parts in any order and tree are one update of all rows, and what is wrong changes nothing."""
+"""All summaries: parts in any order and tree equal one update with all rows, and errors change nothing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PAYLOADS = Path(__file__).parent / "payloads"
 
 
 class Kind(NamedTuple):
-    """A kind of summary: how it is made, what its rows are, and what is read of it."""
+    """A kind of summary: how to make it, its rows, and the results read from it."""
 
     make: Callable[[], Any]
     columns: Callable[[np.random.Generator, int], list[NDArray[Any]]]
@@ -118,7 +118,7 @@ def test_parts_in_any_order_are_the_whole(name: str, seed: int) -> None:
         taken = [left.pop(int(rng.integers(len(left)))) for _ in range(n_taken)]
         left.append(taken[0].merge(*taken[1:]))
     assert_same(kind, left[0], whole)
-    assert [part.to_bytes() for part in parts] == before  # which stay as they are
+    assert [part.to_bytes() for part in parts] == before  # the parts are unchanged
     left[0].merge(whole)
     assert_same(kind, pickle.loads(pickle.dumps(left[0])), whole)
 
@@ -197,7 +197,7 @@ def test_losses_that_are_nearly_none(p: float) -> None:
     assert (merged.log_loss(), merged.brier_score()) == (ranking.log_loss(), ranking.brier_score())
     squares = sum(Fraction(float(each) ** 2) for each in values) / 4
     assert merged.brier_score() == float(squares)
-    merged.update([1], [0.25])  # and now none of it counts
+    merged.update([1], [0.25])  # now they no longer count
     assert merged.brier_score() == Ranking([0, 0, 0, 1, 1], [p, p / 2, p / 4, 1.0, 0.25]).brier_score()
 
 
@@ -403,7 +403,7 @@ def test_groups_have_bounded_memory() -> None:
 
 
 def example(name: str) -> Any:
-    """Return a small summary that never changes."""
+    """Return a small summary that stays the same between versions."""
     kind = KINDS[name]
     summary = kind.make()
     summary.update(*kind.columns(np.random.default_rng(7), 24))
@@ -430,10 +430,10 @@ def test_bytes_that_are_damaged_are_an_error(name: str, n: int) -> None:
             changed[int(rng.integers(len(changed)))] = int(rng.integers(256))
         if rng.random() < 0.2:
             changed = changed[: int(rng.integers(len(changed)))]
-        if number % 2:  # with the checksum made right again
+        if number % 2:  # recompute the checksum
             changed = changed[:-16] + hashlib.blake2b(bytes(changed[:-16]), digest_size=16).digest()
         try:
             found = kind.from_bytes(bytes(changed))
-        except ValueError:  # and nothing else
+        except ValueError:  # the only error allowed
             continue
         found.to_bytes()

@@ -1,4 +1,4 @@
-"""Summaries of parts, merged in any order, are those of all rows: to the bit, or within their certificate."""
+"""Summaries of parts, merged in any order, equal the summary of all rows: to the bit, or within certificates."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def merged(rng: np.random.Generator, summaries: list[RankingSummary]) -> Ranking
 
 
 def parts_of(rng: np.random.Generator, n: int) -> list[NDArray[np.intp]]:
-    """Part rows at random; some parts have none."""
+    """Split rows into random parts; some are empty."""
     return np.array_split(rng.permutation(n), np.sort(rng.integers(0, n, int(rng.integers(1, 8)))))
 
 
@@ -131,7 +131,7 @@ def test_certificates_hold_and_are_narrow(order: str, n_parts: int, monkeypatch:
     monkeypatch.setattr("fastevals.scale.summary.SAMPLED_ROWS", 2048)
     y, s = rows_of(60_000)
     s[::5] += np.linspace(0, 3, s[::5].size)  # a drift
-    s[-20_000::4] = 1.25  # an atom that comes late
+    s[-20_000::4] = 1.25  # a late atom
     rows = ORDERS[order](y, s)
     summaries = []
     for part in np.array_split(rows, n_parts):
@@ -148,7 +148,7 @@ def test_certificates_hold_and_are_narrow(order: str, n_parts: int, monkeypatch:
 def test_a_merged_summary_stays_small() -> None:
     y, s = rows_of(60_000)
     whole = RankingSummary(cells=16)
-    for rows in np.array_split(np.argsort(s), 40):  # each part with cells of its own
+    for rows in np.array_split(np.argsort(s), 40):  # each part has its own cells
         part = RankingSummary(cells=16)
         part.update(y[rows], s[rows])
         whole = whole.merge(part)
@@ -239,7 +239,7 @@ def test_neither_update_nor_merge_changes_others() -> None:
     both = first.merge(second)
     both.update(y, s)
     assert (state_of(first), state_of(second)) == before
-    y[:], s[:] = 1 - y, 0.0  # rows that waited were copied
+    y[:], s[:] = 1 - y, 0.0  # waiting rows were copied
     assert (state_of(first), state_of(second)) == before
     first.update(y, s)
     assert both.n_positives + both.n_negatives == 650
@@ -333,7 +333,7 @@ def test_bytes_give_the_summary_back(kind: int) -> None:
 
 
 def mutated(rng: np.random.Generator, data: bytes) -> bytes:
-    """Change some bytes, or cut or repeat some; half the time make the checksum right again."""
+    """Change, cut or repeat some bytes; half the time recompute the checksum."""
     from hashlib import blake2b
 
     changed = bytearray(data)
@@ -478,7 +478,7 @@ def test_weighted_rows_are_told_as_rows_and_their_weight_by_the_counts() -> None
 
 
 def test_a_limit_that_rounding_of_weights_may_cross_is_within() -> None:
-    """Precision is the limit itself of the rows, but a little less of the units they were counted in."""
+    """Precision equals the limit for the rows, but is slightly less for the units they were counted in."""
     weights, limit = np.array([0.3, 0.3, 0.6 + 3e-9]), 0.6 / (1.2 + 3e-9)
     summary = RankingSummary(largest_weight=1.0)
     summary.update([1, 1, 0], [0.5, 0.5, 0.5], sample_weight=weights)

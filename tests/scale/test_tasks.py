@@ -1,4 +1,4 @@
-"""The scripts of docs/tasks: what they say, and their exit status, where files are not as they should be."""
+"""The scripts in docs/tasks: their messages and exit status when files are not as they should be."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ nightly = load("nightly")
 
 
 def day(path: Path, shift: float = 1.2, seed: int = 0, **columns: Any) -> Path:
-    """Write a day's scores: the AUC is that of two normal distributions this far apart."""
+    """Write a day's scores: two normal distributions, `shift` apart."""
     rng = np.random.default_rng(seed)
     y = rng.random(N) < 0.3
     table = pa.table({"y": y, "p": rng.normal(size=N) + shift * y} | columns)
@@ -71,7 +71,7 @@ def test_a_day_that_is_worse_is_an_alarm(days: tuple[Path, Path], capsys: pytest
 
 
 def rewritten(path: Path, **options: Any) -> None:
-    """Write other scores; the file keeps its size and its time, as one that was copied with it."""
+    """Write other scores; the file keeps its size and time, like a copy that preserves them."""
     before = path.stat()
     day(path, **options)
     assert path.stat().st_size == before.st_size
@@ -120,7 +120,7 @@ def test_an_empty_day_and_too_few_rows_are_undecided(
     parquet.write_table(table.slice(0, 0), days[1])
     assert status(*days) == UNDECIDED
     assert "0 positive and 0 negative rows" in capsys.readouterr().out
-    for n_positives, n_negatives in ((1, 1), (29, 5000), (5000, 29)):  # all replicates of 1 and 1 are alike
+    for n_positives, n_negatives in ((1, 1), (29, 5000), (5000, 29)):  # all replicates of 1 and 1 are equal
         labels = np.repeat([True, False], [n_positives, n_negatives])
         parquet.write_table(pa.table({"y": labels, "p": labels.astype(float)}), days[1])
         assert status(*days) == status(days[1], days[1]) == UNDECIDED
