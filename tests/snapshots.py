@@ -1,10 +1,10 @@
-"""Snapshots that a change of structure must leave alone: the public names, and seeded results to the bit.
+"""Snapshots that a change of structure must not alter: the public names, and seeded results to the bit.
 
-    python -m tests.snapshots          # compare with tests/data/*.json, to the bit, and say what differs
-    python -m tests.snapshots --write  # after a change of names or numbers that is meant (CHANGELOG.md says so)
+    python -m tests.snapshots          # compare with tests/data/*.json, to the bit, and list the differences
+    python -m tests.snapshots --write  # after an intended change of names or numbers (named in CHANGELOG.md)
 
-Results are `to_dict()`, so that keys are held too. Bits are those of one machine and its libraries, which are noted
-beside them: elsewhere numbers agree to 1e-9.
+Results are `to_dict()`, so keys are compared, too. The bits depend on the machine and its libraries, which are recorded
+with them; elsewhere numbers agree to 1e-9.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from fastevals.show.cli import main
 DATA = Path(__file__).parent / "data"
 STUB = Path(fastevals.__file__).with_suffix(".pyi")
 API, SEEDED = DATA / "public_names.json", DATA / "seeded_results.json"
-RELATIVE = 1e-9  # by which numbers may differ on another machine
-LONG = 24  # numbers, above which of an array only some and its sum are kept
+RELATIVE = 1e-9  # relative difference allowed on another machine
+LONG = 24  # numbers; longer arrays are kept as their first numbers and the sum
 
 Case = Callable[[], Any]
 CASES: dict[str, Case] = {}
@@ -56,7 +56,7 @@ N = 240
 
 
 def _uniform(stream: int, n: int = N) -> Any:
-    """Return numbers from 0 to 1 that no library's generator decides: a Weyl sequence, in an order far from its own."""
+    """Return numbers from 0 to 1 that depend on no library's generator: a Weyl sequence, reordered."""
     places = np.arange(1, n + 1) * (stream + 1) * 7919 % 10007
     return np.modf(places * 0.6180339887498949)[0]
 
@@ -96,13 +96,13 @@ def _matrix() -> fastevals.ConfusionMatrix:
 
 
 def _nearest(X_train: Any, y_train: Any, X_test: Any) -> Any:
-    """Predict what the nearest training row has."""
+    """Predict the nearest training row's value."""
     far = ((X_test[:, None] - X_train[None]) ** 2).sum(axis=2)
     return y_train[far.argmin(axis=1)]
 
 
 def _shrunk(X_train: Any, y_train: Any, X_test: Any, *, penalty: float = 1.0) -> Any:
-    """Predict by one slope, shrunk by a penalty."""
+    """Predict with one slope, shrunk by a penalty."""
     x, mean = X_train[:, 1] - X_train[:, 1].mean(), y_train.mean()
     return mean + (X_test[:, 1] - X_train[:, 1].mean()) * (x @ (y_train - mean)) / (x @ x + penalty)
 
@@ -395,7 +395,7 @@ def selection_and_curves() -> Any:
 
 
 def _command(*arguments: str, **columns: Any) -> Any:
-    """Return what a command writes, as text and as JSON, about a table of such columns."""
+    """Return a command's output, as text and as JSON, for a table of these columns."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "data.csv")
         rows = zip(*columns.values(), strict=True)
@@ -431,7 +431,7 @@ def compare() -> Any:
 
 
 def seeded(name: str) -> Any:
-    """Run a case, and return its result as JSON that fits a snapshot."""
+    """Run a case; return its result as JSON for a snapshot."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return _shortened(_as_json(CASES[name]()))
@@ -450,7 +450,7 @@ def _as_json(value: Any) -> Any:
 
 
 def _shortened(value: Any) -> Any:
-    """Return JSON whose long arrays of numbers are their first few, and the exact sum of all by place."""
+    """Return JSON with long arrays of numbers replaced by their first few and the exact sum weighted by position."""
     if isinstance(value, dict):
         return {key: _shortened(each) for key, each in value.items()}
     if not isinstance(value, list):
@@ -463,7 +463,7 @@ def _shortened(value: Any) -> Any:
 
 
 def stub() -> str:
-    """Return what type checkers read of the package: an import of each public name, and calls made of options."""
+    """Return the package's stub for type checkers: an import of each public name, and calls made from options."""
     places = {name: ".".join(["fastevals", *place.split(".")[:-1]]) for name, place in fastevals._MODULES.items()}
     modules = "".join(f"from {place} import {name} as {name}\n" for name, place in places.items())
     calls = {name: inspect.unwrap(getattr(fastevals, name)) for name in fastevals.__all__}
@@ -478,7 +478,7 @@ def stub() -> str:
 
 
 def _as_stub(call: Any) -> str:
-    """Return a call as a stub has it: a parameter a line, and the docstring."""
+    """Return a call in stub form: one parameter per line, and the docstring."""
     signature, lines = inspect.signature(call), []
     for each in signature.parameters.values():
         if each.kind is each.KEYWORD_ONLY and "*" not in lines:
@@ -491,7 +491,7 @@ def _as_stub(call: Any) -> str:
 
 
 def _imports_of(call: Any) -> Iterator[str]:
-    """Yield the imports of the names that a call's signature has, as its file and that of its options have them."""
+    """Yield the imports of the names in a call's signature, as in its file and its options' file."""
     file, known = Path(inspect.getfile(call)), set(re.findall(r"\w+", str(inspect.signature(call))))
     for node in (
         node for each in (file, file.with_name("options.py")) for node in ast.walk(ast.parse(each.read_text()))
@@ -533,7 +533,7 @@ def _signature(value: Any) -> str:
 
 
 def machine() -> dict[str, str]:
-    """Return what bits depend on: the processor and its instructions, by which libraries order sums, and versions."""
+    """Return what the bits depend on: the processor, its instructions (which order sums), and versions."""
     listed = Path("/proc/cpuinfo")
     found = re.search(r"^model name\s*:\s*(.*)$", listed.read_text(), re.MULTILINE) if listed.exists() else None
     simd: dict[str, list[str]] = np.show_config(mode="dicts")["SIMD Extensions"]  # type: ignore[assignment, index]
@@ -546,7 +546,7 @@ def machine() -> dict[str, str]:
 
 
 def differences(now: Any, then: Any, *, relative: float = 0.0, at: str = "") -> Iterator[str]:
-    """List where JSON differs from other JSON, floats by more than a share of the larger."""
+    """List the differences between two JSON values; floats may differ by a share of the larger."""
     if isinstance(now, dict) and isinstance(then, dict):
         for key in [*then, *(key for key in now if key not in then)]:
             if key in now and key in then:

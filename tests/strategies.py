@@ -1,4 +1,4 @@
-"""What property tests draw from: small inputs full of ties, extremes and tiny classes."""
+"""Strategies of property tests: small inputs full of ties, extremes and tiny classes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-# The same examples on every run and machine, and few enough that all property tests take seconds.
+# The same examples on every run and machine, few enough that all property tests take seconds.
 EXAMPLES = int(os.environ.get("FASTEVALS_TEST_EXAMPLES", "12"))
 BOUNDED = settings(derandomize=True, deadline=None, max_examples=EXAMPLES)
-FEWER = settings(BOUNDED, max_examples=EXAMPLES // 2)  # of tests that run for each kind of curve or average
+FEWER = settings(BOUNDED, max_examples=EXAMPLES // 2)  # for tests that run for each kind of curve or average
 
 LARGEST = float(np.finfo(np.float64).max)
 DENORMAL = 5e-324
@@ -25,7 +25,7 @@ FLOAT_WEIGHTS = (0.0, 0.1, 0.3, 0.7, 1.0, 1.1, 3.3, 1e-3, 1e4)
 
 
 class Case(NamedTuple):
-    """One input of a ranking."""
+    """An input for a ranking."""
 
     y_true: NDArray[np.int64]
     y_score: NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""The process that compiles ahead: when it is started, and that it is gone afterwards."""
+"""The process that compiles ahead: when it starts, and that it ends afterwards."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="processes ar
 
 @pytest.fixture
 def helper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Two CPUs, and a module whose function writes its process's number to a file, prints, and sleeps; the file."""
+    """Return the file where a module's function writes its process id, before it prints and sleeps; set two CPUs."""
     code = f"""
         import os, sys, time
         from pathlib import Path
@@ -52,7 +52,7 @@ def number_in(path: Path) -> int:
 
 def runs(pid: int) -> bool:
     status = Path(f"/proc/{pid}/status")
-    if status.exists() and "\nState:\tZ" in status.read_text():  # dead, and nobody asked how it ended
+    if status.exists() and "\nState:\tZ" in status.read_text():  # dead, and not yet waited for
         return False
     try:
         os.kill(pid, 0)
@@ -73,8 +73,8 @@ def test_it_runs_from_the_first_kernel_that_is_missing_to_the_end(
         ahead.start_wanted()
         assert runs(pid)
     assert not runs(pid)
-    assert not helper.exists()  # one alone
-    ahead.start_wanted()  # after the block nothing is wanted
+    assert not helper.exists()  # only one process
+    ahead.start_wanted()  # nothing is wanted after the block
     assert not ahead._wanted
     assert capfd.readouterr() == ("", "")
 

@@ -1,4 +1,4 @@
-"""The house: layers import one way, and a call goes through few files."""
+"""The architecture: layers import in one direction, and a call goes through few files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fastevals.measure.registry import METRICS
 
 PACKAGE = Path(fastevals.__file__).parent
 
-# From the cellar to the roof: a file imports from its own layer and those before it.
+# From bottom to top: a file imports from its own layer and the layers before it.
 LAYERS = (
     "_choices _files _limits _naming _options _row_order",
     "_compile",
@@ -44,7 +44,7 @@ LAYERS = (
     "__init__ __main__",
 )
 LAYER_OF = {name: place for place, names in enumerate(LAYERS) for name in names.split()}
-# `fastevals` itself is imported from where everything public may be used, and lazily by nobody below.
+# Files that may use everything public import `fastevals` itself; no file below does, even lazily.
 ROOF = LAYER_OF["__init__"]
 PUBLIC_NAMES = {"__version__", *fastevals.__all__} - LAYER_OF.keys()
 
@@ -79,7 +79,7 @@ def imported_from_above(path: Path) -> list[str]:
             continue
         version = ["fastevals.__version__"]
         up += [name for name in imported if layer(name) > own and name not in version]
-    if {"show", "chapter"} & {*path.parts}:  # which use what users do
+    if {"show", "chapter"} & {*path.parts}:  # these use the public names
         up = [name for name in up if layer(name) < ROOF]
     return up
 
@@ -117,7 +117,7 @@ def test_no_two_classes_share_a_name() -> None:
     assert {name: count for name, count in Counter(names).items() if count > 1} == {}
 
 
-# What the second of two calls goes through, with kernels not compiled: how many rooms a reader has to enter.
+# The rooms that the second of two calls goes through, with kernels not compiled: those a reader has to enter.
 TRIPS = {
     "AUC of a ranking": (8, "fastevals.Ranking(y, s).roc_auc()"),
     "bootstrap of an AUC": (27, "fastevals.bootstrap(fastevals.Ranking(y, s), 'roc_auc', n_resamples=9, rng=0)"),
@@ -171,10 +171,10 @@ def test_a_call_goes_through_few_files() -> None:
     assert {name: files for name, files in entered.items() if len(files) > TRIPS[name][0]} == {}
 
 
-# What is known of a metric is a field of its entry in the registry. Tables by name elsewhere:
+# A metric's properties are fields of its entry in the registry. Tables by name elsewhere:
 TABLES_BY_METRIC = {
-    "infer/bootstrap/jackknife.py": 1,  # by the kernel that sweeps replicates
-    "show/report/live.py": 1,  # what the page's script computes
+    "infer/bootstrap/jackknife.py": 1,  # for the kernel that sweeps replicates
+    "show/report/live.py": 1,  # computed by the page's script
 }
 CALLS = ("show/warm_up.py", "chapter/", "metrics/")  # as users write them, and scikit-learn's names
 
@@ -190,7 +190,7 @@ def test_what_is_known_of_a_metric_is_in_the_registry() -> None:
     assert +found == TABLES_BY_METRIC
 
 
-# Names of constants that say neither what is counted nor in which unit: `ROWS_PER_BLOCK` does.
+# Names of constants that give neither the quantity nor the unit, as `ROWS_PER_BLOCK` does.
 VAGUE = re.compile(
     "BATCH|BLOCK|EXACT|FAR|FEW|FEWEST|FINE|FULL|HALF|LARGE|LARGEST|LEAST|LIMIT|LONGEST|MOST|NEAR|ONE|ROUNDING|SAMPLE"
     "|SAMPLED|SCAN|SHARE|SHORT|SHOWN|SMALL|STEP|STRETCH|STRIP|TASK|TILE|USUAL|WHOLE|WORK"
@@ -214,7 +214,7 @@ def test_constants_are_a_noun_and_a_unit_in_one_place() -> None:
 
 
 def test_distinct_values_are_sorted_not_hashed() -> None:
-    """NumPy hashes integers to tell them apart, which takes up to 200 times as long as `_distinct` does."""
+    """NumPy hashes integers to find distinct ones, which takes up to 200 times as long as `_distinct`."""
     hashed = {"union1d", "intersect1d", "setdiff1d", "setxor1d", "unique_values"}
     found = []
     for path in FILES:
@@ -230,8 +230,8 @@ def test_distinct_values_are_sorted_not_hashed() -> None:
 # Tests mirror the rooms -----------------------------------------------------------------------------------------------
 
 TESTS = PACKAGE.parent / "tests"
-OWN_FOLDERS = {"benches", "data", "reference"}  # of tests: of no room
-MIRRORED = ("infer", "show")  # rooms whose tests stand in folders as the files that they test do
+OWN_FOLDERS = {"benches", "data", "reference"}  # folders of tests that belong to no room
+MIRRORED = ("infer", "show")  # rooms whose tests have the same folders as the tested files
 
 
 def test_folders_of_tests_are_named_as_rooms() -> None:
@@ -246,7 +246,7 @@ def test_tests_are_in_the_folder_of_what_they_test() -> None:
 
 
 def misplaced(room: str) -> Iterator[tuple[Path, set[str]]]:
-    """Yield test files at the top of a room whose name is that of a folder, or of a file in one."""
+    """Yield test files at the top of a room that are named after a folder or a file in one."""
     top, homes = PACKAGE / room, {}
     for path in top.rglob("*.py"):
         name = path.parent.name if path.stem == "__init__" else path.stem

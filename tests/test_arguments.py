@@ -1,4 +1,4 @@
-"""One name for one argument: in every public call, and on the command line."""
+"""An argument has one name in every public call and on the command line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fastevals.scale.rounding import LooseCounts, Spare
 from fastevals.show.cli import main
 from tests.scale.local_frames import LOCAL, LocalFrame
 
-# What other libraries, and earlier versions, call arguments that have one name here.
+# Names in other libraries and earlier versions for arguments that have one name here.
 OTHERS = {
     "resamples", "n_bootstrap", "n_boot", "n_permutations", "seed", "random_state", "generator", "group", "clusters",
     "positive", "pos_class", "confidence", "level", "weight", "weights", "predicted", "bins", "n_threads", "n_workers",
@@ -37,7 +37,7 @@ SCORES = {"label": "y", "score": "s"}
 
 
 def public_functions() -> Iterator[tuple[str, Any]]:
-    """Yield functions and methods, and constructors of what users make."""
+    """Yield functions, methods, and constructors of the classes that users create."""
     rooms = [
         (fastevals, fastevals.__all__),
         (plots, plots.__all__),
@@ -63,7 +63,7 @@ def test_no_call_has_another_name_for_an_argument() -> None:
             each.name for each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
         }:
             found[name] = others
-    assert found == {"DelongResult.contrast": {"weights"}}  # of models, not of rows
+    assert found == {"DelongResult.contrast": {"weights"}}  # weights of models, not of rows
 
 
 FORMER = {
@@ -149,7 +149,7 @@ def test_commands_have_the_names_of_the_command_line(command: str, capsys: Any) 
 
 
 def internal_subjects() -> dict[str, Any]:
-    """What calls return that is of a class which users don't know."""
+    """Return results of calls whose class is internal."""
     table = pa.table(COLUMNS)
     ranking = parquet.ranking(table, **SCORES)
     summary = LOCAL.group_summary(LocalFrame([table]), **SCORES, by="g")

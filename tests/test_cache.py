@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: what their files are named by, where they may be, and what is wrong with them."""
+"""Compiled kernels on disk: the names and places of their files, and damaged files."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def copied(folder: Path) -> Path:
-    """Copy the package to where tests may break it."""
+    """Copy the package to a place where tests may break it."""
     return Path(shutil.copytree(PACKAGE, folder / "fastevals", ignore=shutil.ignore_patterns("__pycache__")))
 
 
@@ -95,7 +95,7 @@ def off_by_1000(package: Path) -> None:
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder that one process has filled."""
+    """Return a cache folder that one process has filled."""
     folder = tmp_path_factory.mktemp("cache")
     seen = example(folder)
     assert (seen["hits"], seen["misses"]) == (0, 1)
@@ -105,7 +105,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def filled(compiled: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
+    """Return a copy of the filled folder."""
     return Path(shutil.copytree(compiled, tmp_path / "cache"))
 
 
@@ -273,7 +273,7 @@ CHANGES = [
 
 @pytest.fixture
 def write_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], ModuleType]]:
-    """Import a module of kernels of some text, always of the same name; its cache is a folder of its own."""
+    """Return a function that imports a module of kernels from text, under one name, with its own cache folder."""
     (tmp_path / "cache").mkdir(mode=0o700)
     monkeypatch.setattr(cache, "_folders", lambda: ((tmp_path / "cache",), {}))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
@@ -312,7 +312,7 @@ def test_what_changes_while_it_is_compiled_is_not_kept(
     module.below(1.0)
     assert len(files(tmp_path / "cache")) == 1
     module.SCALE = 100.0
-    assert module.middle(1) == 98.0  # what numba makes of it; `below` was listed with the old constant
+    assert module.middle(1) == 98.0  # numba's result; `below` was listed with the old constant
     assert len(files(tmp_path / "cache")) == 1
 
 
@@ -379,9 +379,9 @@ def test_folders_that_others_may_write_to_are_not_used(places: Any, tmp_path: Pa
     ("owner", "user", "mode", "why"),
     [
         (1000, 1000, 0o700, None),
-        (0, 1000, 0o755, None),  # root's, in an image
+        (0, 1000, 0o755, None),  # root's folder, in an image
         (1001, 1000, 0o755, "owned by another user"),
-        (1000, 0, 0o700, "owned by another user"),  # root runs nobody's code
+        (1000, 0, 0o700, "owned by another user"),  # root runs no other user's code
         (1000, 1000, 0o775, "others may write to it"),
         (0, 1000, 0o757, "others may write to it"),
     ],
@@ -437,7 +437,7 @@ NOWHERE = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"), "/dev/null/n
 
 
 def test_without_any_folder_kernels_compile_in_memory_and_one_warning_says_so(tmp_path: Path) -> None:
-    # Files where folders would be: that stops even root, whom permissions don't.
+    # Files in place of folders stop even root, whom permissions do not.
     package = copied(tmp_path)
     (package / "_kernels" / "__pycache__").touch()
     before = files(tmp_path)
@@ -547,7 +547,7 @@ def test_a_full_disk_is_one_warning_and_leaves_no_file(
     module = write_module(MODULE)
     with pytest.warns(RuntimeWarning, match="can't be kept.*No space left on device") as caught:
         assert (module.unrelated(1), module.unrelated(2.5)) == (1, 2.5)
-    assert [each.filename for each in caught] == [__file__]  # not in numba, from where kernels are kept
+    assert [each.filename for each in caught] == [__file__]  # not in numba, but where kernels are cached
     assert files(tmp_path / "cache") == []
 
 
@@ -626,7 +626,7 @@ def test_warm_up_that_can_keep_nothing_says_why(
 
 @pytest.mark.slow
 def test_after_warm_up_commands_and_common_calls_compile_nothing() -> None:
-    # In the folder of all tests, where most is compiled already.
+    # In the tests' shared folder, where most kernels are compiled already.
     assert subprocess.run([sys.executable, "-m", "fastevals", "warm-up", "--quiet"], timeout=400).returncode == 0
     code = """
         import contextlib, io, json, sys, warnings

@@ -1,4 +1,4 @@
-"""`.ci/check`: which tests it finds for what has changed, in a small repository of its own."""
+"""`.ci/check`: the tests it finds for changed files, in a small repository of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an argument is one of: the annotation, the docstring and the error say the same."""
+"""Choices of an argument: the annotation, the docstring and the error agree."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def rows_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def public() -> Iterator[tuple[str, Any, str]]:
-    """List the functions and methods, each once, with their docstrings."""
+    """Yield the functions and methods, each once, with their docstrings."""
     seen = set()
     for place, before in ((fe, ""), (plots, "plots."), (scale, ""), (parquet, "parquet."), (dask, "dask.")):
         for name in place.__all__ if hasattr(place, "__all__") else dir(place):
@@ -138,15 +138,15 @@ def literals(annotation: Any) -> set[Any]:
 
 
 def choices() -> Iterator[tuple[str, str, set[Any], str]]:
-    """List calls, their arguments that are one of a set, that set, and what the docstring says."""
+    """Yield calls, their arguments with choices, the choices, and the docstring's choices."""
     for shown, call, text in public():
         annotated = [each for each in inspect.signature(call).parameters.values() if isinstance(each.annotation, str)]
-        of_options = sys.modules.get(f"{call.__module__.rpartition('.')[0]}.options", call)  # of which some are made
+        of_options = sys.modules.get(f"{call.__module__.rpartition('.')[0]}.options", call)  # calls made from options
         names = {**vars(of_options), **call.__globals__}
         for each in annotated:
             said = re.search(rf"^(?:\w+, )*{each.name}(?:, \w+)* : (\{{.*?\}})", text, re.MULTILINE)
             told: set[Any] = set()
-            with contextlib.suppress(NameError):  # of names that type checkers alone import
+            with contextlib.suppress(NameError):  # some names are imported by type checkers only
                 told = literals(eval(each.annotation, names))
             if said or told:
                 yield shown, each.name, told, said[1] if said else ""
@@ -155,7 +155,7 @@ def choices() -> Iterator[tuple[str, str, set[Any], str]]:
 ALL = {
     (shown, name): (told, said)
     for shown, name, told, said in choices()
-    if not shown.startswith("ProbabilitySummary.")  # whose error says which bins it keeps
+    if not shown.startswith("ProbabilitySummary.")  # its error says which bins it keeps
 }
 
 
@@ -185,7 +185,7 @@ def test_each_choice_is_one(call: str, name: str) -> None:
             warnings.simplefilter("ignore")
             try:
                 CALLS[call](**{name: value})
-            except ValueError as error:  # says which other arguments it doesn't go with
+            except ValueError as error:  # says which arguments exclude it
                 refusal = str(error)
         assert "must be one of" not in refusal
     pyplot.close("all")

@@ -104,7 +104,7 @@ def test_an_error_is_raised_and_stops_the_others(threads: int, bad: int) -> None
     assert len(seen) < bad + 1000
     after = len(seen)
     time.sleep(0.01)
-    assert len(seen) == after  # nobody is left working
+    assert len(seen) == after  # no worker is left
 
 
 @pytest.mark.parametrize("threads", THREADS)
@@ -251,7 +251,7 @@ def test_the_first_item_of_a_task_that_compiles_shares_the_callers_workspace(thr
 
 @pytest.fixture
 def no_threads(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """A process without threads of the pool, that starts none of them until the event is set."""
+    """Start without pool threads; none starts until the event is set."""
     allowed = threading.Event()
     start = threading.Thread.start
 
@@ -282,7 +282,7 @@ def test_what_a_late_thread_takes_up_is_waited_for(no_threads: threading.Event) 
             assert taken.wait(20)
         elif item == 1:
             taken.set()
-            time.sleep(0.2)  # the caller is done with its items long before
+            time.sleep(0.2)  # the caller has finished its items long before
         return item + 1
 
     with num_threads(2):
@@ -329,7 +329,7 @@ def test_a_child_process_works_after_the_parent_used_threads(method: str) -> Non
     context = multiprocessing.get_context(method)
     queue = context.Queue()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of any fork with threads
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns about any fork with threads
         process = context.Process(target=child, args=(queue,))
         process.start()
     try:
@@ -375,7 +375,7 @@ def test_ctrl_c_ends_a_long_run_within_a_second(threads: int) -> None:
         process.send_signal(signal.SIGINT)
         start = time.monotonic()
         _, errors = process.communicate(timeout=20)
-        assert time.monotonic() - start < 1.5  # a second, and what a busy machine adds
+        assert time.monotonic() - start < 1.5  # a second, plus some time on a busy machine
         assert "KeyboardInterrupt" in errors
         assert process.returncode in (-signal.SIGINT, 128 + signal.SIGINT)
     finally:

@@ -163,7 +163,7 @@ def test_what_is_loaded_from_the_cache_needs_nothing_to_compile_with(tmp_path: P
 
 
 def fresh() -> Any:
-    """Make a kernel that nobody has compiled: it adds 1."""
+    """Return a kernel that has not been compiled yet: it adds 1."""
 
     def plain(x: float) -> float:
         return x + 1
@@ -174,7 +174,7 @@ def fresh() -> Any:
 
 
 class AtPass(event.Listener):  # type: ignore[misc]
-    """Do something once, when the compiler starts its first pass."""
+    """Perform an action once, when the compiler starts its first pass."""
 
     def __init__(self, action: Callable[[], object]) -> None:
         self.actions = [action]
@@ -189,7 +189,7 @@ class AtPass(event.Listener):  # type: ignore[misc]
 
 @pytest.fixture(params=[signal.default_int_handler])
 def handler(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """Set what handles Ctrl-C: in a worker of pytest that may be nothing."""
+    """Set the handler of Ctrl-C; a pytest worker may have none."""
     before = signal.signal(signal.SIGINT, request.param)
     yield request.param
     after = signal.signal(signal.SIGINT, before)
@@ -197,7 +197,7 @@ def handler(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 
 class Dying:
-    """Python prints what is raised in a destructor, and goes on."""
+    """Python prints an exception raised in a destructor, and continues."""
 
     def __del__(self) -> None:
         signal.raise_signal(signal.SIGINT)
@@ -253,7 +253,7 @@ def test_ctrl_c_at_any_time_ends_a_bootstrap_that_compiles(seconds: float, tmp_p
         process.send_signal(signal.SIGINT)
         begin = time.monotonic()
         _, errors = process.communicate(timeout=30)
-        assert time.monotonic() - begin < 5  # a pass of the compiler, on a busy machine
+        assert time.monotonic() - begin < 5  # one pass of the compiler on a busy machine
         assert errors.strip().splitlines()[-1] == "KeyboardInterrupt"
     finally:
         process.kill()
@@ -264,7 +264,7 @@ def test_ctrl_c_at_any_time_ends_a_bootstrap_that_compiles(seconds: float, tmp_p
 
 @pytest.fixture
 def compiling() -> Iterator[Callable[[float], threading.Event]]:
-    """Start a thread that compiles, for so many seconds; give an event that is set when it is at it."""
+    """Start a thread that compiles for some seconds; return an event that is set once it compiles."""
     threads: list[threading.Thread] = []
 
     def compile_for(seconds: float) -> threading.Event:
@@ -286,7 +286,7 @@ def compiling() -> Iterator[Callable[[float], threading.Event]]:
 
 
 def fork(work: Callable[[], bool]) -> int:
-    """Do something in a child, which is dead after 20 seconds; give its number."""
+    """Run an action in a child, which dies after 20 seconds; return its process id."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of any fork with threads
         pid = os.fork()
@@ -361,7 +361,7 @@ def test_a_fork_does_not_wait_for_ever(compiling: Any, monkeypatch: pytest.Monke
     pid = fork(lambda: True)
     assert time.monotonic() - begin < 0.4
     assert exit_of(pid) == 0
-    fresh()(1.5)  # waits for the lock, which was not let go
+    fresh()(1.5)  # waits for the lock, which was not released
 
 
 @needs_fork

@@ -1,4 +1,4 @@
-"""What only shows on large data: exact pair counts past 2**53, stated memory, many random cases. All marked slow."""
+"""Tests that need large data: exact pair counts past 2**53, stated memory, many random cases. All are slow."""
 
 import tracemalloc
 from fractions import Fraction
@@ -27,13 +27,13 @@ def test_ten_million_rows_are_ranked_as_midranks_say(decimals):
 
 
 def test_pair_counts_past_two_to_the_53_stay_exact():
-    """2 U is about 1.6e16 here: one pair more or less is below the resolution of a float64 sum."""
+    """2 U is about 1.6e16 here, so one pair is below the resolution of a float64 sum."""
     n = 180_000_000
     labels = np.zeros(n, dtype=bool)
     labels[n // 2 :] = True
     scores = np.arange(n, dtype=np.float32)
     scores[:] = 0  # all tied: U is half of all pairs
-    scores[-1] = -1  # but one positive below all
+    scores[-1] = -1  # except one positive below all
     pairs = (n // 2) ** 2
     doubled_u = (n // 2 - 1) * (n // 2)
     assert doubled_u > 2**52
@@ -43,10 +43,10 @@ def test_pair_counts_past_two_to_the_53_stay_exact():
 @pytest.mark.parametrize("threads", [1, 2, 16])
 @pytest.mark.parametrize("make", [
     lambda s: s, lambda s: s.astype(np.float32), lambda s: (1e6 * s).astype(np.int64),
-    lambda s: np.where(s < 0.5, 0.5, s),  # half of all rows are of one score
+    lambda s: np.where(s < 0.5, 0.5, s),  # half of all rows have one score
 ], ids=["float64", "float32", "int64", "half are tied"])  # fmt: skip
 def test_an_unweighted_auc_takes_ten_bytes_a_row(make, threads):
-    """Of what is allocated: pages that the system gives and takes are of no account."""
+    """This is allocated memory; pages that the system adds and removes do not matter."""
     rng = np.random.default_rng(0)
     labels, scores = rng.integers(0, 2, 10**7), make(rng.random(10**7))
     with num_threads(threads):

@@ -1,4 +1,4 @@
-"""Limits of control groups, as the kernel shows them in files."""
+"""Limits of control groups, as in the kernel's files."""
 
 from __future__ import annotations
 

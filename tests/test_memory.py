@@ -1,4 +1,4 @@
-"""Lent arrays: nobody else's while they live, used again after, and little is kept."""
+"""Lent arrays: exclusive while they live, reused afterwards; little memory is kept."""
 
 import gc
 import sys
@@ -62,7 +62,7 @@ def test_little_is_kept_and_that_of_the_last_arrays() -> None:
 def test_arrays_of_many_threads_share_nothing() -> None:
     def work(number: int) -> bool:
         good = True
-        for size in (LEAST_BYTES, LEAST_BYTES + 1, 2 * LEAST_BYTES):  # some fit what others gave back, some don't
+        for size in (LEAST_BYTES, LEAST_BYTES + 1, 2 * LEAST_BYTES):  # some fit returned arrays, some do not
             array = lend(size, np.uint8)
             array[:] = number
             good &= bool((array == number).all())
@@ -82,7 +82,7 @@ def test_garbage_in_a_cycle_gives_its_memory_back() -> None:
     cycle: list[object] = [lend(LEAST_BYTES, np.uint8)]
     cycle.append(cycle)
     del cycle
-    gc.collect(1)  # what is young
+    gc.collect(1)  # the young generation
     assert len(_memory._kept) == 1
 
 

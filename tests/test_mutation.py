@@ -1,4 +1,4 @@
-"""Mutants are what they say, run where they can do no harm, and killed by their own doing alone."""
+"""Mutants make the change they describe, run where they do no harm, and die only by their own effect."""
 
 import ast
 import subprocess

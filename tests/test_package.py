@@ -22,7 +22,7 @@ PACKAGE = Path(fastevals.__file__).parent
 
 
 def modules_after(code: str) -> set[str]:
-    # -X importtime would list them too, but this needs no parsing. Of SciPy's packages one is named by itself.
+    # -X importtime would list them, too, but this needs no parsing. One of SciPy's packages is listed separately.
     code += "\nimport sys; print(*{name if name == 'scipy.stats' else name.partition('.')[0] for name in sys.modules})"
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
     return set(done.stdout.split())
@@ -72,13 +72,13 @@ def test_public_names(name: str) -> None:
     home = import_module(fastevals._HOMES[name])
     here = getattr(home, name)
     assert here in (value, getattr(value, "__wrapped__", None))
-    assert here.__module__ in (home.__name__, "fastevals")  # where it is defined, not where it is handed on
+    assert here.__module__ in (home.__name__, "fastevals")  # where it is defined, not where it is re-exported
     assert pickle.loads(pickle.dumps(value)) is value
 
 
 CLASSES = [value for name in fastevals.__all__ if isinstance(value := getattr(fastevals, name), type)]
 EQUAL = ["BinomialResult", "BootstrapSplit", "BrierDecomposition", "HoldOut", "KFold", "LeaveOneOut", "LeavePOut"]
-EQUAL += ["OperatingPoint", "SignificanceResult"]  # hold no arrays, whose comparison has no one answer
+EQUAL += ["OperatingPoint", "SignificanceResult"]  # contain no arrays, whose comparison is not a single bool
 
 
 def test_results_and_splitters_are_frozen_slotted_dataclasses() -> None:
@@ -92,9 +92,9 @@ def test_results_and_splitters_are_frozen_slotted_dataclasses() -> None:
 
 
 def test_the_stub_is_the_list_of_public_names() -> None:
-    """What type checkers read of it is what is imported: a line a name, in order, and the public modules.
+    """The stub imports the public names, one line each, in order, and the public modules.
 
-    Calls that are made of options are there themselves, as users call them.
+    It defines calls made from options itself, with the signature that users see.
     """
     tree = ast.parse((PACKAGE / "__init__.pyi").read_text())
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
@@ -162,7 +162,7 @@ def test_dir_holds_public_names_alone() -> None:
         module = import_module(f"fastevals.{name}")
         assert dir(module) == sorted(module.__all__), name
     after = "import fastevals; fastevals.datasets.load_psnr, fastevals.metrics.auc, fastevals.show.plots.plot_roc"
-    assert "numpy" in modules_after(after)  # what dir names is there
+    assert "numpy" in modules_after(after)  # names listed by dir exist
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_all_of_each_module_resolves() -> None:
 
 
 def test_no_module_asserts_about_input() -> None:
-    """`python -O` drops assertions; only those that narrow a type may be dropped."""
+    """`python -O` drops assertions, so only assertions that narrow a type are allowed."""
     for path in PACKAGE.rglob("*.py"):
         tests = [node.test for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Assert)]
         assert all(ast.unparse(test).endswith(" is not None") for test in tests), path
@@ -223,7 +223,7 @@ def test_no_module_asserts_about_input() -> None:
 
 
 def documented() -> dict[str, Any]:
-    """Return the public functions and classes, and what these have, by name."""
+    """Return the public functions and classes, and the classes' members, by name."""
     found: dict[str, Any] = {}
     for module in (fastevals, import_module("fastevals.metrics"), import_module("fastevals.show.plots")):
         for name in module.__all__:
@@ -239,8 +239,8 @@ METRIC = r'metric\("\w+"[^`]*?\)'
 
 
 def options() -> tuple[set[str], dict[str, set[str]]]:
-    """Return the names of all options, and of those whose docstring lists choices ``{"a", "b"}`` these."""
-    names: set[str] = {"precision", "n_predicted"}  # of `Ranking.threshold_for`, which takes one of several
+    """Return the names of all options, and the choices that docstrings list as ``{"a", "b"}``."""
+    names: set[str] = {"precision", "n_predicted"}  # `Ranking.threshold_for` takes one of several
     choices: dict[str, set[str]] = {}
     for value in PUBLIC.values():
         if not callable(value):
@@ -254,7 +254,7 @@ def options() -> tuple[set[str], dict[str, set[str]]]:
 
 
 def literals(pattern: str) -> list[tuple[str, str]]:
-    """Find what docstrings and the README have between backticks."""
+    """Find the literals between backticks in docstrings and the README."""
     texts = {name: inspect.getdoc(value) or "" for name, value in PUBLIC.items()}
     texts["README"] = (PACKAGE.parent / "README.md").read_text()
     return [(name, each) for name, text in texts.items() for each in re.findall(f"`+({pattern})`+", text)]
@@ -268,7 +268,7 @@ def test_options_that_docstrings_name_are_options() -> None:
     assert [each for each in of_text if each[1] not in names] == []
     chosen = [each for each in of_text if each[2] and not each[0].endswith(".metric")]
     assert [each for each in chosen if each[1] in choices and each[2].strip('"') not in choices[each[1]]] == []
-    # What is no choice of a list is part of a metric, tried below.
+    # The other options belong to a metric, which is tried below.
     left = {each[1] for each in chosen if each[1] not in choices}
     assert left <= {"best", "average", "correction", "multi_class", "loss"}, left
 

@@ -1,4 +1,4 @@
-"""Which of two classes is positive: what the user says, 1 among 0/1, -1/1 and booleans, else nobody knows."""
+"""Which of two classes is positive: the user's choice, or 1 among 0/1, -1/1 and booleans; otherwise unknown."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from fastevals import (
     proportion_interval,
 )
 
-# Of 20 that churn 2 are found, and of 100 that stay 99: the recalls are 0.1 and 0.99.
+# 2 of 20 customers that churn are found, and 99 of 100 that stay: the recalls are 0.1 and 0.99.
 CHURNED = np.repeat([True, False], [20, 100])
 FOUND = np.concatenate((np.arange(20) < 2, np.arange(100) < 1))
 NAMES = np.array(["stay", "churn"])
@@ -53,7 +53,7 @@ def quick_splits(y: Any, p: Any, asked: Any, **options: Any) -> Any:
     return evaluate_splits(y, p, FOLDS, asked, **options)
 
 
-# Each gives the recall of predictions, or the value of another metric of labels.
+# Each returns the recall of predictions, or the value of another metric of labels.
 CALLS: dict[str, Callable[..., Any]] = {
     "bootstrap": lambda asked, **o: bootstrap((Y, PRED), asked, **o, **QUICK)[asked].value,
     "bootstrap with weights": lambda asked, **o: (
@@ -120,7 +120,7 @@ def test_of_a_matrix_only_metrics_that_need_it_are_an_error() -> None:
             getattr(matrix, name)()
     with pytest.raises(ValueError, match="f_score needs a positive class"):
         matrix.pool().macro().f_score(macro="of-means", average="binary")
-    with pytest.raises(ValueError, match="recall needs a positive class"):  # in a function of the user's
+    with pytest.raises(ValueError, match="recall needs a positive class"):  # in a user's function
         bootstrap(matrix, lambda each: each.recall(), **QUICK)
 
 
@@ -296,5 +296,5 @@ def test_draws_are_of_the_right_cells(weights: Any) -> None:
             for positive in NAMES.tolist()
         ]
         means = [np.mean(each[asked].bootstrap_distribution) for each in alone]
-        expected = [0.8417, 0.8417] if asked == "accuracy" else [0.99, 0.1]  # within four standard errors of 99
+        expected = [0.8417, 0.8417] if asked == "accuracy" else [0.99, 0.1]  # four standard errors of 99
         assert means == pytest.approx(expected, abs=0.03), asked

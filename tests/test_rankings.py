@@ -1,4 +1,4 @@
-"""Whatever any door gives, every call takes: rankings by where they come from, and all that takes a ranking."""
+"""Every call accepts a ranking from every source: sources of rankings against calls that take one."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ CURVES = [name for name, entry in registry.CURVES.items() if not entry.made_by]
 
 
 class Known(IntEnum):
-    """What is known of the rows' scores, from little to all."""
+    """Knowledge about the rows' scores, from least to most."""
 
     RANGES = 0
-    POSITIVES = 1  # the score of each positive, and the negatives between two of them
+    POSITIVES = 1  # each positive's score, and the negatives between adjacent ones
     EACH = 2
 
 
 @cache
 def rows() -> tuple[Any, Any, Any]:
-    """Labels, scores of 2 decimals, and scores that are all different."""
+    """Return labels, scores with 2 decimals, and distinct scores."""
     rng = np.random.default_rng(0)
     y = (rng.random(N) < 0.3).astype(int)
     fine = 1 / (1 + np.exp(-(rng.normal(size=N) + y - 0.5)))
@@ -109,7 +109,7 @@ SUBJECTS: dict[str, tuple[Callable[[], Any], Known]] = {
 
 
 def has_few_scores(name: str) -> bool:
-    """Whether a subject is made of scores of 2 decimals."""
+    """Return whether a subject is made from scores with 2 decimals."""
     return "ranges" not in name and name not in ("parquet.ranking", "engine.ranking")
 
 
@@ -119,7 +119,7 @@ def subject_of(name: str) -> Any:
 
 
 def as_ranking(subject: Any) -> Any:
-    """Return what has the methods of a ranking: counts and summaries give one."""
+    """Return an object with a ranking's methods; counts and summaries convert to one."""
     if isinstance(subject, fe.ThresholdCounts):
         return fe.Ranking.from_threshold_counts(subject)
     return subject.ranking() if isinstance(subject, RankingSummary) else subject
@@ -145,7 +145,7 @@ def same(made: Any, subject: Any) -> None:
     assert as_ranking(made).roc_auc() == as_ranking(subject).roc_auc()
 
 
-# What is inferred, and the least that must be known of scores for it.
+# Inference calls, and the least knowledge of scores that each needs.
 INFERRED: dict[str, tuple[Callable[[Any], Any], Known]] = {
     "bootstrap": (lambda s: fe.bootstrap(s, ["roc_auc", "average_precision", "ks_statistic"], **FEW), Known.RANGES),
     "bootstrap, brier_score": (lambda s: fe.bootstrap(s, "brier_score", **FEW), Known.EACH),
@@ -256,12 +256,12 @@ def test_what_is_pooled_of_rows_apart_is_drawn_as_one_ranking() -> None:
 
 
 def test_pools_pickled_by_0_3_are_rankings() -> None:
-    """The state that a PooledRanking had, with and without names."""
+    """Restore the state of a former PooledRanking, with and without names."""
     from fastevals.many import folds
 
     with pytest.warns(FutureWarning, match="PooledRanking is now called fastevals.Ranking; the old name"):
         assert fe.PooledRanking is folds.PooledRanking is fe.Ranking
-    with pytest.raises(TypeError, match=r"^[^?]*\(did you mean 'sample_weight'\?\)$"):  # which is said once
+    with pytest.raises(TypeError, match=r"^[^?]*\(did you mean 'sample_weight'\?\)$"):  # said only once
         fe.Ranking([0, 1], [0, 1], weights=[1, 1])
     expected = fe.Ranking(*rows()[:2])
     state = {"_counts": expected.counts, "n_positives": expected.n_positives, "n_negatives": expected.n_negatives}
@@ -272,7 +272,7 @@ def test_pools_pickled_by_0_3_are_rankings() -> None:
 
 
 def test_counts_of_many_scores_are_drawn_as_their_ranking() -> None:
-    """Bit by bit: of rows in memory no scores are joined, however many there are."""
+    """They agree bit by bit: scores of rows in memory are never joined, however many there are."""
     rng = np.random.default_rng(3)
     y, s = rng.random(20_000) < 0.3, rng.normal(size=20_000)
     ranking = fe.Ranking(y, s)
@@ -312,7 +312,7 @@ def ranked(y: Any, s: Any, *, weight: Any = None, **options: Any) -> Any:
 
 
 def test_rows_are_counted_with_any_weights() -> None:
-    """By every door that sees rows; of sums of weights each is one row."""
+    """Every source that sees rows counts them; sums of weights count as one row each."""
     from tests.scale.local_frames import LOCAL, LocalFrame
 
     pa = pytest.importorskip("pyarrow")
@@ -353,7 +353,7 @@ def test_what_several_scans_know_is_not_in_doubt() -> None:
 
 
 def test_what_is_known_moves_an_interval_and_does_not_widen_it() -> None:
-    """Of cells that say less than is known: the interval is as wide as theirs, about the known value."""
+    """If cells know less, the interval keeps their width but is centred on the known value."""
     from fastevals.scale.certified import CertifiedRanking
 
     y, _, q = rows()
@@ -380,7 +380,7 @@ def test_what_depends_on_scores_of_negatives_is_right_or_refused() -> None:
     rng = np.random.default_rng(4)
     s = np.round(rng.normal(size=400), 1)
     y = (rng.random(400) < 1 / (1 + np.exp(-s))).astype(int)
-    s[y == 1] = np.maximum(s[y == 1], -2.0)  # the lowest scores are of negatives alone
+    s[y == 1] = np.maximum(s[y == 1], -2.0)  # only negatives have the lowest scores
     ranking, exact = fe.Ranking(y, s), ranked(y, s)
     worst = ranking.best_threshold("mcc", maximize=False)
     assert exact.best_threshold("mcc", maximize=False) == worst
@@ -430,7 +430,7 @@ def test_folds_and_ranges_pickled_by_0_3_are_read() -> None:
     assert (read.roc_auc(), read.n_positives) == (cells.roc_auc(), cells.n_positives)
     with pytest.raises(ValueError, match=r"bounds of weights that 0\.3 rounded do not hold"):
         read.__setstate__((None, state | {"_rounding": 1e-6}))
-    for name in ("_moments", "_sums"):  # which 0.4 had not
+    for name in ("_moments", "_sums"):  # 0.4 did not have these
         delattr(cells, name)
     read = pickle.loads(pickle.dumps(cells))
     assert fe.bootstrap(read, "roc_auc", n_resamples=9, rng=0)["roc_auc"].value == read.roc_auc().value

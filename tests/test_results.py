@@ -1,4 +1,4 @@
-"""What holds of every public result as a dict: it is strict JSON, and leaves out nothing that a reader of it sees."""
+"""Every public result as a dict is strict JSON and omits nothing that a reader of the result sees."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GROUPS = ["u", "u", "u", "v", "v", "v", "w", "w"]
 RESULTS = [[0.1, 0.2, 0.3], [0.2, 0.1, 0.4], [0.3, 0.3, 0.35], [0.15, 0.2, 0.5]]
 X = np.linspace(-1, 1, 24)
 TARGETS = X**2
-ONE = Ranking([1, 1, 1], [0.2, 0.4, 0.4])  # of one class: much is undefined
+ONE = Ranking([1, 1, 1], [0.2, 0.4, 0.4])  # one class: much is undefined
 CURVES = Ranking(Y, A)
 
 
@@ -112,7 +112,7 @@ def made(name: str) -> Any:
 
 
 def seen(result: Any) -> set[str]:
-    """Return the names of what a reader finds behind a dot, but for methods."""
+    """Return the names of a result's attributes, without methods."""
     public = (name for name in dir(result) if not name.startswith("_") and not name.isupper())
     return {name for name in public if not callable(getattr(result, name)) or name == "model"}
 
@@ -121,7 +121,7 @@ def seen(result: Any) -> set[str]:
 def test_a_dict_is_strict_json_and_leaves_nothing_out(name: str) -> None:
     result = made(name)
     told = result.to_dict()
-    assert json.loads(json.dumps(told, allow_nan=False)) == told  # nor a tuple, nor a key that is no text
+    assert json.loads(json.dumps(told, allow_nan=False)) == told  # no tuples, no keys that are not text
     assert seen(result) <= set(told)
 
 
@@ -143,7 +143,7 @@ def test_every_public_result_is_among_them() -> None:
         "GroupedMetric",
         "BatchMetric",
         "ErrorEstimate",
-    }  # by others
+    }  # covered by other tests
     assert {each.__name__ for each in kinds} - {each.__name__ for each in covered} <= held
 
 
@@ -160,7 +160,7 @@ def test_what_is_not_finite_is_null_or_text() -> None:
     assert test.to_dict()["confidence_interval"] == [-1.0, -1.0]
 
 
-ODD = "new\x1b[31m\r\nrow\t\u202e"  # a name that moves the cursor, colours what follows, and breaks the line
+ODD = "new\x1b[31m\r\nrow\t\u202e"  # a name that moves the cursor, colours text and breaks the line
 PRINTED: dict[str, Callable[[], Any]] = {
     "friedman": lambda: fastevals.friedman_test({ODD: [1, 2, 4], "b": [2, 3, 3], "c": [3, 1, 2]}),
     "nemenyi": lambda: fastevals.nemenyi_test({ODD: [1, 2, 4], "b": [2, 3, 3], "c": [3, 1, 2]}),

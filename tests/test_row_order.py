@@ -1,4 +1,4 @@
-"""Rows of pandas that are matched by position."""
+"""Rows of pandas objects are matched by position."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_same_rows_in_another_order_are_warned_of(name: str) -> None:
     assert seen[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error", RowOrderWarning)
-        call(Y, OTHER.loc[Y.index])  # as the message says
+        call(Y, OTHER.loc[Y.index])  # as the message advises
         call(Y, OTHER.to_numpy())
         call(Y.to_numpy(), OTHER)
 
@@ -59,7 +59,7 @@ def test_the_same_rows_in_another_order_are_warned_of(name: str) -> None:
     ("first", "second", "warned"),
     [
         (range(6), [0, 1, 2, 3, 4, 5], False),
-        ([17, 3, 99, 4, 2, 8], range(6), False),  # a part of the rows, and predictions with a fresh index
+        ([17, 3, 99, 4, 2, 8], range(6), False),  # some of the rows, and predictions with a new index
         ([3, 1, 0, 2, 5, 4], range(6), True),  # all rows, shuffled
         ([17, 3, 99, 4, 2, 8], [3, 17, 99, 4, 2, 8], True),
         ([17, 3, 99, 4, 2, 8], [17, 3, 99, 4, 2, 9], True),

@@ -19,7 +19,7 @@ SAME = THEN["machine"] == snapshots.machine()
 
 @pytest.mark.parametrize("name", snapshots.CASES)
 def test_seeded_results(name: str) -> None:
-    """To the bit where the snapshot is from; elsewhere libraries round in other ways."""
+    """Results agree to the bit on the snapshot's machine; elsewhere libraries round differently."""
     relative = 0.0 if SAME else snapshots.RELATIVE
     assert list(snapshots.differences(snapshots.seeded(name), THEN["results"][name], relative=relative)) == []
 

@@ -1,4 +1,4 @@
-"""Every switch of a public call is True or False, and nothing else."""
+"""Every switch of a public call accepts only True or False."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def mean(X: Any, y: Any, X_new: Any, **_: Any) -> Any:
 
 
 def certified() -> Any:
-    """Return a ranking of counts that are in doubt."""
+    """Return a ranking from counts that are in doubt."""
     grid = scale.ScoreGrid.fit(Y, S, n_cells=2)
     summary = scale.RankingSummary(grid=grid)
     summary.update(Y, S)
@@ -92,11 +92,11 @@ METHODS = {
     "roc_curve": ("drop_intermediate", ()),
     "det_curve": ("drop_intermediate", ()),
 }
-FIELDS = {"rejected", "exact", "observed", "maximize", "normalize"}  # of results
+FIELDS = {"rejected", "exact", "observed", "maximize", "normalize"}  # methods of results
 
 
 def switches() -> Iterator[tuple[str, str]]:
-    """List the public calls and methods with the names of their switches."""
+    """Yield the public calls and methods with the names of their switches."""
     for place, before in ((fe, ""), (plots, "plots.")):
         for name in place.__all__:
             value = getattr(place, name)
@@ -141,6 +141,6 @@ def test_all_switches_are_tried() -> None:
     others = {(call, name) for call, name in ALL if call not in CALLS}
     methods = {(f"Ranking.{method}", name) for method, (name, _) in METHODS.items()}
     made = {(call, name) for call, name in others if name in FIELDS and call.endswith((".__init__", ".of_envelope"))}
-    assert others - made - methods == {("BiasVarianceSummary.result", "per_sample")}  # tried of the summary
+    assert others - made - methods == {("BiasVarianceSummary.result", "per_sample")}  # tested on the summary
     with pytest.raises(ValueError, match="per_sample must be True or False"):
         fe.BiasVarianceSummary(T, loss="squared").update([T]).result(per_sample=2)

@@ -1,4 +1,4 @@
-"""What type checkers know of results: of each call here, and of what the documents' examples show."""
+"""Types of results for type checkers: for each call here, and for the documents' examples."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def checker(request: pytest.FixtureRequest) -> str:
 
 
 def revealed(checker: str, folder: Path) -> tuple[dict[tuple[str, int], str], str]:
-    """Return the types at `reveal_type` by script and line, short, and all that was printed."""
+    """Return the short types at `reveal_type`, by script and line, and the entire output."""
     (folder / "pyrightconfig.json").write_text(json.dumps({"extraPaths": [str(ROOT)]}))
     options = {
         "mypy": [
@@ -128,7 +128,7 @@ def root(value: ast.expr) -> str | None:
 
 
 def asking(code: str) -> Iterator[str]:
-    """Yield the statements, and what the type is of each value that comes from fastevals."""
+    """Yield the statements, with a `reveal_type` for each value that comes from fastevals."""
     ours = set()
     for statement in ast.parse(code).body:
         text = ast.unparse(statement)
@@ -148,8 +148,8 @@ def asking(code: str) -> Iterator[str]:
         yield text
 
 
-# What is as it should be: numpy's own names of shapes and dtypes, and labels and names of the user's. Of a line: JSON,
-# and frames of pandas, which tells mypy nothing without pandas-stubs.
+# Intended types with Any: numpy's names for shapes and dtypes, and users' labels and names. On some lines: JSON, and
+# pandas frames, which are untyped without pandas-stubs.
 OTHERS = re.compile(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[\w+\]\]|(?<=\[)Any(?=, )|^tuple\[Any, \.\.\.\]$")
 
 
@@ -157,7 +157,7 @@ OTHERS = re.compile(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[\w+\]\]|(?<=\[)Any(?
 def test_results_in_the_documents_have_types(checker: str, tmp_path: Path) -> None:
     for page in [ROOT / "README.md", *DOCS.glob("*.md")]:
         code = "\n".join(block.code for block in blocks(page.read_text()) if block.language == "python")
-        if code:  # a module of the name of a page without any, such as json, would hide another
+        if code:  # skip pages without code: a module named json would hide another
             (tmp_path / f"{page.stem}.py").write_text("\n".join(asking(code)) + "\n")
     found, told = revealed(checker, tmp_path)
     assert len(found) > 100, told

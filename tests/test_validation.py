@@ -440,7 +440,7 @@ TAKE_SCALARS: dict[str, Callable[[Any], Any]] = {
 
 
 def complaint(call: Callable[[Any], Any], value: Any) -> str | None:
-    """Say what is wrong with how a call takes an odd value: it may work, or raise one clear line."""
+    """Return the fault in a call's handling of an odd value: it must work, or raise one clear line."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", fastevals.UndefinedMetricWarning)
@@ -475,7 +475,7 @@ def test_odd_scalars_work_or_raise_one_clear_line(entry: str) -> None:
     if any(
         flag in entry for flag in ("normalize", "standardize", "drop_intermediate", "on_hull", "maximize", "stratified")
     ):
-        odd.pop("NA")  # has no truth value, and says so
+        odd.pop("NA")  # has no truth value, as its error says
         odd.pop("array")
     found = {name: complaint(TAKE_SCALARS[entry], value) for name, value in odd.items()}
     assert {name: text for name, text in found.items() if text} == {}
@@ -487,7 +487,7 @@ ONE_COLUMN = np.array([[0.1], [0.9]])
 
 
 class Matrix:
-    """An object of another library that is no array, such as a DMatrix."""
+    """An object of another library that is not an array, such as a DMatrix."""
 
 
 @pytest.mark.parametrize(
@@ -581,7 +581,7 @@ RANKED = Ranking(Y, S)
         ("y_pred", lambda huge: fastevals.metrics.mean_squared_error([1.0, 2], [1.0, huge])),
     ],
 )
-@pytest.mark.parametrize("digits", [400, 5000])  # of more than 4,300 Python says nothing
+@pytest.mark.parametrize("digits", [400, 5000])  # Python prints no more than 4,300 digits
 def test_huge_integers_are_named(name: str, call: Callable[[Any], Any], digits: int) -> None:
     with pytest.raises(ValueError, match=rf"^{name}\b.* (must|has)"):
         call(10**digits)
@@ -672,7 +672,7 @@ FAR = 2**53
 )
 def test_integers_that_a_float_rounds_are_named(call: Callable[..., Any], dtype: Any) -> None:
     y, p = np.array([1, FAR + 1, 5, 2], dtype=dtype), np.array([1, FAR, 5, 2], dtype=dtype)
-    for array in (y, y.tolist()):  # the error is 1/4, and 0 of floats
+    for array in (y, y.tolist()):  # the error is 1/4, but 0 in floats
         with pytest.raises(
             ValueError, match=r"^y_true must hold integers that a float64 .* got 9007199254740993 at row 1"
         ):

@@ -1,4 +1,4 @@
-"""`fastevals.report` and `compare`: the commands' numbers, from files, frames, columns and counts."""
+"""`fastevals.report` and `compare` return the commands' numbers, from files, frames, columns and counts."""
 
 import inspect
 import json
@@ -43,7 +43,7 @@ def printed(capsys, *arguments):
 
 @pytest.mark.parametrize("name", ["report", "compare"])
 def test_options_are_arguments(name):
-    """Each option of the command is an argument of the call, of the same default, and the other way round."""
+    """Each option of the command is an argument of the call with the same default, and vice versa."""
     parser = Parser(prog=name)
     COMMANDS[name].add_options(parser)
     options = vars(parser.parse_args([]))
@@ -55,18 +55,18 @@ def test_options_are_arguments(name):
 
 @pytest.mark.parametrize("kind", [ReportOptions, CompareOptions])
 def test_each_option_has_help_and_a_paragraph(kind):
-    """Tests say what a new option lacks: its help, what the docstring says of it, and its type."""
+    """Tests say what a new option lacks: its help, its paragraph in the docstring, or its type."""
     shown = {name: option for name, option, _ in fields_of(kind)}
     assert {field.default for *_, field in fields_of(kind) if field.type == "bool"} == {False}
     assert [name for name, option in shown.items() if not option.help] == ["separator", "encoding", "header"]
-    of_two = {"cost_fp", "separator", "encoding"}  # of which the next one's paragraph speaks
+    of_two = {"cost_fp", "separator", "encoding"}  # the next option's paragraph describes these
     assert {name for name, option in shown.items() if not option.doc} <= of_two
     assert [name for name, option in shown.items() if option.doc and not re.match("[^ ].*?: [A-Z]", option.doc)] == []
 
 
 @pytest.mark.parametrize("kind", [ReportOptions, CompareOptions])
 def test_each_option_acts_and_is_tested(kind):
-    """Its value is read somewhere in the package, and a test gives it one."""
+    """The package reads its value somewhere, and a test sets it."""
     names = [name for name, *_ in fields_of(kind)]
     package, tests = (
         "".join(path.read_text() for path in folder.rglob("*.py"))
@@ -134,7 +134,7 @@ def test_report_of_many_counts_has_the_intervals_of_rows(monkeypatch):
 
 @pytest.mark.parametrize("times", [2**40, *(pytest.param(n, marks=pytest.mark.slow) for n in (2**28, 2**58))])
 def test_report_of_more_counts_than_are_drawn(times):
-    """It has all its numbers, and intervals of cells, which are narrower by the root of the rows."""
+    """It has all numbers, and intervals from cells, which narrow with the root of the rows."""
     ranking = fastevals.Ranking.from_counts([0.1, 0.2, 0.3], [times, 2 * times, times], [5 * times, times, times])
     few = fastevals.Ranking.from_counts([0.1, 0.2, 0.3], [1, 2, 1], [5, 1, 1])
     block = fastevals.report(ranking).to_dict()["blocks"][0]
@@ -142,7 +142,7 @@ def test_report_of_more_counts_than_are_drawn(times):
     low, high = block["models"][0]["intervals"]["roc_auc"]
     error = fastevals.delong([1] * 4 + [0] * 7, [0.1, 0.2, 0.2, 0.3] + [0.1] * 5 + [0.2, 0.3]).standard_error
     assert low < few.roc_auc() < high
-    assert (high - low) * np.sqrt(times) == pytest.approx(2 * 1.96 * error, rel=0.15)  # of 4 and 7 rows: n - 1
+    assert (high - low) * np.sqrt(times) == pytest.approx(2 * 1.96 * error, rel=0.15)  # 4 and 7 rows: n - 1 matters
     assert block["intervals"]["method"] == "cells"
 
 
@@ -203,7 +203,7 @@ def test_errors_name_arguments(options, message):
     ],
 )
 def test_arguments_of_other_types(options, message):
-    """What no command line can give is refused by name as well."""
+    """Values that no command line can pass are refused by name, too."""
     with pytest.raises(ValueError, match=f"^{message}"):
         fastevals.report({"y": [0, 1, 0, 1], "s": [0.1, 0.2, 0.3, 0.4]}, **{"label": "y", "score": "s", **options})
 
@@ -271,7 +271,7 @@ def test_comparison_of_no_columns():
 
 
 def test_columns_with_numbers_for_names():
-    """A frame of an array has the columns 0, 1, 2, ..., which are named as they are, or as text."""
+    """A frame made from an array has columns 0, 1, 2, ..., which can be named as integers or as text."""
     rows = np.array([[0, 0.1, 0.3], [1, 0.4, 0.2], [0, 0.3, 0.1], [1, 0.2, 0.6], [1, 0.9, 0.8], [0, 0.5, 0.2]])
     frame = pd.DataFrame(rows)
     named = fastevals.report(frame, label="0", score=["1"], sample_weight="2", n_resamples=0)
@@ -379,14 +379,14 @@ def test_hints_name_what_the_reader_can_type(tmp_path, capsys, monkeypatch):
 
 
 def test_frames_on_many_machines_are_not_brought_here() -> None:
-    """A frame of Dask or Spark is never computed in this process without a word: the error names what counts it."""
+    """A Dask or Spark frame is never computed in this process: the error names the call that counts it."""
     dask = pytest.importorskip("dask.dataframe")
     frame = dask.from_dict({"y": [0, 1], "s": [0.1, 0.2]}, npartitions=1)
     members = {
         "columns": ["y", "s"],
         "collect": None,
         "__arrow_c_stream__": None,
-    }  # since Spark 4 a stream of Arrow, too
+    }  # since Spark 4 also an Arrow stream
     spark = type("DataFrame", (), {"__module__": "pyspark.sql.classic.dataframe"} | members)()
     for data, engine, brings in ((frame, "dask", "compute"), (spark, "spark", "toPandas")):
         said = f"fastevals.scale.{engine}.summarize counts rows where they are, .*; {brings}.. brings all rows here$"

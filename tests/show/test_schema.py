@@ -1,4 +1,4 @@
-"""The JSON of the commands: docs/json.md describes each key, of the type that it has, and no other."""
+"""The JSON of the commands: docs/json.md describes each key with its type, and no other key."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COLUMNS: dict[str, Any] = {
 
 
 def problems(value: Any, kind: Any, at: str, seen: Seen) -> Iterator[str]:
-    """Yield where a value is not as described; note the keys of objects that have a value."""
+    """Yield the places where a value is not as described; record the keys of objects that have a value."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
         yield from problems(value, arguments[0], at, seen)
@@ -51,7 +51,7 @@ def problems(value: Any, kind: Any, at: str, seen: Seen) -> Iterator[str]:
             if not tried[-1]:
                 seen |= of_this
                 return
-        yield from max(tried, key=lambda found: max(map(len, found)))  # that which went deepest
+        yield from max(tried, key=lambda found: max(map(len, found)))  # the problem found deepest
     elif origin is list and isinstance(value, list):
         yield from (said for k, each in enumerate(value) for said in problems(each, arguments[0], f"{at}[{k}]", seen))
     elif origin is dict and isinstance(value, dict):
@@ -70,7 +70,7 @@ def is_one(value: Any, kind: Any) -> bool:
 
 
 def problems_of_results(value: Any, kind: type, at: str) -> Iterator[str]:
-    """Yield the keys of a result, or of each in a list or by name, that are not the attributes of its class."""
+    """Yield the keys of a result (or of results in a list or dict) that are not attributes of its class."""
     known = json_page.attributes(kind)
     if isinstance(value, list):
         yield from (said for each in value for said in problems_of_results(each, kind, at))
@@ -137,9 +137,9 @@ OUTPUTS: dict[Any, list[Callable[[], Any]]] = {
     schema.PolynomialsDecomposed: [lambda: printed("bias-variance")],
     schema.Summarized: [summarized],
 }  # fmt: skip
-# Keys that are null, or aren't there, in these outputs.
+# Keys that are null or absent in these outputs.
 ALWAYS_NULL = {
-    schema.ScoresReport: {("BlockIntervals", "resamples")},  # which those of predictions have
+    schema.ScoresReport: {("BlockIntervals", "resamples")},  # reports of predictions have it
     schema.PolynomialsDecomposed: {("PolynomialsDecomposed", "decomposition")},
 }
 
@@ -170,7 +170,7 @@ def test_each_kind_has_outputs() -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", OUTPUTS, ids=lambda kind: kind.__name__)
 def test_json_is_as_the_page_says(kind: Any) -> None:
-    """Each key is described, has a value of the type that is described, and each described one is seen."""
+    """Each key is described and has a value of the described type, and each described key occurs."""
     seen: Seen = set()
     for output in OUTPUTS[kind]:
         found = output()

@@ -1,4 +1,4 @@
-"""Training and test error over a parameter and over training sizes: against twins, scikit-learn and the Auto data."""
+"""Training and test error over a parameter and training sizes, against twins, scikit-learn and the Auto data."""
 
 import json
 import math
@@ -82,7 +82,7 @@ def test_scikit_learn(metric):
     assert_allclose(found.test.per_split[:, 0], test)
     assert found.maximize
     assert found.best() == depths[np.argmax(test.mean(axis=1))]
-    assert found.training.values[-1] == 1  # a whole tree learns its training rows by heart
+    assert found.training.values[-1] == 1  # a full tree memorises its training rows
     assert found.fits == fits_by_test(found)
 
     model = LogisticRegression()
@@ -95,16 +95,16 @@ def test_scikit_learn(metric):
 def test_auto_shows_the_chapters_picture():
     x, y = auto()
     found = auto_curve()
-    assert (np.diff(found.training.values) < 0).all()  # falls on and on
+    assert (np.diff(found.training.values) < 0).all()  # keeps falling
     best = found.values.index(found.best())
     assert 1 < found.best() < 12
-    assert found.test.values[-1] > found.test.values[best]  # and the test error turns up
+    assert found.test.values[-1] > found.test.values[best]  # the test error turns up
     assert (found.gap > 0).all()
     assert found.gap[-1] > 2 * found.gap[0]
     assert found.fits == ("underfits", *[""] * (best - 1), "best", *[""] * (11 - best))  # degree 2 is as good as any
     assert found.fits == fits_by_test(found)
 
-    # Few rows: a steeper turn.
+    # With few rows the turn is steeper.
     few = validation_curve(polynomial, x[::8], y[::8], KFold(10, rng=1), MSE, parameter="degree", values=range(1, 9))
     assert few.best() <= 3
     assert few.test.values[-1] > 10 * few.test.values.min()
@@ -112,7 +112,7 @@ def test_auto_shows_the_chapters_picture():
     sizes = learning_curve(polynomial, x, y, KFold(10, rng=1), MSE, params={"degree": 5}, rng=0)
     assert sizes.gap[-1] < sizes.gap[0] / 2
     assert sizes.values[-1] == 352
-    assert_array_equal(sizes.test.per_split[-1], found.test.per_split[4])  # the last size is all
+    assert_array_equal(sizes.test.per_split[-1], found.test.per_split[4])  # the last size is all rows
 
 
 @pytest.mark.parametrize("splitter", [KFold(3, n_repeats=2, rng=0), HoldOut(0.3, n_repeats=4, rng=0)])
@@ -167,7 +167,7 @@ def test_subsets_are_stratified_where_the_splitter_is(splitter):
 
 
 def fits_by_test(curve):
-    """Return what each value does, from the corrected resampled t-test of 1 / (k - 1) test rows a training row."""
+    """Return each value's verdict by the corrected resampled t-test, with 1 / (k - 1) test rows per training row."""
     best, sign = curve.values.index(curve.best()), 1 if curve.maximize else -1
     sizes = {"n_train": curve.test.per_split[0].size - 1, "n_test": 1}
     test, training = curve.test.per_split[:, 0], sign * curve.training.values
@@ -187,10 +187,10 @@ def test_only_what_is_worse_beyond_noise_fits_badly():
     found = validation_curve(nearest, x, y, KFold(10, rng=0), MSE, parameter="k", values=[1, 11, 12, 180])
     assert found.fits == fits_by_test(found)
     assert (found.fits[0], found.fits[-1]) == ("overfits", "underfits")
-    assert sorted(found.fits[1:3]) == ["", "best"]  # one of them has the larger mean: by chance
+    assert sorted(found.fits[1:3]) == ["", "best"]  # chance decides which has the larger mean
     assert replace(found, confidence_level=1 - 1e-12).fits == tuple(w if w == "best" else "" for w in found.fits)
     alone = validation_curve(nearest, x, y, HoldOut(0.3, rng=0), MSE, parameter="k", values=[1, 140])
-    assert sorted(alone.fits) == ["", "best"]  # one split tells nothing of noise
+    assert sorted(alone.fits) == ["", "best"]  # one split cannot show the noise
 
 
 def test_training_sets_may_have_rows_more_than_once():

@@ -1,4 +1,4 @@
-"""Errors of learners that are fitted to each split."""
+"""Errors of learners fitted to each split."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_micro_averages_of_scores_and_labels() -> None:
 
 
 def test_the_books_exercise() -> None:
-    # Zhou, exercise 2.1 of the edition in English, 2.2 of the first: 100 rows, half of each class.
+    # Zhou, exercise 2.1 of the English edition (2.2 of the first): 100 rows, half in each class.
     y = np.arange(100) % 2
     stratified = estimate_error(majority, y, y, KFold(10, stratified=True, rng=1), "error_rate")["error_rate"]
     assert stratified.value == stratified.micro == 0.5
@@ -315,7 +315,7 @@ def test_the_parts_of_a_bootstrap_of_labels_and_scores(method: str) -> None:
         assert found[name].value == (parts.error_632 if method == ".632" else parts.error_632_plus)
         assert 0 <= parts.relative_overfitting_rate <= 1
         assert_array_equal(found[name].per_split, plain[name].per_split)
-        # The width is that of the out-of-bag value's interval, by the ratio of the errors.
+        # The width is the out-of-bag interval's width times the ratio of the errors.
         widths = [np.diff(each[name].confidence_interval)[0] for each in (found, plain)]
         ratio = mirror(found[name].value) / mirror(plain[name].value)
         assert widths[0] == pytest.approx(widths[1] * ratio, rel=1e-9)
@@ -345,7 +345,7 @@ def test_the_parts_of_a_bootstrap_of_targets() -> None:
 
 
 def test_a_learner_that_knows_its_rows_by_heart_gets_all_of_the_correction() -> None:
-    # One nearest neighbour of labels that are pure noise: resubstitution 0, out of the bag about no information.
+    # One nearest neighbour on random labels: resubstitution error 0, out-of-bag error about the no-information rate.
     y = np.random.default_rng(1).integers(0, 2, 90)
     found = estimate_error(KNeighborsClassifier(1), X, y, BootstrapSplit(30, rng=1), "error_rate", method=".632+")
     parts = found["error_rate"].bootstrap
@@ -361,7 +361,7 @@ def test_the_out_of_bag_mean_by_name() -> None:
     found = estimate_error(majority, Y, Y, splitter, "accuracy", method="out-of-bag")
     assert found["accuracy"].bootstrap is None
     assert found["accuracy"].value == estimate_error(majority, Y, Y, splitter, "accuracy")["accuracy"].value
-    assert_array_equal(found.n_train + found.n_test, 90)  # different rows
+    assert_array_equal(found.n_train + found.n_test, 90)  # training and test rows differ
 
 
 def test_functions_have_a_632_estimate_but_no_information() -> None:

@@ -48,7 +48,7 @@ same = pytest.mark.filterwarnings("ignore:the interval of .* it is the same in a
 
 
 def quietly(*arguments: Any, **options: Any) -> Any:
-    """Evaluate, whatever is undefined."""
+    """Evaluate without warnings about undefined values."""
     import warnings
 
     with warnings.catch_warnings():
@@ -172,7 +172,7 @@ def test_a_splitter_of_scikit_learn() -> None:
 
 
 def test_folds_in_an_array_with_a_split_of_its_own() -> None:
-    class Tensor:  # as torch's
+    class Tensor:  # like torch's
         def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
             return np.array([0, 0, 1, 1])
 
@@ -256,7 +256,7 @@ def test_any_kind_of_array(convert: Any) -> None:
 
 def test_targets_far_from_zero_keep_their_digits() -> None:
     rng = np.random.default_rng(7)
-    y, p = rng.integers(-(2**10), 2**10, size=(2, 30)) / 2.0**8  # of few digits, none of which are lost far off
+    y, p = rng.integers(-(2**10), 2**10, size=(2, 30)) / 2.0**8  # few digits, none lost after a large shift
     near = evaluate_splits(y, p, KFold(3, rng=1), "r2")["r2"]
     far = evaluate_splits(y + 2.0**40, p + 2.0**40, KFold(3, rng=1), "r2")["r2"]
     assert_allclose(far.per_split, near.per_split, rtol=1e-13)
@@ -295,8 +295,8 @@ def test_the_interval_is_nadeau_and_bengios(level: float) -> None:
 
 
 def test_of_a_fixed_predictor_the_variance_tends_to_that_of_the_whole_data() -> None:
-    # The variance of s^2 over 20,000 hold-outs is about 2 / 20,000 of its square: 1 % off has a chance of 1 in 3, 5 %
-    # one of less than 1e-6 even with some excess kurtosis.
+    # The variance of s^2 over 20,000 hold-outs is about 2 / 20,000 of its square: 1 % off has probability 1/3, 5 % off
+    # less than 1e-6, even with some excess kurtosis.
     rng = np.random.default_rng(9)
     y = rng.normal(size=50)
     losses = rng.exponential(size=50)
@@ -336,7 +336,7 @@ AUTO = load_auto()
 
 
 def spread_of(losses: Any, n_test: int) -> float:
-    """Standard deviation of the mean of rows drawn without replacement."""
+    """Return the standard deviation of the mean of rows drawn without replacement."""
     return math.sqrt(losses.var(ddof=1) * (1 / n_test - 1 / losses.size))
 
 
@@ -367,7 +367,7 @@ def test_exercise_b_ten_rows_left_out() -> None:
     assert estimate.per_split.shape == (20, 1)
     assert (found.n_test == 10).all()
     assert abs(estimate.value - losses.mean()) < 5 * spread_of(losses, 10) / math.sqrt(20)
-    # Of 20 the spread is within a factor of 2 but for some 1 in 10,000: this seed is fixed.
+    # The spread of 20 is within a factor of 2, except about once in 10,000; the seed is fixed.
     assert 0.5 < estimate.standard_deviation / spread_of(losses, 10) < 2
 
 

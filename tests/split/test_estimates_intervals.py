@@ -1,4 +1,4 @@
-"""Intervals of estimates where the splits hold something fixed: the classes' shares, the rows, or all there is."""
+"""Intervals of estimates where the splits fix something: class shares, rows, or everything."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def interval(y: Any, p: Any, splits: Any, asked: Any, **options: Any) -> tuple[f
 @pytest.mark.parametrize("name", ["hold-outs", "repeated folds", "their hold-outs"])
 @pytest.mark.parametrize("asked", ["error_rate", "accuracy", "recall", "false_positive_rate"])
 def test_a_share_of_rows_has_wilsons_interval(name: str, asked: str) -> None:
-    y = np.repeat([1, 0], [125, 375])  # shares that all test sets can have
+    y = np.repeat([1, 0], [125, 375])  # shares that all test sets can match
     splits = STRATIFIED[name]
     (found,) = evaluate_splits(y, np.zeros(500, dtype=int), splits, asked).values()
     assert found.standard_deviation == 0
@@ -128,7 +128,7 @@ ASKED: dict[str, tuple[Any, Any]] = {
 
 @pytest.mark.parametrize("name", ASKED)
 def test_stratified_hold_outs_have_the_interval_of_plain_ones(name: str) -> None:
-    # By 3,000 hold-outs each variance is known to 5 %, and so is a width to 2.5 %.
+    # 3,000 hold-outs give each variance to 5 %, and so a width to 2.5 %.
     asked, p = ASKED[name]
     plain, stratified = (
         interval(Y, p, HoldOut(0.3, n_repeats=3000, stratified=each, rng=2), asked) for each in (False, True)
@@ -147,7 +147,7 @@ def test_the_variance_of_the_shares_of_the_classes_is_added(name: str) -> None:
     within = one.per_split.var(ddof=1) * (1 / j + ratio)
     df = (within + between) ** 2 / (within**2 / (j - 1) + between**2 / (N - 1))
     reach = stats.t(df).ppf(0.975) * math.sqrt(within + between)
-    tested = 0.02 if "hold-outs" in name else 1e-9  # hold-outs' pooled rates are not those of all rows
+    tested = 0.02 if "hold-outs" in name else 1e-9  # pooled rates of hold-outs differ from the rates of all rows
     assert np.diff(one.confidence_interval)[0] == pytest.approx(2 * reach, rel=tested)
     assert np.mean(one.confidence_interval) == pytest.approx(one.value)
 
@@ -229,7 +229,7 @@ def test_one_split_again_and_again_says_no_more_than_once() -> None:
 
 @pytest.mark.slow
 def test_stratified_intervals_hold_the_error_rate_as_often_as_they_say() -> None:
-    # Of 600 data sets at 95 %: fewer than 0.92 has a chance of 1e-3.
+    # With 600 data sets at 95 %, a share below 0.92 has a probability of 1e-3.
     held = 0
     for seed in range(600):
         rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Learners, their fits, and rows of any kind of data."""
+"""Learners, their fits, and rows from any kind of data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Selection of a model: which rows are seen when, what is chosen, what is said of failures."""
+"""Model selection: which rows are seen when, the choice, and the messages about failures."""
 
 import json
 import math
@@ -48,7 +48,7 @@ def squared(y_true, y_pred):
 
 
 class Recorder:
-    """A learner that predicts a constant, and notes which rows it saw."""
+    """A learner that predicts a constant and records the rows it saw."""
 
     def __init__(self):
         self.calls = []
@@ -59,7 +59,7 @@ class Recorder:
 
 
 class Twice:
-    """Splits as a bootstrap does: the first half of the rows is trained on, each twice."""
+    """A bootstrap-like splitter: trains on the first half of the rows, each twice."""
 
     def split(self, X, y=None, groups=None):
         rows = np.arange(len(X))
@@ -68,7 +68,7 @@ class Twice:
 
 
 class OnFewRows:
-    """An estimator that can't be fitted to many."""
+    """An estimator that cannot be fitted to many rows."""
 
     def fit(self, X, y):
         if len(X) > 40:
@@ -183,7 +183,7 @@ def test_grid_search_of_scikit_learn(grids):
     theirs = GridSearchCV(Ridge(), grids, cv=TheirKFold(4), scoring="neg_mean_squared_error").fit(X, y)
     found = select_model(Ridge(), X, y, MSE, grid=grids, splitter=TheirKFold(4), test=None)
     results = theirs.cv_results_
-    # They take a grid's parameters in alphabetical order.
+    # scikit-learn orders a grid's parameters alphabetically.
     ours = {json.dumps(each.params, sort_keys=True): each.value for each in found.candidates}
     assert_allclose(
         [ours[json.dumps(each, sort_keys=True)] for each in results["params"]], -results["mean_test_score"], rtol=1e-12
@@ -212,7 +212,7 @@ def test_named_learners_ties_and_direction():
     found = select_model(learners, x[:, None].repeat(1, 1).ravel(), y, MSE, rng=0)
     names = [(each.name, each.params) for each in found.candidates]
     assert names == [("same", {}), ("poly", {"degree": 2}), ("poly", {"degree": 1}), ("ridge", {"alpha": 1.0})]
-    assert found.best is found.candidates[0]  # of equal ones the first
+    assert found.best is found.candidates[0]  # the first of equal ones
     assert found.candidates[0].value == found.candidates[1].value
     assert "Expected 2D array" in found.candidates[3].failure
     assert str(select_model(learners, x, y, MSE, rng=0, maximize=False).best) == str(found.best)

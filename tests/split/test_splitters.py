@@ -1,4 +1,4 @@
-"""What all splitters do: scikit-learn's protocol, and the same splits each time."""
+"""All splitters: scikit-learn's protocol, and the same splits each time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SPLITTERS: dict[str, Splitter] = {
     "bootstrap": BootstrapSplit(6),
     "stratified bootstrap": BootstrapSplit(6, stratified=True, rng=[1, 2]),
 }
-GIVEN_GROUPS = [name for name in SPLITTERS if name != "stratified hold-out"]  # of 12 groups it asks for 10 to test
+GIVEN_GROUPS = [name for name in SPLITTERS if name != "stratified hold-out"]  # it needs 10 of the 12 groups for testing
 every = pytest.mark.parametrize("name", SPLITTERS)
 
 

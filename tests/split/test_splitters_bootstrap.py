@@ -51,7 +51,7 @@ def test_each_class_is_drawn_by_itself() -> None:
         here = codes[:, y == label]
         assert (here.sum(axis=1) == here.shape[1]).all()
     assert (splitter.assignments(None, np.array([*"zxyw"])[np.unique(y, return_inverse=True)[1]]) == codes).all()
-    small = BootstrapSplit(50, stratified=True, rng=1).assignments(None, [0, 1, 1])  # 1 draw in 2 leaves a row out
+    small = BootstrapSplit(50, stratified=True, rng=1).assignments(None, [0, 1, 1])  # every other draw leaves a row out
     assert small.tolist() != [small[0].tolist()] * 50
     assert (small[:, 0] == 1).all()
     assert (small[:, 1] != 1).all()

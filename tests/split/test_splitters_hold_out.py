@@ -72,7 +72,7 @@ def test_every_split_is_drawn_equally_often(stratified: bool) -> None:
     assert stats.chisquare(list(seen.values())).pvalue > 0.001
 
 
-@pytest.mark.parametrize("test_size", [1, 2, 4, 5])  # a small part is drawn, a large one is what is left
+@pytest.mark.parametrize("test_size", [1, 2, 4, 5])  # a small part is drawn, a large part is the rest
 def test_every_subset_is_drawn_equally_often(test_size: int) -> None:
     splits = HoldOut(test_size, n_repeats=6000, rng=1).split(range(6))
     seen = Counter(tuple(test.tolist()) for _, test in splits)

@@ -19,14 +19,14 @@ from tests.strategies import BOUNDED
 
 
 def sizes(y: Any, codes: Any, k: int) -> np.ndarray[Any, Any]:
-    """Rows of each class in each fold."""
+    """Return the number of rows of each class in each fold."""
     labels, numbers = np.unique(y, return_inverse=True)
     return np.bincount(numbers * k + codes, minlength=labels.size * k).reshape(-1, k)
 
 
 @st.composite
 def classes(draw: st.DrawFn) -> tuple[list[str], int]:
-    """Draw k, and labels of which each comes k times at least."""
+    """Draw k, and labels that each occur at least k times."""
     k = draw(st.integers(2, 5))
     counts = draw(st.lists(st.integers(k, 3 * k), min_size=1, max_size=4))
     return draw(st.permutations([label for label, n in zip("badc", counts, strict=False) for _ in range(n)])), k
@@ -80,7 +80,7 @@ def test_all_assignments_are_equally_likely() -> None:
 
 
 def test_two_classes_dont_move_together() -> None:
-    # Independent folds of two classes of 8 rows are the same in 1 case of 70.
+    # Independent folds of two classes with 8 rows agree in 1 of 70 cases.
     codes = KFold(2, n_repeats=7000, stratified=True, rng=2).assignments(None, [0, 1] * 4 * 2)
     same = np.count_nonzero((codes[:, ::2] == codes[:, 1::2]).all(axis=1))
     assert stats.binomtest(same, 7000, 1 / 70).pvalue > 0.001
@@ -162,7 +162,7 @@ def test_groups_are_spread_as_the_twin_spreads_them(case: Any, seed: int | None)
 
 def test_groups_in_order_are_those_of_scikit_learn() -> None:
     rng = np.random.default_rng(0)
-    sizes = rng.permutation(np.arange(1, 30))  # all differ: ties are broken otherwise there, by name
+    sizes = rng.permutation(np.arange(1, 30))  # all differ, since ties are broken by name there
     groups = rng.permutation(np.repeat(np.arange(29), sizes))
     mine = KFold(4, shuffle=False).split(groups, groups=groups)
     peer = model_selection.GroupKFold(4).split(groups, groups=groups)

@@ -1,4 +1,4 @@
-"""Training sets that are drawn, and what learners fitted to them have of bias and of variance."""
+"""Drawn training sets, and the bias and variance of learners fitted to them."""
 
 import json
 import pickle
@@ -64,7 +64,7 @@ def test_rows_of_a_set(n, replace, seed, number, data):
 
 @pytest.mark.parametrize("replace", [False, True])
 def test_every_row_is_drawn_as_often(replace):
-    """Chi-squared of 20 cells, 19 degrees of freedom: above 50 by a chance of 1.3e-4, less without replacement."""
+    """Chi-squared of 20 cells, 19 degrees of freedom: P(> 50) = 1.3e-4, and smaller without replacement."""
     sets = sets_of(20, replace=replace)
     times = np.bincount(np.concatenate([sets.rows(k, 5) for k in range(2000)]), minlength=20)
     assert ((times - 500) ** 2 / 500).sum() < 50
@@ -155,9 +155,9 @@ def test_processes_give_the_same_bits():
 
 
 def test_bias_and_variance_of_least_squares_are_those_of_the_closed_form():
-    """Straight lines on a known parabola, with noise drawn anew in each of 1000 training sets: five standard errors.
+    """Fit lines to a known parabola with new noise in each of 1000 training sets: within five standard errors.
 
-    Each training set is one group of ten rows, and one group is drawn for each.
+    Each training set is one drawn group of ten rows.
     """
     rng, n_sets, sigma = np.random.default_rng(5), 1000, 0.5
     x = np.linspace(-1, 1, 10)
@@ -168,7 +168,7 @@ def test_bias_and_variance_of_least_squares_are_those_of_the_closed_form():
         polynomial, all_x, all_y, X_TEST, X_TEST**2, n_sets=n_sets, train_size=1, groups=np.repeat(range(n_sets), 10),
         rng=0, per_sample=True,
     )  # fmt: skip
-    error = variance * np.sqrt(2 / n_sets) * np.sqrt(2)  # groups that are drawn twice: as if there were half as many
+    error = variance * np.sqrt(2 / n_sets) * np.sqrt(2)  # groups drawn twice count as half as many
     assert (np.abs(found.per_sample.variance - variance) < 5 * error).all()
     bias = np.sqrt(bias_squared)
     error = np.sqrt(2 * variance / n_sets)

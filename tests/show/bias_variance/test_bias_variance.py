@@ -1,4 +1,4 @@
-"""`fastevals bias-variance` from end to end: what it prints and writes, and what it says when it can't."""
+"""`fastevals bias-variance` from end to end: its output, its files, and its errors."""
 
 import json
 import sys
@@ -23,7 +23,7 @@ VOTES = {f"m{k}": np.where(RNG.random(40) < 0.7, CLASSES, RNG.integers(0, 4, 40)
 
 
 def printed(capsys, *arguments):
-    """Run what must succeed and return what it printed."""
+    """Run a command that must succeed; return its output."""
     status = cli.main(["bias-variance", *map(str, arguments)])
     out, err = capsys.readouterr()
     assert (status, err) == (0, "")
@@ -38,7 +38,7 @@ def printed_json(capsys, *arguments):
 
 
 def error(capsys, *arguments):
-    """Run what must fail and return its one line."""
+    """Run a command that must fail; return its one line."""
     status = cli.main(["bias-variance", *map(str, arguments)])
     out, err = capsys.readouterr()
     assert (status, out) == (2, "")
@@ -55,7 +55,7 @@ def embedded():
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Return a folder with arrays and tables, which is the current one."""
+    """Return a folder with arrays and tables, which is the working directory."""
     monkeypatch.chdir(tmp_path)
     pairs = OBSERVED + np.random.default_rng(5).normal(scale=0.1, size=(12, 40))
     arrays = {"p": PREDICTIONS, "pt": np.asfortranarray(PREDICTIONS.T), "y": TRUTH, "o": OBSERVED, "oo": pairs}
@@ -132,7 +132,7 @@ def test_classes_that_were_only_observed(capsys, folder):
     ("rows", "loss", "truths"),
     [
         (["007,7,007", "7,007,7", "01234,01234,1234"], 1 / 2, ["007", "7", "01234"]),
-        (["1,1,1", "2,2,x"], 1 / 4, ["1", "2"]),  # text in one column, text in all that share its classes
+        (["1,1,1", "2,2,x"], 1 / 4, ["1", "2"]),  # text in one column makes text of all columns with its classes
         (["1,1,1.0", "2,1.0,2"], 1 / 4, [1, 2]),  # plain numbers, by value
         (["True,true,False"], 1 / 2, [True]),
     ],
@@ -169,7 +169,7 @@ def test_embedded_polynomials(embedded):
     np.testing.assert_allclose(parts["bias_squared"] + parts["variance"], loss, rtol=1e-12)
     assert found["best"] in (2, 3)
     best = found["best"] - 1
-    assert parts["bias_squared"][0] > 1.2 * parts["bias_squared"][best]  # the chapter's two sides
+    assert parts["bias_squared"][0] > 1.2 * parts["bias_squared"][best]  # both sides of the chapter's trade-off
     assert parts["variance"][-1] > 10 * parts["variance"][best]
     assert (found["n_models"], found["n_samples"]) == (200, 196)
 
@@ -238,14 +238,14 @@ DOMINGOS, KOHAVI_WOLPERT, JAMES = (
         (SQUARED, [[2, 3], [2.1, 3.1]], None, [texts.BIAS, texts.UNKNOWN]),
         (SQUARED, [[2, 2], [2, 2]], None, [texts.BIAS, texts.UNKNOWN]),
         (SQUARED, [[2, 3], [2.1, 3.1]], [0.1, -0.1], [texts.BIAS]),
-        (SQUARED, [[1.7, 1.7]] * 3, [[0, 0]] * 3, [texts.BIAS]),  # all of it, and a rounding more
+        (SQUARED, [[1.7, 1.7]] * 3, [[0, 0]] * 3, [texts.BIAS]),  # the entire loss, plus a rounding error
         (SQUARED, [[1, -1], [-1, 1]], None, [texts.VARIANCE]),
         (SQUARED, [[2, 2], [0, 0]], None, [texts.NEITHER]),
-        (SQUARED, [[1, 1], [1, 1]], [-1, -1], [texts.NEITHER]),  # half is cross term
+        (SQUARED, [[1, 1], [1, 1]], [-1, -1], [texts.NEITHER]),  # half is the cross term
         (SQUARED, [[0.1, 0.1], [-0.1, -0.1]], [3, -3], [texts.NOISE]),
         (DOMINGOS, [[0, 0], [0, 0]], [0, 1], [texts.NOISE]),
         (JAMES, [[0, 0], [0, 0]], [0, 1], [texts.NOISE]),
-        (SQUARED, [[1, 1], [3, 3]], [[1, 1], [2.5, 2.5]], [texts.CANCEL]),  # parts 4, 1, 3.625 and -8.5 of 0.125
+        (SQUARED, [[1, 1], [3, 3]], [[1, 1], [2.5, 2.5]], [texts.CANCEL]),  # parts 4, 1, 3.625 and -8.5, sum 0.125
         (SQUARED, [[4, 4], [4, 4]], [3, 1], [texts.CANCEL]),
         (SQUARED, [[2, 2], [0, 0]], [0.4, 0.4], [texts.CANCEL]),  # bias and variance 74 % each
         (DOMINGOS, [[1, 1], [1, 1], [1, 0]], None, [texts.BIAS, texts.HELPS, texts.UNKNOWN]),
@@ -256,7 +256,7 @@ DOMINGOS, KOHAVI_WOLPERT, JAMES = (
     ],
 )
 def test_each_sentence(options, predictions, observed, sentences):
-    """The interpretation of models where all that is true is zero."""
+    """Interpret models where all true values are zero."""
     found = bias_variance([0, 0], predictions, y_observed=observed, **options)
     assert texts.what_dominates(found) == " ".join(sentences)
 
@@ -404,7 +404,7 @@ def test_damaged_arrays(capsys, folder):
     assert "'several.npy' holds several arrays" in error(capsys, "several.npy", "--truth", "y.npy")
 
 
-@pytest.mark.filterwarnings("ignore")  # of Python's, about what a header says
+@pytest.mark.filterwarnings("ignore")  # Python warns about the header's contents
 def test_any_byte_of_a_header_may_be_damaged(capsys, folder):
     whole = (folder / "p.npy").read_bytes()
     rng = np.random.default_rng(0)

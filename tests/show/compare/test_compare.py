@@ -1,4 +1,4 @@
-"""`fastevals compare` from end to end: what it prints and writes, and what it says when it can't."""
+"""`fastevals compare` from end to end: its output, its files, and its errors."""
 
 import json
 import shlex
@@ -39,7 +39,7 @@ def write(folder, text, name="results.csv"):
 
 
 def compare(capsys, *arguments):
-    """Run a comparison that must succeed and give what it printed."""
+    """Run a comparison that must succeed; return its output."""
     status = cli.main(["compare", *map(str, arguments)])
     out, err = capsys.readouterr()
     assert (status, err) == (0, "")
@@ -54,7 +54,7 @@ def compare_json(capsys, *arguments):
 
 
 def error(capsys, *arguments):
-    """Run what must fail and give its one line."""
+    """Run a command that must fail; return its one line."""
     status = cli.main(["compare", *map(str, arguments)])
     out, err = capsys.readouterr()
     assert (status, out) == (2, "")
@@ -65,7 +65,7 @@ def error(capsys, *arguments):
 
 @pytest.fixture(scope="module")
 def predictions(tmp_path_factory):
-    """Three models on 300 rows of three classes, and a column of groups."""
+    """Return three models on 300 rows of three classes, and a column of groups."""
     rng = np.random.default_rng(8)
     y = rng.integers(0, 3, 300)
     table = {"y": y, "patient": np.arange(300) // 3}
@@ -225,7 +225,7 @@ def test_two_algorithms_are_compared_by_tests_of_two(capsys, tmp_path):
 
 @pytest.mark.parametrize("posthoc", ["nemenyi", "holm", "wilcoxon"])
 def test_no_pair_differs_where_friedmans_test_does_not_reject(capsys, tmp_path, posthoc):
-    # At level 0.095 Friedman's p, 0.0971, is too large, and the smallest of the pairs, 0.0732 to 0.0938, are not.
+    # At level 0.095 Friedman's p (0.0971) is too large; the smallest p of the pairs (0.0732 to 0.0938) are not.
     options = (write(tmp_path, UNLIKE), "--posthoc", posthoc, "--confidence", "0.905")
     (block,) = compare_json(capsys, *options)["blocks"]
     assert not block["friedman"]["rejected"]
@@ -299,7 +299,7 @@ def test_a_row_of_means_is_no_data_set(capsys, tmp_path, name):
     assert message in error(capsys, file)
     assert message.replace("column", "--dataset") in error(capsys, file, "--dataset", "set")
     assert "4 data sets" in compare(capsys, write(tmp_path, TABLE))
-    kinds = "kind,a,b\nmean,1,2\nmedian,2,3\nmax,3,1\n"  # all rows are: then they are what is compared on
+    kinds = "kind,a,b\nmean,1,2\nmedian,2,3\nmax,3,1\n"  # all rows are summaries, so they are compared
     assert "3 data sets" in compare(capsys, write(tmp_path, kinds))
 
 

@@ -1,4 +1,4 @@
-"""What the pictures of bias and variance and of estimates show, and that no text covers another or is cut."""
+"""Pictures of bias and variance and of estimates: their contents; no text overlaps or is cut."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from tests.show.plots.test_significance import LONG, axes, check_texts, labelled
 
 
 def decomposed(bias, variance, **options):
-    """Return a decomposition with these parts: two models, whose mean is off by the root of the bias."""
+    """Return a decomposition with these parts, from two models whose mean is off by the root of the bias."""
     middle, spread = np.sqrt(bias), np.sqrt(variance)
     return bias_variance(np.zeros(1), np.array([[middle - spread], [middle + spread]]), **options)
 
@@ -27,7 +27,7 @@ def curve(values, bias, variance, parameter="degree", **options):
 
 
 def votes(n_wrong, share):
-    """Return the decomposition of 0-1 loss where of 100 samples so many are mistaken by that share of 20 models."""
+    """Return a decomposition of 0-1 loss: a share of 20 models errs on `n_wrong` of 100 samples."""
     wrong = (np.arange(20)[:, np.newaxis] < 20 * share) & (np.arange(100) < n_wrong)
     return bias_variance(np.zeros(100, dtype=int), wrong.astype(int), loss="zero_one", labels=[0, 1])
 
@@ -155,7 +155,7 @@ def test_scales():
     ax = plot_bias_variance(kinds, ax=axes())
     assert [each.get_text() for each in ax.get_xticklabels()] == ["linear", "rbf"]
     assert "least: 0.8 at rbf" in legend(ax)
-    assert ax.get_title("left") == ""  # kinds have no order
+    assert ax.get_title("left") == ""  # kinds are unordered
     rounded = curve([0.1 + 0.2, 1.0], [0.5, 1.0], [0.1, 0.3], "alpha")
     assert "least: 0.6 at 0.3" in legend(plot_bias_variance(rounded, ax=axes()))
 
@@ -237,7 +237,7 @@ def test_rows_are_schemes():
     assert list(few) == [1, 3]
     feet = [[each.tolist() for each in line.get_data()] for line in labelled(ax, "_foot")]
     assert feet == [[[values.min(), values.max()], [0, 0]], [[1, 3], [-1, -1]], [[5, 5], [-2, -2]]]
-    for (_, (foot, _)), strokes in zip(feet[1:], ax.collections, strict=True):  # as a histogram, they stand on it
+    for (_, (foot, _)), strokes in zip(feet[1:], ax.collections, strict=True):  # like a histogram, they start from it
         (low,), (high,) = (set(y) for y in np.array(strokes.get_segments())[:, :, 1].T)
         assert low == foot < high < foot + HEIGHT
     for label in ("_deviation", "_estimate"):  # between a row's foot and the histogram below

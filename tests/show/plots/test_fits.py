@@ -1,4 +1,4 @@
-"""The picture of fits: each line is the learner's own predictions, over the rows it was fitted to."""
+"""The picture of fits: each line shows the learner's predictions over its training rows."""
 
 import numpy as np
 import pytest

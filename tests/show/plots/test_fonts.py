@@ -1,4 +1,4 @@
-"""Names in letters that matplotlib's own font lacks: drawn in an installed font that has them, or a hint says so."""
+"""Names in letters that matplotlib's font lacks: an installed font draws them, or a hint says so."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LETTERS = "\u6a21\u578b"  # "model"
 
 @pytest.fixture
 def chinese(tmp_path: Path) -> Iterator[str]:
-    """Install a font that has two Chinese letters, for matplotlib alone."""
+    """Install a font with two Chinese letters, for matplotlib alone."""
     from fontTools.fontBuilder import FontBuilder
     from fontTools.pens.ttGlyphPen import TTGlyphPen
 

@@ -1,4 +1,4 @@
-"""What is drawn: the lines' data, marks, labels and legends; and that thinning moves no line by a pixel."""
+"""Drawn lines' data, marks, labels and legends; thinning moves no line by a pixel."""
 
 import json
 import math
@@ -29,7 +29,7 @@ from tests.parameters import quick
 CASE = json.loads((Path(__file__).parents[2] / "data" / "cases.json").read_text())["fawcett20"]
 
 PLOTS = {name: getattr(plots, f"plot_{name}") for name in CURVES}
-OF_COUNTS = {PLOTS[name]: entry.of_ranking for name, entry in CURVES.items()}  # what makes its curve of a ranking
+OF_COUNTS = {PLOTS[name]: entry.of_ranking for name, entry in CURVES.items()}  # makes the plot's curve from a ranking
 OF_COUNTS[plots.plot_cost_over_prior] = lambda ranking: ranking.cost_curve().over_prior(cost_fn=5.0)
 DIFFERENCE = {plots.plot_cost_difference: lambda ranking: ranking.cost_curve().difference(fawcett().cost_curve())}
 ALL = OF_COUNTS | DIFFERENCE
@@ -86,7 +86,7 @@ def test_one_curve_and_many(plot, digits):
     ax.figure.canvas.draw()  # warnings are errors
     alone = plot(ALL[plot](digits["logistic"]), ax=axes())
     (line,) = curves(alone)
-    if plot is not plots.plot_det:  # whose limits depend on all models
+    if plot is not plots.plot_det:  # its limits depend on all models
         assert_array_equal(line.get_xydata(), curves(ax)[0].get_xydata())
     assert not line.get_label().startswith("logistic")
     assert line.get_linestyle() == "-"
@@ -185,7 +185,7 @@ def test_a_legend_hides_no_curve_and_is_whole_in_a_grid_of_axes(layout, digits):
     for k, (ax, box) in enumerate(zip(grid, boxes, strict=True)):
         assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
         assert figure.bbox.y0 <= box.y0 < box.y1 <= figure.bbox.y1
-        for line in curves(ax) if box.y1 > ax.bbox.y0 else ():  # of lines past the axes nothing is seen
+        for line in curves(ax) if box.y1 > ax.bbox.y0 else ():  # lines beyond the axes are invisible
             path = line.get_path().transformed(line.get_transform())
             assert not path.intersects_bbox(box.padded(-1), filled=False)
         for other in (*(other.bbox for other in grid if other is not ax), *boxes[:k]):
@@ -197,7 +197,7 @@ def test_a_layout_that_comes_later_finds_axes_with_a_legend_below():
     FigureCanvasAgg(figure)
     for ax in figure.subplots(2, 2).flat:
         plots.plot_calibration(dict.fromkeys(LONG, fawcett()), ax=ax)
-    figure.tight_layout()  # warns of axes that it can't place
+    figure.tight_layout()  # warns about axes that it cannot place
     figure.canvas.draw()
     top, bottom = figure.axes[0].get_legend().get_window_extent(), figure.axes[2].bbox
     assert top.y0 > bottom.y1
@@ -344,7 +344,7 @@ def test_det_shows_the_curve_of_a_large_ranking():
     low, high = ax.get_xlim()
     x, y = curves(ax)[0].get_data()
     shown = (x > low) & (x < high) & (y > low) & (y < high)
-    assert x[shown].min() < 3 * low  # not a corner of an empty picture
+    assert x[shown].min() < 3 * low  # the points do not crowd into a corner
 
 
 def test_gain_and_lift(digits):
@@ -456,7 +456,7 @@ def ranking_of(kind):
     rng = np.random.default_rng(7)
     n = 250_000
     y = rng.random(n) < 0.1
-    if kind == "steep":  # nearly all happens where few rows are predicted
+    if kind == "steep":  # nearly all changes occur where few rows are predicted positive
         return Ranking(y, rng.normal(size=n) + 6.0 * y * (rng.random(n) < 0.8))
     if kind == "rare":  # few positives: a jagged P-R curve
         y = rng.random(n) < 0.0005
@@ -466,7 +466,7 @@ def ranking_of(kind):
 
 
 def ink(plot, curve, monkeypatch):
-    """Draw the curve alone, 800 pixels wide, and give each pixel's darkness."""
+    """Draw the curve alone, 800 pixels wide; return each pixel's darkness."""
     monkeypatch.setattr(style, "finish", lambda *_, **__: None)
     for name in ("add_reference", "add_shared_reference"):
         monkeypatch.setattr(Picture, name, lambda *_, **__: None)
@@ -479,7 +479,7 @@ def ink(plot, curve, monkeypatch):
 
 
 def near(dark):
-    """Return which pixels are dark or touch a dark one."""
+    """Return the pixels that are dark or touch a dark one."""
     padded = np.pad(dark, 1)
     rows, columns = dark.shape
     return np.any([padded[i : i + rows, j : j + columns] for i in range(3) for j in range(3)], axis=0)
@@ -501,7 +501,7 @@ def test_thinning_moves_no_line_by_a_pixel(kind, monkeypatch):
             every, n_every = ink(plot, curve, patched)
         assert n_few < 20_000 < n_every
         assert (every > 128).sum() > 300
-        for one, other in ((few, every), (every, few)):  # what is mostly ink in one is ink in the other, or touches it
+        for one, other in ((few, every), (every, few)):  # ink in one picture is, or touches, ink in the other
             assert not ((one > 128) & ~near(other > 64)).any(), plot.__name__
         assert np.mean(np.abs(few - every) > 64) < 0.001, plot.__name__
 
@@ -522,7 +522,7 @@ def test_thinned_keeps_the_ends_and_the_shape():
     fewer, y = thinning.thinned(x, np.sqrt(x), 4096)
     assert fewer.size <= 2 * 4096 + 1
     assert (fewer[0], fewer[-1]) == (x[0], x[-1])
-    assert_allclose(np.interp(np.sqrt(x), y, fewer), x, atol=1 / 4096)  # nothing moves by a column's width
+    assert_allclose(np.interp(np.sqrt(x), y, fewer), x, atol=1 / 4096)  # no point moves by a column's width
 
 
 def test_the_legend_of_many_models_is_below_the_axes():
@@ -758,7 +758,7 @@ def test_a_forest_has_a_row_an_estimate():
     assert ax.yaxis_inverted()
     assert marks(ax) == [(0.2, 0.0), (0.0, 1.0), (0.1, 3.0)]
     colors = [to_rgb(line.get_markerfacecolor()) for line in ax.lines if line.get_label() == "_mark"]
-    assert colors == [to_rgb(COLORS[k]) for k in (1, 0, 0)]  # what leaves zero out is another colour
+    assert colors == [to_rgb(COLORS[k]) for k in (1, 0, 0)]  # intervals without zero have another colour
     estimate = fastevals.bootstrap(fawcett(), "roc_auc", n_resamples=199, rng=0)["roc_auc"]
     assert marks(plots.plot_forest({"mine": estimate}, ax=axes())) == [(estimate.value, 0.0)]
     folds = fastevals.evaluate_splits([0, 1] * 10, [0] * 8 + [1] * 12, fastevals.KFold(4, rng=0), "accuracy")

@@ -1,4 +1,4 @@
-"""What the pictures of error curves and sensitivities show, and that no text covers another."""
+"""Pictures of error curves and sensitivities: their contents; no text overlaps."""
 
 import subprocess
 import sys
@@ -58,13 +58,13 @@ def sides(ax):
 
 
 def shaded(ax):
-    """Return the ranges of x that are shaded, by their colours."""
+    """Return the shaded ranges of x, by colour."""
     spans = {to_hex(patch.get_facecolor()): patch.get_window_extent().intervalx for patch in ax.patches}
     return {color: ax.transData.inverted().transform(np.c_[x, x])[:, 0] for color, x in spans.items()}
 
 
 def banded(ax):
-    """Return the ends of bands at each x."""
+    """Return the ends of the bands at each x."""
     bands = [each for each in ax.collections if each.get_label() == "_band"]
     return [
         {x: (points[points[:, 0] == x, 1].min(), points[points[:, 0] == x, 1].max()) for x in np.unique(points[:, 0])}
@@ -73,7 +73,7 @@ def banded(ax):
 
 
 def barred(container):
-    """Return where error bars are, and their ends."""
+    """Return the x and the ends of error bars."""
     return np.array([np.ravel(segment)[[0, 1, 3]] for segment in container.lines[2][0].get_segments()])
 
 
@@ -183,7 +183,7 @@ def test_names_are_shortened_and_left_out_where_there_is_no_room(names):
     check_texts(ax, all_texts(ax))
     assert ax.get_window_extent().height > 120
     assert len(ax.get_xticklabels()) >= min(len(names), 20)
-    if names != SHORT:  # turned, and 16 characters at most
+    if names != SHORT:  # rotated, and 16 characters at most
         assert {(each.get_rotation(), len(each.get_text())) for each in ax.get_xticklabels()} == {(90, 16)}
     for tick in ax.get_xticklabels():
         assert tick.get_text()[-3:] == names[int(tick.get_position()[0])][-3:]
@@ -277,7 +277,7 @@ def test_sensitivity_over_numbers():
     assert ax.get_ylabel() == "Mean squared error\non validation rows"
     k = np.isfinite(drawn.as_chosen.low)
     ends = zip(drawn.as_chosen.low[k], drawn.as_chosen.high[k], strict=True)
-    assert banded(ax) == [dict(zip([1, 2, 3], ends, strict=True))]  # none at best
+    assert banded(ax) == [dict(zip([1, 2, 3], ends, strict=True))]  # no band for the best
     assert plot_sensitivity(found.sensitivity("power"), ax=axes()).get_xscale() == "log"
 
 
@@ -337,4 +337,4 @@ def test_pyplot_is_for_calls_without_axes_alone():
 def test_curve_of_the_auto_data_can_be_drawn():
     ax = plot_error_curve(auto_curve(), ax=axes((6.4, 4.8), layout="constrained"))
     check_texts(ax, all_texts(ax))
-    assert sides(ax) == {"left": "← underfits"}  # a line does; more degrees than two are not worse beyond noise
+    assert sides(ax) == {"left": "← underfits"}  # only a line underfits; degrees above two are not worse beyond noise

@@ -1,4 +1,4 @@
-"""What the pictures of tests show: which bars and marks, where; and that no text covers another or is cut."""
+"""Pictures of tests: bars and marks, and their positions; no text overlaps or is cut."""
 
 import json
 import math
@@ -60,7 +60,7 @@ def labelled(ax, label):
 
 
 def strokes(ax, label):
-    """Return the points of each line of a name."""
+    """Return the points of each line with a label."""
     return [path for each in ax.collections if each.get_label() == label for path in each.get_segments()]
 
 
@@ -73,7 +73,7 @@ def legend(ax):
 
 
 def check_texts(ax, texts=None):
-    """Draw; check that no text covers another, and that all is in the figure."""
+    """Draw; check that no texts overlap, and that all are inside the figure."""
     ax.figure.canvas.draw()
     texts = [text for text in (texts or ax.texts) if text.get_visible() and text.get_text()]
     boxes = [text.get_window_extent() for text in texts]
@@ -146,13 +146,13 @@ def test_words_are_where_what_they_name_is():
     assert middles["Mean rank (1 is best)"] == np.mean(axis.get_xdata())
     assert next(x for said, x in middles.items() if said.startswith("CD")) == pytest.approx(np.mean(ruler[:, 0]))
     assert [middles[str(rank)] for rank in range(1, 11)] == [*range(1, 11)]
-    ends, boxes = [], []  # of names
+    ends, boxes = [], []  # names' line ends and boxes
     for text in (text for text in ax.texts if isinstance(text, Annotation)):
         ends.append(text.xy)
         boxes.append(text.get_window_extent())
     assert sorted(ends) == sorted(tuple(line[-1]) for line in names)
     gaps = [max(box.x0 - x, x - box.x1) for (x, _), box in zip(ax.transData.transform(ends), boxes, strict=True)]
-    assert 3 < min(gaps) <= max(gaps) < min(gaps) + 1  # the same at both sides
+    assert 3 < min(gaps) <= max(gaps) < min(gaps) + 1  # equal on both sides
 
 
 @pytest.mark.parametrize("names", [LONG, ["W" * 40 + str(k) for k in range(7)]])
@@ -216,7 +216,7 @@ def test_stacked_spans_never_meet(drawn):
     for (level, (low, high)), (other, (lower, higher)) in combinations(found, 2):
         assert level != other or high < lower or higher < low
     most = max((sum(low <= x <= high for low, high in given_spans) for x in range(19)), default=0)
-    assert len({level for level, _ in found}) == most  # as few levels as can be
+    assert len({level for level, _ in found}) == most  # as few levels as possible
 
 
 def test_ties_and_unsorted_names():
@@ -248,7 +248,7 @@ def test_control(place):
     check_texts(ax)
     ((low, high),) = spans(ax)
     rank = result.mean_ranks[control]
-    assert (low == 1, high == 10) == (place == 0, place == 9)  # as long as the axis, and no longer
+    assert (low == 1, high == 10) == (place == 0, place == 9)  # clipped at the ends of the axis
     assert (low, high) == (max(1, rank - result.critical_difference), min(10, rank + result.critical_difference))
     bold = [text.get_text() for text in ax.texts if text.get_weight() == "bold"]
     assert bold == [f"model {control}: {rank:.2f}"]
@@ -308,14 +308,14 @@ def test_ranges_with_a_control():
 
 
 def grid(ax):
-    """Return the darkness of squares, from 0 for p = 1 to 1; NaN of blank ones."""
+    """Return the darkness of squares, 0 for p = 1 and at most 1; NaN for blank squares."""
     (image,) = ax.images
-    darkness = (1 - image.get_array()[..., 0]) / DARKEST  # the ink has no red
+    darkness = (1 - image.get_array()[..., 0]) / DARKEST  # the ink contains no red
     return np.where(darkness > 0, (darkness - PALEST) / (1 - PALEST), np.nan)
 
 
 def dots(ax, marker_points):
-    """Return the cells, (row, column), of the marks of which there are so many."""
+    """Return the cells, (row, column), of the group with `marker_points` marks."""
     found = [each.get_offsets() for each in ax.collections if isinstance(each, PathCollection)]
     (found,) = (each for each in found if len(each) == marker_points)
     return {(round(float(y)), round(float(x))) for x, y in found}
@@ -388,7 +388,7 @@ def test_pvalues_against_a_control_leave_the_rest_blank():
 
 
 def rejected_at(ax):
-    """Return the x that are in the colour of rejection: of bars, outlines or areas."""
+    """Return the ranges of x in the colour of rejection, from bars, outlines or areas."""
     bars = [bar for bar in ax.patches if to_hex(bar.get_facecolor()).upper() == REJECTED.color]
     found = [bar.get_extents().transformed(ax.transData.inverted()).intervalx for bar in bars]
     areas = [each for each in ax.collections if not isinstance(each, LineCollection)]
@@ -449,7 +449,7 @@ def test_counts_and_where_they_are_rejected(n, alternative):
     result = binomial_error_test(statistic, n, 0.3, alternative=alternative)
     ax = plot_null(result, ax=axes(layout="constrained"))
     ax.figure.canvas.draw()
-    assert len(ax.patches) <= 80  # no bar for each of a million
+    assert len(ax.patches) <= 80  # a million values share bars
     low, high = math.ceil(ax.get_xlim()[0]), math.floor(ax.get_xlim()[1])
     shown = np.arange(low, high + 1)
     critical = result.critical_value
@@ -458,7 +458,7 @@ def test_counts_and_where_they_are_rejected(n, alternative):
     marked = np.zeros(shown.size, dtype=bool)
     for first, last in rejected_at(ax):
         marked |= (shown > first) & (shown < last)
-    assert (marked != rejected).sum() <= (0 if n < 10**6 else 4)  # where counts are thinned
+    assert (marked != rejected).sum() <= (0 if n < 10**6 else 4)  # thinned counts
     seen = [line for line in legend(ax) if line.startswith("seen")]
     assert seen[0].startswith(f"seen: {statistic}," if n < 10**6 else "seen, beyond the picture: 350000,")
 

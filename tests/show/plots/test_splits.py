@@ -1,4 +1,4 @@
-"""The picture of a splitter: each row is drawn in the part that the splitter deals it to."""
+"""The picture of a splitter: each row appears in the part that the splitter assigns it to."""
 
 from itertools import islice
 

@@ -1,4 +1,4 @@
-"""The part of a report over the values of --by: means, extremes, and what there is of many values."""
+"""The part of a report over the values of --by: means, extremes, and the output for many values."""
 
 import math
 
@@ -22,18 +22,18 @@ TWO = ("--label", "y", "--score", "a", "--score", "b")
 
 @pytest.fixture(autouse=True)
 def _no_bootstrap(monkeypatch):
-    """Make no intervals of blocks; test_intervals.py looks at them."""
+    """Skip the intervals of blocks, which test_intervals.py tests."""
     monkeypatch.setattr(report_module, "make_intervals", lambda *_, **__: intervals.Intervals())
 
 
 @pytest.fixture
 def many(monkeypatch):
-    """Make the five folds of the embedded data many."""
+    """Make the five folds of the embedded data count as many."""
     monkeypatch.setattr(over_values, "MOST_BLOCKS", 4)
 
 
 def users(n_users=150, n_rows=1500, seed=0):
-    """Return rows of users, in no order; some have one class, or one row."""
+    """Return shuffled rows of users; some users have one class, or one row."""
     rng = np.random.default_rng(seed)
     user = np.minimum(rng.integers(0, n_users, n_rows), rng.integers(0, n_users, n_rows))
     y = (rng.random(n_rows) < 0.4).astype(int)
@@ -338,14 +338,14 @@ def test_above_the_limit_there_are_no_blocks(capsys, tmp_path):
     output = report_json(capsys, "--by", "fold")
     assert output["blocks"] == []
     assert list(output["over"]["models"][0]["metrics"]) == RANKING[:2]
-    for name in ("report.json", "roc.png"):  # of an earlier run
+    for name in ("report.json", "roc.png"):  # from an earlier run
         (tmp_path / name).touch()
     text = report(capsys, "--by", "fold", "--out", tmp_path)
     assert text.endswith("report.json, report.txt, groups.png (more values of fold than have a block each)\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["groups.png", "report.json", "report.txt"]
     written = (tmp_path / "report.json").read_text()
     assert strict_json(written) == output
-    assert written.count("\n") == 1  # arrays over many values would have a line for each of their numbers
+    assert written.count("\n") == 1  # with indents, arrays over many values would have a line per number
     assert len(table(text, "fold, lowest")) == 6
 
 

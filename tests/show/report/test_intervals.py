@@ -1,4 +1,4 @@
-"""The intervals of a report: the numbers of the calls that make them, how they are shown, and what is said of them."""
+"""The intervals of a report: equal to the calls' intervals, how they are shown, and the notes on them."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ def quietly(call, *arguments, **options):
 
 
 def number(value):
-    """Return a number as JSON has it."""
+    """Return a number as in JSON."""
     if np.isnan(value):
         return None
     return value if np.isfinite(value) else "Infinity" if value > 0 else "-Infinity"
@@ -168,7 +168,7 @@ def test_same_seed_same_report(capsys):
 
 
 def test_more_replicates_begin_with_fewer(capsys):
-    """Intervals of more replicates are near those of fewer: the seed is used, and all replicates are."""
+    """Intervals from more replicates are near those from fewer: the seed and all replicates are used."""
     few, many = (report_json(capsys, "--score", "logistic", "--resamples", n) for n in (199, 999))
     for (low, high), (lower, higher) in zip(
         *(
@@ -244,7 +244,7 @@ def test_no_replicates_no_intervals(capsys):
 def test_intervals_stand_below_the_numbers(capsys):
     text = report(capsys, *FEW)
     rows = table(text, "model            AUC      AP")
-    assert [rows[0], *rows[1::3]] == table(WITHOUT, "model            AUC      AP")  # the columns keep their places
+    assert [rows[0], *rows[1::3]] == table(WITHOUT, "model            AUC      AP")  # columns keep their positions
     assert [row[:14] for row in rows[2::3]] == [" 95 % from    "] * 3
     assert [row[:14] for row in rows[3::3]] == ["        to    "] * 3
     assert {row.index("|") for row in rows} == {rows[0].index("|")}
@@ -254,7 +254,7 @@ def test_intervals_stand_below_the_numbers(capsys):
         assert not (low + high)[63:73].strip(" 0123456789.")
     rows = table(text, "model          Brier")
     assert [rows[0], *rows[1::3]] == table(WITHOUT, "model          Brier")
-    assert rows[5].split() == ["95", "%", "from", rows[5].split()[3], "-", rows[5].split()[5]]  # of an infinite loss
+    assert rows[5].split() == ["95", "%", "from", rows[5].split()[3], "-", rows[5].split()[5]]  # for an infinite loss
     rows = table(text, "difference")
     assert rows[0].split() == [
         "difference", "AUC", "AP", "PR", "AUC", "EER", "BEP", "KS", "|", "accuracy", "precision", "recall", "F1", "MCC"
@@ -293,7 +293,7 @@ def test_probabilities(value, text):
 
 @pytest.fixture
 def large(monkeypatch):
-    """Make the embedded data large."""
+    """Make the embedded data count as large."""
     monkeypatch.setattr(intervals, "BUDGET", 1796 * 1999)
     monkeypatch.setattr(intervals, "ROWS_ALWAYS_DRAWN", 0)
 
@@ -301,7 +301,7 @@ def large(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.usefixtures("large")
 def test_large_blocks_have_intervals_of_cells(capsys):
-    """All metrics and differences have one, near that of the rows themselves."""
+    """All metrics and differences have an interval near the rows' interval."""
     output = report_json(capsys, "--confidence", "0.9")
     (block,) = output["blocks"]
     (of_rows,) = report_json(capsys, "--confidence", "0.9", "--resamples", "1999")["blocks"]
@@ -400,7 +400,7 @@ def test_blocks_that_need_more_than_their_share_are_not_drawn(sizes, rows):
     assert sum(drawn) <= rows
     if sum(sizes) <= rows:
         assert drawn == sizes
-    # Slowly: the most rows, of none above what an equal share of the rest is once the smaller have theirs.
+    # The slow rule: as many rows as possible, none above an equal share of the rest once smaller blocks are served.
     expected = max(
         (n for n in range(rows + 1) if sum(min(size, n) for size in sizes) <= rows and n <= max(sizes, default=rows)),
         default=0,
@@ -410,7 +410,7 @@ def test_blocks_that_need_more_than_their_share_are_not_drawn(sizes, rows):
 
 @pytest.mark.parametrize("option", ["--frequency-weight", "--weight"])
 def test_large_blocks_with_weights(capsys, tmp_path, monkeypatch, option):
-    """Copies are rows like any others; cells of rows with weights, whole ones too, are drawn with squared weights."""
+    """Copies count as rows; cells of weighted rows, even with integer weights, are drawn with squared weights."""
     weights = (1, 2, 3, 1)
     monkeypatch.setattr(intervals, "BUDGET", 39 * 1999)
     monkeypatch.setattr(intervals, "ROWS_ALWAYS_DRAWN", 0)
@@ -536,7 +536,7 @@ def test_blocks_of_one_group_and_of_one_class(capsys, tmp_path):
     assert "! : part 2 has no intervals: all its rows are of one group" in report(capsys, *options, "--group", "g")
     blocks = report_json(capsys, *options)["blocks"]
     assert blocks[2]["models"][0]["intervals"]["roc_auc"] is None
-    assert blocks[2]["models"][0]["intervals"]["accuracy"] is not None  # F1 is 0 at every threshold: one is taken
+    assert blocks[2]["models"][0]["intervals"]["accuracy"] is not None  # F1 is 0 at every threshold, so one is chosen
     blocks = report_json(capsys, *options, "--threshold", "25")["blocks"]
     assert blocks[2]["models"][0]["intervals"]["accuracy"] is not None
 
@@ -574,13 +574,13 @@ def test_progress_needs_tqdm(capsys, monkeypatch):
 def test_ctrl_c_stops_within_a_second():
     command = [sys.executable, "-m", "fastevals", "report", "--resamples", "10000000", "--progress"]
 
-    def heed() -> None:  # a job in the background may ignore SIGINT, and what it starts does, too
+    def heed() -> None:  # a background job may ignore SIGINT, and so do its children
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed) as process:
         try:
             seen = b""
-            while seen.count(b"%") < 3:  # it is in the middle of it
+            while seen.count(b"%") < 3:  # it is in the middle of the work
                 more = os.read(process.stderr.fileno(), 1000)
                 assert more, seen
                 seen += more
@@ -594,4 +594,4 @@ def test_ctrl_c_stops_within_a_second():
     bar, last = (seen + err).decode().strip("\n").rsplit("\n", 1)
     assert last == "fastevals report: stopped"
     assert "Traceback" not in bar
-    assert took < 3  # a second, on a machine with nothing else to do
+    assert took < 3  # one second on an idle machine

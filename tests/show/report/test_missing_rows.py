@@ -38,7 +38,7 @@ def rows(*gaps: str) -> dict[str, list[Any]]:
 
 
 def through(door: str, columns: dict[str, list[Any]], folder: Path) -> Any:
-    """Return the same rows as another source has them; of several files the first has 13."""
+    """Return the same rows from another source; the first of several files has 13 rows."""
     table = pa.table(columns)
     frame = pd.DataFrame(columns).astype({"y": "Int64"})
     files = [str(folder / f"{k}.{door.removesuffix('s')}") for k in range(2)]
@@ -58,7 +58,7 @@ def through(door: str, columns: dict[str, list[Any]], folder: Path) -> Any:
 
 
 def counted(values: dict[str, Any]) -> list[tuple[Any, int, dict[str, tuple[int, int]]]]:
-    """Return of all rows, and of each block: its value, how many rows are left out, and these by column."""
+    """Return the value, the number of dropped rows, and these by column, for all rows and for each block."""
     return [
         (each.get("value", "all"), each["n_dropped"], {k: (v["rows"], v["alone"]) for k, v in each["dropped"].items()})
         for each in (values, *values["blocks"])

@@ -1,4 +1,4 @@
-"""Pages: one file that needs nothing, whose numbers are the report's, whose curves are exact to half a pixel."""
+"""Pages: one self-contained file with the report's numbers and curves exact to half a pixel."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def page_of(data: Any, **options: Any) -> tuple[Any, str]:
 
 
 def embedded(page: str, name: str) -> Any:
-    """Return the JSON that a page has under a name."""
+    """Return the JSON embedded in a page under a name."""
     return json.loads(re.search(rf'id="{name}">(.*?)</script>', page, re.DOTALL)[1])
 
 
@@ -357,7 +357,7 @@ def pixels(picture: Picture) -> np.ndarray:
 
 
 def farthest(points: np.ndarray, line: np.ndarray) -> float:
-    """Return how far points inside the picture are from a polyline, at most."""
+    """Return the largest distance of points inside the picture from a polyline."""
     points = points[((points >= 0) & (points <= 640)).all(axis=1)]
     points = points[np.unique(np.linspace(0, len(points) - 1, 400).astype(int))]
     a, d = line[:-1], np.diff(line, axis=0)
@@ -603,7 +603,7 @@ def test_files_keep_their_permissions_and_new_ones_have_the_users(tmp_path: Path
         [
             "report",
             str(data),
-            *("--target", "y", "--pred", "s"),  # which has few pictures
+            *("--target", "y", "--pred", "s"),  # it has few pictures
             "--resamples",
             "0",
             "--html",
@@ -625,7 +625,7 @@ def test_files_keep_their_permissions_and_new_ones_have_the_users(tmp_path: Path
 
 
 def test_a_file_that_several_write_at_once_is_whole(tmp_path: Path) -> None:
-    """The last one wins, no one fails, and nothing else is left; a link stays one."""
+    """The last writer wins, none fails, and no other file is left; a link stays a link."""
     place, link, size = tmp_path / "place", tmp_path / "link", 100_000
     link.symlink_to(place.name)
 
@@ -676,7 +676,7 @@ def test_names_that_are_not_utf8(tmp_path: Path, capsys: Any) -> None:
 
 
 def test_a_saved_table_has_no_formulas() -> None:
-    """What a spreadsheet would run is text to it, by OWASP's rule; numbers stay numbers."""
+    """A spreadsheet reads formulas as text, by OWASP's rule; numbers stay numbers."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("scripts are tried in Node")

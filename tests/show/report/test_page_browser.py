@@ -1,4 +1,4 @@
-"""Pages in a real Chromium: controls move, numbers are those of the ranking, nothing is asked of a network."""
+"""Pages in a real Chromium: controls move, numbers equal the ranking's, no network request is made."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if CHROMIUM is None:
     pytest.skip("pages are tested in Chromium, such as Debian's chromium", allow_module_level=True)
 
 DATA = load_digits_eight()
-# What is asked of a page.
+# Scripts that query a page.
 TABLE = """(k) => {
     const rows = [...document.querySelectorAll("article.block")[k].querySelectorAll("table.live tbody tr")];
     const numbers = (row) => [...row.querySelectorAll("[data-number]")];
@@ -88,7 +88,7 @@ def browser() -> Iterator[Any]:
 
 
 class Shown:
-    """A page that is open, and what it complained about or asked for."""
+    """An open page, with its errors and requests."""
 
     def __init__(self, browser: Any, file: Path, fragment: str = "", **options: Any) -> None:
         self.page = browser.new_context(**options).new_page()
@@ -102,7 +102,7 @@ class Shown:
         self.settle()
 
     def settle(self) -> None:
-        """Wait until what was changed is shown."""
+        """Wait until a change is shown."""
         self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def set(self, control: str, value: Any) -> None:
@@ -115,11 +115,11 @@ class Shown:
         self.settle()
 
     def table(self, block: int = 0) -> list[dict[str, str]]:
-        """Return the numbers at the threshold, a row a model."""
+        """Return the numbers at the threshold, one row per model."""
         return self.page.evaluate(TABLE, block)  # type: ignore[no-any-return]
 
     def points(self, kind: str) -> list[tuple[float, float]]:
-        """Return where the models' points are in a picture, in its axes."""
+        """Return the coordinates of the models' points in a picture."""
         box, x_axis, y_axis, dots = self.page.evaluate(POINTS, kind)
         left, top, width, height = map(float, box.split())
         (x0, x1), (y0, y1) = (map(float, text.split()[:2]) for text in (x_axis, y_axis))
@@ -138,7 +138,7 @@ def shown_number(text: str) -> float:
 
 
 def check_table(rows: list[dict[str, str]], thresholds: list[float]) -> None:
-    """The numbers of the page must be those of the rankings at thresholds."""
+    """Check that the page's numbers equal the rankings' at thresholds."""
     for row, model, threshold in zip(rows, MODELS, thresholds, strict=True):
         (tn, fp), (fn, tp) = Ranking(DATA["label"], DATA[model]).confusion_at(threshold).counts.tolist()
         assert [shown_number(row[name]) for name in ("tp", "fp", "fn", "tn")] == [tp, fp, fn, tn]
@@ -227,7 +227,7 @@ def test_rates_within_a_limit_are_those_of_the_ranking(browser: Any, tmp_path: P
 
 
 def test_a_threshold_that_is_shown_predicts_the_same_rows_when_it_is_typed(browser: Any, tmp_path: Path) -> None:
-    scores = 1000 + np.random.default_rng(0).random(60) / 100  # told from each other by their later digits
+    scores = 1000 + np.random.default_rng(0).random(60) / 100  # they differ only in later digits
     data = {"y": np.arange(60) % 2, "m0": scores}
     file = tmp_path / "page.html"
     file.write_text(page_of(data, label="y", score="m0")[1])
@@ -335,7 +335,7 @@ def test_a_slider_moves_in_a_frame(browser: Any, digits: Path) -> None:
 
     begin = script_time()
     shown.page.evaluate(MOVES)
-    assert (script_time() - begin) / 60 < 0.03  # 0.007 as a rule: a frame has 0.016
+    assert (script_time() - begin) / 60 < 0.03  # usually 0.007; a frame has 0.016
 
 
 def test_the_keyboard_reaches_everything(browser: Any, digits: Path) -> None:

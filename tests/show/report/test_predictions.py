@@ -1,4 +1,4 @@
-"""Reports of predicted classes and numbers: those of matrices and errors, with intervals of one bootstrap."""
+"""Reports of predicted classes and numbers: metrics of matrices and errors, with intervals from one bootstrap."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_values_have_a_metric_each_with_an_interval(n_values: int) -> None:
 
 
 def check_values(model: dict[str, Any], expected: list[float]) -> None:
-    """Values must be as expected, and within their intervals."""
+    """Check that values are as expected, and within their intervals."""
     np.testing.assert_allclose(model["values"], expected)
     assert all(low <= value <= high for value, (low, high) in zip(expected, model["intervals"], strict=True))
 
@@ -318,7 +318,7 @@ def test_errors_within_a_size_are_drawn_as_far_as_the_worst_models(errors: Seque
     picture = re.search(r'<svg [^>]*data-picture="within"[^>]* data-x="0.0 (\S+) linear"', page)
     assert picture is not None
     assert float(picture[1]) == pytest.approx(farthest, rel=0.01)  # 98 % of errors
-    assert re.findall(r'class="steps m\d (c\d)"', page) == ["c0", "c1"]  # a histogram of each model, in its colour
+    assert re.findall(r'class="steps m\d (c\d)"', page) == ["c0", "c1"]  # a histogram per model, in its colour
 
 
 def test_the_command_writes_text_pictures_and_a_page(tmp_path: Path, capsys: Any) -> None:
@@ -376,7 +376,7 @@ def test_not_finite_targets_are_named() -> None:
 
 
 def columns_with_a_perfect_class() -> dict[str, Any]:
-    """59 rows of a class that are all found, with no other row taken for one of it; of two others a fifth is wrong."""
+    """Return 59 rows of a perfectly predicted class, and two other classes with a fifth of the rows wrong."""
     y = np.repeat(["a", "b", "c"], [59, 100, 100])
     other = np.where(y == "b", "c", "b")
     return {"y": y, "p": np.where((y != "a") & (np.arange(259) % 5 == 0), other, y), "g": np.arange(259) // 2}
@@ -385,7 +385,7 @@ def columns_with_a_perfect_class() -> dict[str, Any]:
 def test_intervals_of_classes_without_width_have_wilsons_beside_them() -> None:
     columns = columns_with_a_perfect_class()
     report = fastevals.report(columns, label="y", pred="p", n_resamples=99)
-    least = 59 / (59 + 1.959963984540054**2)  # Wilson's, of 59 successes in 59 trials
+    least = 59 / (59 + 1.959963984540054**2)  # Wilson's interval for 59 successes in 59 trials
     classes = report.to_dict()["blocks"][0]["models"][0]["classes"]
     for name in ("precision", "recall"):
         assert classes[name]["intervals"][0] == [1, 1]

@@ -1,4 +1,4 @@
-"""The command line from end to end: what it prints, and what it says when it can't."""
+"""The command line from end to end: its output and its errors."""
 
 import io
 import json
@@ -28,7 +28,7 @@ MODELS = ("--label", "y", "--score", "a", "--score", "b")
 
 @pytest.fixture(autouse=True)
 def _few_replicates(monkeypatch):
-    """Make intervals quickly; test_intervals.py looks at them."""
+    """Compute intervals quickly; test_intervals.py tests them."""
     monkeypatch.setattr(intervals, "RESAMPLES", 39)
 
 
@@ -44,7 +44,7 @@ def write(folder, name, text):
 
 
 def report(capsys, *arguments):
-    """Run a report that must succeed and give what it printed."""
+    """Run a report that must succeed; return its output."""
     status = cli.main(["report", *map(str, arguments)])
     out, err = capsys.readouterr()
     assert (status, err) == (0, "")
@@ -63,7 +63,7 @@ def report_json(capsys, *arguments):
 
 
 def error(capsys, *arguments):
-    """Run what must fail and give its one line."""
+    """Run a command that must fail; return its one line."""
     status = cli.main(list(map(str, arguments)))
     err = capsys.readouterr().err
     assert status == 2
@@ -229,7 +229,7 @@ def test_text(capsys):
 
 
 def test_text_has_a_table_of_probabilities_for_the_scores_that_are_some(capsys, small):
-    report_dict = report_json(capsys, small, "--label", "y", "--score", "a", "--score", "w")  # weights go up to 3
+    report_dict = report_json(capsys, small, "--label", "y", "--score", "a", "--score", "w")  # weights are at most 3
     of_a, of_w = (model["metrics"] for model in report_dict["blocks"][0]["models"])
     assert of_a["brier_score"] == pytest.approx((0.1**2 + 0.1**2 + 0.3**2 + 0.8**2 + 0.2**2) / 5)
     assert of_w["brier_score"] is of_w["log_loss"] is of_w["expected_calibration_error"] is None
@@ -512,11 +512,11 @@ def test_steps_that_take_long_show_bars_on_a_terminal(capsys, monkeypatch):
         assert cli.main([*options, *more]) == 0
         return sys.stderr.getvalue()
 
-    assert shown() == ""  # it takes less than two seconds
+    assert shown() == ""  # it takes under two seconds
     monkeypatch.setattr(commands, "LONG_STEP", 0.0)
     bars = shown()
     assert re.search("measuring: +[0-9]+%", bars)
-    assert bars.rpartition("\r")[2] == ""  # and is taken away
+    assert bars.rpartition("\r")[2] == ""  # and is removed
     assert shown("--quiet") == shown(stream=io.StringIO) == ""
     monkeypatch.setitem(sys.modules, "tqdm", None)
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
@@ -641,7 +641,7 @@ def test_out_over_an_earlier_report_leaves_no_picture_of_that(capsys, tmp_path, 
 
 @pytest.fixture
 def undrawn(monkeypatch):
-    """Leave the files of pictures empty, for tests of what is written beside them."""
+    """Leave the files of pictures empty, for tests of the other files."""
     monkeypatch.setattr(output, "_drawn", lambda panels, title, form: b"")
 
 
@@ -660,7 +660,7 @@ def test_out_by_blocks_has_a_safe_folder_each(capsys, tmp_path):
     file = write(tmp_path, "blocks.csv", f"y,s,which one\n{rows}")
     out = tmp_path / "out"
     text = report(capsys, file, "--label", "y", "--score", "s", "--by", "which one", "--out", out)
-    expected = OF_RANKINGS | OF_INTERVALS  # scores above 1 are no probabilities
+    expected = OF_RANKINGS | OF_INTERVALS  # scores above 1 are not probabilities
     drawn = f"groups.png, {4 * len(expected)} pictures in a folder for each which one"
     assert text.endswith(f"written to {out}: report.json, report.txt, {drawn}\n")
     folders = sorted(path.name for path in out.iterdir() if path.is_dir())
@@ -733,7 +733,7 @@ def test_out_with_fewer_blocks_leaves_no_picture_of_more(capsys, tmp_path):
     assert {path.name for path in out.iterdir() if path.is_dir()} == folders
     (out / "02-part-2" / "mine.png").touch()
     (out / "03-part-3").mkdir()
-    (out / "03-part-3" / "null.png").touch()  # not of an earlier run
+    (out / "03-part-3" / "null.png").touch()  # not from an earlier run
     assert cli.main(["compare", kept, "--by", "part", "--out", str(out)]) == 0
     assert {path.name for path in out.iterdir() if path.is_dir()} == {"00-part-u", "02-part-2", "03-part-3"}
     assert [path.name for path in (out / "02-part-2").iterdir()] == ["mine.png"]
@@ -760,7 +760,7 @@ def test_out_that_is_stopped_or_fails_leaves_whole_files_and_the_text(capsys, tm
         raise KeyboardInterrupt
 
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", stop)
-    left = out / f".{zlib.crc32(b'report.txt'):08x}-1f.part"  # by a run that was killed long ago
+    left = out / f".{zlib.crc32(b'report.txt'):08x}-1f.part"  # left by a run that was killed long ago
     left.touch()
     os.utime(left, (0, 0))
     assert cli.main([*arguments, "--out", str(out)]) == 130

@@ -1,4 +1,4 @@
-"""Reports of one to six rows end in numbers, or in an error that names an argument, wherever the rows are."""
+"""Reports of one to six rows, from any source, return numbers or an error that names an argument."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_tiny_report_ends_in_numbers(drawn: tuple[dict[str, Any], dict[str, An
         streamed = fastevals.report(Path(folder) / "rows.parquet", **options, memory=memory)
     streamed.to_text(), streamed.to_html()
     if "w" in data and not all(float(weight).is_integer() for weight in data["w"]):
-        return  # there are bounds
+        return  # the numbers are bounds
     for mine, theirs in zip(streamed.blocks, found.blocks, strict=True):
         for model, other in zip(mine.models, theirs.models, strict=True):
             assert (model.threshold, model.cells) == (other.threshold, other.cells) or np.isnan(model.threshold)
@@ -94,7 +94,7 @@ def test_a_tiny_report_ends_in_numbers(drawn: tuple[dict[str, Any], dict[str, An
 
 
 def test_a_draw_without_rows_has_no_metric_and_is_left_out() -> None:
-    """Of one row BCa's jackknife leaves none: the interval has no width, and no error is raised."""
+    """With one row BCa's jackknife leaves none: the interval has no width, and no error is raised."""
     found = fastevals.report({"y": [1], "a": [3.0], "b": [3.0]}, label="y", score=["a", "b"], n_resamples=50).to_dict()
     (block,) = found["blocks"]
     assert block["models"][0]["metrics"]["recall"] == 1.0
@@ -118,7 +118,7 @@ def test_a_difference_that_all_replicates_have_is_certain() -> None:
 
 
 def test_a_difference_less_than_a_normal_float_is_none() -> None:
-    """Calibration errors of 0 and of the least float: neither jackknife nor standard error can be divided by."""
+    """Calibration errors are 0 and the least float: neither jackknife nor standard error can be a divisor."""
     data = {"y": [0, 0, 0, 1], "a": [0.0, 5e-324, 0.0, 1.0], "b": [0.0, 0.0, 0.0, 1.0]}
     (block,) = fastevals.report(data, label="y", score=["a", "b"], n_resamples=199).to_dict()["blocks"]
     for metric in ("brier_score", "expected_calibration_error"):
@@ -126,7 +126,7 @@ def test_a_difference_less_than_a_normal_float_is_none() -> None:
 
 
 def test_negatives_below_a_range_with_all_positives_are_counted() -> None:
-    """The only negative is below all positives of b: the models' AUCs are both 1, and known to differ by nothing."""
+    """The only negative is below all positives of b: both AUCs are 1, and the difference is known to be 0."""
     data = {"y": [1, 1, 1, 1, 0], "a": [0, 0, 3, 1, -2], "b": [-2, 4, 0, 3, -3]}
     with tempfile.TemporaryDirectory() as folder:
         pq.write_table(pa.table(data), Path(folder) / "rows.parquet")

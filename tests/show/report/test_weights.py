@@ -1,4 +1,4 @@
-"""Reports of rows with weights, and of copies of rows: in memory, in scans, in one scan, and of what was counted."""
+"""Reports of rows with weights or copies: in memory, in scans, in one scan, and from summaries."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_copies_of_predictions_are_repeated_rows(roles: dict[str, str]) -> None:
 
 @cache
 def block_of_rows() -> Any:
-    """Return the weighted rows' report from draws of the rows."""
+    """Return the report of the weighted rows, which draws rows."""
     return fastevals.report(COLUMNS, **ROLES, sample_weight="w", n_resamples=1999).to_dict()["blocks"][0]
 
 
@@ -97,7 +97,7 @@ def block_of_rows() -> Any:
 def test_weighted_rows_have_intervals_wherever_they_are(
     tmp_path: Path, way: dict[str, Any], unit: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where weights are whole numbers, which say nothing of how many rows there are."""
+    """Even if weights are integers, which do not say how many rows there are."""
     true = block_of_rows()
     if "budget" in way:
         draw_cells(monkeypatch)
@@ -110,7 +110,7 @@ def test_weighted_rows_have_intervals_wherever_they_are(
         assert model["metrics"]["roc_auc"] == pytest.approx(expected["metrics"]["roc_auc"], rel=1e-6)
         for name in ("roc_auc", "accuracy", *(["brier_score"] if unit == 1 or "approximate" not in way else [])):
             if model["intervals"][name] is None and unit == 3 and "memory" in way:
-                continue  # of weights that are not whole numbers, probabilities are not summed up in scans
+                continue  # scans do not sum probabilities with fractional weights
             width = np.diff(expected["intervals"][name])[0]
             np.testing.assert_allclose(model["intervals"][name], expected["intervals"][name], atol=0.15 * width)
     assert bool(block["differences"]) == ("approximate" not in way and (unit == 1 or "memory" not in way))
@@ -135,14 +135,14 @@ def test_weights_that_are_alike_change_nothing_in_scans(tmp_path: Path, monkeypa
 
 
 def test_intervals_in_memory_are_of_weighted_rows() -> None:
-    """Weights that are all 9 change nothing, in no way that rows are drawn."""
+    """Weights that are all 9 change nothing, however rows are drawn."""
     nines = fastevals.report(COLUMNS | {"w": np.full(N, 9)}, **ROLES, sample_weight="w", n_resamples=999).to_dict()[
         "blocks"
     ][0]
     plain = fastevals.report(COLUMNS, **ROLES, n_resamples=999).to_dict()["blocks"][0]
     for one, other in zip(nines["models"], plain["models"], strict=True):
         widths = [np.diff(each["intervals"]["roc_auc"])[0] for each in (one, other)]
-        assert widths[0] == pytest.approx(widths[1], rel=0.1)  # other draws
+        assert widths[0] == pytest.approx(widths[1], rel=0.1)  # the draws differ
 
 
 def summarized(folder: Path, columns: dict[str, Any], *options: str) -> str:
@@ -196,7 +196,7 @@ def test_bounds_of_rounded_weights_are_of_all_numbers(tmp_path: Path) -> None:
 
 
 def test_a_threshold_that_was_not_named_beforehand_has_bounds(tmp_path: Path) -> None:
-    """What is counted in few ranges doesn't tell the rows at any threshold."""
+    """Counts in few ranges do not determine the rows at any threshold."""
     columns = {"y": Y, "a": RNG.normal(size=N) + Y, "b": RNG.normal(size=N)}
     report = fastevals.report(summarized(tmp_path, columns, "--cells", "4"), threshold=0.123, n_resamples=0)
     models = report.to_dict()["blocks"][0]["models"]
@@ -209,7 +209,7 @@ def test_a_threshold_that_was_not_named_beforehand_has_bounds(tmp_path: Path) ->
 def test_files_without_squares_say_why_they_have_no_intervals(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as patch:  # as earlier versions counted
+    with monkeypatch.context() as patch:  # as in earlier versions
         patch.setattr("fastevals.scale.summary.MAX_WEIGHT_IN_LIMBS", 0)
         patch.setattr("fastevals.scale.probabilities.MAX_WEIGHT_IN_64_BITS", 0)
         file = summarized(tmp_path, COLUMNS, "--weight", "w")
