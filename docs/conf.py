@@ -19,7 +19,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
 exclude_patterns = ["build"]
 html_theme = "furo"
 html_title = "fastevals"
-html_show_sphinx = False
+html_show_sphinx = html_show_copyright = False
+html_static_path, html_css_files = ["_static"], ["site.css"]
 html_theme_options = {"navigation_with_keys": True}
 # `n_samples` in a docstring names an argument and many attributes; tests/test_documents.py checks links to code.
 suppress_warnings = ["ref.python", "myst.xref_missing"]

@@ -223,17 +223,12 @@ def metrics_page() -> str:
         "",
         "Pass a metric by its name, or with options as `metric(name, ...)`, to `bootstrap`, `permutation_test`,",
         "`compare_rankings`, `compare_predictions`, `grouped_metrics`, `batch_metrics`, `evaluate_splits`,",
-        "`estimate_error`, `select_model` and the error curves. A name under *also accepted* is another name of the",
-        "metric, in upper or lower case, with dashes or underscores; results use the metric's own name. A name under",
-        "*ambiguous* may mean another metric, or the negative of this one, so it is an error that suggests this one.",
-        "Without the class or data under *undefined without*, a metric is NaN. Equations (2.x) are from Zhou, *Machine",
-        "Learning*. `c_index` stands for the AUC of binary labels; for censored times, use",
-        "[another package](from_others.md#what-fastevals-is-not-for).",
+        "`estimate_error`, `select_model` and the error curves. Many [other names](#other-names) are accepted. Without",
+        "the class or data under *undefined without*, a metric is NaN. Equations (2.x) are from Zhou, *Machine Learning*.",
     ]
     for of, (title, text) in KINDS.items():
         lines += ["", f"## {title}", "", text, ""]
-        lines += ["| name | definition | best | bounds | undefined without | options | also accepted | ambiguous |"]
-        lines += ["|---|---|---|---|---|---|---|---|"]
+        lines += ["| name | definition | best | bounds | undefined without | options |", "|---|---|---|---|---|---|"]
         lines += [_metric_row(entry) for entry in METRICS.values() if entry.of == of]
     lines += ["", "## Curves", "", "These are methods of a ranking. `fastevals.show.plots` and reports draw them.", ""]
     lines += [
@@ -241,6 +236,19 @@ def metrics_page() -> str:
         "|---|---|---|---|---|",
     ]
     lines += [_curve_row(entry) for entry in CURVES.values() if not entry.made_by]
+    lines += [
+        "",
+        "## Other names",
+        "",
+        "A name under *also accepted* is another name of the metric, in upper or lower case, with dashes or underscores.",
+        "Results use the metric's own name. A name under *ambiguous* may mean another metric, or the negative of this one,",
+        "so it is an error that suggests this one. `c_index` is the AUC of binary labels; for censored times, use",
+        "[another package](from_others.md#what-fastevals-is-not-for).",
+        "",
+        "| name | also accepted | ambiguous |",
+        "|---|---|---|",
+    ]
+    lines += [row for row in map(_names_row, METRICS.values()) if not row.endswith("|  |  |")]
     return "\n".join(lines) + "\n"
 
 
@@ -266,7 +274,6 @@ def _metric_row(entry: Metric) -> str:
     low, high = entry.bounds
     bounds = f"{'(' if low == -math.inf else '['}{low:g}, {high:g}{')' if high == math.inf else ']'}"
     options = [f"`{name}`" for name in legal_options(metric(entry.name)) if name not in THRESHOLD_OPTIONS]
-    also = [*entry.aliases.split(), *(name for names in entry.option_aliases.values() for name in names.split())]
     columns = [
         f"`{entry.name}`",
         definition[0].upper() + definition[1:],
@@ -274,10 +281,13 @@ def _metric_row(entry: Metric) -> str:
         bounds.replace("inf", "∞"),
         ", ".join(entry.needs),
         ", ".join(dict.fromkeys(options)),
-        ", ".join(entry.synonyms.split()),
-        ", ".join(also),
     ]
     return f"| {' | '.join(columns)} |"
+
+
+def _names_row(entry: Metric) -> str:
+    also = [*entry.aliases.split(), *(name for names in entry.option_aliases.values() for name in names.split())]
+    return f"| `{entry.name}` | {', '.join(entry.synonyms.split())} | {', '.join(also)} |"
 
 
 class Section(NamedTuple):

@@ -81,7 +81,8 @@ def metric(name: str, **options: Any) -> MetricSpec:
         "matthews", "cohen_kappa". Of labels only: "hamming_loss", "cost". Of predicted numbers: "mean_squared_error",
         "root_mean_squared_error", "mean_absolute_error", "median_absolute_error", "mean_absolute_percentage_error",
         "r2", "pinball_loss". Of ranked documents by query, for `query_metrics`: "ndcg", "dcg", "map", "mrr",
-        "recall_at_k", "precision_at_k", "hit_rate". Usual other names, such as ``auc`` and ``mse``, are accepted.
+        "recall_at_k", "precision_at_k", "hit_rate". Usual other names, such as ``auc`` and ``mse``, are accepted;
+        ``c_index`` is the AUC of binary labels.
     **options
         On scores, a metric of one threshold ("precision", "f1", ...) takes one of ``threshold=`` (fixed beforehand),
         ``best=`` (the threshold that is best by this or another such metric) and the constraints of
