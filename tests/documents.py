@@ -224,7 +224,8 @@ def metrics_page() -> str:
         "Pass a metric by its name, or with options as `metric(name, ...)`, to `bootstrap`, `permutation_test`,",
         "`compare_rankings`, `compare_predictions`, `grouped_metrics`, `batch_metrics`, `evaluate_splits`,",
         "`estimate_error`, `select_model` and the error curves. Many [other names](#other-names) are accepted. Without",
-        "the class or data under *undefined without*, a metric is NaN. Equations (2.x) are from Zhou, *Machine Learning*.",
+        "the class or data under *undefined without*, a metric is NaN. Equations (2.x) are from Zhou, *Machine",
+        "Learning*.",
     ]
     for of, (title, text) in KINDS.items():
         lines += ["", f"## {title}", "", text, ""]
@@ -240,10 +241,10 @@ def metrics_page() -> str:
         "",
         "## Other names",
         "",
-        "A name under *also accepted* is another name of the metric, in upper or lower case, with dashes or underscores.",
-        "Results use the metric's own name. A name under *ambiguous* may mean another metric, or the negative of this one,",
-        "so it is an error that suggests this one. `c_index` is the AUC of binary labels; for censored times, use",
-        "[another package](from_others.md#what-fastevals-is-not-for).",
+        "A name under *also accepted* is another name of the metric, in upper or lower case, with dashes or",
+        "underscores. Results use the metric's own name. A name under *ambiguous* may mean another metric, or the",
+        "negative of this one, so it is an error that suggests this one. `c_index` is the AUC of binary labels; for",
+        "censored times, use [another package](from_others.md#what-fastevals-is-not-for).",
         "",
         "| name | also accepted | ambiguous |",
         "|---|---|---|",

@@ -71,8 +71,8 @@ def test_printed_numbers() -> None:
         "  effect     -0.04500, 95 % interval -inf to -0.01539",
         "  statistic  -3.576 (df 3)",
         "  p          0.0187 (one-sided: less)",
-        "The mean of a is significantly lower than the mean of b: difference -0.045 (95 % interval -inf to",
-        "-0.0154; paired t-test, one-sided p = 0.0187).",
+        "The mean of a is significantly lower than the mean of b: difference -0.045 (95 %",
+        "interval -inf to -0.0154; paired t-test, one-sided p = 0.0187).",
     ]
     with pytest.warns(fastevals.UndefinedMetricWarning):
         undefined = fastevals.permutation_test([0, 0], [0, 0], [1, 0], "recall", pos_label=1)
@@ -124,7 +124,7 @@ def test_printed_delong() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # printing does not warn
         perfect = str(fastevals.delong([0, 0, 1, 1], {"a": [1, 2, 3, 4], "b": [4, 3, 2, 1]}))
-    assert "p < 1e-300" in perfect
+    assert "p < 1e-300" in " ".join(perfect.split())
 
 
 def test_printed_comparisons_and_bands() -> None:
