@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from fastevals._options import show
 
 LOSSES = {"squared": "squared loss", "zero_one": "0-1 loss"}
-WIDTH = 100  # characters of a line of words
+WIDTH = 88  # characters of a line of words
 TABLE_WIDTH = 120  # characters of a table's line
 SMALL_VALUE = 0.1  # smaller values have fewer than four significant digits in four decimals
 MOST_DECIMALS = 8  # decimals, above which powers of ten are shorter

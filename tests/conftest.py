@@ -24,6 +24,9 @@ gc.set_threshold(50_000)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# GNU readline, which pytest loads, sets a width for the processes of a parallel run.
+os.environ.pop("COLUMNS", None)
+
 # Compiled kernels go to their own folder. An edit adds new files there; the others are used again.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"fastevals-test-cache-{USER}"))
 

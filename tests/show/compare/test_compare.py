@@ -103,9 +103,11 @@ def test_text_of_embedded_results(capsys):
     assert text.startswith("fastevals compare: psnr (embedded)\n45 data sets, 4 algorithms, higher is better\n")
     assert "columns compared: K-SVD, K-SVD-N, NLM, K-SVD-N-NL; not used: image, sigma\n" in text
     assert "! : " not in text.replace("! : 45 rows have 5 image", "")
-    assert "Friedman's test: F(3, 132) = 145.2523, p <1e-9; chi-square(3) = 103.6133, Kendall's W = 0.7675\n" in text
+    words = " ".join(text.split())
+    test = "Friedman's test: F(3, 132) = 145.2523, p <1e-9; chi-square(3) = 103.6133, Kendall's W = 0.7675 "
+    assert test in words
     assert "critical difference 0.6992" in text
-    assert "45 rows have 5 image values, but the tests treat each row as an independent data set" in text
+    assert "45 rows have 5 image values, but the tests treat each row as an independent data set" in words
     assert "no significant difference among K-SVD-N, NLM\n" in text
     assert max(map(len, text.splitlines())) <= 120
     assert "5 image values" not in compare(capsys, "--by", "sigma")
@@ -241,7 +243,7 @@ def test_no_pair_differs_where_friedmans_test_does_not_reject(capsys, tmp_path, 
 def test_nothing_follows_an_undefined_test(capsys, tmp_path):
     file = write(tmp_path, "a,b,c\n.1,.2,.3\n")
     text = compare(capsys, file)
-    assert "The Friedman test is undefined on these data, so nothing follows about the mean ranks of the 3\n" in text
+    assert "The Friedman test is undefined on these data, so nothing follows about the mean ranks of\n" in text
     (block,) = compare_json(capsys, file)["blocks"]
     assert (block["pairs"], block["groups"], block["friedman"]["pvalue"]) == (None, None, None)
     assert compare(capsys, file, "--out", tmp_path / "out").endswith("compare.txt, 0 pictures\n")
@@ -434,7 +436,7 @@ def test_rows_without_a_label_or_a_prediction(capsys, tmp_path):
         "q": {"reason": "invalid prediction", "rows": 1, "alone": 0},
         "y": {"reason": "missing label", "rows": 1, "alone": 1},
     }
-    text = compare(capsys, str(file), "--label", "y", "--pred", "p", "--pred", "q", *drop)
+    text = compare(capsys, str(file), "--label", "y", "--pred", "p", "--pred", "q", *drop).replace("\n    ", " ")
     assert "dropped 3 rows: 2 without a prediction of p, 1 without a prediction of q, 1 without a label" in text
     assert "! : 1 row that lacks a prediction of p only is left out for all models: report on" in text
 

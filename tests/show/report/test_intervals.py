@@ -203,9 +203,10 @@ def test_models_without_a_metric_do_not_spoil_others(capsys, tmp_path):
 
 WITHOUT = """\
 fastevals report: digits_eight (embedded)
-random_forest has the highest AUC, 0.9895; logistic has 0.9756 and naive_bayes has 0.8042.
-Without intervals of differences, these data don't show whether the models differ by more than
-    chance.
+random_forest has the highest AUC, 0.9895; logistic has 0.9756 and naive_bayes has
+    0.8042.
+Without intervals of differences, these data don't show whether the models differ by
+    more than chance.
 
 model            AUC   Gini     AP  Brier
 logistic      0.9756 0.9511 0.8844 0.0285
@@ -214,9 +215,10 @@ random_forest 0.9895 0.9790 0.9477 0.0261
 
 label      label, positive class 1
 in all     1797 rows, 174 positive (9.68 %)
-threshold  each model's threshold maximises F1 on these same rows, so the metrics at the threshold
-           are optimistic
-*          best of the column; none of metrics at a threshold, because each model has its own
+threshold  each model's threshold maximises F1 on these same rows, so the metrics at the
+           threshold are optimistic
+*          best of the column; none of metrics at a threshold, because each model has
+           its own
 
 model            AUC      AP  PR AUC     EER     BEP      KS  | threshold accuracy precision recall      F1     MCC
 logistic      0.9756  0.8844  0.8842  0.0893  0.7874  0.8341  | 0.3768445  0.9644    0.8667  0.7471  0.8025  0.7856
@@ -228,8 +230,9 @@ logistic      0.0285   0.1045* 0.0146*
 naive_bayes   0.4447      inf  0.4475
 random_forest 0.0261*     inf  0.0487
 
-! : log loss of naive_bayes and random_forest is infinite: some rows with a probability of exactly 0
-    or 1 are in the other class. Clip probabilities, say to 0.001 to 0.999, or compare Brier scores
+! : log loss of naive_bayes and random_forest is infinite: some rows with a probability
+    of exactly 0 or 1 are in the other class. Clip probabilities, say to 0.001 to 0.999,
+    or compare Brier scores
 """
 
 

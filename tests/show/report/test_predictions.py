@@ -70,10 +70,8 @@ def test_of_two_classes_one_is_positive() -> None:
     assert found["pos_label"] == "cat"
     assert found["blocks"][0]["models"][0]["metrics"]["precision"] == matrix.precision()
     assert "--pos-label" not in quiet_report(two, label="y", pred="old").to_text()
-    assert (
-        "name the positive class with pos_label for its precision, recall and F1"
-        in quiet_report(two, label="y", pred="old").to_text()
-    )
+    said = " ".join(quiet_report(two, label="y", pred="old").to_text().split())
+    assert "name the positive class with pos_label for its precision, recall and F1" in said
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
