@@ -88,7 +88,7 @@ def driver_memory(rows: int, n: int) -> float:
 def table() -> list[str]:
     """Return the lines of the table."""
     lines = [
-        "| rows | partitions | a summary | moved in all | a worker's memory | the driver's | moved if exact |",
+        "| rows | partitions | one summary | total moved | worker's memory | driver's memory | moved if exact |",
         "|---|---|---|---|---|---|---|",
     ]
     for rows in ROWS:

@@ -154,7 +154,7 @@ def _scan(data: Data) -> Call:
 
 
 def _rank(*, exact: bool) -> Setup:
-    """Rank a model's rows; give their number, as the scan does."""
+    """Rank a model's rows; return their number, as the scan does."""
 
     def set_up(data: Data) -> Call:
         def call() -> int:

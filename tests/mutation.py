@@ -95,7 +95,7 @@ class Mutant(NamedTuple):
     file: str
     change: Change
     before: str  # the line
-    name: str  # of the function or class it is in
+    name: str  # name of the enclosing function or class
 
     @property
     def after(self) -> str:

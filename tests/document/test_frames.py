@@ -194,7 +194,7 @@ def attribute(result: Any, column: str) -> Any:
         return math.nan if result.confidence_interval is None else result.confidence_interval[k]
     plural = {"model": "names", "query": "queries"}.get(column, f"{column}s")
     value = getattr(result, column if hasattr(result, column) else plural)
-    if isinstance(value, fastevals.ErrorEstimate | fastevals.Estimate):  # of training rows, or of one of two groups
+    if isinstance(value, fastevals.ErrorEstimate | fastevals.Estimate):  # an estimate in a row of several
         value = value.value
     return range(np.size(result.r2)) if column == "model" and value is None and np.ndim(result.r2) else value
 

@@ -485,7 +485,7 @@ NDKA = (
 
 
 def _rows(positives: list[int], negatives: list[int]) -> tuple[Any, Any]:
-    """Return the labels and scores of so many rows at each score, positives first."""
+    """Return labels and scores, with the given numbers of rows at each score, positives first."""
     scores = [np.repeat(np.arange(len(each)), each) for each in (positives, negatives)]
     return np.repeat([1, 0], [each.size for each in scores]), np.concatenate(scores)
 

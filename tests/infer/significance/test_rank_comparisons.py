@@ -26,7 +26,7 @@ from tests.infer.significance.test_friedman import CASES, PSNR, ZHOU, psnr
 from tests.reference import rank_tests as reference
 from tests.strategies import BOUNDED, FEWER
 
-# Names of algorithms, shuffled so that the order of the columns is not that of the ranks.
+# Names of algorithms, shuffled so that column order differs from rank order.
 NAMES = ("d", "a", "e", "b", "c", "f")
 
 

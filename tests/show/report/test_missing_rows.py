@@ -26,7 +26,7 @@ FLAGS = ["--label", "y", "--score", "p", "--score", "q", "--weight", "w", "--by"
 
 
 def rows(*gaps: str) -> dict[str, list[Any]]:
-    """Return columns, some of which have gaps."""
+    """Return columns, some with gaps."""
     columns: dict[str, list[Any]] = {
         "y": [k % 2 for k in range(N)], "p": [(k * 7 % 11) / 16 for k in range(N)],
         "q": [(k * 5 % 11) / 16 for k in range(N)], "w": [1.0] * N, "g": ["ab"[k % 3 == 0] for k in range(N)],
