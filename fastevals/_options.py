@@ -100,9 +100,11 @@ def _warn(message: str) -> None:
 
 
 def warn_outside(message: str, category: type[Warning]) -> None:
-    """Warn at the first line outside the package and outside the compiler that its calls may go through."""
+    """Warn at the first line outside the package, the compiler and `with` statements that its calls may go through."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("fastevals.", "numba.")):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
+        ("fastevals.", "numba.", "contextlib")
+    ):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 

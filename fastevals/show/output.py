@@ -7,7 +7,6 @@ import io
 import json
 import math
 import re
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from pathlib import Path
@@ -125,15 +124,13 @@ def _drawn(panels: Sequence[Panel], title: str | None, form: PictureFormat) -> b
     figure = Figure(figsize=(columns * width, rows * height), dpi=DOTS_PER_INCH, layout="constrained")
     FigureCanvasAgg(figure)
     grid = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
-    for panel, ax in zip(panels, grid, strict=False):
-        show(panel.picture, ax, panel.title)
-    for ax in grid[len(panels) :]:
-        ax.set_axis_off()
-    if title is not None:
-        with fonts_for(title):
-            (grid[0].set_title if len(panels) == 1 else figure.suptitle)(legend_label(title))
     content = io.BytesIO()
-    with warnings.catch_warnings(), rc_context(TRUE_TYPE):
-        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # `fonts_for` has said so
+    with rc_context(TRUE_TYPE), fonts_for([panels, title]):
+        for panel, ax in zip(panels, grid, strict=False):
+            show(panel.picture, ax, panel.title)
+        for ax in grid[len(panels) :]:
+            ax.set_axis_off()
+        if title is not None:
+            (grid[0].set_title if len(panels) == 1 else figure.suptitle)(legend_label(title))
         figure.savefig(content, format=form, metadata=WITHOUT_TIME[form])
     return content.getvalue()

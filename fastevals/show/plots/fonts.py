@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -29,6 +30,9 @@ MISSING = (
 )
 
 
+_LOCK = threading.RLock()  # matplotlib's settings and the filters of warnings are those of the process
+
+
 @contextmanager
 def fonts_for(words: Any, ax: Axes | None = None) -> Iterator[None]:
     """Draw words, wherever they are in plain data, in fonts that have their letters.
@@ -40,17 +44,20 @@ def fonts_for(words: Any, ax: Axes | None = None) -> Iterator[None]:
     if not letters:
         yield
         return
-    from matplotlib import rc_context
+    from matplotlib import rc_context, rcParams
     from matplotlib.text import Text
 
-    families = _families(frozenset(letters))
-    if ax is not None:
-        ax.tick_params(labelfontfamily=families)
-        for text in ax.findobj(Text):
-            text.set_fontfamily(families)
-    with rc_context({"font.family": families}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # `_families` has said so
-        yield
+    with _LOCK:
+        usual = rcParams["font.family"]
+        added = _add_families(frozenset(letters), usual)
+        if ax is not None and added:
+            ax.tick_params(labelfontfamily=[*usual, *added])
+            for text in ax.findobj(Text):
+                text.set_fontfamily([*dict.fromkeys([*text.get_fontfamily(), *added])])
+        with rc_context({"font.family": [*usual, *added]}), warnings.catch_warnings():
+            for said in ("Glyph .* missing from font", MISSING.partition("{")[0]):
+                warnings.filterwarnings("ignore", said, UserWarning)  # `_add_families` has said so
+            yield
 
 
 def _texts(thing: Any) -> Iterator[str]:
@@ -67,17 +74,16 @@ def _texts(thing: Any) -> Iterator[str]:
             yield from _texts(each)
 
 
-def _families(letters: frozenset[str]) -> list[str]:
-    """Return the usual font families, and others for letters that these lack."""
-    from matplotlib import rcParams
+def _add_families(letters: frozenset[str], usual: Iterable[str]) -> tuple[str, ...]:
+    """Return installed families for letters that the usual ones lack; warn of letters that none has."""
+    from matplotlib.font_manager import fontManager
 
-    usual = rcParams["font.family"]
-    added, lacked = _added(_missing(letters, usual))
+    added, lacked = _added(_missing(letters, usual), len(fontManager.ttflist))
     if lacked:
         quoted = ", ".join(printable(repr(letter)) for letter in sorted(lacked)[:MOST_LETTERS])
         more = f" and {len(lacked) - MOST_LETTERS} more" if len(lacked) > MOST_LETTERS else ""
         warn_outside(MISSING.format(quoted + more), UserWarning)
-    return [*usual, *added]
+    return added
 
 
 def _missing(letters: frozenset[str], families: Iterable[str]) -> frozenset[str]:
@@ -90,8 +96,11 @@ def _missing(letters: frozenset[str], families: Iterable[str]) -> frozenset[str]
 
 
 @lru_cache(maxsize=8)
-def _added(missing: frozenset[str]) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Return installed families that have missing letters, the preferred ones first, and the letters none has."""
+def _added(missing: frozenset[str], n_fonts: int) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return installed families that have missing letters, the preferred ones first, and the letters none has.
+
+    `n_fonts` makes a font that is added later count.
+    """
     from matplotlib.font_manager import fontManager
 
     paths = {font.name: font.fname for font in fontManager.ttflist if not font.name.startswith(LAST_RESORT)}
@@ -107,8 +116,11 @@ def _added(missing: frozenset[str]) -> tuple[tuple[str, ...], frozenset[str]]:
 
 
 def _lacking(path: str, letters: frozenset[str]) -> frozenset[str]:
-    """Return the letters that a font's file lacks."""
+    """Return the letters that a font's file lacks: all if it is gone or broken, which matplotlib's list may not say."""
     from matplotlib.font_manager import get_font
 
-    font = get_font(path)
+    try:
+        font = get_font(path)
+    except (OSError, RuntimeError):
+        return letters
     return frozenset(letter for letter in letters if not font.get_char_index(ord(letter)))

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
+import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from matplotlib import font_manager
+from matplotlib import font_manager, rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from fastevals import Ranking
+from fastevals.chapter.pictures import curves
 from fastevals.show import cli
-from fastevals.show.plots import fonts, plot_estimates, plot_roc
+from fastevals.show.output import _drawn
+from fastevals.show.plots import plot_estimates, plot_roc
+from fastevals.show.plots.fonts import fonts_for
 
 Y, SCORES = [0, 1, 1, 0], [0.1, 0.9, 0.4, 0.5]
 LETTERS = "\u6a21\u578b"  # "model"
@@ -46,10 +51,8 @@ def chinese(tmp_path: Path) -> Iterator[str]:
     builder.save(path)
     before = [*font_manager.fontManager.ttflist]
     font_manager.fontManager.addfont(path)
-    fonts._added.cache_clear()
     yield "Two Letters"
     font_manager.fontManager.ttflist[:] = before
-    fonts._added.cache_clear()
 
 
 def axes():
@@ -83,16 +86,73 @@ def test_letters_that_no_font_has_are_named_once() -> None:
     with pytest.warns(UserWarning, match="no installed font") as seen:
         plot_roc({"\U00013000 a": Ranking(Y, SCORES)}, ax=axes())
     assert len(seen) == 1
+    assert seen[0].filename == __file__
     assert str(seen[0].message) == (
         "no installed font has the letters '\U00013000', so pictures show boxes: install one that does, such as "
         "Noto Sans CJK, or set matplotlib.rcParams['font.family'] to a list that ends with one"
     )
 
 
+def test_a_font_that_is_added_later_is_found(request) -> None:
+    with pytest.warns(UserWarning, match="no installed font"):
+        plot_roc({LETTERS: Ranking(Y, SCORES)}, ax=axes())
+    request.getfixturevalue("chinese")
+    rendered(plot_roc({LETTERS: Ranking(Y, SCORES)}, ax=axes()))
+
+
+def test_fonts_that_are_gone_or_broken_are_passed_over(chinese: str, tmp_path: Path) -> None:
+    (tmp_path / "broken.ttf").write_bytes(b"no font")
+    listed = font_manager.fontManager.ttflist
+    for name in ("broken", "gone"):
+        listed.append(dataclasses.replace(listed[0], fname=str(tmp_path / f"{name}.ttf"), name=f"A {name} font"))
+    rendered(plot_roc({LETTERS: Ranking(Y, SCORES)}, ax=axes()))
+
+
+def test_texts_that_are_there_keep_their_font(chinese: str) -> None:
+    ax = axes()
+    note = ax.text(0, 0, "note", fontfamily="DejaVu Serif")
+    for _ in range(2):
+        plot_roc({LETTERS: Ranking(Y, SCORES)}, ax=ax)
+    assert note.get_fontfamily() == ["DejaVu Serif", chinese]
+
+
+def test_threads_leave_the_settings_as_they_were(chinese: str) -> None:
+    before = [*rcParams["font.family"]]
+    inside, entered, left = threading.Event(), [], threading.Event()
+
+    def first() -> None:
+        with fonts_for(LETTERS):
+            inside.set()
+            left.wait(0.1)
+
+    def second() -> None:
+        inside.wait()
+        with fonts_for(LETTERS):
+            entered.append([*rcParams["font.family"]])
+            while threads[0].is_alive():
+                threads[0].join()
+
+    threads = [threading.Thread(target=each) for each in (first, second)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert entered == [[*before, chinese]]
+    assert rcParams["font.family"] == before
+
+
 def test_letters_of_the_usual_font_need_no_other() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         rendered(plot_roc({"\u03b1\u03b2 \u00e9": Ranking(Y, SCORES)}, ax=axes()))
+
+
+def test_panels_of_a_file_have_one_hint() -> None:
+    names = "\U00013000", "b"
+    panels = [curves("roc", {name: Ranking(Y, SCORES)}, name) for name in names]
+    with pytest.warns(UserWarning) as seen:
+        _drawn(panels, None, "png")
+    assert len(seen) == 1
 
 
 @pytest.mark.parametrize("form", ["png", "svg", "pdf"])
