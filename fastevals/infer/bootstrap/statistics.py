@@ -107,7 +107,7 @@ class StatisticSample(UnitSample):
         units = SamplingUnits.number(len(arrays[0]), groups, None)
         self._unit_by_row = units.unit_by_row if units.grouped else None
         super().__init__(units, len(arrays[0]))
-        self._values = self._call(arrays)
+        self._values = self._call(np.arange(len(arrays[0])))
 
     def estimates(self) -> Values:
         """Return each statistic of the rows themselves."""
@@ -132,12 +132,16 @@ class StatisticSample(UnitSample):
                 drawn = space[1]
                 take_drawn(times, self._unit_by_row, drawn)
             rows = np.repeat(numbers, drawn)
-            for result, value in zip(results, self._call([each[rows] for each in self._arrays]), strict=True):
+            for result, value in zip(results, self._call(rows), strict=True):
                 result[k] = value
         return results
 
-    def _call(self, arrays: list[NDArray[Any]]) -> list[Floats]:
-        values = [_as_value(f"statistic {name!r}", function(*arrays)) for name, function in self._functions.items()]
+    def _call(self, rows: NDArray[Any]) -> list[Floats]:
+        """Return each statistic of these rows; each function has its own copies, which it may change."""
+        values = [
+            _as_value(f"statistic {name!r}", function(*(each[rows] for each in self._arrays)))
+            for name, function in self._functions.items()
+        ]
         for name, value, first in zip(self._functions, values, getattr(self, "_values", values), strict=True):
             if value.shape != first.shape:
                 raise ValueError(

@@ -58,6 +58,17 @@ def test_arrays_are_resampled_together_and_all_functions_see_the_same_rows():
     assert one[:, 0].std() == pytest.approx(np.sqrt(20 * (20**2 - 1) / 12), rel=0.3)
 
 
+def test_a_statistic_may_change_its_rows():
+    def median(x):
+        x.sort()
+        return x[20]
+
+    data = Y[::-1].copy()
+    found = bootstrap_statistic(data, {"median": median, "first": lambda x: x[0]}, n_resamples=9, rng=0)
+    assert (data == Y[::-1]).all()
+    assert found["first"].value == Y[-1]
+
+
 def test_coefficients_of_a_regression_have_the_errors_of_theory():
     found = bootstrap_statistic((X, Y), line, n_resamples=999, rng=1)["line"]
     residuals = Y - np.polyval(found.value, X)
