@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fastevals._options import show as shown
 from fastevals._text import format_value
 from fastevals._validation.arrays import as_scores, check_finite, check_same_length
 from fastevals.document.picture import GREY, AxisScale, Look, Picture
@@ -32,7 +33,7 @@ class Fits(NamedTuple):
     x: Floats
     y: Floats
     points: Floats  # at which the fits are evaluated
-    lines: dict[str, Floats]  # by name
+    lines: list[tuple[str, Floats]]  # with the name of each
     truth: Floats | None
 
 
@@ -113,20 +114,31 @@ def compute_fits(
     column, targets = rows["x"], rows["y"]
     points = np.linspace(column.min(), column.max(), N_POINTS)
     data, new = (each[:, np.newaxis] if learner.is_estimator else each for each in (column, points))
-    lines = {}
+    lines = []
     for value in as_values("values", values):
         fitted = learner.with_params({parameter: value})
         predicted = fitted.predictions(data, targets, None, new, None, ["values"])["values"]
         name = f"{parameter} = {format_value(value)}"
-        lines[name] = np.asarray(predicted, dtype=np.float64)
-        check_finite(f"the predictions of {name}", lines[name])
-    return Fits(column, targets, points, lines, None if truth is None else np.asarray(truth(points), dtype=np.float64))
+        line = np.asarray(predicted, dtype=np.float64)
+        check_finite(f"the predictions of {name}", line)
+        lines.append((name, line))
+    return Fits(column, targets, points, lines, None if truth is None else _truth_at(points, truth))
+
+
+def _truth_at(points: Floats, truth: Any) -> Floats:
+    """Return the true regression function at the points."""
+    if not callable(truth):
+        raise ValueError(f"truth must be a function, got {shown(truth)}")
+    values = np.asarray(truth(points), dtype=np.float64)
+    if values.shape != points.shape:
+        raise ValueError(f"truth must return one number for each of {points.size} points, got shape {values.shape}")
+    return values
 
 
 def draw_fits(picture: Picture, fits: Fits) -> None:
     """Add fits to an empty picture."""
     picture.add_curve(fits.x, fits.y, "training rows", Look(GREY), ringed=True, joined=False)
-    for place, (name, line) in enumerate(fits.lines.items()):
+    for place, (name, line) in enumerate(fits.lines):
         picture.add_curve(fits.points, np.clip(line, *_far(fits.y)), label_of(name), Look.of_place(place))
     if fits.truth is not None:
         picture.add_reference(fits.points, fits.truth, "truth")

@@ -46,7 +46,19 @@ def test_the_axis_follows_the_data_where_a_fit_leaves_them():
     assert Y.max() < high < Y.max() + 0.2 * np.ptp(Y)
 
 
+def test_values_that_are_written_alike_have_a_line_each():
+    ax = plot_fits(lambda x, y, x_new, a: a + x_new, X, Y, parameter="a", values=[0.12345671, 0.12345672], ax=axes())
+    one, other = labelled(ax, "a = 0.123457")
+    assert (one.get_ydata() < other.get_ydata()).all()
+
+
 def test_what_is_refused():
+    for truth, message in (
+        (X, "truth must be a function, got"),
+        (lambda x: 1.0, r"truth must return one number for each of 400 points, got shape \(\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            plot_fits(polynomial, X, Y, parameter="degree", values=[1], truth=truth, ax=axes())
     for arguments, message in (
         ((polynomial, X, Y[:3]), "y has 3 rows, but x has 15"),
         ((polynomial, X, np.full(15, np.nan)), "y must be finite, but has 15 NaN values"),
