@@ -81,7 +81,7 @@ def _table(table: Table) -> Iterator[str]:
     if not rows:
         return
     if table.title and table.n_rows is None:
-        yield f"<p><strong>{_escaped(table.title)}</strong></p>"
+        yield f"<p><strong>{_escaped(table.title)}</strong> {_escaped(table.note)}</p>"
     shown = [[Cell(row.name), *row.cells[: COLUMNS_SHOWN - 1]] for row in rows[:most]]
     columns_of_cells = zip_longest(*shown, fillvalue=Cell(""))
     styles = [f' style="text-align: {_alignment(cells)}"' for cells in columns_of_cells]

@@ -20,8 +20,9 @@ import pytest
 import fastevals
 from fastevals import ConfusionMatrix, KFold, UndefinedMetricWarning, metric
 from fastevals.chapter import solve
+from fastevals.document.document import Document, Row, Section, Table
 from fastevals.document.frames import as_column, from_rows, stack
-from fastevals.document.notebook import COLUMNS_SHOWN, ROWS_SHOWN
+from fastevals.document.notebook import COLUMNS_SHOWN, ROWS_SHOWN, write_notebook
 from fastevals.document.result import Result
 from fastevals.results import ByMetric
 from fastevals.scale.certified import Certified
@@ -411,6 +412,13 @@ def test_a_comparison_shows_its_verdict_its_tests_and_their_p_in_a_notebook() ->
     assert any("McNemar's exact test" in each for each in page.words)
     assert [row[-1] for row in page.rows if row[0] == "Models"][-1].startswith("p")
     assert [row for row in page.rows if row[0] == "p - q" or row[0] == "p, q"]
+
+
+def test_a_notebook_says_at_which_threshold_a_table_is() -> None:
+    table = Table("metrics", "Metrics", ["Model", "F1"], [Row("a", ["0.5"])], note="at threshold 0.4")
+    assert "Metrics</strong> at threshold 0.4</p>" in write_notebook(
+        Document("", "report", sections=[Section([table])])
+    )
 
 
 def test_a_notebook_shows_as_many_rows_as_asked() -> None:
