@@ -76,3 +76,19 @@ def test_tests_of_touched_rooms_are_run(repository: Path) -> None:
     assert f"tests of 5 changed files: tests/test_architecture.py {own} tests/infer" in wrong.stdout
     assert wrong.returncode == 1
     assert "fastevals/infer/means.py:1: error: Incompatible types in assignment" in wrong.stdout
+
+
+def test_a_commit_that_is_unknown_is_an_error(repository: Path) -> None:
+    wrong = run(repository, ".ci/check", "no-such-commit")
+    assert wrong.returncode
+    assert "no-such-commit" in wrong.stderr
+
+
+@pytest.mark.slow
+def test_a_deleted_file_counts(repository: Path) -> None:
+    for name in ("fastevals/infer/delong/delong.py", "tests/test_counts.py"):
+        (repository / name).unlink()
+    deleted = run(repository, ".ci/check")
+    assert deleted.returncode == 0, deleted.stdout + deleted.stderr
+    assert "tests of 2 changed files: tests/test_architecture.py (" in deleted.stdout
+    assert "tests of their rooms: tests/infer/delong (" in deleted.stdout
