@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import islice, takewhile
@@ -170,14 +171,28 @@ def _with_short_names(rows: list[list[str]]) -> list[list[str]]:
     return [[name, *row[1:]] for name, row in zip(names, rows, strict=True)]
 
 
+def columns_of(text: str) -> int:
+    """Return the columns that a text takes in a terminal: two for each Chinese, Japanese or Korean letter."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    return len(text) + wide - sum(unicodedata.category(letter) in ("Mn", "Me", "Cf") for letter in text)
+
+
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """Return a text with blanks after it, or before it if `right`, that takes `width` columns of a terminal."""
+    blanks = " " * (width - columns_of(text))
+    return blanks + text if right else text + blanks
+
+
 def format_tables(tables: Sequence[list[list[str]]]) -> list[list[str]]:
     """Return the lines of tables whose columns have the same widths; long names lose their middle."""
     tables = [_with_short_names(rows) for rows in tables]
-    widths = [max(map(len, column)) for column in zip(*(row for rows in tables for row in rows), strict=True)]
+    widths = [max(map(columns_of, column)) for column in zip(*(row for rows in tables for row in rows), strict=True)]
 
     def line(row: list[str]) -> str:
         name, *cells = row
-        padded = [name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))]
+        padded = [pad(name, widths[0]), *(pad(*each, right=True) for each in zip(cells, widths[1:], strict=True))]
         return " ".join(padded).rstrip()
 
     return [list(map(line, rows)) for rows in tables]

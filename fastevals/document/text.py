@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from fastevals._text import (
     TABLE_WIDTH,
+    columns_of,
     format_ends,
     format_pvalue,
     format_tables,
+    pad,
     printable,
     shorten_name,
     wrap_text,
@@ -103,9 +105,9 @@ def _fitted(tables: list[list[list[str]]], width: int) -> list[list[str]]:
     A table is split at its bars first.
     """
     lines = format_tables(tables)
-    if max((len(line) for found in lines for line in found), default=0) <= width:
+    if max((columns_of(line) for found in lines for line in found), default=0) <= width:
         return lines
-    widths = [max(map(len, column)) for column in zip(*(row for rows in tables for row in rows), strict=True)]
+    widths = [max(map(columns_of, column)) for column in zip(*(row for rows in tables for row in rows), strict=True)]
     heads = next(filter(None, tables))[0]
     room = width - sum(column + 1 for column in widths[1:])  # for names, if no column follows below
     widths[0] = min(widths[0], room if room >= LEAST_NAME and BAR not in heads else round(NAME_SHARE * width))
@@ -124,10 +126,10 @@ def _split_lines(rows: list[list[str]], widths: list[int], parts: list[list[int]
     for part in parts if rows else ():
         lines += [""] if lines else []
         for name, *cells in rows:
-            if len(name) > widths[0]:
+            if columns_of(name) > widths[0]:
                 lines.append(shorten_name(name, width))
                 name = ""
-            padded = [name.ljust(widths[0]), *(cells[k - 1].rjust(widths[k]) for k in part)]
+            padded = [pad(name, widths[0]), *(pad(cells[k - 1], widths[k], right=True) for k in part)]
             lines.append(" ".join(padded).rstrip())
     return lines
 

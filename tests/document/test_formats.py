@@ -213,6 +213,12 @@ def test_tables_of_one_name_have_columns_of_the_same_widths() -> None:
     assert text.splitlines()[2:] == ["           v", "a     1.0000", "           v", "long 10.0000"]
 
 
+def test_chinese_letters_take_two_columns() -> None:
+    rows = [Row("\u6a21\u578b", ["1.0"]), Row("a", ["\u6a21"]), Row("e\u0301b", ["x"])]
+    text = write_text(Document("", "names", sections=[Section([Table("t", "", ["", "value"], rows)])]))
+    assert text.splitlines()[-3:] == ["\u6a21\u578b   1.0", "a       \u6a21", "e\u0301b       x"]
+
+
 def test_text_and_markdown_have_the_first_rows_of_many_and_the_page_all() -> None:
     many = Table(
         "t", "Many", ["n", "v"], lambda: (Row(f"row{k}", [Count(k)]) for k in range(30)), n_shown=2, more="28 more"
