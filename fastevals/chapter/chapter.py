@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastevals._execution import progressed
+from fastevals._text import TABLE_WIDTH
 from fastevals.chapter import bias_variance, costs, exercises, formulas, measures, ranks, regressions, splits, tests
 from fastevals.chapter.example import Answer, Example, Solved, examples, find_example
 from fastevals.document.document import Document, Fact, Section
@@ -50,9 +51,9 @@ class Chapter(Result):
             "examples": as_json([each.to_dict() for each in self.solved]),
         }
 
-    def to_text(self) -> str:
+    def _written(self, width: int = TABLE_WIDTH) -> str:
         """Return the examples as text, each below a line with its name."""
-        return "\n\n".join(write_text(each.document()) for each in self.solved)
+        return "\n\n".join(write_text(each.document(), width) for each in self.solved)
 
     def _document(self) -> Document:
         sections = [

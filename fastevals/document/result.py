@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from fastevals._files import write_file
 from fastevals._naming import escape_controls
-from fastevals._text import printable, shorten_name
+from fastevals._text import TABLE_WIDTH, printable, shorten_name
 from fastevals.document import frames
 from fastevals.document.document import GAP, Cell, Document, Part, Row, Section, Sentence, Table
 from fastevals.document.frames import Columns, Library
@@ -124,7 +124,11 @@ class Result:
 
     def to_text(self) -> str:
         """Return the result as text, ending in a newline."""
-        return write_text(self._document())
+        return self._written()
+
+    def _written(self, width: int = TABLE_WIDTH) -> str:
+        """Return the text, in lines of at most `width` characters."""
+        return write_text(self._document(), width)
 
     def to_html(self, *, command: str | None = None) -> str:
         """Return the result as a page: one self-contained HTML file (needs Jinja2).

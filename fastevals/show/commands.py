@@ -85,10 +85,8 @@ def _in_form(result: Result, form: str) -> str:
         return result.to_markdown()
     if form == "json":
         return result.to_json()
-    from fastevals.document.text import write_text  # imports NumPy
-
     width = shutil.get_terminal_size((0, 0)).columns  # COLUMNS, or the terminal's; 0 where neither is known
-    return write_text(result._document(), max(width, LEAST_WIDTH)) if width else result.to_text()
+    return result._written(max(width, LEAST_WIDTH)) if width else result.to_text()
 
 
 def _say_written(arguments: argparse.Namespace, written: str) -> None:

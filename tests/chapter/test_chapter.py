@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -226,9 +227,17 @@ def test_without_scikit_learn(names: list[str], monkeypatch: pytest.MonkeyPatch,
     ]
 
 
+def test_a_terminal_shows_the_question_in_its_width(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["t-test"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("2.4.1 The t-test on sixteen error rates [t-test]\n? The same sixteen experiments give")
+    assert max(map(len, said.splitlines())) <= 80
+
+
 def test_the_module_runs() -> None:
     command = [sys.executable, "-m", "fastevals.chapter", "t-test"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "0"})
     assert done.stdout == Chapter((Solved(examples()["t-test"], examples()["t-test"].solve()),)).to_text()
     assert done.stderr == ""
 
