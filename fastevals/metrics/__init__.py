@@ -1,4 +1,4 @@
-"""Metrics with the names, signatures and results of `sklearn.metrics`; other names come from scikit-learn itself."""
+"""Metrics with the names, signatures and results of `sklearn.metrics`; all its other names are imported from there."""
 
 from importlib import import_module
 from typing import Any
@@ -52,7 +52,7 @@ from fastevals.metrics.targets import (
 )
 from fastevals.metrics.thresholds import metric_at_thresholds
 
-_SWITCH = ("in_place", "install", "uninstall")  # these put our functions in scikit-learn's place
+_SWITCH = ("in_place", "install", "uninstall")  # replace scikit-learn's functions by ours
 
 __all__ = [
     "accuracy_score",
@@ -111,7 +111,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return a name that is not one of our functions, when it is first asked for."""
+    """Return an attribute that is not one of our functions, when it is first accessed."""
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _SWITCH:

@@ -1,4 +1,4 @@
-"""Input of the drop-in: accepted, refused and warned about as in scikit-learn; messages also say where."""
+"""Checks of the input, with scikit-learn's errors and warnings; messages also give the position of a wrong value."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ def as_column(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def check_all_finite(name: str, array: NDArray[Any]) -> None:
-    """Raise if there is a NaN or an infinity, and say how many and where."""
+    """Raise if there are NaN or infinite values; the message says how many, and where the first one is."""
     if array.dtype.kind != "f":
         return
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(array.sum()) or np.isfinite(array).all():  # the sum is one pass, and rarely overflows
+        if np.isfinite(array.sum()) or np.isfinite(array).all():  # a sum takes one pass, and rarely overflows
             return
     invalid, problem = np.isnan(array), "NaN"
     if not invalid.any():
@@ -88,7 +88,7 @@ def check_all_finite(name: str, array: NDArray[Any]) -> None:
 
 
 def as_numbers(name: str, values: Any, *, two_d: bool = False, finite: bool = True) -> NDArray[Any]:
-    """Return an array of real numbers with a row or more; `finite` is False if values are checked later."""
+    """Return an array of real numbers with at least one row; `finite` is False if the caller checks values later."""
     array = plain_numbers(as_dense(name, values))
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} has dtype {array.dtype}")
@@ -120,7 +120,7 @@ def as_numbers(name: str, values: Any, *, two_d: bool = False, finite: bool = Tr
 
 
 def as_row_weights(values: Any, n_samples: int, *, all_zero: bool = False) -> NDArray[np.float64] | None:
-    """Return row weights as float64, a number repeated: finite, none negative, not all zero unless allowed."""
+    """Return finite, nonnegative row weights as float64, not all zero unless allowed; a single number is repeated."""
     if values is None:
         return None
     if isinstance(values, numbers.Number):
@@ -144,7 +144,7 @@ def as_row_weights(values: Any, n_samples: int, *, all_zero: bool = False) -> ND
 
 
 def as_weight_column(values: Any) -> NDArray[Any] | None:
-    """Return row weights as a vector; values are not checked, except for integers that a float64 rounds."""
+    """Return row weights as a vector; values are not checked, except that integers must be exact in float64."""
     if values is None:
         return None
     weights = as_column(as_dense("sample_weight", values))
@@ -161,7 +161,7 @@ LEGACY = (
 
 
 def as_target(name: str, values: Any, *, sparse: bool = False) -> NDArray[Any]:
-    """Return labels as an array of one or two dimensions; a sparse indicator matrix, if allowed, becomes dense."""
+    """Return labels as a 1-D or 2-D array; a sparse indicator matrix, if allowed, becomes dense."""
     if sparse and is_sparse(values):
         if values.shape[1] < 2:
             raise TypeError("Sparse input is only supported when targets are of multilabel type")
@@ -189,7 +189,7 @@ def as_target(name: str, values: Any, *, sparse: bool = False) -> NDArray[Any]:
 
 
 def check_label_dtype(name: str, array: NDArray[Any]) -> None:
-    """Raise if values are of a type that labels can't have, such as dates."""
+    """Raise if values have a type that labels can't have, such as dates."""
     if array.dtype.kind not in "fiubOUST":
         raise ValueError(f"{name} must hold numbers, booleans or strings, got dtype {array.dtype}")
 
@@ -206,7 +206,7 @@ def as_named_labels(labels: Any) -> NDArray[Any]:
 
 
 def target_type(name: str, array: NDArray[Any]) -> str:
-    """Return the type of a target as scikit-learn names it; raise if it is continuous and not finite."""
+    """Return scikit-learn's name for the type of a target; raise if the target is continuous and not finite."""
     if array.ndim not in (1, 2) or (array.ndim == 2 and not array.size):
         return "unknown"
     several = array.ndim == 2 and array.shape[1] > 1
@@ -229,7 +229,7 @@ def _is_whole(array: NDArray[Any]) -> bool:
 
 
 def has_third_label(array: NDArray[Any]) -> bool:
-    """Return whether a vector has three distinct labels or more."""
+    """Return whether a vector has at least three distinct labels."""
     if array.dtype == object:
         return len(set(array.tolist())) > 2
     first = second = array[0]
@@ -251,7 +251,7 @@ def distinct_labels(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def check_default_pos_label(y_true: NDArray[Any]) -> None:
-    """Raise unless one of the labels is positive by default."""
+    """Raise unless one of the labels is the positive one by default."""
     classes = distinct_labels(y_true).tolist()
     if default_pos_label(classes) is not None:
         return
@@ -263,7 +263,7 @@ def check_default_pos_label(y_true: NDArray[Any]) -> None:
 
 
 def as_reported(labels: Any, present: NDArray[Any]) -> NDArray[Any] | None:
-    """Return the labels asked for, of the same kind as those present; None for all."""
+    """Return the requested labels, which must be of the same kind as those present; None means all."""
     if labels is None:
         return None
     reported = as_named_labels(labels)
@@ -273,7 +273,7 @@ def as_reported(labels: Any, present: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def _check_label_type(labels: NDArray[Any], present: NDArray[Any]) -> NDArray[Any]:
-    """Raise if the labels asked for are text and those present are numbers, or the other way round."""
+    """Raise if the requested labels are text and the labels present are numbers, or vice versa."""
     if labels.size and _is_text(labels) != _is_text(present):
         other, expected = ("strings", "numbers") if _is_text(labels) else ("numbers", "strings")
         raise ValueError(f"labels must be {expected}, as the targets are, got {other}: {labels.tolist()}")
@@ -285,7 +285,7 @@ def _is_text(labels: NDArray[Any]) -> bool:
 
 
 def as_requested(labels: Any, present: NDArray[Any]) -> NDArray[Any]:
-    """Return the classes of a matrix, at least one of which must be present."""
+    """Return the requested classes of a matrix, at least one of which must be present."""
     requested = _check_label_type(np.ravel(as_named_labels(labels)), present)
     check_some_labels(requested)
     if not set(present.tolist()).intersection(requested.tolist()):
@@ -294,7 +294,7 @@ def as_requested(labels: Any, present: NDArray[Any]) -> NDArray[Any]:
 
 
 def check_some_labels(labels: NDArray[Any]) -> None:
-    """Raise if no label is asked for."""
+    """Raise if the list of requested labels is empty."""
     if not labels.size:
         raise ValueError("'labels' should contain at least one label.")
 
@@ -308,7 +308,7 @@ def warn_one_label() -> None:
 
 
 def first_labels(labels: NDArray[Any]) -> list[Any]:
-    """Return the first label and the first other one; raise if a number is not whole, or text has other types."""
+    """Return the first label and the first that differs; raise if a number is not whole, or text has mixed types."""
     labels_seen = distinct_pair(labels) if labels.size else []
     if labels.dtype == object and not all(isinstance(label, (str, bytes)) for label in labels_seen):
         check_all_strings("y_true", labels)
@@ -318,7 +318,7 @@ def first_labels(labels: NDArray[Any]) -> list[Any]:
 
 
 def label_kind(labels: NDArray[Any]) -> str:
-    """Return the type of labels as scikit-learn names it; raise if text has missing labels or other types among it."""
+    """Return scikit-learn's name for the labels' type; raise if text is mixed with missing values or other types."""
     kind = target_type("y_true", labels)
     if labels.dtype == object and labels.ndim == 1 and kind != "unknown":
         as_labels("y_true", labels)

@@ -1,4 +1,4 @@
-"""True and predicted labels, read once: counts of each pair, or of each label if rows have several."""
+"""True and predicted labels, counted once: counts of each pair or, if rows have several labels, of each label."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def count_labels(
     names: tuple[str, str] = ("y_true", "y_pred"),
     sparse: bool = True,
 ) -> LabelPairs | Indicators:
-    """Read both targets, sparse ones if allowed, and count their labels."""
+    """Read true and predicted labels, sparse if allowed, and count them."""
     indicators = read_sparse(y_true, y_pred) if sparse else None
     true, predicted = indicators or tuple(
         _read_target(name, values, sparse) for name, values in zip(names, (y_true, y_pred), strict=True)
@@ -59,7 +59,7 @@ def count_labels(
 
 
 def _read_target(name: str, values: Any, sparse: bool) -> Any:
-    """Return a target as an array, or a column of text as labels with code numbers."""
+    """Return a target as an array; a column of text becomes labels with code numbers."""
     coded = None if type(values) is np.ndarray else encode_column(name, values)
     return as_target(name, values, sparse=sparse) if coded is None else coded
 
@@ -67,7 +67,7 @@ def _read_target(name: str, values: Any, sparse: bool) -> Any:
 def count_classes(
     y_true: Any, y_pred: Any, sample_weight: ArrayLike | None = None, *, names: tuple[str, str] = ("y_true", "y_pred")
 ) -> LabelPairs:
-    """Read both targets, with one label per row."""
+    """Read true and predicted labels, one of each per row."""
     counted = count_labels(y_true, y_pred, sample_weight, names=names, sparse=False)
     _check_not_indicators(counted.kind)
     return counted  # type: ignore[return-value]
@@ -82,11 +82,11 @@ class LabelPairs:
     Attributes
     ----------
     kind : {"binary", "multiclass"}
-        Whether more than two labels occur.
+        "multiclass" if more than two labels occur.
     labels : ndarray of shape (n_labels,)
-        All labels in either target, ascending.
+        All true or predicted labels, ascending.
     total, n_right, n_wrong : int or float
-        Rows, or their weight.
+        Number of all rows, of right ones and of wrong ones, or their weights.
     weights : ndarray of shape (n_samples,) or None
         Row weights.
     """
@@ -119,38 +119,38 @@ class LabelPairs:
 
     @property
     def labels(self) -> NDArray[Any]:
-        """All labels in either target, ascending."""
+        """All true or predicted labels, ascending."""
         return self._counts.labels
 
     @property
     def kind(self) -> str:
-        """Whether more than two labels occur."""
+        """"multiclass" if more than two labels occur, otherwise "binary"."""
         return "binary" if self.labels.size <= 2 else "multiclass"
 
     @cached_property
     def n_right(self) -> Any:
-        """Rows predicted right, or their weight."""
+        """Number of rows predicted right, or their weight."""
         if self.weights is None:
             return count_equal(*self._targets)
         return self._margins[0].sum()
 
     @cached_property
     def n_wrong(self) -> Any:
-        """Rows predicted wrong, or their weight."""
+        """Number of rows predicted wrong, or their weight."""
         return self._targets[0].size - self.n_right if self.weights is None else self._margins[1].sum()
 
     @property
     def total(self) -> Any:
-        """Rows, or their weight, summed in an order that makes a perfect prediction exactly right."""
+        """Number of rows, or their weight, summed so that a perfect prediction has an accuracy of exactly 1."""
         return self.n_right + self.n_wrong
 
     @cached_property
     def _margins(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Rows of each label that are predicted as it; others that are; and its own rows predicted as another."""
+        """True positives, false positives and false negatives of each label."""
         labels, _, table, codes = self._counts
         if table is not None:
             right = table.diagonal()
-            if table.dtype.kind == "f":  # a difference of sums would leave their rounding errors
+            if table.dtype.kind == "f":  # subtracting sums would leave their rounding errors
                 wrong = np.where(np.eye(right.size, dtype=bool), 0.0, table)
                 return right.copy(), wrong.sum(axis=0), wrong.sum(axis=1)
             return right, table.sum(axis=0) - right, table.sum(axis=1) - right
@@ -161,16 +161,16 @@ class LabelPairs:
         return right, fp, fn
 
     def true_labels(self) -> NDArray[Any]:
-        """Return the labels in the true target, also of rows with weight zero."""
+        """Return the true labels, including those of rows with weight zero."""
         return self.labels[self._counts.in_true]
 
     def cells(self, labels: Any = None, *, samplewise: bool = False) -> Cells:
-        """Return the cells of each label against the rest, for all labels or the ones asked for."""
+        """Return the cells of each label against the rest, for all labels or the requested ones."""
         _check_samplewise(samplewise)
         right, fp, fn = self._margins
         none_right = self.weights is None and not right.any()
         if labels is not None:
-            counts = np.zeros((3, self.labels.size + 1), dtype=right.dtype)  # the last is for labels that don't occur
+            counts = np.zeros((3, self.labels.size + 1), dtype=right.dtype)  # last: labels that don't occur
             counts[:, :-1] = right, fp, fn
             right, fp, fn = counts[:, _places(np.asarray(labels), self.labels)]
         if none_right:
@@ -179,7 +179,7 @@ class LabelPairs:
         return Cells(right, fp, fn, tn if tn.dtype.kind == "i" else np.maximum(tn, 0.0))
 
     def pairs(self, labels: NDArray[Any] | None = None) -> Pairs:
-        """Return pairs of labels, possibly repeated, and their rows or weight; pairs with other labels are left out."""
+        """Return pairs of labels, possibly repeated, and their row counts or weights; omit pairs with other labels."""
         _, _, table, codes = self._counts
         n = self.labels.size
         if table is not None:
@@ -195,7 +195,7 @@ class LabelPairs:
         return Pairs(true, predicted, rows.astype(np.int64) if self.whole else rows, n)
 
     def matrix(self, labels: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Count pairs of labels, true in rows and predicted in columns; rows with other labels are left out."""
+        """Return the confusion matrix, with true labels in rows; data with labels outside `labels` are left out."""
         counts = self._counts.table
         if counts is None or labels is not None:
             true, predicted, rows, n = self.pairs(labels)
@@ -204,7 +204,7 @@ class LabelPairs:
 
 
 class Pairs(NamedTuple):
-    """Pairs of true and predicted label numbers, the rows of each pair, and the number of labels."""
+    """Pairs of true and predicted label numbers, the row count of each pair, and the number of labels."""
 
     true: NDArray[Any]
     predicted: NDArray[Any]
@@ -212,13 +212,13 @@ class Pairs(NamedTuple):
     n_labels: int
 
     def margins(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the rows of each true and of each predicted label."""
+        """Return the row counts of each true label and of each predicted label."""
         sums = (np.bincount(each, self.rows, minlength=self.n_labels) for each in (self.true, self.predicted))
         return tuple(each.astype(self.rows.dtype) for each in sums)  # type: ignore[return-value]
 
 
 class PairCounts(NamedTuple):
-    """Labels that occur, which of them are true ones, and the table of pairs or, if it is large, their codes."""
+    """Labels that occur, whether each is a true label, and the table of pairs; if that is large, codes of the rows."""
 
     labels: NDArray[Any]
     in_true: NDArray[np.bool_]
@@ -227,13 +227,13 @@ class PairCounts(NamedTuple):
 
 
 def _count_in_range(targets: Targets, weights: Weights) -> PairCounts | None:
-    """Count labels that are integers close together."""
+    """Count pairs of labels that are integers in a narrow range; return None for other labels."""
     counted = count_in_range(targets, weights)
     if counted is None:
         return None
     table, low, width = counted
     rows = table
-    if weights is not None and not weights.all():  # labels of zero-weight rows occur too
+    if weights is not None and not weights.all():  # labels of rows with weight zero count as occurring
         rows, _ = count_codes(targets, None, low, width)
     occurs = rows.reshape(width, width) != 0
     in_true = occurs.any(axis=1)
@@ -243,7 +243,7 @@ def _count_in_range(targets: Targets, weights: Weights) -> PairCounts | None:
 
 
 def _count_codes(targets: Targets, weights: Weights) -> PairCounts:
-    """Count labels that are text, or far apart, by their codes."""
+    """Count pairs of labels that are text or far apart, using codes for them."""
     labels, codes = code_labels(targets)
     in_true = np.bincount(codes[0], minlength=labels.size) > 0
     if labels.size**2 > DENSE:
@@ -266,14 +266,14 @@ def _places(labels: NDArray[Any], known: NDArray[Any]) -> NDArray[np.intp]:
 
 
 class Indicators:
-    """Counts of rows with any number of labels each.
+    """Counts of rows that have any number of labels each.
 
     Attributes
     ----------
     kind : {"multilabel-indicator"}
-        Not one of the kinds of `LabelPairs`.
+        Differs from the kinds of `LabelPairs`.
     labels : ndarray of shape (n_labels,)
-        Column numbers.
+        Numbers of the columns.
     weights : ndarray of shape (n_samples,) or None
         Row weights.
     """
@@ -298,17 +298,17 @@ class Indicators:
 
     @property
     def n_right(self) -> Any:
-        """Rows with all labels right, or their weight."""
+        """Number of rows with all labels right, or their weight."""
         return self._weight(self._wrong == 0)
 
     @property
     def n_wrong(self) -> Any:
-        """Rows with a wrong label, or their weight."""
+        """Number of rows with a wrong label, or their weight."""
         return self._weight(self._wrong != 0)
 
     @property
     def total(self) -> Any:
-        """Rows, or their weight, summed in an order that makes a perfect prediction exactly right."""
+        """Number of rows, or their weight, summed so that a perfect prediction has an accuracy of exactly 1."""
         return self.n_right + self.n_wrong
 
     def _weight(self, rows: NDArray[np.bool_]) -> Any:
@@ -316,16 +316,16 @@ class Indicators:
 
     @property
     def n_marks(self) -> Any:
-        """Labels of all rows, right or wrong: their number, or weight."""
+        """Number of labels over all rows, right or wrong, or their weight."""
         return self.total * self.labels.size
 
     @property
     def n_wrong_marks(self) -> Any:
-        """Wrong labels of all rows: their number, or weight."""
+        """Number of wrong labels over all rows, or their weight."""
         return self._wrong.sum() if self.weights is None else self._wrong @ self.weights
 
     def _sums(self, marks: Any, *, rows: bool) -> NDArray[Any]:
-        """Count marks in each row, or their weight in each column."""
+        """Count the marks in each row or, if `rows` is False, each column; in columns they are weighted."""
         if is_sparse(marks):
             marks.eliminate_zeros()
             in_rows: NDArray[np.int64] = np.diff(marks.indptr).astype(np.int64)
@@ -339,7 +339,7 @@ class Indicators:
         return np.asarray(self.weights @ marks)
 
     def cells(self, labels: Any = None, *, samplewise: bool = False) -> Cells:
-        """Return the cells of each label, or with `samplewise` of each row, for all labels or the ones asked for."""
+        """Return the cells of each label or, if `samplewise`, of each row, for all labels or the requested ones."""
         true, predicted = self._marked
         if labels is not None:
             columns = _as_columns(labels, self.labels.size)
@@ -347,7 +347,7 @@ class Indicators:
         tp = self._sums(true.multiply(predicted) if is_sparse(true) else true & predicted, rows=samplewise)
         if samplewise or self.weights is None:
             fp, fn = (self._sums(marks, rows=samplewise) - tp for marks in (predicted, true))
-        else:  # a difference of float sums would leave their rounding errors
+        else:  # subtracting sums of floats would leave their rounding errors
             fp, fn = self._sums(predicted > true, rows=False), self._sums(true > predicted, rows=False)
         if not samplewise:
             total = true.shape[0] if self.weights is None else self.weights.sum()
@@ -361,7 +361,7 @@ class Indicators:
 
 
 def read_sparse(y_true: Any, y_pred: Any) -> tuple[Any, Any] | None:
-    """Return two indicator matrices as sparse ones if either is sparse, else None."""
+    """Return both indicator matrices in sparse form if either is sparse; otherwise None."""
     if not (is_sparse(y_true) or is_sparse(y_pred)):
         return None
     if not (_is_indicator(y_true) and _is_indicator(y_pred)):
@@ -391,7 +391,7 @@ def _check_not_empty(*arrays: NDArray[Any]) -> None:
 
 
 def _as_class_labels(name: str, array: Any) -> Any:
-    """Return a target as a vector of labels, with whole floats as integers; None if it is not such a target."""
+    """Return a target as a vector of labels, with whole floats as integers; None if it is not a vector of labels."""
     if isinstance(array, TextLabels):
         return array
     if array.ndim == 2 and array.shape[1] == 1:
@@ -411,7 +411,7 @@ def _as_class_labels(name: str, array: Any) -> Any:
 
 
 def _check_indicators(true: NDArray[Any], predicted: NDArray[Any]) -> None:
-    """Raise unless both targets are indicators of several labels."""
+    """Raise unless both targets are indicator matrices."""
     first, second = target_type("y_true", np.asarray(true)), target_type("y_pred", np.asarray(predicted))
     if first != second:
         raise ValueError(f"Classification metrics can't handle a mix of {first} and {second} targets")
@@ -432,14 +432,14 @@ def _check_samplewise(samplewise: bool) -> None:
 
 
 def _check_same_label_type(true: NDArray[Any], predicted: NDArray[Any]) -> None:
-    """Raise if one target has strings and the other numbers."""
+    """Raise if one target has strings and the other has numbers."""
     if (true.dtype.kind in "OUT") != (predicted.dtype.kind in "OUT"):
         seen = " and ".join(str(sorted_unique(each)) for each in (true, predicted))
         raise ValueError(f"Mix of label input types (string and number); Got {seen}.")
 
 
 def _check_column_numbers(true: int, predicted: int) -> None:
-    """Raise unless both indicator matrices have as many columns."""
+    """Raise unless both indicator matrices have the same number of columns."""
     if true != predicted:
         raise ValueError(
             "Multi-label binary indicator input with different numbers of labels: "
@@ -448,7 +448,7 @@ def _check_column_numbers(true: int, predicted: int) -> None:
 
 
 def _as_columns(labels: Any, n_labels: int) -> NDArray[np.int64]:
-    """Return the numbers of some columns of an indicator matrix."""
+    """Return the column numbers that `labels` request from an indicator matrix."""
     columns = np.asarray(labels)
     if not columns.size:
         return np.empty(0, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Targets and predictions with one output or several, means over their rows, and values over their outputs."""
+"""Targets and predictions with one or more outputs, means over rows, and averages over outputs."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from fastevals.metrics._input import as_numbers, as_row_weights, check_all_finit
 from fastevals.metrics._parameters import ARRAY_OR_NONE, Rule
 
 Floats = NDArray[np.float64]
-Values = Callable[["Outputs", slice, Floats | None], NDArray[Any]]  # of some rows, with a workspace if needed
-SAMPLED_NUMBERS = 1 << 10  # numbers for a first guess of means
-ROWS_PER_OUTPUT = 1 << 5  # the fewest per output, so that the guess is within a standard deviation
-AT_ONCE = 4 * ROWS_PER_BLOCK  # numbers that one call of a kernel adds: a single block takes no longer than the call
-COLUMN = 1 << 12  # rows of an output: copying fewer takes less time than a call per output
-LANE_PLACES = 1 << 9  # sums kept separately: along with the numbers read, they fit the nearest cache
+Values = Callable[["Outputs", slice, Floats | None], NDArray[Any]]  # the last is space for the result
+SAMPLED_NUMBERS = 1 << 10  # sample size for a first guess of the means
+ROWS_PER_OUTPUT = 1 << 5  # the smallest sample per output: the guess is then within a standard deviation
+AT_ONCE = 4 * ROWS_PER_BLOCK  # numbers that one kernel call adds up: adding one block takes no longer than the call
+COLUMN = 1 << 12  # rows per output: copying fewer takes less time than one call per output
+LANE_PLACES = 1 << 9  # separate sums: along with the numbers read, they fit in the L1 cache
 
 
 def _or_array(*texts: str) -> Rule:
@@ -38,21 +38,21 @@ MULTIOUTPUT_OR_VARIANCE = _or_array("raw_values", "uniform_average", "variance_w
 
 
 class Outputs(NamedTuple):
-    """Targets and predictions: vectors of one output, or matrices with one column per output."""
+    """Targets and predictions: vectors for one output, or matrices with one column per output."""
 
     true: NDArray[Any]
     predicted: NDArray[Any]
     weights: NDArray[np.float64] | None
 
     def of_weight(self) -> Outputs:
-        """Return the rows with a weight above zero: infinite values elsewhere don't count."""
+        """Return the rows with positive weight, so that infinite values in other rows don't count."""
         if self.weights is None or self.weights.all():
             return self
         kept = self.weights > 0
         return Outputs(self.true[kept], self.predicted[kept], self.weights[kept])
 
     def in_unit(self) -> tuple[Outputs, NDArray[np.float64]]:
-        """Return the rows of weight, scaled by powers of 2 so that no square over- or underflows, and the scales."""
+        """Scale rows with positive weight by powers of 2 so that no square over- or underflows; also return the scales."""
         rows = self.of_weight()
         true, predicted = (each.astype(np.float64) for each in (rows.true, rows.predicted))
         largest = np.maximum(np.abs(true).max(axis=0), np.abs(predicted).max(axis=0))
@@ -60,7 +60,7 @@ class Outputs(NamedTuple):
         return Outputs(true * units, predicted * units, rows.weights), units
 
     def errors_alone(self) -> Outputs:
-        """Return errors as targets with predictions of zero, if floats would round the integers; otherwise itself."""
+        """Return errors as targets with predictions of 0 if the values are integers that floats would round; else self."""
         whole = all(each.dtype.kind in "iub" for each in (self.true, self.predicted))
         if not whole or not (exceeds_floats(self.true) or exceeds_floats(self.predicted)):
             return self
@@ -68,7 +68,7 @@ class Outputs(NamedTuple):
         return Outputs(errors, np.broadcast_to(0.0, errors.shape), self.weights)
 
     def targets_alone(self) -> Outputs:
-        """Return targets as their own predictions; integers minus the first target if floats would round them."""
+        """Return targets as their own predictions; subtract the first one from integers that floats would round."""
         targets = _difference(self.true, self.true[:1]) if exceeds_floats(self.true) else self.true
         return Outputs(targets, targets, self.weights)
 
@@ -83,33 +83,33 @@ class Outputs(NamedTuple):
         return 1 if self.true.ndim == 1 else self.true.shape[1]
 
     def parts(self) -> list[slice]:
-        """Cut the rows into parts, one for a thread at a time."""
+        """Cut the rows into parts, each for one thread."""
         return chunks(self.n_samples, self.n_outputs, AT_ONCE)
 
     def blocks(self, part: slice) -> Iterator[slice]:
-        """Cut a part into blocks, one for a call of a kernel."""
+        """Cut a part into blocks, each for one kernel call."""
         return blocks(part, max(AT_ONCE // self.n_outputs, 1))
 
     def read(self, rows: slice) -> list[Floats]:
-        """Return targets and predictions of some rows in the form kernels take; values beyond float64 become inf."""
+        """Return targets and predictions of some rows for a kernel; values too large for float64 become infinite."""
         with np.errstate(over="ignore", invalid="ignore"):
             return [plain_block(each[rows], FLOAT64) for each in (self.true, self.predicted)]
 
     def columns(self) -> list[Outputs]:
-        """Return each output separately."""
+        """Return one `Outputs` per output."""
         both = (each.reshape(self.n_samples, -1).T for each in (self.true, self.predicted))
         return [Outputs(true, predicted, self.weights) for true, predicted in zip(*both, strict=True)]
 
 
 def _difference(values: NDArray[Any], others: NDArray[Any]) -> Floats:
-    """Return differences of integers, rounded once."""
+    """Return differences of integers, each rounded only once."""
     differences = values.astype(np.float64) - others.astype(np.float64)
-    exact = (values.astype(np.uint64) - others.astype(np.uint64)).view(np.int64)  # up to multiples of 2**64
+    exact = (values.astype(np.uint64) - others.astype(np.uint64)).view(np.int64)  # exact modulo 2**64
     return np.where(np.abs(differences) < 2.0**62, exact, differences)
 
 
 def targets_of(outputs: Outputs, rows: slice, out: Floats | None) -> NDArray[Any]:
-    """Return the targets of some rows; they need no workspace."""
+    """Return the targets of some rows; `out` is not used."""
     targets: NDArray[Any] = outputs.true[rows]
     return targets
 
@@ -123,7 +123,7 @@ def errors_of(outputs: Outputs, rows: slice, out: Floats | None) -> NDArray[Any]
 def squares_and_variances(outputs: Outputs, *, from_mean: bool = False) -> tuple[Floats, Floats, Floats]:
     """Return each output's mean squared error, the variance of its targets, and the units of both.
 
-    Errors are taken from zero, or from their mean. Errors or targets that are constant give exactly zero.
+    Squares are of errors, or of their deviations from their mean. Constant errors or targets give exactly zero.
     """
     errors, targets = outputs.errors_alone(), outputs.targets_alone()
     if errors is outputs and not exceeds_floats(outputs.true):
@@ -138,7 +138,7 @@ def squares_and_variances(outputs: Outputs, *, from_mean: bool = False) -> tuple
 
 
 def _squares_and_variances(outputs: Outputs, from_mean: bool) -> Floats:
-    """Return mean squares of errors, and of targets from their mean, [2, outputs]."""
+    """Return mean squared errors and the variances of targets, each of shape (n_outputs,)."""
     near_errors = _near_mean(outputs, errors_of) if from_mean else np.zeros(outputs.n_outputs)
 
     def about(origins: Floats) -> tuple[Floats, Floats]:
@@ -151,14 +151,14 @@ def _squares_and_variances(outputs: Outputs, from_mean: bool) -> Floats:
     origins = np.stack([near_errors, _near_mean(outputs, targets_of)])
     with np.errstate(over="ignore", invalid="ignore"):
         off, squares = about(origins)
-        if (2 * off**2 > squares).any():  # a difference of squares would lose digits
+        if (2 * off**2 > squares).any():  # subtracting squares would lose digits
             off, squares = about(origins + off)
         difference: Floats = squares - off**2
     return difference
 
 
 def _near_mean(outputs: Outputs, values_of: Values) -> Floats:
-    """Return each output's approximate mean, from a sample; exactly the value if all values are equal."""
+    """Return each output's approximate mean, from a sample; if all values are equal, it is exactly their value."""
     sampled = slice(None, None, max(outputs.n_samples // max(SAMPLED_NUMBERS // outputs.n_outputs, ROWS_PER_OUTPUT), 1))
     weights = None if outputs.weights is None else outputs.weights[sampled]
     first_row = 0 if outputs.weights is None else int(np.argmax(outputs.weights > 0))
@@ -171,17 +171,17 @@ def _near_mean(outputs: Outputs, values_of: Values) -> Floats:
 
 
 def mean_targets(outputs: Outputs) -> Floats:
-    """Return the mean target of each output: exactly the value if all targets are equal."""
+    """Return the mean target of each output; if all targets are equal, it is exactly their value."""
     origins = _near_mean(outputs, targets_of)
     means: Floats = origins + _means_over_rows(outputs, add_deviations, np.zeros_like(origins), origins, sums=4)[2]
     if np.isfinite(means).all():
         return means
-    scaled, units = outputs.in_unit()  # the sum overflows, the mean does not
+    scaled, units = outputs.in_unit()  # only the sum overflows, not the mean
     return mean_targets(scaled) / units
 
 
 def mean_errors(outputs: Outputs, loss: Callable[..., float], *parameters: float) -> Floats:
-    """Return each output's mean loss of errors over the rows of weight; raise if a number is not finite."""
+    """Return each output's mean loss over the rows with positive weight; raise if a number is not finite."""
     errors = outputs.errors_alone()
     means = mean_losses(errors, loss, *parameters)
     return means if np.isfinite(means).all() else mean_losses(errors.of_weight(), loss, *parameters)
@@ -194,9 +194,9 @@ def mean_losses(outputs: Outputs, loss: Callable[..., float], *parameters: float
 
 
 def _means_over_rows(outputs: Outputs, add: Callable[..., None], *parameters: Any, sums: int = 1) -> Floats:
-    """Return the means over all rows of what a kernel adds up, [sums, outputs]; raise if a number is not finite.
+    """Average a kernel's sums over all rows, giving shape (sums, n_outputs); raise if a number is not finite.
 
-    Its parameters are numbers, or arrays with one number per output.
+    Each of the kernel's parameters is a number, or an array with one number per output.
     """
     n_outputs, weights = outputs.n_outputs, outputs.weights
     parts = outputs.parts()
@@ -227,7 +227,7 @@ def _means_over_rows(outputs: Outputs, add: Callable[..., None], *parameters: An
 
 
 def _by_column(outputs: Outputs) -> bool:
-    """Return whether the targets of an output are adjacent in memory, as in data frames."""
+    """Return whether each output's targets are adjacent in memory, as in data frames."""
     strides = outputs.true.strides
     return outputs.true.ndim == 2 and abs(strides[0]) < abs(strides[1])
 
@@ -236,7 +236,7 @@ def _by_column(outputs: Outputs) -> bool:
 
 
 def explained(lost: Floats, total: Floats, force_finite: bool = True) -> Floats:
-    """Return the share of a total that is not lost; if the total is 0, `force_finite` gives 1 or, if any is lost, 0."""
+    """Return 1 - lost / total; if the total is 0, `force_finite` gives 1, or 0 if `lost` is not 0."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         shares = 1 - lost / total
     return np.where(total != 0, shares, np.where(lost != 0, 0.0, 1.0)) if force_finite else shares
@@ -261,7 +261,7 @@ def of_outputs(metric: Callable[..., Any]) -> OfOutputs:
 
 
 def over_outputs(values: Floats, multioutput: Any, weights: NDArray[Any] | None) -> Any:
-    """Return the values of outputs, or their mean."""
+    """Return one value per output, or their mean."""
     if isinstance(multioutput, str) and multioutput == "raw_values":
         return values
     return float(values[0] if values.size == 1 else np.average(values, weights=weights))
@@ -271,7 +271,7 @@ def over_outputs(values: Floats, multioutput: Any, weights: NDArray[Any] | None)
 
 
 def as_outputs(y_true: Any, y_pred: Any, sample_weight: Any) -> Outputs:
-    """Return numbers, a single column as a vector, without checking that they are finite."""
+    """Return targets and predictions as numbers that may be infinite or NaN; a single column becomes a vector."""
     true, predicted = (
         as_numbers(name, values, finite=False) for name, values in (("y_true", y_true), ("y_pred", y_pred))
     )
@@ -285,7 +285,7 @@ def as_outputs(y_true: Any, y_pred: Any, sample_weight: Any) -> Outputs:
 
 
 def as_output_weights(multioutput: Any, n_outputs: int, *, least: int = 2) -> NDArray[Any] | None:
-    """Return the weights of outputs, of which there must be `least` or more; None if they have none."""
+    """Return the output weights, or None if not given; there must be at least `least` outputs."""
     if multioutput is None or isinstance(multioutput, str):
         return None
     weights = as_numbers("multioutput", multioutput)

@@ -1,4 +1,4 @@
-"""Rules for parameters, and errors and warnings of types that code for scikit-learn catches and filters."""
+"""Rules for parameters, and the types of errors and warnings that code written for scikit-learn catches and filters."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from fastevals._options import UndefinedMetricWarning, warn_outside
 
 
 class InvalidParameterError(ValueError, TypeError):
-    """A parameter's type or value is not allowed; like scikit-learn's error of this name, it is of both types."""
+    """A parameter's type or value is not allowed; like scikit-learn's error, it is a `ValueError` and a `TypeError`."""
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the first line outside this package."""
+    """Issue a warning that points to the first line outside this package."""
     warn_outside(message, category)
 
 
 def warn_ill_defined(message: str) -> None:
-    """Warn that a metric is undefined on these data; also of scikit-learn's class if that is loaded."""
+    """Warn that a metric is undefined; the warning's class also derives from scikit-learn's if that is loaded."""
     warn_outside(message, _ill_defined())
 
 
@@ -36,7 +36,7 @@ def _ill_defined() -> type[Warning]:
 
 @cache
 def _both(theirs: type[Warning]) -> type[Warning]:
-    def reduce(warning: Warning) -> tuple[Any, ...]:  # a worker process sends it back if warnings are errors
+    def reduce(warning: Warning) -> tuple[Any, ...]:  # a worker process pickles it if warnings are errors
         return _made, warning.args
 
     members = {"__doc__": UndefinedMetricWarning.__doc__, "__reduce__": reduce}
@@ -51,14 +51,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Rule(NamedTuple):
-    """Legal values of a parameter, as text and as a test."""
+    """Allowed values of a parameter: a description, and a function that tests a value."""
 
     text: str
     allows: Callable[[Any], bool]
 
 
 def any_of(*options: Any) -> Rule:
-    """Allow some strings, and None if it is one of the options."""
+    """Return a rule that allows some strings, and None if it is among the options."""
     texts = sorted(repr(each) for each in options if each is not None)
     text = f"a str among {{{', '.join(texts)}}}" + (" or None" if None in options else "")
     known = frozenset(each for each in options if each is not None)
@@ -75,7 +75,7 @@ def check_parameters(function: str, **parameters: tuple[Any, Rule]) -> None:
 
 
 def named_options(function: F) -> F:
-    """Accept options by position after two arguments, with a warning that they must be named."""
+    """Accept positional options after the first two arguments, with a warning that they should be named."""
     names = [*inspect.signature(function).parameters][2:]
 
     @wraps(function)
@@ -94,7 +94,7 @@ def named_options(function: F) -> F:
 
 
 def is_array_like(value: Any) -> bool:
-    """Return whether a value is an array or a sequence; scalars, text and unordered collections are not."""
+    """Return whether a value is an array or a sequence, but not a scalar, text or an unordered collection."""
     if hasattr(value, "__array__"):
         return getattr(value, "ndim", 1) != 0
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))

@@ -1,4 +1,4 @@
-"""Predicted probabilities, read along with their labels, and their losses row by row."""
+"""Predicted probabilities with their labels, and the loss of each row."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from fastevals.metrics._input import (
 from fastevals.metrics._parameters import warn, warn_ill_defined
 from fastevals.metrics._rows import Floats, sums_of_others
 
-ROW_SUM_ROUNDING = 1e-8  # by which row sums may be off, in addition to the rounding of their dtype
+ROW_SUM_ROUNDING = 1e-8  # by which row sums may differ from 1, beyond the rounding of their dtype
 Rows = tuple[NDArray[Any], NDArray[Any], Floats | None]
 
 
 class Probabilities(NamedTuple):
-    """Predicted probabilities, and the largest deviation from 1 of a row sum of a matrix."""
+    """Predicted probabilities and, for a matrix, the largest deviation of a row sum from 1."""
 
     values: NDArray[Any]
     off: float
@@ -60,7 +60,7 @@ def class_rows(y_true: Any, p: Probabilities, sample_weight: Any, labels: ArrayL
 
 
 def positive_rows(y_true: Any, p: Probabilities, sample_weight: Any, pos_label: Any, labels: ArrayLike | None) -> Rows:
-    """Return the same as `class_rows`, but for one column of probabilities flags of the positive label."""
+    """Like `class_rows`, but for one column of probabilities return flags of the positive label instead of classes."""
     if p.values.ndim == 2:
         return class_rows(y_true, p, sample_weight, labels)
     target = as_column(as_target("y_true", y_true))
@@ -69,7 +69,7 @@ def positive_rows(y_true: Any, p: Probabilities, sample_weight: Any, pos_label: 
 
 
 def _true_classes(target: NDArray[Any], y_proba: NDArray[Any], labels: ArrayLike | None) -> NDArray[Any]:
-    """Return the number of each row's class in sorted order, or the labels that it has in an indicator matrix."""
+    """Return the class number of each row in sorted order or, for an indicator matrix, flags of its labels."""
     if target.ndim == 2 and target.shape[1] > 1:
         _check_indicator_columns(target, y_proba, labels)
         return np.asarray(target == 1)
@@ -87,7 +87,7 @@ def _true_classes(target: NDArray[Any], y_proba: NDArray[Any], labels: ArrayLike
 
 
 def _positive_flags(target: NDArray[Any], pos_label: Any) -> NDArray[np.uint8]:
-    """Return 1 for rows of the positive label, 0 for others; raise if there are more than two labels."""
+    """Return 1 for rows with the positive label and 0 for others; raise if there are more than two labels."""
     try:
         labels_seen = first_labels(target)
         if pos_label is None:
@@ -104,13 +104,13 @@ def _positive_flags(target: NDArray[Any], pos_label: Any) -> NDArray[np.uint8]:
 
 
 def flags_of(target: NDArray[Any], positive: Any, negative: Any) -> NDArray[np.uint8]:
-    """Return 1 for rows of one label and 0 for rows of another; raise if there is a third."""
+    """Return 1 for rows with the positive label and 0 for the negative one; raise if there is a third."""
     strings = target.dtype == object and isinstance(positive, str) and isinstance(negative, str)
     return BinaryLabels(target if strings else as_labels("y_true", target), positive, negative).flags()
 
 
 def _greatest_pos_label(y_true: NDArray[Any], labels_seen: list[Any]) -> Any:
-    """Return the greater label; raise if labels are text."""
+    """Return the greatest label; raise if labels are text."""
     if y_true.dtype.kind in "OUS":
         check_default_pos_label(y_true)
     return max(labels_seen)
@@ -134,7 +134,7 @@ def log_losses(p: NDArray[Any], true: NDArray[Any]) -> Callable[[slice], Floats]
 
 
 def squared_errors(p: NDArray[Any], true: NDArray[Any]) -> Callable[[slice], Floats]:
-    """Return a function that computes the squared differences of some rows, by class or summed over classes."""
+    """Return a function that computes the squared differences of some rows."""
 
     def losses(rows: slice) -> Floats:
         if p.ndim == 1:
@@ -149,7 +149,7 @@ def squared_errors(p: NDArray[Any], true: NDArray[Any]) -> Callable[[slice], Flo
 
 
 def _true_class_probabilities(p: NDArray[Any], true: NDArray[Any]) -> NDArray[Any]:
-    """Return the probability of each row's own label, as a new array."""
+    """Return the probability of each row's true label, as a new array."""
     if p.ndim == 1:
         return np.where(true, p, 1 - p)
     if p.shape[1] == 2:
@@ -158,7 +158,7 @@ def _true_class_probabilities(p: NDArray[Any], true: NDArray[Any]) -> NDArray[An
 
 
 def class_weights(p: NDArray[Any], true: NDArray[Any], weights: Floats | None) -> tuple[Floats, Floats]:
-    """Return the weight of the rows of each class, or with each label of an indicator matrix, and of all others."""
+    """For each class or label of an indicator matrix, return the total weight of its rows and of all other rows."""
 
     def add_up(rows: slice) -> NDArray[Any]:
         some = None if weights is None else weights[rows]
@@ -177,7 +177,7 @@ def class_weights(p: NDArray[Any], true: NDArray[Any], weights: Floats | None) -
 
 
 def is_one_row(p: Probabilities, target: NDArray[Any], sample_weight: Any) -> bool:
-    """Return whether there is only one row, with a warning; raise unless all have the same number of rows."""
+    """Return whether there is only one row, and warn if so; raise if the arguments' numbers of rows differ."""
     check_same_rows(p.values, target, sample_weight)
     if p.values.shape[0] > 1:
         return False
@@ -186,7 +186,7 @@ def is_one_row(p: Probabilities, target: NDArray[Any], sample_weight: Any) -> bo
 
 
 def renamed_argument(y_proba: Any, y_pred: Any) -> Any:
-    """Return probabilities passed by their name or, with a warning, by their old name."""
+    """Return the probabilities passed as `y_proba` or, with a warning, under the old name `y_pred`."""
     if isinstance(y_pred, str) and y_pred == "deprecated":
         return y_proba
     if y_proba is not None:
@@ -199,7 +199,7 @@ def renamed_argument(y_proba: Any, y_pred: Any) -> Any:
 
 
 def as_probabilities(values: Any) -> Probabilities:
-    """Return floats of at most 64 bits, of one or two dimensions; a single column becomes a vector."""
+    """Return probabilities as 1-D or 2-D floats of at most 64 bits; a single column becomes a vector."""
     array = as_numbers("y_proba", values, finite=False)
     if array.dtype.kind != "f" or array.dtype.itemsize > 8:
         array = array.astype(np.float64)
@@ -226,7 +226,7 @@ def as_probabilities(values: Any) -> Probabilities:
 
 
 def _check_probability_rows(y_true: NDArray[Any], y_proba: NDArray[Any], weights: Any) -> NDArray[np.float64] | None:
-    """Return the row weights; raise unless all have the same number of rows."""
+    """Return the row weights; raise if the arguments' numbers of rows differ."""
     check_same_rows(y_proba, y_true, weights)
     return as_row_weights(weights, y_proba.shape[0])
 
@@ -242,7 +242,7 @@ def _check_two_labels(y_true: NDArray[Any]) -> None:
 
 
 def _as_sorted_classes(labels: Any) -> NDArray[Any]:
-    """Return the labels of the columns, sorted; warn if they are not."""
+    """Return the labels of the columns in sorted order; warn if they were not sorted."""
     named = as_named_labels(labels)
     if named.ndim != 1:
         raise ValueError(f"labels must be 1-D, got shape {named.shape}")
@@ -258,7 +258,7 @@ def _as_sorted_classes(labels: Any) -> NDArray[Any]:
 
 
 def _check_probability_classes(y_true: NDArray[Any], labels: Any, n_columns: int) -> None:
-    """Raise unless each class has a column, and each row a class."""
+    """Raise unless each class has a column, and each row has a known class."""
     kind = label_kind(y_true)
     if kind not in ("binary", "multiclass"):
         raise ValueError(f"Unknown label type: {kind}")
@@ -287,7 +287,7 @@ def _check_probability_classes(y_true: NDArray[Any], labels: Any, n_columns: int
 
 
 def _check_indicator_columns(y_true: NDArray[Any], y_proba: NDArray[Any], labels: Any) -> None:
-    """Raise unless a matrix of 0 and 1 marks the labels of rows, with one column and no name per label."""
+    """Raise unless `y_true` is a matrix of 0s and 1s with one column per label, and `labels` is not given."""
     kind = target_type("y_true", y_true)
     if kind != INDICATOR:
         raise ValueError(f"Unknown label type: {kind}")

@@ -1,4 +1,4 @@
-"""Rankings of one column of scores, and the errors and types of labels that cannot be ranked."""
+"""Rankings of one column of scores, and errors for labels that cannot be ranked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_POSITIVES = "No positive class found in y_true, recall is set to one for all 
 
 
 class ScoreTable(NamedTuple):
-    """Labels, or indicators of several labels per row, with columns of scores; values are not checked yet."""
+    """Labels, or indicators of several labels per row, and columns of scores; values are not checked yet."""
 
     labels: NDArray[Any]
     scores: NDArray[Any]
@@ -33,14 +33,14 @@ class ScoreTable(NamedTuple):
 
 
 class OneScore(ScoreTable):
-    """One label, score and weight per row."""
+    """One label, one score and one weight per row."""
 
 
 def two_class_ranking(rows: OneScore, choose: Callable[[list[Any]], Any]) -> tuple[Ranking | None, str]:
-    """Rank rows of two classes by the label that `choose` picks from those that occur; return the type of labels too.
+    """Rank rows of two classes, with the positive label that `choose` picks; also return the type of the labels.
 
-    The ranking is None if `choose` returns None or there are more than two labels. Raises if the rows can't be ranked
-    by any label. Values are read only once if there is a ranking.
+    `choose` gets the labels that occur. The ranking is None if it returns None, or if there are more than two labels.
+    Raises if the rows can't be ranked whichever label is positive. If there is a ranking, values are read only once.
     """
     try:
         labels_seen = first_labels(rows.labels)
@@ -65,12 +65,12 @@ def two_class_ranking(rows: OneScore, choose: Callable[[list[Any]], Any]) -> tup
 
 
 def _hides_a_third_label(rows: OneScore) -> bool:
-    """Return whether there may be a third label that a ranking doesn't see, in rows of weight zero."""
+    """Return whether rows of weight zero, which a ranking ignores, may have a third label."""
     return rows.weights is not None and not np.all(rows.weights) and has_third_label(np.asarray(rows.labels))
 
 
 def pos_label_ranking(rows: OneScore, pos_label: Any) -> Ranking:
-    """Rank rows by `pos_label` against all others; if it is None, by 1 among 0/1 and -1/1."""
+    """Rank rows with `pos_label` against all others; None means 1 if labels are 0/1 or -1/1."""
 
     def choose(labels: list[Any]) -> Any:
         if pos_label is None:
@@ -86,7 +86,7 @@ def pos_label_ranking(rows: OneScore, pos_label: Any) -> Ranking:
 
 
 def greater_label_ranking(rows: OneScore) -> tuple[Ranking | None, str]:
-    """Rank rows of two classes by the greater label; see `two_class_ranking`."""
+    """Rank rows of two classes with the greater label as the positive one; see `two_class_ranking`."""
     return two_class_ranking(rows, lambda labels: max(labels, default=None))
 
 
@@ -94,7 +94,7 @@ def greater_label_ranking(rows: OneScore) -> tuple[Ranking | None, str]:
 
 
 def _check_row_kind(rows: OneScore) -> str:
-    """Return the type of the labels; raise if rows can't be ranked by any of their labels."""
+    """Return the type of the labels; raise if rows can't be ranked whichever label is positive."""
     check_same_rows(rows.labels, rows.scores, rows.weights)
     kind = label_kind(rows.labels)
     if kind not in ("binary", "multiclass"):
@@ -105,7 +105,7 @@ def _check_row_kind(rows: OneScore) -> str:
 
 
 def _raise_no_pos_label(kind: str, labels: NDArray[Any]) -> NoReturn:
-    """Raise an error that says why no label is positive by default."""
+    """Raise an error that says why no label is the positive one by default."""
     if kind != "binary":
         raise ValueError(f"{kind} format is not supported")
     check_default_pos_label(labels)

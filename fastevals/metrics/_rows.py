@@ -1,4 +1,4 @@
-"""Rows of scores: values that a kernel computes from the scores of all labels; sums and means over rows."""
+"""Values that a kernel computes from each row's scores, and sums and means over rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 def write_rows(kernel: Callable[..., None], name: str, scores: NDArray[Any], labels: NDArray[Any]) -> Floats:
-    """Return what a kernel writes for each row, from its scores and labels: flags of all, or the number of its own.
+    """Return the value that a kernel computes for each row from its scores and its labels (flags, or a class number).
 
     Raise if a score is not finite.
     """
@@ -28,7 +28,7 @@ def write_rows(kernel: Callable[..., None], name: str, scores: NDArray[Any], lab
     def write(part: slice) -> bool:
         block = plain_block(scores[part], FLOAT64)
         with np.errstate(over="ignore", invalid="ignore"):
-            if not np.isfinite(block.sum()) and not np.isfinite(block).all():  # a sum rarely overflows
+            if not np.isfinite(block.sum()) and not np.isfinite(block).all():  # finite sums rarely overflow
                 return False
         kernel(block, plain_block(labels[part], kind), out[part])
         return True
@@ -42,7 +42,7 @@ def write_rows(kernel: Callable[..., None], name: str, scores: NDArray[Any], lab
 def sum_losses(
     losses: Callable[[slice], Floats], n: int, weights: Floats | None, *, compiles: Hashable = None
 ) -> float:
-    """Sum the losses of all rows, or of their classes, a block of rows at a time; `compiles` is as for `run`."""
+    """Sum the losses of all rows, or of all classes of all rows, block by block; for `compiles` see `run`."""
 
     def part(rows: slice) -> list[float]:
         by_block = ((block, losses(block)) for block in blocks(rows))
@@ -59,14 +59,14 @@ def total_weight(n: int, weights: Floats | None) -> float:
 
 
 def sums_of_others(values: Floats) -> Floats:
-    """Return for each value the sum of all others; subtracting from the total would leave its rounding error."""
+    """For each value, return the sum of all the others, without the rounding error of subtracting from the total."""
     before, after = (np.append(0.0, np.cumsum(each)[:-1]) for each in (values, values[::-1]))
     sums: Floats = before + after[::-1]
     return sums
 
 
 def mean_of_rows(values: NDArray[Any], weights: Floats | None) -> float:
-    """Return the mean of the rows' values, weighted if they have weights."""
+    """Return the mean of the rows' values, weighted if weights are given."""
     if weights is None:
         return float(values.mean())
     weights = in_usual_unit(weights)

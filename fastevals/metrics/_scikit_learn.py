@@ -1,4 +1,4 @@
-"""Names of `sklearn.metrics` other than our functions: scikit-learn's own, whose scorers and displays use ours."""
+"""The rest of `sklearn.metrics`: scikit-learn's own objects, with scorers and displays changed to use our functions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def is_installed() -> bool:
 
 
 def hand_over(name: str) -> Any:
-    """Return scikit-learn's object with a name; scorers and displays use our functions, the rest is unchanged."""
+    """Return scikit-learn's object of this name; scorers and displays use our functions, all else is unchanged."""
     if name not in HANDED_OVER and not is_installed():
         raise AttributeError(f"module 'fastevals.metrics' has no attribute {name!r}")
     theirs = import_theirs(f"fastevals.metrics.{name}")
@@ -54,12 +54,12 @@ def hand_over(name: str) -> Any:
 
 
 def import_theirs(asked: str) -> Any:
-    """Import `sklearn.metrics`; if it is missing, raise an error that names what was asked for."""
+    """Import `sklearn.metrics`; if scikit-learn is missing, raise an error that names the requested object."""
     return import_optional("sklearn.metrics", f"{asked} needs scikit-learn, which is missing: pip install scikit-learn")
 
 
 def __getattr__(name: str) -> Any:
-    """Find what pickles of scorers and displays refer to."""
+    """Return the functions and classes that pickled scorers and displays refer to."""
     if not name.startswith("_") and is_installed():
         if name in DISPLAYS:
             return _display(name)
@@ -74,13 +74,13 @@ def __getattr__(name: str) -> Any:
 
 @cache
 def originals() -> dict[str, Any]:
-    """Return scikit-learn's functions that ours can replace; called first before any is replaced."""
+    """Return scikit-learn's functions that ours can replace; the first call must come before any replacement."""
     return {name: getattr(import_theirs(name), name) for name in fastevals.metrics.__all__ if name not in differing()}
 
 
 @cache
 def differing() -> dict[str, str]:
-    """Return why some of our functions can't replace those of the installed scikit-learn."""
+    """Return the names of our functions that can't replace the installed scikit-learn's, with the reason for each."""
     theirs = import_theirs("fastevals.metrics.install")
     reasons = {}
     for name in fastevals.metrics.__all__:
@@ -96,7 +96,7 @@ def _parameters(function: Any) -> list[tuple[str, Any, str]]:
 
 
 def refuse_metrics(check_scoring: Callable[..., Any]) -> Callable[..., Any]:
-    """Make scikit-learn's `check_scoring` refuse our metrics too: it recognises its own by their module."""
+    """Make scikit-learn's `check_scoring` refuse our metrics too; it recognises only its own, by their module."""
 
     @wraps(check_scoring)
     def check(estimator: Any = None, scoring: Any = None, **options: Any) -> Any:
@@ -113,7 +113,7 @@ def refuse_metrics(check_scoring: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def without_positive(make_scorer: Callable[..., Any]) -> Callable[..., Any]:
-    """Make scikit-learn's `make_scorer` require no positive label for averages over labels, where it would take 1."""
+    """Make scikit-learn's `make_scorer` pass no positive label for averages over labels; it would pass 1."""
 
     @wraps(make_scorer)
     def make(score_func: Any, **options: Any) -> Any:
@@ -126,12 +126,12 @@ def without_positive(make_scorer: Callable[..., Any]) -> Callable[..., Any]:
     return make
 
 
-# Their code, which finds our functions where it looks for its own -----------------------------------------------------
+# Copies of scikit-learn's code that call our functions -----------------------------------------------------
 
 
 @cache
 def _on_ours(module: str) -> dict[str, Any]:
-    """Return the names of one of scikit-learn's modules, with functions that use ours."""
+    """Return the namespace of one of scikit-learn's modules, with functions changed to call ours."""
     theirs = vars(sys.modules[module])
     namespace = theirs | {name: getattr(fastevals.metrics, name) for name in originals() if name in theirs}
     for name, value in theirs.items():
@@ -145,7 +145,7 @@ def _on_ours(module: str) -> dict[str, Any]:
 
 
 def _copied(function: FunctionType, theirs: dict[str, Any], namespace: dict[str, Any]) -> FunctionType:
-    """Return a copy of a function, and of what it wraps, with another namespace as its globals."""
+    """Return a copy of a function, and of functions that it wraps, with another namespace as its globals."""
     cells = [
         CellType(_copied(cell.cell_contents, theirs, namespace)) if _wraps(function, cell) else cell
         for cell in function.__closure__ or ()
@@ -162,7 +162,7 @@ def _wraps(function: FunctionType, cell: CellType) -> bool:
 def copied(
     function: FunctionType, globals_: dict[str, Any], module: str, cells: tuple[CellType, ...] | None
 ) -> FunctionType:
-    """Return another function with the same code, which is found in a module of ours."""
+    """Return a new function with the same code, which says that it belongs to `module`."""
     result = FunctionType(function.__code__, globals_, function.__name__, function.__defaults__, cells)
     update_wrapper(result, function)
     result.__kwdefaults__ = function.__kwdefaults__
@@ -171,7 +171,7 @@ def copied(
 
 
 def _scorer(scorer: Any, namespace: dict[str, Any]) -> Any:
-    """Return a copy of a scorer with the function of the same name from a namespace."""
+    """Return a copy of a scorer that calls the function of the same name from a namespace."""
     result = copy.deepcopy(scorer)
     result._score_func = namespace.get(scorer._score_func.__name__, scorer._score_func)
     return result
@@ -179,7 +179,7 @@ def _scorer(scorer: Any, namespace: dict[str, Any]) -> Any:
 
 @cache
 def _display(name: str) -> type:
-    """Return a subclass of one of scikit-learn's displays, with the same methods, which use our functions."""
+    """Return a subclass of one of scikit-learn's displays whose methods call our functions."""
     theirs = getattr(import_theirs(name), name)
     its_globals, namespace = vars(sys.modules[theirs.__module__]), _on_ours(theirs.__module__)
     members: dict[str, Any] = {"__module__": __name__, "__doc__": theirs.__doc__}
