@@ -144,7 +144,7 @@ def as_row_weights(values: Any, n_samples: int, *, all_zero: bool = False) -> ND
 
 
 def as_weight_column(values: Any) -> NDArray[Any] | None:
-    """Return row weights as a vector; values are not checked, except that integers must be exact in float64."""
+    """Return row weights as an unchecked vector; integers that float64 would round become float64."""
     if values is None:
         return None
     weights = as_column(as_dense("sample_weight", values))

@@ -124,7 +124,7 @@ class LabelPairs:
 
     @property
     def kind(self) -> str:
-        """"multiclass" if more than two labels occur, otherwise "binary"."""
+        """Type of the labels: "multiclass" if more than two labels occur, otherwise "binary"."""
         return "binary" if self.labels.size <= 2 else "multiclass"
 
     @cached_property

@@ -52,7 +52,7 @@ class Outputs(NamedTuple):
         return Outputs(self.true[kept], self.predicted[kept], self.weights[kept])
 
     def in_unit(self) -> tuple[Outputs, NDArray[np.float64]]:
-        """Scale rows with positive weight by powers of 2 so that no square over- or underflows; also return the scales."""
+        """Scale rows of positive weight by powers of 2 so that no square over- or underflows; return the scales too."""
         rows = self.of_weight()
         true, predicted = (each.astype(np.float64) for each in (rows.true, rows.predicted))
         largest = np.maximum(np.abs(true).max(axis=0), np.abs(predicted).max(axis=0))
@@ -60,7 +60,7 @@ class Outputs(NamedTuple):
         return Outputs(true * units, predicted * units, rows.weights), units
 
     def errors_alone(self) -> Outputs:
-        """Return errors as targets with predictions of 0 if the values are integers that floats would round; else self."""
+        """Return errors as targets with predictions of 0 if values are integers that floats would round; else self."""
         whole = all(each.dtype.kind in "iub" for each in (self.true, self.predicted))
         if not whole or not (exceeds_floats(self.true) or exceeds_floats(self.predicted)):
             return self

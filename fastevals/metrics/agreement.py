@@ -1,4 +1,4 @@
-"""Metrics of all labels combined: accuracy and its relatives, and agreement beyond chance."""
+"""Metrics over all labels: accuracy and similar metrics, and agreement beyond chance."""
 
 from __future__ import annotations
 
@@ -36,15 +36,14 @@ def _read(
 def accuracy_score(
     y_true: ArrayLike, y_pred: ArrayLike, *, normalize: bool = True, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Share of rows predicted right, as scikit-learn's `accuracy_score`.
+    """Compute the share of rows predicted right, like scikit-learn's `accuracy_score`.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or array or sparse matrix of shape (n_samples, n_labels)
-        Labels: numbers without a fraction, or strings. Or indicators of several labels per row, all of which must be
-        right.
+        Labels (whole numbers or strings), or indicators of several labels per row, all of which must be right.
     normalize : bool
-        Return the share; otherwise the number of rows, or their weight.
+        Whether to return the share of rows; otherwise return their number, or their weight.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
 
@@ -56,7 +55,7 @@ def accuracy_score(
     Raises
     ------
     ValueError
-        If the targets are incompatible, or an option is not as described.
+        If the true and predicted labels are incompatible, or an option is not as described.
 
     Examples
     --------
@@ -71,9 +70,10 @@ def accuracy_score(
 def zero_one_loss(
     y_true: ArrayLike, y_pred: ArrayLike, *, normalize: bool = True, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Share of rows predicted wrong, as scikit-learn's `zero_one_loss`, but divided once: .1, not 1 - .9.
+    """Compute the share of rows predicted wrong, like scikit-learn's `zero_one_loss`.
 
-    Parameters and errors are as for `accuracy_score`.
+    It is rounded only once: 0.1, where 1 - 0.9 is 0.09999999999999998. Parameters and errors are the same as for
+    `accuracy_score`.
 
     Returns
     -------
@@ -93,9 +93,9 @@ def zero_one_loss(
 
 
 def hamming_loss(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Share of labels that are wrong, as scikit-learn's `hamming_loss`.
+    """Compute the share of wrong labels, like scikit-learn's `hamming_loss`.
 
-    Parameters and errors are as for `accuracy_score`. With one label per row it is the share of rows.
+    Parameters and errors are the same as for `accuracy_score`. With one label per row, it is the share of wrong rows.
 
     Returns
     -------
@@ -118,16 +118,16 @@ def hamming_loss(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLi
 def balanced_accuracy_score(
     y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None, adjusted: bool = False
 ) -> float:
-    """Mean recall of the true classes, as scikit-learn's `balanced_accuracy_score`.
+    """Compute the mean recall of the true classes, like scikit-learn's `balanced_accuracy_score`.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        Labels: numbers without a fraction, or strings.
+        Labels: whole numbers or strings.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     adjusted : bool
-        Scale the score so that 0 is chance and 1 is perfect.
+        Whether to scale the score so that chance gives 0 and perfect predictions give 1.
 
     Returns
     -------
@@ -137,12 +137,12 @@ def balanced_accuracy_score(
     Raises
     ------
     ValueError
-        If the targets are incompatible, or an option is not as described.
+        If the true and predicted labels are incompatible, or an option is not as described.
 
     Warns
     -----
     UserWarning
-        If there is only one class, or if a class is predicted but never true, and so left out.
+        If there is only one class, or if a class is predicted but never true; such a class is left out.
 
     Examples
     --------
@@ -169,12 +169,14 @@ def balanced_accuracy_score(
 
 
 def matthews_corrcoef(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Correlation of true and predicted classes, as scikit-learn's `matthews_corrcoef`; 0 if either is constant.
+    """Compute the correlation of true and predicted classes, like scikit-learn's `matthews_corrcoef`.
+
+    It is 0 if the true or the predicted classes are constant.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        Labels: numbers without a fraction, or strings.
+        Labels: whole numbers or strings.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
 
@@ -186,7 +188,7 @@ def matthews_corrcoef(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: Ar
     Raises
     ------
     ValueError
-        If the targets are incompatible.
+        If the true and predicted labels are incompatible.
 
     References
     ----------
@@ -220,20 +222,21 @@ def cohen_kappa_score(
     sample_weight: ArrayLike | None = None,
     replace_undefined_by: float = math.nan,
 ) -> float:
-    """Agreement of two raters beyond chance, as scikit-learn's `cohen_kappa_score`.
+    """Compute the agreement of two raters beyond chance, like scikit-learn's `cohen_kappa_score`.
 
     Parameters
     ----------
     y1, y2 : array-like of shape (n_samples,)
-        Labels: numbers without a fraction, or strings.
+        Labels: whole numbers or strings.
     labels : array-like, optional
-        The labels to count, in the order that `weights` use; rows with others are left out. By default all, sorted.
+        The labels to compare, in the order that `weights` uses; rows with other labels are left out. By default all
+        labels, sorted.
     weights : {None, "linear", "quadratic"}
-        How a disagreement grows with the distance of the labels.
+        How the cost of a disagreement grows with the distance between the labels; None: all cost the same.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     replace_undefined_by : float
-        The value of a kappa of 0 / 0: in [-1, 1], or NaN.
+        Value to return if kappa is 0 / 0: in [-1, 1], or NaN.
 
     Returns
     -------
@@ -243,7 +246,7 @@ def cohen_kappa_score(
     Raises
     ------
     ValueError
-        If the targets are incompatible, or an option is not as described.
+        If the true and predicted labels are incompatible, or an option is not as described.
 
     Warns
     -----
@@ -284,7 +287,7 @@ def cohen_kappa_score(
 
 
 def _agreement(pairs: Pairs) -> BeyondChance:
-    """Compare two raters with chance, from how often each uses each label: a table of many labels takes too long."""
+    """Compare two raters with chance using their label counts; a full table would be slow for many labels."""
     if pairs.rows.dtype.kind == "f":
         pairs = pairs._replace(rows=in_usual_unit(pairs.rows))
     (first, second), same = pairs.margins(), pairs.true == pairs.predicted
@@ -297,12 +300,12 @@ def _agreement(pairs: Pairs) -> BeyondChance:
 
 
 def _weighted_kappa(pairs: Pairs, power: int) -> float:
-    """Return kappa with costs of confusion: the distance of two labels, to a power."""
+    """Return kappa weighted by the distance between labels, raised to a power."""
     rows = np.ldexp(pairs.rows.astype(np.float64), cells.shift_of(max(each.max() for each in pairs.margins())))
     first, second = pairs._replace(rows=rows).margins()
     total = first.sum()
     cost = rows @ np.abs(pairs.true - pairs.predicted).astype(np.float64) ** power
-    if power == 1:  # the distance of two labels is the number of gaps between neighbouring labels that separate them
+    if power == 1:  # the distance between two labels counts the gaps between neighbouring labels from one to the other
         (below, also_below), (above, also_above) = (
             [np.cumsum(each[::step])[:-1][::step] / total for each in (first, second)] for step in (1, -1)
         )
@@ -323,7 +326,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _as_agreed_labels(labels: Any, present: NDArray[Any]) -> NDArray[Any]:
-    """Return the labels to compare two raters on, at least one of which must be among the first's."""
+    """Return the labels to compare raters on; the first rater must use at least one of them."""
     try:
         return as_requested(labels, present)
     except ValueError as error:
@@ -336,7 +339,7 @@ def _as_agreed_labels(labels: Any, present: NDArray[Any]) -> NDArray[Any]:
 
 
 def _warn_no_kappa(rows: bool, replaced_by: float) -> None:
-    """Warn that raters can't be compared: they have a single label, or no rows."""
+    """Warn that raters can't be compared because they have a single label, or no rows."""
     because = (
         "`y1`, `y2` and `labels` have only one label in common. "
         if rows

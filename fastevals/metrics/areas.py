@@ -1,4 +1,4 @@
-"""Areas under curves and their averages over classes, pairs of classes or rows, as in `sklearn.metrics`."""
+"""Areas under curves, averaged over classes, pairs of classes or rows, as in `sklearn.metrics`."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ MAX_FPR = Rule(
 Mean = Literal["macro", "micro", "samples", "weighted"]
 AVERAGE = any_of(*get_args(Mean), None)
 MULTI_CLASS = any_of("raise", "ovr", "ovo")
-# Averages of values per class or pair.
+# averages of values per class or per pair of classes
 OVER_CLASSES: dict[str, tuple[str | None, ...]] = {"ovr": ("macro", "weighted", None), "ovo": ("macro", "weighted")}
-RELATIVE, ABSOLUTE = 1e-5, 1e-8  # by which sums of probabilities may differ from 1
+RELATIVE, ABSOLUTE = 1e-5, 1e-8  # by which the sum of a row's probabilities may differ from 1
 Floats = NDArray[np.float64]
 
 
@@ -91,28 +91,31 @@ def roc_auc_score(
     multi_class: str = "raise",
     labels: ArrayLike | None = None,
 ) -> Any:
-    """Compute the area under the ROC curve, as scikit-learn's `roc_auc_score`.
+    """Compute the area under the ROC curve, like scikit-learn's `roc_auc_score`.
 
-    Without weights it is the ratio of two integers, rounded once; with weights it is never above 1.
+    Without weights, the area is a ratio of two integers, rounded only once. With weights, it is never above 1.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Labels of two classes, the greater one positive; of more with `multi_class`; or an indicator matrix of 0 and 1.
+        Labels of two classes, where the greater label is positive; labels of more classes, if `multi_class` is set; or
+        an indicator matrix of 0s and 1s.
     y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Finite scores, higher for the positive class. For more classes there is one column per class, of probabilities
-        unless a row may have many labels.
+        Finite scores, higher for the positive class. For more than two classes, probabilities, one column per class.
+        For an indicator matrix, scores, one column per label.
     average : {"macro", "micro", "samples", "weighted", None}
-        Over classes: the mean; the area of all ranked as one; the mean of each row's area over its labels; the mean
-        weighted by the rows of a class; or each area. No effect with two classes.
+        How to average over classes. "macro": the mean. "micro": one area for all columns ranked together. "samples":
+        the mean over rows, where each row ranks its labels. "weighted": the mean weighted by the classes' numbers of
+        rows. None: one area per class. It has no effect with two classes.
     sample_weight : array-like of shape (n_samples,), optional
-        Row weights, not negative. They are also used with ``multi_class="ovo"``.
+        Row weights, not negative; ``multi_class="ovo"`` uses them too.
     max_fpr : float in (0, 1], optional
-        Only the area up to this FPR, scaled so that chance is 0.5.
+        Compute only the area up to this FPR, scaled so that chance gives 0.5.
     multi_class : {"raise", "ovr", "ovo"}
-        With more classes: each against the rest, or each pair (Hand and Till 2001, doi:10.1023/A:1010920819831).
+        How to treat more than two classes. "ovr": rank each against the rest. "ovo": rank each pair (Hand and Till
+        2001, doi:10.1023/A:1010920819831).
     labels : array-like of shape (n_classes,), optional
-        The classes of the columns, sorted.
+        The classes that the columns stand for, sorted.
 
     Returns
     -------
@@ -128,7 +131,7 @@ def roc_auc_score(
     Warns
     -----
     UndefinedMetricWarning
-        If a class has no rows, or all of them; its area is NaN.
+        If a class has no rows or has all rows; its area is NaN.
 
     Examples
     --------
@@ -191,20 +194,20 @@ def average_precision_score(
     pos_label: Any = 1,
     sample_weight: ArrayLike | None = None,
 ) -> Any:
-    """Compute average precision, the sum of recall gained times precision, as scikit-learn's `average_precision_score`.
+    """Compute average precision, like scikit-learn's `average_precision_score`.
 
-    It is never above 1.
+    It is the sum over thresholds of precision times the increase in recall, and never above 1.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Labels of two classes or more, or an indicator matrix of 0 and 1.
+        Labels of two or more classes, or an indicator matrix of 0s and 1s.
     y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Finite scores, higher for the positive class; for more classes, one column per class.
+        Finite scores, higher for the positive class; for more than two classes, one column per class.
     average : {"macro", "micro", "samples", "weighted", None}
-        Over classes, as for `roc_auc_score`.
+        How to average over classes; see `roc_auc_score`.
     pos_label : label
-        The positive one of two classes.
+        The positive class, if there are two.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
 
@@ -255,7 +258,7 @@ def average_precision_score(
 
 
 def _only_column(table: ScoreTable) -> OneScore | None:
-    """Return rows of one label and one score, if there is only one column of each."""
+    """Return the rows as one label and one score each, if there is only one column of both; otherwise None."""
     labels, scores, weights = table
     is_column = labels.ndim == 1 and (scores.ndim == 1 or (scores.ndim == 2 and scores.shape[1] == 1))
     return OneScore(labels, scores.reshape(-1), weights) if is_column else None
@@ -265,16 +268,16 @@ def _only_column(table: ScoreTable) -> OneScore | None:
 
 
 class AveragedMetric(NamedTuple):
-    """A metric of rankings.
+    """A metric of rankings, with its value if undefined.
 
     Attributes
     ----------
     name : str
-        Its name in the registry.
+        Name of the metric in the registry.
     undefined : float
-        The value to return if it is undefined.
+        The value to return if the metric is undefined.
     warn : callable
-        Warns that it is undefined.
+        Warns that the metric is undefined.
     """
 
     name: str
@@ -287,7 +290,7 @@ AVERAGE_PRECISION = AveragedMetric("average_precision", 0.0, lambda: warn(NO_POS
 
 
 def _area(area: AveragedMetric, ranking: Ranking, max_fpr: float | None = None) -> float:
-    """Return the metric of one ranking; of the AUC, possibly only a part."""
+    """Return the metric of one ranking; the AUC may be restricted to FPRs up to `max_fpr`."""
     if ranking.n_positives and (ranking.n_negatives or area is AVERAGE_PRECISION):
         return ranking.roc_auc(max_fpr=max_fpr) if area is ROC_AUC else ranking.average_precision()
     area.warn()
@@ -295,9 +298,9 @@ def _area(area: AveragedMetric, ranking: Ranking, max_fpr: float | None = None) 
 
 
 def _checked_class_scores(table: ScoreTable, labels: Any = None, *, probabilities: bool = False) -> ClassScores | None:
-    """Return the scores of three classes or more, if asked for probabilities; None if something may be wrong.
+    """Return the scores of at least three classes, if they must be probabilities; None if the input may be invalid.
 
-    Values are read only once if scores are returned.
+    If it returns scores, values have been read only once.
     """
     matrix = table.scores
     if table.labels.ndim != 1 or matrix.ndim != 2 or matrix.shape[1] < 3:
@@ -324,7 +327,7 @@ def _average_over_labels(
     classes: NDArray[Any] | None = None,
     max_fpr: float | None = None,
 ) -> Any:
-    """Average over the columns of a table, one per class, or if `classes` is None one per label that a row may have."""
+    """Average over the columns of a table: one column per class or, if `classes` is None, per label of an indicator."""
     if average == "micro":
         return _area(area, _rank_all_columns(table, classes), max_fpr)
     if average == "samples":
@@ -338,7 +341,7 @@ def _average_over_labels(
 def _average_over_classes(
     area: AveragedMetric, scores: ClassScores, average: str | None, max_fpr: float | None = None
 ) -> Any:
-    """Average over classes, each against the rest."""
+    """Average the metric over classes, each ranked against the rest."""
     support = scores.support() if average == "weighted" else None
     if support is not None and not support.any():
         return 0
@@ -361,7 +364,7 @@ def _average_over_pairs(scores: ClassScores, average: str | None) -> Any:
 
 
 def _rank_all_columns(table: ScoreTable, classes: NDArray[Any] | None) -> Ranking:
-    """Rank all columns as one."""
+    """Rank the scores of all columns together."""
     weights = None if table.weights is None else np.repeat(table.weights, table.scores.shape[1])
     return Ranking(_flags(table, classes).ravel(), table.scores.ravel(), sample_weight=weights, pos_label=True)
 
@@ -369,7 +372,7 @@ def _rank_all_columns(table: ScoreTable, classes: NDArray[Any] | None) -> Rankin
 def _average_over_rows(
     area: AveragedMetric, table: ScoreTable, classes: NDArray[Any] | None, max_fpr: float | None
 ) -> float:
-    """Average over the rows, each of which is a group of its labels."""
+    """Average over rows; each row is a group that ranks its labels."""
     flags = _flags(table, classes)
     metric = ranking_metric(MetricSpec(area.name, {} if max_fpr is None else {"max_fpr": max_fpr}))
     labels, rows = BinaryLabels(flags.ravel(), True, False), np.repeat(np.arange(len(flags)), flags.shape[1])
@@ -383,7 +386,7 @@ def _flags(table: ScoreTable, classes: NDArray[Any] | None) -> NDArray[np.bool_]
 
 
 def _fill_undefined(area: AveragedMetric, values: Floats) -> Floats:
-    """Return values with undefined ones replaced, after one warning."""
+    """Replace undefined values and warn once."""
     missing = np.isnan(values)
     if missing.any():
         area.warn()
@@ -392,7 +395,7 @@ def _fill_undefined(area: AveragedMetric, values: Floats) -> Floats:
 
 
 def _mean(values: Floats, weights: NDArray[Any] | None) -> float:
-    """Return the weighted mean; an undefined value of weight zero is left out."""
+    """Return the weighted mean; an undefined value with weight zero is left out."""
     if weights is not None:
         values = np.where(weights == 0, 0.0, values)
         weights = in_usual_unit(weights)
@@ -403,21 +406,21 @@ def _mean(values: Floats, weights: NDArray[Any] | None) -> float:
 
 
 def _check_known_pos_label(pos_label: Any, labels: NDArray[Any]) -> None:
-    """Raise if there are two labels, and this is neither."""
+    """Raise if there are two labels and `pos_label` is neither of them."""
     present = distinct_labels(labels)
     if present.size == 2 and pos_label not in present.tolist():
         raise ValueError(f"pos_label={pos_label} is not a valid label. It should be one of {present}")
 
 
 def _raise_pos_label_fixed(kind: str) -> NoReturn:
-    """Raise because only two classes have a positive label to choose."""
+    """Raise because a positive label can be chosen only for two classes."""
     raise ValueError(
         f"Parameter pos_label is fixed to 1 for {kind} y_true. Do not set pos_label or set pos_label to 1."
     )
 
 
 def _check_partial_area(max_fpr: Any) -> None:
-    """Raise if part of an area is asked for with more than two classes."""
+    """Raise if `max_fpr` is given for more than two classes."""
     if max_fpr is not None and max_fpr != 1:
         raise ValueError(
             "Partial AUC computation not available in multiclass setting, 'max_fpr' must be set to `None`, received "
@@ -426,7 +429,7 @@ def _check_partial_area(max_fpr: Any) -> None:
 
 
 def _as_score_table(y_true: Any, y_score: Any, sample_weight: Any) -> ScoreTable:
-    """Return arrays of one or two dimensions; a single column of labels becomes a vector."""
+    """Return labels, scores and weights as arrays; a single column of labels becomes a vector."""
     scores = as_numbers("y_score", y_score, finite=False)
     labels = as_target("y_true", y_true, sparse=True)
     if labels.ndim == 2 and labels.shape[1] == 1:
@@ -435,9 +438,9 @@ def _as_score_table(y_true: Any, y_score: Any, sample_weight: Any) -> ScoreTable
 
 
 def _check_table_kind(table: ScoreTable, most_columns: int | None = None) -> str:
-    """Return the type of the labels; raise unless each has a column of scores.
+    """Return the type of the labels; raise unless each label has a column of scores.
 
-    Two classes count as some of many if there are more columns than `most_columns`.
+    If there are more columns than `most_columns`, the type of two classes is "multiclass".
     """
     check_same_rows(*table)
     kind = label_kind(table.labels)
@@ -455,7 +458,7 @@ def _check_table_kind(table: ScoreTable, most_columns: int | None = None) -> str
 
 
 def _check_class_columns(table: ScoreTable) -> NDArray[Any]:
-    """Return the classes that occur; raise unless each has a column of scores."""
+    """Return the classes that occur; raise unless each class has a column of scores."""
     present = distinct_labels(table.labels)
     if table.scores.shape != (table.labels.size, present.size):
         raise ValueError(
@@ -511,7 +514,7 @@ def _as_indicator(table: ScoreTable) -> NDArray[np.bool_]:
 
 
 def _as_ordered_classes(labels: Any) -> NDArray[Any]:
-    """Return the labels of the columns; raise unless they are ascending."""
+    """Return the labels of the columns; raise unless they are distinct and ascending."""
     named = as_column(as_named_labels(labels))
     classes = distinct_labels(named)
     if classes.size != named.size:

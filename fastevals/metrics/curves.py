@@ -1,4 +1,4 @@
-"""Curves over thresholds, with the order, thinning and dtypes of `sklearn.metrics`."""
+"""Curves over thresholds, with points, order and dtypes as in `sklearn.metrics`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from fastevals.metrics._parameters import (
 from fastevals.metrics._rankings import NO_POSITIVES, OneScore, pos_label_ranking
 
 Floats = NDArray[np.float64]
-CURVATURE_ROUNDING = 4 * np.finfo(np.float64).eps  # relative error of a second difference of rounded sums
+CURVATURE_ROUNDING = 4 * np.finfo(np.float64).eps  # relative rounding error of a second difference of sums
 
 
 def roc_curve(
@@ -46,14 +46,14 @@ def roc_curve(
     sample_weight: ArrayLike | None = None,
     drop_intermediate: bool = True,
 ) -> tuple[Floats, Floats, Floats]:
-    """Compute the ROC curve, as scikit-learn's `roc_curve`.
+    """Compute the ROC curve, like scikit-learn's `roc_curve`.
 
-    The number of points doesn't depend on the scale of the weights.
+    Multiplying all weights by a number does not change the number of points.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels of two classes; of more with `pos_label`, which is ranked against the rest.
+        Labels of two classes; or of more classes if `pos_label` is given, which is ranked against all others.
     y_score : array-like of shape (n_samples,)
         Finite scores, higher for the positive class.
     pos_label : label, optional
@@ -61,12 +61,12 @@ def roc_curve(
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     drop_intermediate : bool
-        Leave out points halfway between their neighbours.
+        Whether to leave out points halfway between their neighbours.
 
     Returns
     -------
     fpr, tpr, thresholds : ndarray of shape (n_points,)
-        Thresholds descend from +inf.
+        FPR and TPR at each threshold; thresholds descend from +inf.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def roc_curve(
     Warns
     -----
     UndefinedMetricWarning
-        If a class has no rows; its rate is NaN.
+        If a class has no rows; its rate is then NaN.
 
     Examples
     --------
@@ -98,19 +98,19 @@ def precision_recall_curve(
     sample_weight: ArrayLike | None = None,
     drop_intermediate: bool = False,
 ) -> tuple[Floats, Floats, NDArray[Any]]:
-    """Compute precision and recall at each threshold, as scikit-learn's `precision_recall_curve`.
+    """Compute precision and recall at each threshold, like scikit-learn's `precision_recall_curve`.
 
     Parameters
     ----------
     y_true, y_score, pos_label, sample_weight
         As for `roc_curve`.
     drop_intermediate : bool
-        Leave out points with the same recall as both neighbours.
+        Whether to leave out points that have the same recall as both neighbours.
 
     Returns
     -------
     precision, recall : ndarray of shape (n_thresholds + 1,)
-        The last values are 1 and 0.
+        Precision and recall at each threshold, followed by 1 and 0.
     thresholds : ndarray of shape (n_thresholds,)
         Ascending distinct scores.
 
@@ -144,19 +144,20 @@ def det_curve(
     sample_weight: ArrayLike | None = None,
     drop_intermediate: bool = False,
 ) -> tuple[Floats, Floats, Floats]:
-    """Compute the detection error trade-off, as scikit-learn's `det_curve`.
+    """Compute the detection error trade-off, like scikit-learn's `det_curve`.
 
     Parameters
     ----------
     y_true, y_score, pos_label, sample_weight
         As for `roc_curve`.
     drop_intermediate : bool
-        Leave out points with the same FNR as both neighbours.
+        Whether to leave out points that have the same FNR as both neighbours.
 
     Returns
     -------
     fpr, fnr, thresholds : ndarray of shape (n_points,)
-        Thresholds ascend, from the highest without false negatives to the lowest without false positives.
+        FPR and FNR at each threshold; thresholds ascend from the highest one without false negatives to the lowest one
+        without false positives.
 
     Raises
     ------
@@ -166,7 +167,7 @@ def det_curve(
     Warns
     -----
     UndefinedMetricWarning
-        If the rows of a class have no weight; its rate is NaN.
+        If all rows of a class have weight zero; its rate is then NaN.
 
     Examples
     --------
@@ -178,7 +179,7 @@ def det_curve(
     ranking, _ = _ranked("det_curve", y_true, y_score, pos_label, sample_weight, drop_intermediate)
     if not (ranking.n_positives and ranking.n_negatives):
         _check_both_classes(pos_label, y_true)
-        _warn_one_class(ranking)  # the rows of the other class have no weight
+        _warn_one_class(ranking)  # all rows of the other class have weight zero
     return _det_arrays(ranking, bool(drop_intermediate))
 
 
@@ -186,7 +187,7 @@ def det_curve(
 def confusion_matrix_at_thresholds(
     y_true: ArrayLike, y_score: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None
 ) -> tuple[Floats, Floats, Floats, Floats, NDArray[Any]]:
-    """Count the four cells at each threshold, as scikit-learn's `confusion_matrix_at_thresholds`.
+    """Count the confusion matrix's four cells at each threshold, like scikit-learn's `confusion_matrix_at_thresholds`.
 
     Parameters
     ----------
@@ -196,7 +197,7 @@ def confusion_matrix_at_thresholds(
     Returns
     -------
     tns, fps, fns, tps : ndarray of shape (n_thresholds,)
-        Rows, or sums of weights.
+        Numbers of rows, or sums of their weights.
     thresholds : ndarray of shape (n_thresholds,)
         Descending distinct scores.
 
@@ -208,7 +209,7 @@ def confusion_matrix_at_thresholds(
     Warns
     -----
     FutureWarning
-        If an option is passed as a positional argument, which scikit-learn allows until 1.11.
+        If an option is passed as a positional argument; scikit-learn allows this until version 1.11.
 
     Examples
     --------
@@ -222,14 +223,14 @@ def confusion_matrix_at_thresholds(
 
 
 def auc(x: ArrayLike, y: ArrayLike) -> float:
-    """Compute the area under points by trapezoids, as scikit-learn's `auc`.
+    """Compute the area under a curve with the trapezoidal rule, like scikit-learn's `auc`.
 
     Parameters
     ----------
     x : array-like of shape (n_points,)
-        Positions, ascending or descending.
+        The points' x, ascending or descending.
     y : array-like of shape (n_points,)
-        Heights.
+        The points' y.
 
     Returns
     -------
@@ -257,7 +258,7 @@ def auc(x: ArrayLike, y: ArrayLike) -> float:
 def _ranked(
     function: str, y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any, drop_intermediate: Any
 ) -> tuple[Ranking, np.dtype[Any]]:
-    """Rank the rows; return the dtype of the scores too."""
+    """Rank the rows; also return the dtype of the scores."""
     check_parameters(
         function,
         pos_label=(pos_label, POS_LABEL),
@@ -272,7 +273,7 @@ def _ranked(
 
 
 def _roc_arrays(ranking: Ranking, drop_intermediate: bool, weighted: bool) -> tuple[Floats, Floats, Floats]:
-    """Return FPR, TPR and thresholds, from +inf down; rates of a class without rows are NaN."""
+    """Return FPR, TPR and thresholds, which descend from +inf; rates of a class without rows are NaN."""
     if drop_intermediate and weighted:
         counts = _thinned(ranking.counts, 1, _bends_curve)
         return _rates(counts.fps), _rates(counts.tps), _as_dtype(counts.thresholds, FLOAT64)
@@ -283,7 +284,7 @@ def _roc_arrays(ranking: Ranking, drop_intermediate: bool, weighted: bool) -> tu
 def _precision_recall_arrays(
     ranking: Ranking, drop_intermediate: bool, dtype: np.dtype[Any]
 ) -> tuple[Floats, Floats, NDArray[Any]]:
-    """Return precision, recall and thresholds, from the lowest threshold up; recall is 1 without positives."""
+    """Return precision, recall and ascending thresholds; recall is 1 if there are no positives."""
     if drop_intermediate:
         counts = _thinned(ranking.counts, 1, _changes_recall)
         thresholds, tps, fps = (each[:0:-1] for each in (counts.thresholds, counts.tps, counts.fps))
@@ -296,7 +297,7 @@ def _precision_recall_arrays(
 
 
 def _det_arrays(ranking: Ranking, drop_intermediate: bool) -> tuple[Floats, Floats, Floats]:
-    """Return FPR, FNR and thresholds, ascending, from the highest without FN to the lowest without FP."""
+    """Return FPR, FNR and thresholds, which ascend from the highest one without FN to the lowest one without FP."""
     counts = _thinned(ranking.counts, 0, _changes_recall) if drop_intermediate else ranking.counts
     first = int(np.searchsorted(counts.fps, 0, side="right")) - 1
     last = int(np.searchsorted(counts.tps, counts.n_pos))
@@ -309,14 +310,14 @@ def _det_arrays(ranking: Ranking, drop_intermediate: bool) -> tuple[Floats, Floa
 
 
 def _threshold_arrays(ranking: Ranking, dtype: np.dtype[Any]) -> tuple[Floats, Floats, Floats, Floats, NDArray[Any]]:
-    """Return true negatives, false positives, false negatives, true positives and thresholds, highest first."""
+    """Return true negatives, false positives, false negatives, true positives and descending thresholds."""
     rows = slice(1, None)
     tp, fp, fn, tn = (cell.astype(FLOAT64) for cell in ranking.counts.cells(rows))
     return tn, fp, fn, tp, ranking.counts.thresholds[rows].astype(dtype.newbyteorder("="))
 
 
 def _rates(totals: NDArray[Any]) -> Floats:
-    """Divide totals by the last one; NaN if that is zero."""
+    """Divide totals by the last one; return NaN if that is zero."""
     return totals / totals[-1] if totals[-1] else np.full(totals.size, np.nan)
 
 
@@ -329,7 +330,7 @@ def _as_dtype(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _thinned(counts: ThresholdCounts, first: int, matters: Callable[..., NDArray[np.bool_]]) -> ThresholdCounts:
-    """Keep the rows up to `first`, the last row, and the others that matter between their neighbours."""
+    """Keep points up to `first`, the last point, and any other point that `matters` selects from its neighbours."""
     n = counts.thresholds.size
 
     def keep(rows: slice) -> NDArray[np.bool_]:
@@ -344,7 +345,7 @@ def _thinned(counts: ThresholdCounts, first: int, matters: Callable[..., NDArray
 
 
 def _bends_curve(tps: NDArray[Any], fps: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which inner rows are not halfway between their neighbours in ROC space, whatever the scale of weights."""
+    """Return which inner points are off the midpoint of their neighbours in ROC space, at any scale of weights."""
     bends = np.zeros(tps.size - 2, dtype=np.bool_)
     for cells in (fps, tps):
         bends |= np.abs((cells[2:] - cells[1:-1]) - (cells[1:-1] - cells[:-2])) > CURVATURE_ROUNDING * cells[2:]
@@ -352,7 +353,7 @@ def _bends_curve(tps: NDArray[Any], fps: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _changes_recall(tps: NDArray[Any], _: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return the inner rows at which recall changes, from the row before or to the row after."""
+    """Return which inner points differ in recall from the point before or after them."""
     changes = tps[1:] != tps[:-1]
     return changes[1:] | changes[:-1]  # type: ignore[no-any-return]
 
@@ -375,7 +376,7 @@ def _as_scored_rows(y_true: Any, y_score: Any, sample_weight: Any) -> OneScore:
 
 
 def _check_both_classes(pos_label: Any, y_true: Any) -> None:
-    """Raise unless both classes have rows, of any weight, as a DET curve needs them."""
+    """Raise unless both classes have rows, possibly with weight zero; a DET curve needs both."""
     labels = as_column(as_target("y_true", y_true))
     labels_seen = first_labels(labels)
     if len(labels_seen) < 2:
@@ -387,7 +388,7 @@ def _check_both_classes(pos_label: Any, y_true: Any) -> None:
 
 
 def _as_points(x: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return two points or more as two vectors."""
+    """Return x and y of at least two points as vectors."""
     places, heights = as_dense("x", x), as_dense("y", y)
     check_same_rows(places, heights)
     places, heights = as_column(places), as_column(heights)
@@ -397,6 +398,6 @@ def _as_points(x: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _check_one_way(places: NDArray[Any], steps: NDArray[Any]) -> None:
-    """Raise if places are not monotonic."""
+    """Raise unless x is monotonic."""
     if (steps < 0).any() and (steps > 0).any():
         raise ValueError(f"x is neither increasing nor decreasing : {places}.")

@@ -1,4 +1,4 @@
-"""Scores of a row's own class compared with the scores of the others, as in `sklearn.metrics`."""
+"""Metrics that compare the score of a row's true class with the other classes' scores, as in `sklearn.metrics`."""
 
 from __future__ import annotations
 
@@ -41,25 +41,25 @@ def top_k_accuracy_score(
     sample_weight: ArrayLike | None = None,
     labels: ArrayLike | None = None,
 ) -> float:
-    """Compute the share of rows whose class is among the k highest scores, as scikit-learn's `top_k_accuracy_score`.
+    """Compute the share of rows whose class is among the k highest scores, like scikit-learn's `top_k_accuracy_score`.
 
-    If scores of classes tie, later classes come first.
+    If the scores of classes tie, later classes rank higher.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         Labels.
     y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Finite scores of the greater of two labels; with more labels, one column per label in sorted order.
+        Finite scores: for two labels, of the greater label; for more, one column per label in sorted order.
     k : int
-        Number of classes. With ``k=1`` and two labels, the greater label is predicted if the score is above 0.5 when
-        all scores are in [0, 1], otherwise above 0.
+        Number of highest-scoring classes. With ``k=1`` and two labels, the greater label is predicted if the score is
+        above a threshold: 0.5 if all scores are in [0, 1], otherwise 0.
     normalize : bool
-        Return the share; otherwise the number of rows, or their weight.
+        Whether to return the share of rows; otherwise return their number, or their weight.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     labels : array-like of shape (n_classes,), optional
-        The labels of the columns, sorted; by default those that occur.
+        The labels of the columns, sorted; by default the labels that occur.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def top_k_accuracy_score(
     Warns
     -----
     UndefinedMetricWarning
-        If there are no more than k classes, so that every row is right.
+        If there are at most k classes, so that every row is right.
 
     Examples
     --------
@@ -130,19 +130,19 @@ def hinge_loss(
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Compute how far scores fall short of a margin of 1, as scikit-learn's `hinge_loss`.
+    """Compute the mean amount by which margins fall short of 1, like scikit-learn's `hinge_loss`.
 
-    The margin is the score of the row's class minus the highest score of another class; with two classes, the score
-    with the sign of the class.
+    A row's margin is the score of its true class minus the highest score of another class. With two classes, it is the
+    score if the row has the greater label, otherwise minus the score.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels. A single label, without `labels`, is the negative class.
+        Labels. If only one label occurs and `labels` is not given, it is the negative class.
     pred_decision : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Finite decisions for the greater of two labels; with more labels, one column per label in sorted order.
+        Finite scores: for two labels, of the greater label; for more, one column per label in sorted order.
     labels : array-like, optional
-        All labels; by default those that occur.
+        All labels; by default the labels that occur.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
 
@@ -203,7 +203,7 @@ def hinge_loss(
 
 
 def _check_score_shape(target: NDArray[Any], scores: NDArray[Any], names: NDArray[Any] | None) -> bool:
-    """Return whether there are two classes; raise unless scores have one column for two, or one per class for more."""
+    """Return whether there are two classes; raise unless scores have one column for two classes, else one per class."""
     kind = label_kind(target)
     if kind not in ("binary", "multiclass"):
         raise ValueError(f"y type must be 'binary' or 'multiclass', got '{kind}' instead.")
@@ -223,7 +223,7 @@ def _check_score_shape(target: NDArray[Any], scores: NDArray[Any], names: NDArra
 
 
 def _check_sorted_names(names: NDArray[Any], n_classes: int) -> None:
-    """Raise unless the labels of the columns are as many as the columns, distinct, and sorted."""
+    """Raise unless there is one label per column, and labels are distinct and sorted."""
     classes = distinct_labels(names)
     if classes.size != names.size:
         raise ValueError("Parameter 'labels' must be unique.")
@@ -236,7 +236,7 @@ def _check_sorted_names(names: NDArray[Any], n_classes: int) -> None:
 
 
 def _check_known_classes(target: NDArray[Any], names: NDArray[Any] | None, n_classes: int) -> None:
-    """Raise unless there is a column for each label that occurs, or each is named."""
+    """Raise unless each label that occurs has a column or, if `names` are given, is among them."""
     present = distinct_labels(target)
     if names is None and present.size != n_classes:
         raise ValueError(
@@ -248,7 +248,7 @@ def _check_known_classes(target: NDArray[Any], names: NDArray[Any] | None, n_cla
 
 
 def _codes_of_decisions(target: NDArray[Any], decisions: NDArray[Any], names: NDArray[Any] | None) -> NDArray[Any]:
-    """Return the number of each row's class; raise unless each class has a column."""
+    """Return the class number of each row; raise unless each class has a column."""
     shape = decisions.shape
     try:
         if len(shape) == 2 and (names is None or names.size == shape[1]):

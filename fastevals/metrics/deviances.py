@@ -46,18 +46,18 @@ DEVIANCES = {1: poisson_deviance, 1.5: root_deviance, 2: gamma_deviance, 3: inve
 def mean_tweedie_deviance(
     y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None, power: float = 0
 ) -> float:
-    """Compute the mean deviance of a Tweedie distribution, as scikit-learn's `mean_tweedie_deviance`.
+    """Compute the mean deviance of a Tweedie distribution, like scikit-learn's `mean_tweedie_deviance`.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        Targets and predictions, above zero, with exceptions: targets may be zero if `power` is below 2, and any number
-        if it is below 1; predictions may be any number if it is 0.
+        Targets and predictions, above zero with three exceptions: targets may be zero if `power` is below 2, and any
+        number if it is below 1; predictions may be any number if `power` is 0.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     power : float
-        The variance is proportional to this power of the mean, which is not between 0 and 1: 0 gives the mean squared
-        error, 1 the Poisson deviance, 2 the gamma deviance, 3 the inverse Gaussian deviance.
+        The variance is proportional to the mean raised to this power, which must not lie between 0 and 1. A power of 0
+        gives the mean squared error, 1 the Poisson deviance, 2 the gamma deviance and 3 the inverse Gaussian deviance.
 
     Returns
     -------
@@ -82,12 +82,12 @@ def mean_tweedie_deviance(
 
 
 def mean_poisson_deviance(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Compute the mean Poisson deviance, as scikit-learn's `mean_poisson_deviance`.
+    """Compute the mean Poisson deviance, like scikit-learn's `mean_poisson_deviance`.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        Targets, zero or above, and predictions, above zero.
+        Targets, which must be at least zero, and predictions, which must be above zero.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
 
@@ -110,7 +110,7 @@ def mean_poisson_deviance(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight
 
 
 def mean_gamma_deviance(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Compute the mean gamma deviance, as scikit-learn's `mean_gamma_deviance`.
+    """Compute the mean gamma deviance, like scikit-learn's `mean_gamma_deviance`.
 
     Parameters
     ----------
@@ -140,9 +140,10 @@ def mean_gamma_deviance(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: 
 def d2_tweedie_score(
     y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None, power: float = 0
 ) -> float:
-    """Compute the share of a Tweedie deviance that predictions explain, as scikit-learn's `d2_tweedie_score`.
+    """Compute the share of a Tweedie deviance that predictions explain, like scikit-learn's `d2_tweedie_score`.
 
-    It is 1 minus the ratio of the mean deviance to the mean deviance of the targets from their mean.
+    It is 1 - D / D0, where D is the mean deviance from the predictions, and D0 the mean deviance from the targets'
+    mean.
 
     Parameters
     ----------
@@ -161,8 +162,8 @@ def d2_tweedie_score(
     Warns
     -----
     UndefinedMetricWarning
-        If there are fewer than two rows, or targets are constant; the value is NaN, or -inf if predictions deviate
-        from constant targets.
+        If there are fewer than two rows, or targets are constant. The value is NaN, or -inf if targets are constant but
+        predictions deviate from them.
 
     Examples
     --------
@@ -195,7 +196,7 @@ def _mean_deviance(metric: str, y_true: Any, y_pred: Any, sample_weight: Any, po
 def _read(
     metric: str, y_true: Any, y_pred: Any, sample_weight: Any, power: Any, what: str = "d2_tweedie_score"
 ) -> Outputs:
-    """Return one output, without checking that its numbers suit the power."""
+    """Return the targets and predictions without checking that they are valid for the power."""
     check_parameters(metric, sample_weight=(sample_weight, ARRAY_OR_NONE), power=(power, POWER))
     outputs = as_outputs(y_true, y_pred, sample_weight)
     if outputs.n_outputs > 1:
@@ -204,7 +205,7 @@ def _read(
 
 
 def _mean_deviances(outputs: Outputs, power: float, *, known: bool = False) -> Floats:
-    """Return the mean deviance of each output; unless `known`, raise if numbers don't suit the power."""
+    """Return each output's mean deviance; unless `known`, raise if numbers are invalid for the power."""
     if power == 0:
         return mean_errors(outputs, squared_error)
     deviance = DEVIANCES.get(power, low_tweedie_deviance if power < 1.5 else high_tweedie_deviance)
@@ -219,7 +220,7 @@ def _mean_deviances(outputs: Outputs, power: float, *, known: bool = False) -> F
 
 
 def _mean_of_any_size(outputs: Outputs, power: float, deviance: Callable[..., float], parameters: Any) -> Floats:
-    """Return half the mean deviance of rows, some of them too large, too small or too far apart for a kernel."""
+    """Return half the mean deviance of rows if some values are too large, too small or too far apart for a kernel."""
 
     def by_kernel(y: Floats, p: Floats) -> Floats:
         found = np.zeros((1, max(y.size, 1)))
@@ -253,7 +254,7 @@ def _deviances_far_apart(y: Floats, p: Floats, power: float) -> Floats:
 
 
 def _check_domain(outputs: Outputs, power: float) -> None:
-    """Raise if a target or a prediction doesn't suit the power."""
+    """Raise if a target or a prediction is invalid for the power."""
     true, predicted = outputs.true.min(), outputs.predicted.min()
     if power < 0:
         words, wrong = "strictly positive y_pred", predicted <= 0

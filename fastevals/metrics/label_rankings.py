@@ -1,4 +1,4 @@
-"""How high the true labels of a row rank among all its labels, as in `sklearn.metrics`."""
+"""Metrics of how high a row's true labels rank among all labels, as in `sklearn.metrics`."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from fastevals.metrics._rows import mean_of_rows, write_rows
 
 
 def coverage_error(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Compute how far down a row's ranked labels one finds all its true ones, as scikit-learn's `coverage_error`.
+    """Compute the mean rank of each row's lowest-scoring true label, like scikit-learn's `coverage_error`.
 
-    Tied labels take the last of their ranks; a row without true labels counts 0.
+    Tied labels all get the last of their ranks. A row without true labels counts as 0.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples, n_labels)
-        Indicator matrix of 0 and 1, with two columns or more.
+        Indicator matrix of 0s and 1s, with at least two columns.
     y_score : array-like of shape (n_samples, n_labels)
         Finite scores, higher for labels that a row is more likely to have.
     sample_weight : array-like of shape (n_samples,), optional
@@ -44,7 +44,7 @@ def coverage_error(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: Arra
     Returns
     -------
     float
-        The mean over rows; at best the mean number of true labels.
+        The mean over rows; its best value is the mean number of true labels per row.
 
     Raises
     ------
@@ -67,22 +67,23 @@ def coverage_error(y_true: ArrayLike, y_score: ArrayLike, *, sample_weight: Arra
 def label_ranking_average_precision_score(
     y_true: Any, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Compute the share of true labels among those ranked as high as a true one, averaged over these and over rows.
+    """Compute mean precision at true labels' ranks, like scikit-learn's `label_ranking_average_precision_score`.
 
-    As scikit-learn's `label_ranking_average_precision_score`. Tied labels take the last of their ranks; a row with all
-    labels or none counts 1.
+    For each true label, precision is the share of true labels among all labels that rank at least as high. It is
+    averaged over a row's true labels, then over rows. Tied labels all get the last of their ranks; a row with all
+    labels or none counts as 1.
 
     Parameters
     ----------
     y_true : array-like or sparse matrix of shape (n_samples, n_labels)
-        Indicator matrix of 0 and 1.
+        Indicator matrix of 0s and 1s.
     y_score, sample_weight
         As for `coverage_error`.
 
     Returns
     -------
     float
-        Above 0, at most 1.
+        In (0, 1].
 
     Raises
     ------
@@ -92,7 +93,7 @@ def label_ranking_average_precision_score(
     Warns
     -----
     UndefinedMetricWarning
-        If all weights are zero; the value is NaN.
+        If all weights are zero; the value is then NaN.
 
     Examples
     --------
@@ -105,14 +106,14 @@ def label_ranking_average_precision_score(
 
 
 def label_ranking_loss(y_true: Any, y_score: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Compute the share of pairs of a true and another label in the wrong order, as `label_ranking_loss`.
+    """Compute the share of label pairs in the wrong order, like scikit-learn's `label_ranking_loss`.
 
-    Ties are wrong; a row with all labels or none counts 0.
+    A pair is a true label and a label that is not true. Ties are wrong; a row with all labels or none counts as 0.
 
     Parameters
     ----------
     y_true : array-like or sparse matrix of shape (n_samples, n_labels)
-        Indicator matrix of 0 and 1, with two columns or more.
+        Indicator matrix of 0s and 1s, with at least two columns.
     y_score, sample_weight
         As for `coverage_error`.
 
@@ -151,7 +152,7 @@ def _mean(
     one_label: bool = False,
     all_zero: bool = False,
 ) -> float:
-    """Return the mean of the values that a kernel computes for rows."""
+    """Return the mean over rows of the values that a kernel computes."""
     check_parameters(function, sample_weight=(sample_weight, ARRAY_OR_NONE))
     if sparse and is_sparse(y_true):
         y_true = y_true.astype(np.bool_).toarray()
@@ -175,7 +176,7 @@ def _mean(
 
 
 def _as_marks(target: NDArray[Any], one_label: bool) -> NDArray[np.bool_] | None:
-    """Return the labels of each row, those not 0; None unless there are at most two values, and several labels."""
+    """Return flags of nonzero labels; None unless there are at most two distinct values, and several labels per row."""
     if target.ndim < 2 or target.shape[1] < (1 if one_label else 2):
         return None
     if target.dtype == np.bool_:

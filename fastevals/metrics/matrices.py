@@ -1,4 +1,4 @@
-"""Confusion matrices, and the likelihood ratios of a matrix of two classes."""
+"""Confusion matrices, and likelihood ratios for two classes."""
 
 from __future__ import annotations
 
@@ -31,18 +31,19 @@ def confusion_matrix(
     sample_weight: ArrayLike | None = None,
     normalize: str | None = None,
 ) -> NDArray[Any]:
-    """Count true classes (rows) against predicted ones (columns), as scikit-learn's `confusion_matrix`.
+    """Count true classes (rows) against predicted ones (columns), like scikit-learn's `confusion_matrix`.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        Labels: numbers without a fraction, or strings.
+        Labels: whole numbers or strings.
     labels : array-like, optional
-        The classes and their order; rows with other labels are left out. By default all that occur, sorted.
+        The classes in the order of the matrix; rows with other labels are left out. By default all labels that occur,
+        sorted.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     normalize : {None, "true", "pred", "all"}
-        Divide by the sums of rows, of columns, or by the total; 0 / 0 is 0.
+        Divide by the sums of true classes, by the sums of predicted classes, or by the total; 0 / 0 gives 0.
 
     Returns
     -------
@@ -52,7 +53,8 @@ def confusion_matrix(
     Raises
     ------
     ValueError
-        If the targets are incompatible, no requested label is in `y_true`, or an option is not as described.
+        If the true and predicted labels are incompatible, no requested label is in `y_true`, or an option is not as
+        described.
 
     Warns
     -----
@@ -92,28 +94,28 @@ def multilabel_confusion_matrix(
     labels: ArrayLike | None = None,
     samplewise: bool = False,
 ) -> NDArray[Any]:
-    """Count each label against the rest, as scikit-learn's `multilabel_confusion_matrix`.
+    """Count each label against the rest in a 2 x 2 matrix, like scikit-learn's `multilabel_confusion_matrix`.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or array or sparse matrix of shape (n_samples, n_labels)
-        Labels: numbers without a fraction, or strings. Or indicators of several labels per row.
+        Labels (whole numbers or strings), or indicators of several labels per row.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     labels : array-like, optional
-        The labels and their order; for indicators, numbers of columns. By default all that occur, sorted.
+        The labels to count, in this order; for indicators, column numbers. By default all labels that occur, sorted.
     samplewise : bool
-        Return one matrix per row instead of one per label; only for indicators.
+        Whether to return one matrix per row instead of one per label; only for indicators.
 
     Returns
     -------
     ndarray of shape (n_labels, 2, 2) or (n_samples, 2, 2)
-        ``[[tn, fp], [fn, tp]]`` for each: int64, or float64 sums of weights, which are never negative.
+        One matrix ``[[tn, fp], [fn, tp]]`` per label or row: int64 counts, or float64 sums of weights.
 
     Raises
     ------
     ValueError
-        If the targets are incompatible, or an option is not as described.
+        If the true and predicted labels are incompatible, or an option is not as described.
 
     Examples
     --------
@@ -141,33 +143,35 @@ def class_likelihood_ratios(
     sample_weight: ArrayLike | None = None,
     replace_undefined_by: Any = math.nan,
 ) -> tuple[float, float]:
-    """How much a prediction changes the odds of the positive class, as scikit-learn's `class_likelihood_ratios`.
+    """Compute how predictions change the odds of the positive class, like scikit-learn's `class_likelihood_ratios`.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        Labels of two classes: numbers without a fraction, or strings.
+        Labels of two classes: whole numbers or strings.
     labels : array-like of two labels, optional
         The negative and the positive class; by default in sorted order.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     replace_undefined_by : nan, 1.0 or dict
-        The value of a ratio divided by zero; a dict has one for "LR+" (1 to inf) and one for "LR-" (0 to 1).
+        Value of a ratio whose denominator is zero; or a dict with a value for "LR+" (1 to inf) and one for "LR-" (0 to
+        1).
 
     Returns
     -------
     positive, negative : float
-        Recall over false positive rate; false negative rate over specificity.
+        Recall divided by false positive rate, and false negative rate divided by specificity.
 
     Raises
     ------
     ValueError
-        If there are more than two classes, the targets are incompatible, or an option is not as described.
+        If there are more than two classes, the true and predicted labels are incompatible, or an option is not as
+        described.
 
     Warns
     -----
     UndefinedMetricWarning
-        If a ratio is divided by zero.
+        If the denominator of a ratio is zero.
 
     Examples
     --------
@@ -215,7 +219,7 @@ def _check_two_by_two(n_labels: int) -> None:
 
 
 def _as_label_ratios(value: Any) -> tuple[float, float]:
-    """Return the replacements of undefined likelihood ratios, of positive and of negative predictions."""
+    """Return the values that replace undefined likelihood ratios of positive and of negative predictions."""
     if not isinstance(value, dict):
         return value, value
     try:
@@ -233,7 +237,7 @@ def _as_label_ratios(value: Any) -> tuple[float, float]:
 
 
 def _warn_undefined_ratios(tp: float, fp: float, fn: float, tn: float) -> None:
-    """Warn about likelihood ratios that are divided by zero."""
+    """Warn about likelihood ratios whose denominator is zero."""
     control = (
         "set to `np.nan`. Use the `replace_undefined_by` param to control this behavior. To suppress this warning or "
         "turn it into an error, see Python's `warnings` module and `warnings.catch_warnings()`."

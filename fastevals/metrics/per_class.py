@@ -27,7 +27,7 @@ from fastevals.metrics._parameters import (
     warn_ill_defined,
 )
 
-ALL = ("precision", "recall", "f-score")  # rates of `label_rates`, except "jaccard"
+ALL = ("precision", "recall", "f-score")  # all rates that `label_rates` computes, except "jaccard"
 AVERAGES = (None, "micro", "macro", "weighted", "samples")
 MODIFIERS = {
     "precision": "predicted",
@@ -59,45 +59,45 @@ def precision_recall_fscore_support(
     sample_weight: ArrayLike | None = None,
     zero_division: Any = "warn",
 ) -> tuple[Any, Any, Any, Any]:
-    """Precision, recall, F-score and number of true rows, as scikit-learn's `precision_recall_fscore_support`.
+    """Compute precision, recall, F-score and support, like scikit-learn's `precision_recall_fscore_support`.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or array or sparse matrix of shape (n_samples, n_labels)
-        Labels: numbers without a fraction, or strings. Or indicators of several labels per row.
+        Labels (whole numbers or strings), or indicators of several labels per row.
     beta : float
-        Weight of recall against precision in the F-score.
+        Weight of recall relative to precision in the F-score.
     labels : array-like, optional
-        The labels to report or average, in this order; by default all that occur, sorted. A label that does not occur
-        has no rows.
+        The labels to report or average, in this order; by default all that occur, sorted. Labels that don't occur are
+        allowed: they have no rows.
     pos_label : int, float, bool or str
-        The label reported with ``average="binary"``.
+        The positive label for ``average="binary"``.
     average : {None, "binary", "micro", "macro", "weighted", "samples"}
-        Each label; the positive label; all counts pooled; the mean over labels; the mean weighted by true rows; the
-        mean over rows (of indicators).
+        None: one value per label. "binary": the positive label. "micro": all counts pooled. "macro": the mean over
+        labels. "weighted": the mean weighted by the labels' true rows. "samples": the mean over rows (indicators only).
     warn_for : list, tuple or set
-        The metrics that may warn.
+        Names of the metrics that may warn.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     zero_division : {"warn", 0.0, 1.0, nan}
-        The value of 0 / 0: "warn" is 0 with a warning. NaN is left out of averages.
+        Value of 0 / 0; "warn" means 0 with a warning. NaN is left out of averages.
 
     Returns
     -------
     precision, recall, f_score : float or ndarray of float64 of shape (n_labels,)
         Arrays if `average` is None.
     support : None or ndarray of shape (n_labels,)
-        True rows of each label, or their weight; None with an average.
+        Number of true rows of each label, or their weight; None unless `average` is None.
 
     Raises
     ------
     ValueError
-        If the targets are incompatible, or an option is not as described.
+        If the true and predicted labels are incompatible, or an option is not as described.
 
     Warns
     -----
     UndefinedMetricWarning
-        If a label has no predicted, or no true, rows.
+        If a label has no predicted rows or no true rows.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def precision_recall_fscore_support(
 
 
 class PerClass(TypedDict, total=False):
-    """Other options of metrics of classes."""
+    """Options of per-class metrics."""
 
     labels: ArrayLike | None
     pos_label: Any
@@ -136,9 +136,9 @@ def precision_score(
     sample_weight: ArrayLike | None = None,
     zero_division: Any = "warn",
 ) -> Any:
-    """Share of the rows predicted as a label that have it, as scikit-learn's `precision_score`.
+    """Compute the share of rows predicted as a label that have this label, like scikit-learn's `precision_score`.
 
-    Parameters, errors and warnings are as for `precision_recall_fscore_support`.
+    Parameters, errors and warnings are the same as for `precision_recall_fscore_support`.
 
     Returns
     -------
@@ -173,9 +173,9 @@ def recall_score(
     sample_weight: ArrayLike | None = None,
     zero_division: Any = "warn",
 ) -> Any:
-    """Share of the rows of a label that are predicted as it, as scikit-learn's `recall_score`.
+    """Compute the share of each label's true rows that are predicted correctly, like scikit-learn's `recall_score`.
 
-    Parameters, errors and warnings are as for `precision_recall_fscore_support`.
+    Parameters, errors and warnings are the same as for `precision_recall_fscore_support`.
 
     Returns
     -------
@@ -208,9 +208,9 @@ def f1_score(
     sample_weight: ArrayLike | None = None,
     zero_division: Any = "warn",
 ) -> Any:
-    """Harmonic mean of precision and recall, computed from counts, as scikit-learn's `f1_score`.
+    """Compute the harmonic mean of precision and recall from counts, like scikit-learn's `f1_score`.
 
-    Parameters, errors and warnings are as for `precision_recall_fscore_support`.
+    Parameters, errors and warnings are the same as for `precision_recall_fscore_support`.
 
     Returns
     -------
@@ -248,10 +248,10 @@ def fbeta_score(
     sample_weight: ArrayLike | None = None,
     zero_division: Any = "warn",
 ) -> Any:
-    """Weighted harmonic mean of precision and recall, computed from counts, as scikit-learn's `fbeta_score`.
+    """Compute the weighted harmonic mean of precision and recall from counts, like scikit-learn's `fbeta_score`.
 
-    Parameters, errors and warnings are as for `precision_recall_fscore_support`; a `beta` of 0 gives the precision, a
-    `beta` of inf the recall.
+    Parameters, errors and warnings are the same as for `precision_recall_fscore_support`. If `beta` is 0, the result is
+    the precision; if it is inf, the recall.
 
     Returns
     -------
@@ -287,9 +287,10 @@ def jaccard_score(
     sample_weight: ArrayLike | None = None,
     zero_division: Any = "warn",
 ) -> Any:
-    """Intersection over union of a label's true and predicted rows, as scikit-learn's `jaccard_score`.
+    """Compute intersection over union of each label's true and predicted rows, like scikit-learn's `jaccard_score`.
 
-    Parameters, errors and warnings are as for `precision_recall_fscore_support`, but `zero_division` is not NaN.
+    Parameters, errors and warnings are the same as for `precision_recall_fscore_support`, but `zero_division` can't be
+    NaN.
 
     Returns
     -------
@@ -364,7 +365,7 @@ def label_rates(
     zero_division: Any = "warn",
     warn_for: Collection[str] = ALL,
 ) -> dict[str, Any]:
-    """Compute the requested rates, as numbers or, with no average, as arrays over labels; and the support."""
+    """Compute the requested rates and the support: numbers or, if `average` is None, arrays over labels."""
     at = _label_cells(counted, labels, average)
     rates: dict[str, Any] = {
         metric: fill_undefined(rate, rate.function(at), average, zero_division)
@@ -381,7 +382,7 @@ def label_rates(
 
 
 class Rate(NamedTuple):
-    """A rate by name, as a function of cells, and whether it warns about 0 / 0."""
+    """A rate: its name, its function of cells, and whether it warns about 0 / 0."""
 
     name: str
     function: Callable[[Cells], NDArray[np.float64]]
@@ -389,8 +390,8 @@ class Rate(NamedTuple):
 
 
 def rates_of(wanted: Collection[str], beta: float, warn_for: Collection[str]) -> dict[str, Rate]:
-    """Return the requested rates; an F-score that equals precision or recall is returned as that."""
-    beta = float(min(beta, sys.float_info.max))  # an integer may be longer
+    """Return the requested rates; if beta reduces the F-score to precision or recall, it is that rate."""
+    beta = float(min(beta, sys.float_info.max))  # an integer may be too large for a float
     functions: dict[str, Callable[[Cells], NDArray[np.float64]]] = {
         "precision": cells.precision,
         "recall": cells.recall,
@@ -409,7 +410,7 @@ def rates_of(wanted: Collection[str], beta: float, warn_for: Collection[str]) ->
 
 
 def _label_cells(counted: LabelPairs | Indicators, labels: Any, average: str | None) -> Cells:
-    """Return the cells to compute rates from: of each label or row, or of all labels pooled."""
+    """Return the cells for the rates: per label, per row, or pooled over labels."""
     at = counted.cells(labels, samplewise=average == "samples")
     if average != "micro":
         return at
@@ -433,7 +434,7 @@ def fill_undefined(
 
 
 def _mean(values: NDArray[np.float64], weights: NDArray[Any] | None) -> float:
-    """Average the values that are not NaN; without weights if these are all zero."""
+    """Average the values that are not NaN; if all their weights are zero, ignore the weights."""
     kept = ~np.isnan(values)
     if not kept.all():
         values, weights = values[kept], None if weights is None else weights[kept]
@@ -449,7 +450,7 @@ def _mean(values: NDArray[np.float64], weights: NDArray[Any] | None) -> float:
 def _labels_to_average(
     kind: str, present: NDArray[Any], average: str | None, labels: Any, pos_label: Any
 ) -> Sequence[Any] | NDArray[Any] | None:
-    """Return the labels whose counts are averaged: the positive one for 'binary'."""
+    """Return the labels to average over; for "binary", only the positive one."""
     if average == "binary":
         if kind != "binary":
             others = [each for each in AVERAGES if kind != "multiclass" or each != "samples"]
@@ -458,7 +459,7 @@ def _labels_to_average(
             )
         if present.size >= 2 and pos_label not in present.tolist():
             raise ValueError(f"pos_label={pos_label} is not a valid label. It should be one of {present}")
-        return np.array([pos_label], dtype=object)  # unchanged: as text, NumPy would cut a member of an Enum
+        return np.array([pos_label], dtype=object)  # an object, as NumPy would truncate an Enum's text
     if pos_label is not None and pos_label != 1:
         warn(
             f"Note that pos_label (set to {pos_label!r}) is ignored when average != 'binary' (got {average!r}). You "

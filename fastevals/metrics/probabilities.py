@@ -40,22 +40,22 @@ def log_loss(
     labels: ArrayLike | None = None,
     y_pred: Any = "deprecated",
 ) -> float:
-    """Compute the mean of -log(probability of the true label), as scikit-learn's `log_loss`.
+    """Compute the mean of -log(probability of the true label), like scikit-learn's `log_loss`.
 
-    Probabilities are clipped to [eps, 1 - eps], with the eps of their dtype.
+    Probabilities are clipped to [eps, 1 - eps], where eps is the machine epsilon of their dtype.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Labels, or an indicator matrix of 0 and 1.
+        Labels, or an indicator matrix of 0s and 1s.
     y_proba : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities of the greater of two labels, or of each label in sorted order.
+        Probabilities: for two labels, of the greater label; otherwise one column per label in sorted order.
     normalize : bool
-        Return the mean; otherwise the sum.
+        Whether to return the mean over rows; otherwise return the sum.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     labels : array-like of shape (n_classes,), optional
-        The labels of the columns; by default those that occur.
+        The labels of the columns; by default the labels that occur.
     y_pred : array-like
         The old name of `y_proba`.
 
@@ -71,7 +71,7 @@ def log_loss(
     Warns
     -----
     UserWarning
-        If rows don't add up to 1, or `labels` are not sorted.
+        If the probabilities of a row don't add up to 1, or `labels` are not sorted.
     FutureWarning
         If `y_pred` is used.
 
@@ -103,22 +103,22 @@ def brier_score_loss(
     labels: ArrayLike | None = None,
     scale_by_half: Any = "auto",
 ) -> float:
-    """Compute the mean squared difference of probabilities and outcomes, as scikit-learn's `brier_score_loss`.
+    """Compute the mean squared difference between probabilities and outcomes, like scikit-learn's `brier_score_loss`.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Labels, or an indicator matrix of 0 and 1.
+        Labels, or an indicator matrix of 0s and 1s.
     y_proba : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities of the positive label, or of each label in sorted order.
+        Probabilities of the positive label, or one column per label in sorted order.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     pos_label : label, optional
-        The positive one of two labels: by default 1 for 0/1 and -1/1, otherwise the greater number.
+        The positive label, if there are two: by default 1 for labels 0/1 and -1/1, otherwise the greater number.
     labels : array-like of shape (n_classes,), optional
-        The labels of the columns; by default those that occur.
+        The labels of the columns; by default the labels that occur.
     scale_by_half : bool or "auto"
-        Halve the sum over classes; "auto" does so with two classes.
+        Whether to halve the sum over classes; "auto" halves it if there are two classes.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def brier_score_loss(
     Warns
     -----
     UserWarning
-        If rows don't add up to 1, or `labels` are not sorted.
+        If the probabilities of a row don't add up to 1, or `labels` are not sorted.
 
     References
     ----------
@@ -167,7 +167,7 @@ def d2_log_loss_score(
     labels: ArrayLike | None = None,
     y_pred: Any = "deprecated",
 ) -> float:
-    """Compute the share of log loss saved compared with predicting the class shares, as `d2_log_loss_score`.
+    """Compute the relative reduction of log loss from predicting class shares, like scikit-learn's `d2_log_loss_score`.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def d2_log_loss_score(
     Returns
     -------
     float
-        At most 1; 0 if the probabilities are the class shares; NaN for one row.
+        At most 1; 0 if the probabilities are the class shares; NaN if there is only one row.
 
     Raises
     ------
@@ -217,9 +217,9 @@ def d2_brier_score(
     pos_label: Any = None,
     labels: ArrayLike | None = None,
 ) -> float:
-    """Compute the share of Brier score saved compared with predicting the class shares, as `d2_brier_score`.
+    """Compute the Brier skill score relative to predicting class shares, like scikit-learn's `d2_brier_score`.
 
-    It is the Brier skill score.
+    It is 1 - B / B0, where B is the Brier score, and B0 the Brier score of predicting the class shares.
 
     Parameters
     ----------
@@ -229,7 +229,8 @@ def d2_brier_score(
     Returns
     -------
     float
-        At most 1; 0 if the probabilities are the class shares; NaN for one row, -inf or NaN if one class has all rows.
+        At most 1; 0 if the probabilities are the class shares; NaN if there is only one row; -inf or NaN if one class
+        has all rows.
 
     Raises
     ------

@@ -36,8 +36,8 @@ from fastevals.metrics.deviances import FEW_SAMPLES
 SHARE_RULE = Rule(
     "a float in the range [0.0, 1.0]", lambda value: isinstance(value, numbers.Real) and 0 <= float(value) <= 1
 )
-SAMPLED_ROWS = 1 << 13  # rows that bracket a quantile: the pass then keeps about 4 % of all rows
-ROUNDED = 2.0**-52  # relative rounding of weights: within it, half of the weight counts as reached exactly
+SAMPLED_ROWS = 1 << 13  # size of the sample that brackets a quantile: the pass then keeps about 4 % of all rows
+ROUNDED = 2.0**-52  # relative rounding error of weights: within it, half the weight counts as exactly reached
 
 
 @of_outputs
@@ -48,17 +48,18 @@ def median_absolute_error(
     multioutput: Any = "uniform_average",
     sample_weight: ArrayLike | None = None,
 ) -> Any:
-    """Compute the median absolute error, as scikit-learn's `median_absolute_error`.
+    """Compute the median absolute error, like scikit-learn's `median_absolute_error`.
 
-    It is the middle error, or the mean of the middle two. With weights it is the smallest error at which rows reach
-    half the weight or, if they reach exactly half, the mean of it and the next.
+    It is the middle error, or the mean of the middle two. With weights, it is the smallest error such that rows with
+    errors up to it have at least half the total weight. If they have exactly half, it is the mean of this error and the
+    next larger one.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Finite targets and predictions.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
-        The mean over outputs, the median of each, or the weights of a mean.
+        The mean over outputs, one median per output, or weights for the mean over outputs.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
 
@@ -95,18 +96,18 @@ def mean_pinball_loss(
     alpha: float = 0.5,
     multioutput: Any = "uniform_average",
 ) -> Any:
-    """Compute the mean of alpha times the excess of targets over predictions, or 1 - alpha times the shortfall.
+    """Compute the mean pinball (quantile) loss, like scikit-learn's `mean_pinball_loss`.
 
-    As scikit-learn's `mean_pinball_loss`.
+    A row's loss is alpha * (target - prediction) if the target is larger, else (1 - alpha) * (prediction - target).
 
     Parameters
     ----------
     y_true, y_pred, sample_weight
         As for `median_absolute_error`.
     alpha : float
-        The quantile that is predicted, in [0, 1]. At 0.5 the loss is half the mean absolute error.
+        Level of the predicted quantile, in [0, 1]. At 0.5 the loss is half the mean absolute error.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
-        The mean over outputs, the loss of each, or the weights of a mean.
+        The mean over outputs, one loss per output, or weights for the mean over outputs.
 
     Returns
     -------
@@ -148,17 +149,17 @@ def d2_pinball_score(
     alpha: float = 0.5,
     multioutput: Any = "uniform_average",
 ) -> Any:
-    """Compute the share of the pinball loss that predictions explain, as scikit-learn's `d2_pinball_score`.
+    """Compute the share of the pinball loss that predictions explain, like scikit-learn's `d2_pinball_score`.
 
-    It is 1 minus the ratio of the loss to the loss of the targets' own quantile: 1 if both are zero, 0 if only the
-    latter is zero.
+    It is 1 - L / L0, where L is the loss, and L0 the loss of predicting the targets' quantile for every row. It is 1 if
+    both are zero, and 0 if only L0 is zero.
 
     Parameters
     ----------
     y_true, y_pred, sample_weight, alpha
         As for `mean_pinball_loss`.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
-        The mean over outputs, the score of each, or the weights of a mean.
+        The mean over outputs, one score per output, or weights for the mean over outputs.
 
     Returns
     -------
@@ -172,7 +173,7 @@ def d2_pinball_score(
     Warns
     -----
     UndefinedMetricWarning
-        If there are fewer than two rows; the value is NaN.
+        If there are fewer than two rows; the value is then NaN.
 
     References
     ----------
@@ -202,9 +203,10 @@ def d2_absolute_error_score(
     sample_weight: ArrayLike | None = None,
     multioutput: Any = "uniform_average",
 ) -> Any:
-    """Compute the share of the absolute error that predictions explain, as scikit-learn's `d2_absolute_error_score`.
+    """Compute the share of the absolute error that predictions explain, like scikit-learn's `d2_absolute_error_score`.
 
-    It is 1 minus the ratio of the mean absolute error to the mean absolute error of the targets' median.
+    It is 1 - E / E0, where E is the mean absolute error, and E0 the mean absolute error of predicting the targets'
+    median.
 
     Parameters
     ----------
@@ -223,7 +225,7 @@ def d2_absolute_error_score(
     Warns
     -----
     UndefinedMetricWarning
-        If there are fewer than two rows; the value is NaN.
+        If there are fewer than two rows; the value is then NaN.
 
     Examples
     --------
@@ -251,7 +253,7 @@ def _d2_pinball(y_true: Any, y_pred: Any, sample_weight: Any, alpha: float, mult
 
 
 def _pinball_losses(outputs: Outputs, alpha: float) -> list[Floats]:
-    """Return each output's pinball loss, and the loss of the targets' quantile."""
+    """Return each output's pinball loss, and the pinball loss of predicting the targets' quantile."""
     targets = outputs.targets_alone()
     quantiles = np.broadcast_to(_quantiles(targets, targets_of, alpha), targets.true.shape)
     return [mean_errors(each, pinball_loss, alpha) for each in (outputs, targets._replace(predicted=quantiles))]
@@ -261,7 +263,7 @@ def _pinball_losses(outputs: Outputs, alpha: float) -> list[Floats]:
 
 
 class _Kept(NamedTuple):
-    """Values within a bracket, their weights, and the weights below and above the bracket, as pairs of floats."""
+    """Values within a bracket and their weights; total weights below and above the bracket, as pairs of floats."""
 
     values: Floats
     weights: Floats | None
@@ -281,9 +283,9 @@ def _quantiles(outputs: Outputs, values_of: Values, share: float) -> Floats:
 
 
 def _quantile(values_of: Values, column: Outputs, share: float) -> float:
-    """Return the least value at which rows reach a share of the weight or, if exactly, its mean with the next one.
+    """Return the weighted quantile; if the weight up to a value is exactly the share, average it with the next value.
 
-    Rows reach it exactly within the rounding of the weights, so that the unit of weights makes no difference.
+    "Exactly" allows for the rounding of weights, so that multiplying all weights by a number changes nothing.
     """
     low, high = _bracket(values_of, column, share)
     found = _at_share(_keep(values_of, column, low, high), share)
@@ -294,12 +296,12 @@ def _quantile(values_of: Values, column: Outputs, share: float) -> float:
 
 
 def _bracket(values_of: Values, column: Outputs, share: float) -> tuple[float, float]:
-    """Return two values that most likely have the quantile between them."""
+    """Return two values that are very likely below and above the quantile."""
     n = column.n_samples
     if n < 4 * SAMPLED_ROWS:
         return -math.inf, math.inf
     rows = slice(None, None, n // SAMPLED_ROWS)
-    with np.errstate(all="ignore"):  # the rows are not yet known to be finite
+    with np.errstate(all="ignore"):  # rows are not checked for NaN and inf yet
         sample = values_of(column, rows, np.empty(len(range(n)[rows]))).astype(np.float64)
     if column.weights is None:
         sample.sort()
@@ -314,7 +316,7 @@ def _bracket(values_of: Values, column: Outputs, share: float) -> tuple[float, f
 
 
 def _keep(values_of: Values, column: Outputs, low: float, high: float) -> _Kept:
-    """Return the values from `low` to `high` of rows with weight."""
+    """Return the values from `low` to `high` of rows with positive weight."""
     weights = column.weights
 
     def part(rows: slice, space: Floats) -> tuple[Floats, Floats]:
@@ -349,14 +351,14 @@ def _keep(values_of: Values, column: Outputs, low: float, high: float) -> _Kept:
 
 
 def _add_to(pair: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Add weights to a pair of floats, and return the pair after each of them."""
+    """Add weights one by one to a pair of floats, and return the pair after each addition."""
     sums = np.empty((2, weights.size))
     add_up(weights, pair, *sums)
     return sums[0], sums[1]
 
 
 def _at_share(kept: _Kept, share: float) -> float | None:
-    """Return the value at which rows reach a share of the weight; None if it is not among the kept values."""
+    """Return the value at which the cumulative weight reaches a share; None if it is not among the kept values."""
     values = kept.values
     if not values.size:
         return None

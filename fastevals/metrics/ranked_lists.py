@@ -1,4 +1,4 @@
-"""Cumulative gains of ranked documents, with one row of a table per query, as in `sklearn.metrics`."""
+"""Cumulative gains of ranked documents, in tables with one row per query, as in `sklearn.metrics`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def dcg_score(
     sample_weight: ArrayLike | None = None,
     ignore_ties: Any = False,
 ) -> float:
-    """Compute the mean discounted cumulative gain, as scikit-learn's `dcg_score`.
+    """Compute the mean discounted cumulative gain, like scikit-learn's `dcg_score`.
 
     Parameters
     ----------
@@ -44,14 +44,14 @@ def dcg_score(
     y_score : array-like of shape (n_samples, n_labels)
         Finite scores to rank the documents by.
     k : int, optional
-        Number of ranks that count; by default all.
+        Number of top ranks that count; by default all ranks.
     log_base : float
-        Base of the logarithm that divides gains.
+        Base of the logarithm: gains are divided by the logarithm of 1 + rank.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     ignore_ties : bool
-        Whether the last of tied documents ranks first (in scikit-learn, any that its sort happens to put there);
-        otherwise the mean over all orders of tied documents is taken.
+        Whether to rank the last of tied documents first (scikit-learn ranks them in the order that its sort happens to
+        produce). Otherwise the gain is the mean over all orders of tied documents.
 
     Returns
     -------
@@ -82,12 +82,12 @@ def ndcg_score(
     sample_weight: ArrayLike | None = None,
     ignore_ties: Any = False,
 ) -> float:
-    """Compute the mean discounted cumulative gain, divided by the ideal one, as scikit-learn's `ndcg_score`.
+    """Compute the mean discounted cumulative gain relative to the ideal order, like scikit-learn's `ndcg_score`.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples, n_labels)
-        Gain of each document, not negative, with one row per query; a row of zeros counts 0.
+        Gain of each document, not negative, with one row per query; a row of zeros counts as 0.
     y_score, k, sample_weight, ignore_ties
         As for `dcg_score`.
 
@@ -121,7 +121,7 @@ def ndcg_score(
 
 
 def _cumulative_gains(gains: Any, scores: Any, k: Any, log_base: Any, ignore_ties: Any, *, ideal: bool) -> Floats:
-    """Return the sums of each row."""
+    """Return the discounted cumulative gain of each row."""
     discounts = np.log(log_base) / np.log(np.arange(gains.shape[1]) + 2)
     cuts = np.array([TO_THE_END if k is None else min(int(k), TO_THE_END)])
     found = np.empty((SUMS, len(gains)))
@@ -143,7 +143,7 @@ def _mean(values: Floats, weights: Floats | None) -> float:
 
 
 def _read(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[NDArray[Any], NDArray[Any], Floats | None]:
-    """Return finite numbers, and the row weights."""
+    """Return gains and scores, which must be finite, and the row weights."""
     arrays = as_dense("y_true", y_true), as_dense("y_score", y_score)
     gains, scores = (as_numbers(name, each) for name, each in zip(("y_true", "y_score"), arrays, strict=True))
     check_same_rows(gains, scores, sample_weight)
@@ -151,7 +151,7 @@ def _read(y_true: Any, y_score: Any, sample_weight: Any) -> tuple[NDArray[Any], 
 
 
 def _check_table(gains: NDArray[Any], scores: NDArray[Any]) -> None:
-    """Raise unless there are several documents per row, and as many scores."""
+    """Raise unless each row has several documents, and as many scores."""
     if gains.ndim != 2 or gains.shape[1] < 2:
         raise ValueError(f"Only {SEVERAL} formats are supported. Got {target_type('y_true', gains)} instead")
     if scores.shape != gains.shape:

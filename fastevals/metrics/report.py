@@ -1,4 +1,4 @@
-"""The table of precision, recall and F1 of each class."""
+"""The table of each class's precision, recall and F1."""
 
 from __future__ import annotations
 
@@ -33,42 +33,42 @@ def classification_report(
     output_dict: bool = False,
     zero_division: Any = "warn",
 ) -> str | dict[str, Any]:
-    """Precision, recall, F1 and true rows of each class, and their averages, as scikit-learn's `classification_report`.
+    """Report precision, recall, F1 and support of each class, like scikit-learn's `classification_report`.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,) or array or sparse matrix of shape (n_samples, n_labels)
-        Labels: numbers without a fraction, or strings. Or indicators of several labels per row.
+        Labels (whole numbers or strings), or indicators of several labels per row.
     labels : array-like, optional
         The labels to report, in this order; by default all that occur, sorted.
     target_names : array-like of str, optional
-        Names of these labels.
+        Names of these labels, in the same order.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     digits : int
-        Decimals of the text.
+        Number of decimals in the text.
     output_dict : bool
-        Return a dict instead of text.
+        Whether to return a dict instead of text.
     zero_division : {"warn", 0.0, 1.0, nan}
-        The value of 0 / 0: "warn" is 0 with a warning.
+        Value of 0 / 0; "warn" means 0 with a warning.
 
     Returns
     -------
     str or dict
-        The dict has a dict for each name, and a number for "accuracy", which becomes "micro avg" if not all labels are
-        reported, or rows have several.
+        The dict has a dict for each name, and a number for "accuracy". If some labels are not reported, or rows may
+        have several labels, "micro avg" takes the place of "accuracy".
 
     Raises
     ------
     ValueError
-        If the targets are incompatible, or an option is not as described.
+        If the true and predicted labels are incompatible, or an option is not as described.
 
     Warns
     -----
     UndefinedMetricWarning
-        If a label has no predicted, or no true, rows.
+        If a label has no predicted rows or no true rows.
     UserWarning
-        If the numbers of names and labels differ.
+        If there are not as many names as labels.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def _as_text(rows: list[tuple[str, Any]], averages: dict[str, tuple[Any, ...]], 
 
 
 def _check_target_names(names: Sequence[str], n_labels: int, named: bool) -> None:
-    """Raise if there are not as many names as labels; if labels are given, only warn."""
+    """Raise if there are not as many names as labels; only warn if labels are given."""
     if named and len(names) != n_labels:
         warn(f"labels size, {n_labels}, does not match size of target_names, {len(names)}")
     elif len(names) != n_labels:

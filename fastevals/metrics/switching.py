@@ -1,8 +1,9 @@
-"""Our functions in scikit-learn's place, for code whose imports can't be changed: on, off, or for a block.
+"""Replace scikit-learn's functions by ours, for code whose imports can't be changed: on, off, or inside a block.
 
-Each global of scikit-learn's modules that refers to one of its functions is replaced by a stand-in, a separate function
-with our code. It differs from our function, which others may have imported, so it can be found and removed wherever it
-has got to. The module that defines a function keeps it, so that objects imported before can still be pickled.
+Each global in scikit-learn's modules that refers to one of its functions is set to a stand-in, a separate function with
+our code. Other code may have imported our own function, but never the stand-in, so stand-ins can be found and removed
+in every module. The module that defines a function of scikit-learn's keeps it, so that objects imported before can
+still be pickled.
 """
 
 from __future__ import annotations
@@ -33,19 +34,19 @@ from fastevals.metrics._scikit_learn import (
 
 @dataclass(frozen=True, slots=True)
 class InPlaceReport:
-    """What has been put in scikit-learn's place.
+    """Result of `install`: which of scikit-learn's functions have been replaced.
 
     Attributes
     ----------
     version : str
         Version of scikit-learn.
     replaced : dict of str to tuple of str
-        For each function that is ours now, the modules of scikit-learn that use it; so do their predefined scorers.
+        For each replaced function, the modules of scikit-learn that now use ours; predefined scorers use ours too.
     not_replaced : dict of str to str
-        Why a function of ours can't replace the one of this version.
+        For each function that ours can't replace in this version, the reason.
     imported_before : tuple of str
-        Names in other modules that still refer to scikit-learn's functions. Other references can't be found: default
-        arguments, attributes, scorers made before.
+        Names in other modules that still refer to scikit-learn's functions. References in default arguments, attributes
+        and scorers made before can't be found.
     """
 
     version: str
@@ -66,15 +67,15 @@ class InPlaceReport:
 
 
 def install() -> InPlaceReport:
-    """Put our functions in scikit-learn's place, in the whole process, until `uninstall`; repeating it has no effect.
+    """Replace scikit-learn's functions by ours in the whole process, until `uninstall`; repeated calls have no effect.
 
-    Scorers, `cross_val_score`, `GridSearchCV`, `estimator.score`, displays and packages that are imported from now on
-    then use our functions. So do the calls that joblib's worker processes are given in the meantime.
+    Scorers, `cross_val_score`, `GridSearchCV`, `estimator.score`, displays and packages imported from now on use our
+    functions. So do calls that joblib sends to worker processes until `uninstall`.
 
     Returns
     -------
     InPlaceReport
-        What is replaced, and what isn't. Its text is the output of the command.
+        Which functions are replaced, and which are not. Its text is the output of the command.
 
     Raises
     ------
@@ -97,15 +98,15 @@ def install() -> InPlaceReport:
 
 
 def uninstall() -> None:
-    """Put scikit-learn's functions back, unless a block of `in_place` is still open; do nothing without `install`."""
+    """Restore scikit-learn's functions, unless a block of `in_place` is still open; without `install`, do nothing."""
     _switch.leave("install")
 
 
 @contextmanager
 def in_place() -> Iterator[InPlaceReport]:
-    """Put our functions in scikit-learn's place inside a ``with`` block; as with `install`, in the whole process.
+    """Replace scikit-learn's functions by ours inside a ``with`` block; like `install`, it affects the whole process.
 
-    Blocks may be nested, and open in several threads: when the last one ends, scikit-learn's functions are put back.
+    Blocks may be nested, and open in several threads. When the last one ends, scikit-learn's functions are restored.
 
     Examples
     --------
@@ -131,24 +132,24 @@ def _stand_in(name: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    """Find the stand-ins that pickles refer to."""
+    """Return the stand-in that a pickle refers to."""
     if name in fastevals.metrics.__all__:
         return _stand_in(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class _Switch:
-    """On as long as anyone holds it."""
+    """A switch that is on as long as anyone holds it."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.holders: set[Any] = set()
-        self.elsewhere: set[tuple[str, str]] = set()  # names in others' modules with stand-ins when it was switched off
-        self.stand_ins: dict[int, tuple[Any, Any]] = {}  # scikit-learn's functions by id, each with its stand-in
+        self.elsewhere: set[tuple[str, str]] = set()  # names outside scikit-learn with stand-ins when switched off
+        self.stand_ins: dict[int, tuple[Any, Any]] = {}  # by id of a function: it and its stand-in
         self.reduce_batch: Any = None
 
     def enter(self, holder: Any) -> None:
-        """Switch on if it is off."""
+        """Add a holder; switch on if it is the first."""
         import_theirs("fastevals.metrics.install")
         with self.lock:
             if not self.holders:
@@ -156,7 +157,7 @@ class _Switch:
             self.holders.add(holder)
 
     def leave(self, holder: Any) -> None:
-        """Switch off when the last holder leaves."""
+        """Remove a holder; switch off if it was the last."""
         with self.lock:
             if holder in self.holders:
                 self.holders.remove(holder)
@@ -188,7 +189,7 @@ class _Switch:
         import_module("joblib.parallel").BatchedCalls.__reduce__ = self.reduce_batch
 
     def report(self) -> InPlaceReport:
-        """Look up where stand-ins are."""
+        """Return where stand-ins are now, and which names still refer to scikit-learn's functions."""
         with self.lock:
             places: dict[str, list[str]] = {name: [] for name in originals()}
             for module, name, _ in _globals_among({id(each): each for _, each in self.stand_ins.values()}):
@@ -205,7 +206,7 @@ class _Switch:
 
 
 _switch = _Switch()
-if hasattr(os, "register_at_fork"):  # a child finds nothing half replaced, and no lock held by a thread that it lacks
+if hasattr(os, "register_at_fork"):  # a child never starts half replaced, or with a lock held by another thread
     os.register_at_fork(
         before=_switch.lock.acquire, after_in_parent=_switch.lock.release, after_in_child=_switch.lock.release
     )
@@ -216,17 +217,17 @@ def _is_theirs(module: ModuleType) -> bool:
 
 
 def _globals_among(ids: Collection[int]) -> Iterator[tuple[ModuleType, str, Any]]:
-    """Find the globals of all modules that refer to some objects."""
+    """Yield the globals in all modules that refer to some objects."""
     for module in {id(each): each for each in [*sys.modules.values()]}.values():
         if isinstance(module, ModuleType):
-            names = object.__getattribute__(module, "__dict__")  # read directly: this must not load a lazy module
+            names = object.__getattribute__(module, "__dict__")  # read directly, so as not to load a lazy module
             for name, value in [*names.items()]:
                 if id(value) in ids:
                     yield module, name, value
 
 
 def _set_score_functions(others: Mapping[int, tuple[Any, Any]]) -> None:
-    """Give other functions to the scorers that scikit-learn predefines or has been told of."""
+    """Set other functions in the scorers that scikit-learn predefines or that were registered with it."""
     names = sys.modules[SCORERS].__dict__
     for scorer in [*names["_SCORERS"].values(), *names.values()]:
         if isinstance(scorer, names["_BaseScorer"]) and id(scorer._score_func) in others:
@@ -237,12 +238,12 @@ def _set_score_functions(others: Mapping[int, tuple[Any, Any]]) -> None:
 
 
 def _reduce_batch(batch: Any) -> tuple[Any, ...]:
-    """Pickle a batch of joblib's calls so that a worker has our functions while it unpickles and runs the batch."""
+    """Pickle a batch of joblib's calls so that a worker uses our functions while it unpickles and runs the batch."""
     return _Batch, (_Entry(), *_switch.reduce_batch(batch))
 
 
 class _Entry:
-    """Keeps our functions in place from its unpickling until it leaves or, if a batch is never run, is dropped."""
+    """Keeps our functions in place from its unpickling until it leaves or, if its batch is never run, is deleted."""
 
     leave: Callable[[], Any]
 
@@ -258,7 +259,7 @@ def _enter() -> _Entry:
 
 
 class _Batch:
-    """A batch of calls in a worker, which puts scikit-learn's functions back when they are done."""
+    """A batch of calls in a worker; when they are done, it restores scikit-learn's functions."""
 
     def __init__(self, entry: _Entry, constructor: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         self.entry, self.calls = entry, constructor(*arguments)

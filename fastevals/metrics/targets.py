@@ -1,4 +1,4 @@
-"""Errors of predicted numbers, as in `sklearn.metrics`."""
+"""Error metrics of predicted numbers, as in `sklearn.metrics`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def mean_squared_error(
     sample_weight: ArrayLike | None = None,
     multioutput: Any = "uniform_average",
 ) -> Any:
-    """Compute the mean squared error, as scikit-learn's `mean_squared_error`.
+    """Compute the mean squared error, like scikit-learn's `mean_squared_error`.
 
     Sums are computed in float64, whatever the type of the numbers.
 
@@ -60,7 +60,7 @@ def mean_squared_error(
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative.
     multioutput : {"uniform_average", "raw_values"} or array-like of shape (n_outputs,)
-        The mean over outputs, the error of each, or the weights of a mean.
+        The mean over outputs, one error per output, or weights for the mean over outputs.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def root_mean_squared_error(
     sample_weight: ArrayLike | None = None,
     multioutput: Any = "uniform_average",
 ) -> Any:
-    """Compute the root of the mean squared error, separately for each output, as scikit-learn's function of this name.
+    """Compute the root mean squared error of each output, like scikit-learn's `root_mean_squared_error`.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def mean_absolute_error(
     sample_weight: ArrayLike | None = None,
     multioutput: Any = "uniform_average",
 ) -> Any:
-    """Compute the mean absolute error, as scikit-learn's `mean_absolute_error`.
+    """Compute the mean absolute error, like scikit-learn's `mean_absolute_error`.
 
     Parameters
     ----------
@@ -158,19 +158,19 @@ def r2_score(
     multioutput: Any = "uniform_average",
     force_finite: bool = True,
 ) -> Any:
-    """Compute the coefficient of determination, as scikit-learn's `r2_score`.
+    """Compute the coefficient of determination, like scikit-learn's `r2_score`.
 
-    Targets are constant if they are equal, however their mean is rounded.
+    Targets count as constant only if they are all equal, whatever the rounding of their mean.
 
     Parameters
     ----------
     y_true, y_pred, sample_weight
         As for `mean_squared_error`.
     multioutput : {"uniform_average", "raw_values", "variance_weighted"}, None or array-like of shape (n_outputs,)
-        The mean over outputs (also None), the value of each, the mean weighted by the variances of the targets, or the
-        weights of a mean.
+        The mean over outputs (None means this too), one value per output, the mean weighted by the targets' variances,
+        or weights for the mean over outputs.
     force_finite : bool
-        If targets are constant, return 1 for perfect predictions and 0 for others; not NaN and -inf.
+        Whether, if targets are constant, to return 1 for perfect predictions and 0 for others instead of NaN and -inf.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def r2_score(
     Warns
     -----
     UndefinedMetricWarning
-        If there are fewer than two rows; the value is NaN.
+        If there are fewer than two rows; the value is then NaN.
 
     Examples
     --------
@@ -210,16 +210,18 @@ def explained_variance_score(
     multioutput: Any = "uniform_average",
     force_finite: bool = True,
 ) -> Any:
-    """Compute the share of the targets' variance that the errors lack, as scikit-learn's function of this name.
+    """Compute 1 minus the ratio of the errors' variance to the targets', like scikit-learn's function of this name.
 
-    It is `r2_score` of predictions after removing their mean error. Errors are constant if they are equal.
+    It is the `r2_score` of the predictions after their mean error is removed. Errors count as constant only if they are
+    all equal, whatever the rounding of their mean.
 
     Parameters
     ----------
     y_true, y_pred, sample_weight
         As for `mean_squared_error`.
     multioutput : {"uniform_average", "raw_values", "variance_weighted"} or array-like of shape (n_outputs,)
-        The mean over outputs, the value of each, the mean weighted by the targets' variances, or the weights of a mean.
+        The mean over outputs, one value per output, the mean weighted by the targets' variances, or weights for the
+        mean over outputs.
     force_finite : bool
         As for `r2_score`.
 
@@ -255,9 +257,10 @@ def mean_absolute_percentage_error(
     sample_weight: ArrayLike | None = None,
     multioutput: Any = "uniform_average",
 ) -> Any:
-    """Compute the mean of the absolute errors divided by the absolute targets, as scikit-learn's function of this name.
+    """Compute the mean of absolute errors divided by absolute targets, like scikit-learn's function of this name.
 
-    It is a share (0.1 is 10 %), and huge if a target is zero: targets count as at least 2**-52.
+    It is a share (0.1 means 10 %). Absolute targets below 2**-52 count as 2**-52, so a target of zero gives a huge
+    error.
 
     Parameters
     ----------
@@ -294,12 +297,12 @@ def mean_squared_log_error(
     sample_weight: ArrayLike | None = None,
     multioutput: Any = "uniform_average",
 ) -> Any:
-    """Compute the mean square of log((1 + y_true) / (1 + y_pred)), as scikit-learn's function of this name.
+    """Compute the mean square of log((1 + y_true) / (1 + y_pred)), like scikit-learn's function of this name.
 
     Parameters
     ----------
     y_true, y_pred
-        As for `mean_squared_error`, but above -1.
+        As for `mean_squared_error`, but all values must be above -1.
     sample_weight, multioutput
         As for `mean_squared_error`.
 
@@ -330,7 +333,7 @@ def root_mean_squared_log_error(
     sample_weight: ArrayLike | None = None,
     multioutput: Any = "uniform_average",
 ) -> Any:
-    """Compute the root of the mean squared logarithmic error, separately for each output, as scikit-learn's function.
+    """Compute the root mean squared log error of each output, like scikit-learn's `root_mean_squared_log_error`.
 
     Parameters
     ----------
@@ -357,7 +360,7 @@ def root_mean_squared_log_error(
 
 
 def max_error(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Compute the largest absolute error, as scikit-learn's `max_error`.
+    """Compute the largest absolute error, like scikit-learn's `max_error`.
 
     Parameters
     ----------
@@ -396,7 +399,7 @@ def max_error(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 def _read(
     metric: str, y_true: Any, y_pred: Any, sample_weight: Any, multioutput: Any, *, least: int = 2
 ) -> tuple[Outputs, NDArray[Any] | None]:
-    """Return the outputs, and the weights of their mean."""
+    """Return the outputs, and the weights for the mean over them."""
     check_parameters(metric, sample_weight=(sample_weight, ARRAY_OR_NONE), multioutput=(multioutput, MULTIOUTPUT))
     outputs = as_outputs(y_true, y_pred, sample_weight)
     return outputs, as_output_weights(multioutput, outputs.n_outputs, least=least)
@@ -416,7 +419,7 @@ def _roots_in_unit(outputs: Outputs) -> Floats:
 
 
 def _log_errors(outputs: Outputs, words: str, root: bool) -> Floats:
-    """Return the mean squared logarithmic error of each output, or its root."""
+    """Return the mean squared logarithmic error of each output, or the root of it."""
     means = mean_losses(outputs, squared_log_error)
     if in_range(means).all():
         return np.sqrt(means) if root else means
@@ -434,7 +437,7 @@ def _log_errors(outputs: Outputs, words: str, root: bool) -> Floats:
 def _explained_variance(
     y_true: Any, y_pred: Any, sample_weight: Any, multioutput: Any, force_finite: bool, *, from_mean: bool
 ) -> Any:
-    """Return the share of the variance that is not in the squared errors, taken from their mean or from zero."""
+    """Return 1 - S / V for mean squared errors S (the errors' variances, if `from_mean`) and the targets' variances V."""
     outputs = as_outputs(y_true, y_pred, sample_weight)
     means = as_output_weights(multioutput, outputs.n_outputs)
     squares, variances, units = squares_and_variances(outputs, from_mean=from_mean)

@@ -1,4 +1,4 @@
-"""A metric of predicted labels at each threshold of a score, as in `sklearn.metrics`."""
+"""A metric of predicted labels, computed at each threshold of a score, as in `sklearn.metrics`."""
 
 from __future__ import annotations
 
@@ -41,22 +41,23 @@ def metric_at_thresholds(
     sample_weight: ArrayLike | None = None,
     metric_params: dict[str, Any] | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Compute a metric of predicted labels at each threshold, as scikit-learn's `metric_at_thresholds`.
+    """Compute a metric of predicted labels at each threshold, like scikit-learn's `metric_at_thresholds`.
 
-    A row is predicted 1 if its score is at least the threshold, else 0. Metrics of the four cells are computed at all
-    thresholds in one pass; any other function is called at each.
+    A row is predicted 1 if its score is at least the threshold, else 0. Metrics of the confusion matrix are computed at
+    all thresholds in one pass; any other function is called once per threshold.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Labels, or anything else that `metric_func` takes.
+        Labels, or any other values that `metric_func` accepts.
     y_score : array-like of shape (n_samples,)
         Finite scores, higher for the positive class.
     metric_func : callable
-        Called as ``metric_func(y_true, y_pred, **metric_params)``, with rows in descending order of scores. One pass
-        is enough for labels 0 and 1 and functions of the cells (with options that leave them so): `accuracy_score`,
-        `balanced_accuracy_score`, `cohen_kappa_score`, `f1_score`, `fbeta_score`, `hamming_loss`, `jaccard_score`,
-        `matthews_corrcoef`, `precision_score`, `recall_score` and `zero_one_loss`, of this module or scikit-learn's.
+        Called as ``metric_func(y_true, y_pred, **metric_params)``, with rows in descending order of scores. One pass is
+        enough if labels are 0 and 1 and the function, with its options, depends only on the confusion matrix:
+        `accuracy_score`, `balanced_accuracy_score`, `cohen_kappa_score`, `f1_score`, `fbeta_score`, `hamming_loss`,
+        `jaccard_score`, `matthews_corrcoef`, `precision_score`, `recall_score` and `zero_one_loss`, of this module or
+        scikit-learn's.
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, not negative, for `metric_func`. Rows of weight zero are left out.
     metric_params : dict, optional
@@ -65,7 +66,7 @@ def metric_at_thresholds(
     Returns
     -------
     metric_values : ndarray of shape (n_thresholds,) or (n_thresholds, ...)
-        What `metric_func` returns at each threshold.
+        The result of `metric_func` at each threshold.
     thresholds : ndarray of shape (n_thresholds,)
         Descending distinct scores.
 
@@ -77,7 +78,7 @@ def metric_at_thresholds(
     Warns
     -----
     UndefinedMetricWarning
-        As `metric_func` does; only once if all thresholds are computed in one pass.
+        If `metric_func` warns; only once if all thresholds are computed in one pass.
 
     Examples
     --------
@@ -109,7 +110,7 @@ def metric_at_thresholds(
 
 
 class CellMetric(NamedTuple):
-    """A metric as a function of cells, a final step for all its values, and whether it needs rows of both classes."""
+    """A metric as a function of cells, a final step for all its values, and whether both classes must have rows."""
 
     function: Callable[[Cells], Any]
     finish: Callable[[Floats], Floats] | None = None
@@ -121,21 +122,21 @@ Maker = Callable[[Options], CellMetric | None]
 
 
 def _metric_of_cells(metric_func: Any, options: dict[str, Any]) -> CellMetric | None:
-    """Return the metric of cells that equals a known function, if options leave it one; else None."""
+    """Return a known function as a metric of cells; None if it is unknown, or its options need more than cells."""
     ours = next((each for each in OF_CELLS if each.__name__ == getattr(metric_func, "__name__", None)), None)
-    if ours is None or "sample_weight" in options:  # these weights are of rows in another order
+    if ours is None or "sample_weight" in options:  # these weights follow another order of rows
         return None
     theirs = getattr(sys.modules.get("sklearn.metrics._classification"), ours.__name__, ours)
     if not any(metric_func is each for each in (ours, theirs)):
         return None
-    metric_func([0, 1], [0, 1], **options)  # refuses options that it does not take
+    metric_func([0, 1], [0, 1], **options)  # raises if an option is unknown
     bound = inspect.signature(ours).bind([0, 1], [0, 1], **options)
     bound.apply_defaults()
     return OF_CELLS[ours](bound.arguments)
 
 
 def _at_all_thresholds(rows: OneScore, metric: CellMetric) -> tuple[Floats, NDArray[Any]] | None:
-    """Return the values and the thresholds; None unless labels are 0 and 1, and the classes are as the metric needs."""
+    """Return values and thresholds; None unless labels are 0 and 1, and the classes that the metric needs have rows."""
     flags = rows.labels == 1
     if rows.labels.dtype.kind not in "biuf" or not (flags | (rows.labels == 0)).all():
         return None
@@ -155,7 +156,7 @@ def _at_all_thresholds(rows: OneScore, metric: CellMetric) -> tuple[Floats, NDAr
 
 
 def _rate(name: str) -> Maker:
-    """Return a maker of a rate of the positive class."""
+    """Return a function that makes a rate of the positive class from options."""
 
     def make(options: Options) -> CellMetric | None:
         if options["average"] != "binary" or options["labels"] is not None:
@@ -171,7 +172,7 @@ def _rate(name: str) -> Maker:
 
 
 def _share(*counted: str) -> Maker:
-    """Return a maker of the share of some cells among all, or of the number of their rows."""
+    """Return a function that makes, from options, the share or the number of the rows in some cells."""
 
     def make(options: Options) -> CellMetric:
         def function(at: Cells) -> Any:
@@ -219,13 +220,13 @@ OF_CELLS: dict[Callable[..., Any], Maker] = {
 }
 
 
-# One by one -----------------------------------------------------------------------------------------------------------
+# One threshold at a time ----------------------------------------------------------------------------------------------
 
 
 def _one_by_one(
     rows: OneScore, metric_func: Callable[..., Any], options: dict[str, Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Call the function on the predicted labels at each threshold, with rows ranked and tied ones in their order."""
+    """Call the function on the predicted labels at each threshold; rows are in stable descending order of scores."""
     order = rows.scores.size - 1 - np.argsort(rows.scores[::-1], kind="stable")[::-1]
     if rows.weights is not None:
         order = order[rows.weights[order] != 0]
