@@ -437,7 +437,7 @@ def _log_errors(outputs: Outputs, words: str, root: bool) -> Floats:
 def _explained_variance(
     y_true: Any, y_pred: Any, sample_weight: Any, multioutput: Any, force_finite: bool, *, from_mean: bool
 ) -> Any:
-    """Return 1 - S / V for mean squared errors S (the errors' variances, if `from_mean`) and the targets' variances V."""
+    """Return 1 - S / V for mean squared errors S (errors' variances, if `from_mean`) and the targets' variances V."""
     outputs = as_outputs(y_true, y_pred, sample_weight)
     means = as_output_weights(multioutput, outputs.n_outputs)
     squares, variances, units = squares_and_variances(outputs, from_mean=from_mean)
