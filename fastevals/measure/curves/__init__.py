@@ -1,1 +1,1 @@
-"""Curves over thresholds: their points with thresholds, and their geometry."""
+"""Curves over thresholds: points, thresholds, and the geometry of polylines."""

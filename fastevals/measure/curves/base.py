@@ -1,4 +1,4 @@
-"""Base of curves over threshold counts: rates, values, dominance and crossings; and the geometry of polylines."""
+"""The base class of curves over thresholds, and the geometry of polylines: values, dominance and crossings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Values = NDArray[np.float64]
 
 T = TypeVar("T")
 
-SHARE_ROUNDING = 1e-13  # differences of shares up to this are rounding: less than one row in 10**13
+SHARE_ROUNDING = 1e-13  # differences of shares up to this count as rounding errors (one row in 10**13)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -76,13 +76,13 @@ class Curve(Frozen, ABC):
     def hull(self) -> Self:
         """Keep the points on the convex hull of the ROC curve, and return them as a curve of this kind.
 
-        Random choices between thresholds attain it (Provost and Fawcett 2001, doi:10.1023/A:1007601015854). For
-        precision and recall it is the achievable curve of Davis and Goadrich (2006).
+        Choosing randomly between two thresholds attains each of its points (Provost and Fawcett 2001,
+        doi:10.1023/A:1007601015854). For precision and recall it is Davis and Goadrich's (2006) achievable curve.
         """
         return type(self)(ranking_metrics.hull(self.counts))
 
     def dominates(self, other: Self) -> bool:
-        """Return whether this curve dominates another: nowhere worse, somewhere better (Zhou, section 2.3.2).
+        """Return whether this curve dominates another: it is nowhere worse and somewhere better (Zhou, 2.3.2).
 
         Parameters
         ----------
@@ -112,8 +112,8 @@ class Curve(Frozen, ABC):
         Returns
         -------
         ndarray of shape (n_crossings, 2)
-            Points in the order in which the curve unpacks, for instance (fpr, tpr). If the curves coincide for a
-            stretch before they separate, the first common point.
+            Points in the order in which the curve unpacks, for instance (fpr, tpr). If the curves coincide on
+            a stretch and have changed sides after it, the first point of the stretch.
 
         Raises
         ------
@@ -123,27 +123,27 @@ class Curve(Frozen, ABC):
         return np.stack(self._on_axes(_crossings(*self._comparable_lines(other))), axis=1)
 
     def _cached(self, make: Callable[[ThresholdCounts], T]) -> T:
-        """Return the result of a function of the counts, computed once."""
+        """Return what `make` computes from the counts, and cache it."""
         if make not in self._cache:
             self._cache[make] = make(self.counts)
         return self._cache[make]  # type: ignore[no-any-return]
 
     def _rates(self, rate: Callable[[ThresholdCounts, slice, NDArray[np.float64]], None]) -> NDArray[np.float64]:
-        """Return a rate at each threshold, computed once."""
+        """Return a rate at each threshold, and cache it."""
         if rate not in self._cache:
             self._cache[rate] = array = fill_rows(len(self), lambda rows, out: rate(self._points, rows, out))
             array.flags.writeable = False
         return self._cache[rate]  # type: ignore[no-any-return]
 
     def _read_at(self, **places: ArrayLike | None) -> Any:
-        """Read the curve at the only argument that is not None: values of one coordinate, or thresholds."""
+        """Read the curve at values of one coordinate, or at thresholds; raise unless exactly one argument is given."""
         name, values = check_exactly_one(places)
         if name == "threshold":
             return self._at_threshold(values)
         return number_or_array(self._other_coordinate(name, as_shares(name, values)))
 
     def _other_coordinate(self, name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the other coordinate at values of the named one, which is the x of `_linear_points`."""
+        """Return the other coordinate at values of the named coordinate, which must be the x of `_linear_points`."""
         return self._on_axes(Polyline(values, best_at(self._linear_points(), values)))[1 - self.ARRAYS.index(name)]
 
     def _at_threshold(self, threshold: ArrayLike) -> tuple[Any, ...]:
@@ -151,17 +151,17 @@ class Curve(Frozen, ABC):
         check_has_thresholds(self.thresholds)
         thresholds = as_thresholds("threshold", threshold)
         rows, last = self.counts.rows_at_least(thresholds), self.counts.thresholds.size - 1
-        # A curve of these rows only; rates also need the first two rows and the last one (the totals).
+        # Make a curve of these rows only; its rates also need the first two rows and the last one (the totals).
         points = type(self)(self.counts.take(np.concatenate(([0, min(1, last)], rows.ravel(), [last]))))
         return tuple(number_or_array(getattr(points, name)[2:-1].reshape(thresholds.shape)) for name in self.ARRAYS[:2])
 
     @abstractmethod
     def _linear_points(self) -> Polyline:
-        """Return the curve in coordinates in which it is straight between points; greater y is better."""
+        """Return the curve in coordinates where it is straight between points and a greater y is better."""
 
     @abstractmethod
     def _on_axes(self, points: Polyline) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Map points from those coordinates to the curve's own axes, in the order in which it unpacks."""
+        """Map points from the coordinates of `_linear_points` to the curve's axes, in the order in which it unpacks."""
 
     def _comparable_lines(self, other: Self) -> tuple[Polyline, Polyline]:
         """Return this curve and another of the same kind as polylines; raise unless both are defined."""
@@ -200,7 +200,7 @@ def limits(line: Polyline, at: Values) -> tuple[Values, Values]:
 
 
 def best_at(line: Polyline, at: Values) -> Values:
-    """Return the value at each x, the greater of the two where the line jumps."""
+    """Return the value at each x; where the line jumps, return the greater of the two values."""
     return np.maximum(*limits(line, at))
 
 
@@ -210,16 +210,16 @@ def first_at(line: Polyline, y: Values) -> Values:
 
 
 class _Overlay(NamedTuple):
-    """Two lines at the limits of all their x: left, right, left, ..., ending with the left limit of the last x."""
+    """Values of two lines just left and just right of each x of either line; at the last x only the left value."""
 
     x: Values
     mine: Values
     other: Values
-    difference: Values  # 0 if it is only rounding
+    difference: Values  # 0 if it is only a rounding error
 
 
 def _overlay(mine: Polyline, other: Polyline) -> _Overlay:
-    """Lay two lines over each other; jumps whose x differ only by rounding are aligned."""
+    """Evaluate two lines at the x of both; jumps whose x differ only by rounding errors are aligned."""
     aligned, other_aligned = np.empty_like(mine.x), np.empty_like(other.x)
     n_places = align(mine.x, other.x, SHARE_ROUNDING, aligned, other_aligned)
     x, y, others = (np.empty(2 * n_places) for _ in range(3))
@@ -238,7 +238,7 @@ def _dominates(mine: Polyline, other: Polyline) -> bool:
 
 
 def _crossings(mine: Polyline, other: Polyline) -> Polyline:
-    """Return the points where two lines cross; if they coincide in between, the first common point."""
+    """Return the points where two lines change sides; if they coincide in between, the first common point."""
     x, y, others, difference = _overlay(mine, other)
     apart = np.flatnonzero(difference)
     before, after = apart[:-1], apart[1:]
@@ -248,7 +248,7 @@ def _crossings(mine: Polyline, other: Polyline) -> Polyline:
     end = np.where(run_together, before + 1, after)
     share = np.where(run_together, 1.0, difference[before] / (difference[before] - difference[after]))
     at = y[before] + share * (y[end] - y[before])
-    # If one line or both jump past the other, they meet where the second arrives.
+    # If the lines change sides in a jump, they meet at the value that both have reached first.
     jump = ~run_together & (x[before] == x[end])
     rising = y[end] + others[end] > y[before] + others[before]
     arrival = np.where(rising, np.maximum(y[before], others[before]), np.minimum(y[before], others[before]))
@@ -259,7 +259,7 @@ def _crossings(mine: Polyline, other: Polyline) -> Polyline:
 
 
 def _check_same_kind(name: str, value: Any, kind: type) -> None:
-    """Raise unless a result is of the kind that it will be compared with."""
+    """Raise unless a value is of the same kind as the curve that it is compared with."""
     if not isinstance(value, kind):
         hint = "; its points, worst and best curves are" if hasattr(value, "points") else ""
         raise ValueError(f"{name} must be a {kind.__name__} to be compared with one, got {type(value).__name__}{hint}")

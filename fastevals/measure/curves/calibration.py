@@ -18,16 +18,16 @@ from fastevals.results import Frozen
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CalibrationCurve(Frozen):
-    """Share of positives against mean predicted probability in bins; unpacks in this order, like scikit-learn's.
+    """Share of positives and mean predicted probability in bins; unpacks in this order, like scikit-learn's curve.
 
-    Bin k holds the probabilities ``edges[k] < p <= edges[k + 1]``, and the first also ``p == edges[0]``: an edge
-    belongs to the bin below it, as in scikit-learn and Guo et al. Empty bins are kept, with a count of 0 and
-    NaN otherwise, and errors ignore them (scikit-learn leaves them out).
+    Bin k contains the probabilities ``edges[k] < p <= edges[k + 1]``, and the first bin also ``p == edges[0]``: an edge
+    belongs to the bin below it, as in scikit-learn and Guo et al. Empty bins are kept (scikit-learn leaves them out);
+    their count is 0, their other values are NaN, and the calibration errors ignore them.
 
     Attributes
     ----------
     fraction_of_positives, mean_predicted : ndarray of shape (n_bins,)
-        Weighted share and mean over the rows in each bin.
+        Share of positives and mean probability of the rows in each bin, weighted if rows have weights.
     counts : ndarray of shape (n_bins,)
         Rows in each bin, or their weight.
     edges : ndarray of shape (n_bins + 1,)
@@ -92,14 +92,15 @@ class CalibrationCurve(Frozen):
         n_bins : int
             From 1 to a million.
         strategy : {"uniform", "quantile"}
-            Bins of equal width, with the floats nearest to k / n_bins as edges; or of equal mass (rows or weight),
-            where edge k is the lowest probability with a share of at least k / n_bins of the mass up to it. Rows with
-            equal probability are never split and equal edges are merged, so there may be fewer bins.
+            "uniform": bins of equal width; edges are the floats nearest to k / n_bins. "quantile": bins of equal mass
+            (number of rows, or weight); edge k is the lowest probability p for which rows with a probability of at
+            most p have at least a share k / n_bins of the mass. Rows with equal probability are never split and equal
+            edges are merged, so there may be fewer bins.
 
         Returns
         -------
         CalibrationCurve
-            Also defined for one class.
+            Also defined if all rows are of one class.
 
         Raises
         ------
@@ -116,7 +117,7 @@ class CalibrationCurve(Frozen):
 
     @property
     def root_mean_square_calibration_error(self) -> float:
-        """Root of the mean over rows of (share of positives - mean probability)^2 in the row's bin."""
+        """Square root of the mean over rows of (share of positives - mean probability)^2 in the row's bin."""
         return math.sqrt(self._weighted_mean(self._gaps**2))
 
     @property
@@ -137,5 +138,5 @@ class CalibrationCurve(Frozen):
 
 
 def expected_calibration_error(counts: ThresholdCounts, *, n_bins: int = 10, strategy: Strategy = "uniform") -> float:
-    """Return the mean distance of a bin's share of positives from its mean probability; 10 equal bins by default."""
+    """Return the mean distance between a bin's mean probability and share of positives; 10 equal bins by default."""
     return CalibrationCurve.from_counts(counts, n_bins=n_bins, strategy=strategy).expected_calibration_error

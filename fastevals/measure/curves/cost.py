@@ -1,4 +1,4 @@
-"""Cost curves: expected cost against prior and costs combined, their lower envelopes and differences."""
+"""Cost curves: expected cost over one axis that combines prior and costs, lower envelopes, and differences."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from fastevals.measure.curves import rates
 from fastevals.measure.curves.base import SHARE_ROUNDING, Curve, Polyline, limits
 from fastevals.results import Frozen, Interval, OperatingPoint, number_or_array
 
-ROUNDING_OF_PLACE = 8 * np.finfo(np.float64).eps  # largest relative error of PC(+) for a prior and costs
+ROUNDING_OF_PLACE = 8 * np.finfo(np.float64).eps  # largest relative error of PC(+) computed from a prior and costs
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CostCurve(Curve):
-    """Normalised expected cost against PC(+), one line per threshold; unpacks as ``fpr, fnr, thresholds``.
+    """Normalised expected cost over PC(+), with one line per threshold; unpacks as ``fpr, fnr, thresholds``.
 
-    PC(+) = p cost_fn / (p cost_fn + (1 - p) cost_fp), where the prior p is the share of positives where the classifier
-    is used. A single axis thus covers every prior and every ratio of costs. The cost of a threshold is a straight line
-    from its FPR at PC(+) = 0 to its FNR at 1; predicting every row wrong costs 1. The curve itself is the lower
-    envelope of the lines, including "predict all" and "predict none".
+    PC(+) = p cost_fn / (p cost_fn + (1 - p) cost_fp), where the prior p is the share of positives in the population
+    on which the classifier will be used. A single axis thus covers every prior and every ratio of costs. The cost of a
+    threshold is a straight line from its FPR at PC(+) = 0 to its FNR at 1; predicting every row wrong costs 1. The
+    curve itself is the lower envelope of the lines, including "predict all" and "predict none".
 
     Parameters
     ----------
@@ -43,13 +43,13 @@ class CostCurve(Curve):
     Attributes
     ----------
     fpr, fnr : ndarray of shape (n_thresholds + 1,)
-        Ends of the lines; NaN if the class has no rows.
+        Cost of each line at PC(+) = 0 and at 1; NaN if the class has no rows.
     thresholds : ndarray of shape (n_thresholds + 1,)
         Descending from +inf.
     lines : ndarray of shape (n_thresholds + 1, 2)
         One line per row: its cost at PC(+) = 0 and at 1.
     lower_envelope : CostEnvelope
-        The lowest cost, and where each threshold attains it.
+        The lowest cost at each PC(+), and the thresholds that attain it.
     area : float
         Area under the lower envelope: the expected cost if all PC(+) are equally likely. At most 0.25; lower is better.
 
@@ -87,7 +87,7 @@ class CostCurve(Curve):
 
     @property
     def lower_envelope(self) -> CostEnvelope:
-        """The lowest cost, and where each threshold attains it."""
+        """The lowest cost at each PC(+), and the thresholds that attain it."""
         return self._cached(CostEnvelope.from_counts)
 
     @property
@@ -111,18 +111,19 @@ class CostCurve(Curve):
         probability_cost : float or array-like in [0, 1], optional
             PC(+).
         prior : float or array-like in [0, 1], optional
-            Share of positives where the classifier is used, instead of `probability_cost`.
+            Share of positives in the population on which the classifier will be used; replaces
+            `probability_cost`.
         cost_fp, cost_fn : float
-            With `prior`: cost of a false positive and of a false negative; at least 0, and not both 0.
+            Used with `prior`: cost of a false positive and of a false negative; at least 0, and not both 0.
         threshold : float, optional
-            Return the cost of this threshold, a point of its straight line, instead of the lowest cost.
+            Return the cost of this threshold, a point on its straight line, instead of the lowest cost.
 
         Returns
         -------
         OperatingPoint
             The normalised cost and the highest threshold that attains it, or the given threshold; arrays if
-            `probability_cost` or `prior` is one. Multiplied by ``p * cost_fn + (1 - p) * cost_fp`` it is the cost per
-            row in units of the costs.
+            `probability_cost` or `prior` is an array. Multiply the normalised cost by ``p * cost_fn + (1 - p) *
+            cost_fp`` to get the cost per row in units of the costs.
 
         Raises
         ------
@@ -142,7 +143,7 @@ class CostCurve(Curve):
         return OperatingPoint(number_or_array((1 - place) * fpr + place * fnr), float(threshold))
 
     def _error_rates_at(self, threshold: float) -> tuple[float, float]:
-        """Return FPR and FNR where rows with ``score >= threshold`` are predicted positive."""
+        """Return FPR and FNR when rows with ``score >= threshold`` are predicted positive."""
         check_has_thresholds(self.thresholds)
         at = self.counts.cells(self.counts.rows_at_least(as_thresholds("threshold", threshold, scalar=True)))
         return float(cells.false_positive_rate(at)), float(cells.false_negative_rate(at))
@@ -153,7 +154,7 @@ class CostCurve(Curve):
         Parameters
         ----------
         threshold : float, optional
-            Use this threshold only; by default the lower envelope.
+            Consider only this threshold; by default the lower envelope of all thresholds.
 
         Returns
         -------
@@ -173,14 +174,14 @@ class CostCurve(Curve):
         return Interval(fpr / (1 - fnr + fpr), (1 - fpr) / (1 - fpr + fnr))
 
     def over_prior(self, *, cost_fp: float = 1.0, cost_fn: float = 1.0, normalize: bool = True) -> CostOverPrior:
-        """Redraw the curve against the prior at fixed costs; unlike on PC(+), its shape then depends on the costs.
+        """Express the curve over the prior for fixed costs; unlike over PC(+), its shape then depends on the costs.
 
         Parameters
         ----------
         cost_fp, cost_fn : float
             Cost of a false positive and of a false negative; at least 0, and not both 0.
         normalize : bool
-            Divide by the cost of predicting every row wrong at each prior; otherwise the cost per row in units of the
+            Divide by the cost of predicting every row wrong at each prior. If False, costs are per row, in units of the
             costs.
 
         Returns
@@ -208,7 +209,7 @@ class CostCurve(Curve):
         Returns
         -------
         CostDifference
-            The saving, with the ranges in which each classifier is cheaper.
+            The saving, and the ranges in which each classifier has the lower cost.
 
         Raises
         ------
@@ -230,18 +231,18 @@ class CostCurve(Curve):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CostEnvelope(Frozen):
-    """The lowest cost at each PC(+), in straight pieces of one threshold each.
+    """The lowest cost at each PC(+), in straight pieces; on each piece a single threshold is best.
 
     Attributes
     ----------
     probability_cost : ndarray of shape (n_pieces + 1,)
         Where the pieces start and end, ascending from 0 to 1.
     cost : ndarray of shape (n_pieces + 1,)
-        The cost there.
+        The cost at the ends of the pieces.
     thresholds : ndarray of shape (n_pieces,)
-        The threshold of each piece, descending; +inf: predict none, the lowest score: predict all.
+        The best threshold on each piece, descending; +inf predicts no row positive, the lowest score every row.
     fpr, fnr : ndarray of shape (n_pieces,)
-        The error rates at this threshold: the cost at the left and right ends of its line.
+        The error rates at these thresholds: the cost of each threshold's line at PC(+) = 0 and at 1.
 
     Examples
     --------
@@ -266,14 +267,14 @@ class CostEnvelope(Frozen):
 
     @classmethod
     def from_counts(cls, counts: ThresholdCounts) -> CostEnvelope:
-        """Build it from the lines of the hull's vertices; neighbours meet where its slope equals the ratio of costs."""
+        """Build the envelope from the ROC hull: each vertex is a line, and each slope a PC(+) where two lines meet."""
         hull = ranking_metrics.hull(counts)
         at = hull.cells()
         fpr, tpr, fnr = (rate(at) for rate in (cells.false_positive_rate, cells.recall, cells.false_negative_rate))
         if math.isnan(fpr[-1]) or math.isnan(tpr[-1]):
             undefined = np.full(2, np.nan)
             return cls(np.array([0.0, 1.0]), undefined, undefined[:1], undefined[:1], undefined[:1])
-        # From counts, not rates: lines of whole counts then meet at the floats nearest to the exact places.
+        # Computed from counts, not rates: if counts are whole, these are the floats nearest to the exact values.
         n_pos, n_neg = (total * power_of_two(total) for total in (hull.n_pos, hull.n_neg))
         right = np.diff(hull.fps) * power_of_two(hull.n_neg) * n_pos
         up = np.diff(hull.tps) * power_of_two(hull.n_pos) * n_neg
@@ -290,7 +291,7 @@ class CostEnvelope(Frozen):
         return _area_under(self.probability_cost, self.cost)
 
     def operating_range(self) -> Interval:
-        """Return the range of PC(+) in which it is below predicting all and none; both NaN if there is none."""
+        """Return the range of PC(+) in which the envelope is below predicting all and none; NaN if there is none."""
         useful = np.flatnonzero((self.fpr < 1) & (self.fnr < 1))  # not NaN
         if not useful.size:
             return Interval(math.nan, math.nan)
@@ -325,7 +326,7 @@ class CostEnvelope(Frozen):
     def lines_at(self, place: NDArray[np.float64], rounding: float = 0.0) -> tuple[NDArray[Any], ...]:
         """Return FPR, FNR and threshold of the lowest line at each PC(+), choosing the higher threshold if two tie.
 
-        `place` may be off by a share `rounding`; closer than that to where two lines meet, both are lowest.
+        `place` may have a relative error of `rounding`; within this distance of the point where lines meet, they tie.
         """
         piece = np.searchsorted(self.probability_cost[1:-1], place * (1 - rounding), side="left")
         # At PC(+) = 0, or where no row can cost anything, "predict none" is free.
@@ -345,22 +346,23 @@ def cost_area(counts: ThresholdCounts) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CostOverPrior(Frozen):
-    """The lowest expected cost at each prior, at fixed costs, in pieces of one threshold each.
+    """The lowest expected cost over the prior for fixed costs, in pieces; on each piece a single threshold is best.
 
     Attributes
     ----------
     prior : ndarray of shape (n_pieces + 1,)
         Where the pieces start and end, ascending from 0 to 1.
     cost : ndarray of shape (n_pieces + 1,)
-        The cost there. Between, the cost per row is linear; the normalised cost is linear only for equal costs.
+        The cost at the ends of the pieces. In between, the cost per row is linear; the normalised cost is linear
+        only if both costs are equal.
     thresholds : ndarray of shape (n_pieces,)
         The threshold that attains the lowest cost in each piece.
     cost_fp, cost_fn : float
-        The costs.
+        Cost of a false positive and of a false negative.
     normalize : bool
         Whether costs are divided by the cost of predicting every row wrong.
     envelope : CostEnvelope
-        The same over PC(+).
+        The lowest cost over PC(+), from which this curve is computed.
     area : float
         Mean cost over all priors.
 
@@ -401,7 +403,7 @@ class CostOverPrior(Frozen):
             only = envelope.least_at(np.array([1.0 if cost_fn else 0.0]))
             cost, threshold = np.repeat(only.value, 2), np.asarray(only.threshold)
             return cls(np.array([0.0, 1.0]), cost, threshold, *fields)
-        prior = compute_probability_cost(envelope.probability_cost, cost_fn, cost_fp)  # the inverse: costs swapped
+        prior = compute_probability_cost(envelope.probability_cost, cost_fn, cost_fp)  # swapped costs invert the map
         prior[[0, -1]] = 0.0, 1.0  # also if one cost is negligible compared with the other
         kept = np.append(np.diff(prior) > 0, True)
         fpr, fnr = envelope.fpr[kept[:-1]], envelope.fnr[kept[:-1]]
@@ -445,7 +447,7 @@ class CostOverPrior(Frozen):
         Parameters
         ----------
         prior : float or array-like in [0, 1]
-            Share of positives where the classifier is used.
+            Share of positives in the population on which the classifier will be used.
 
         Returns
         -------
@@ -474,7 +476,7 @@ class CostOverPrior(Frozen):
         Parameters
         ----------
         prior : float in [0, 1]
-            Share of positives where the classifier is used.
+            Share of positives in the population on which the classifier will be used.
 
         Returns
         -------
@@ -502,14 +504,14 @@ class CostOverPrior(Frozen):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CostDifference(Frozen):
-    """Difference of two cost curves: the other's lowest cost minus this one's.
+    """Difference of two cost curves: the other curve's lowest cost minus this curve's.
 
     Attributes
     ----------
     probability_cost : ndarray of shape (n_points,)
         Ascending from 0 to 1.
     saving : ndarray of shape (n_points,)
-        Linear between points; positive where this curve is cheaper.
+        The difference at each point, linear in between; positive where this curve has the lower cost.
 
     Examples
     --------
@@ -536,7 +538,7 @@ class CostDifference(Frozen):
         return True
 
     def over_prior(self, *, cost_fp: float = 1.0, cost_fn: float = 1.0) -> tuple[list[Interval], list[Interval]]:
-        """Return the ranges of the prior, at fixed costs, in which this curve is cheaper and in which the other is.
+        """Return the ranges of priors in which this curve has the lower cost, and in which the other curve has it.
 
         Parameters
         ----------
@@ -546,7 +548,7 @@ class CostDifference(Frozen):
         Returns
         -------
         wins, losses : list of Interval
-            Empty if one kind of error is free: the cost is then 0 at every prior.
+            Empty if one kind of error is free, because all costs are then 0.
 
         Raises
         ------
@@ -566,16 +568,16 @@ class CostDifference(Frozen):
 
     @property
     def wins(self) -> list[Interval]:
-        """Ranges of PC(+) in which this curve is cheaper."""
+        """Ranges of PC(+) in which this curve has the lower cost."""
         return self._ranges(1)
 
     @property
     def losses(self) -> list[Interval]:
-        """Ranges of PC(+) in which the other curve is cheaper."""
+        """Ranges of PC(+) in which the other curve has the lower cost."""
         return self._ranges(-1)
 
     def _ranges(self, sign: int) -> list[Interval]:
-        """Return the ranges in which the saving has a sign; adjacent pieces are joined."""
+        """Return the ranges in which the saving has the given sign (1 or -1); adjacent pieces are joined."""
         ranges: list[Interval] = []
         x, saving = self.probability_cost, sign * self.saving
         for i in np.flatnonzero((saving[:-1] > 0) | (saving[1:] > 0)):
@@ -590,7 +592,7 @@ class CostDifference(Frozen):
 
 
 def _piece_columns(edges: NDArray[np.float64], cost: NDArray[np.float64], thresholds: NDArray[Any]) -> dict[str, Any]:
-    """Return the columns of straight pieces: start, end, the costs there, and the threshold."""
+    """Return the columns of straight pieces: start, end, the costs at both, and the threshold."""
     return {
         "low": edges[:-1], "high": edges[1:], "cost_at_low": cost[:-1], "cost_at_high": cost[1:],
         "threshold": thresholds,
@@ -614,10 +616,10 @@ def compute_probability_cost(prior: NDArray[np.float64], cost_fp: float, cost_fn
 
 
 def invert_probability_cost(places: Interval, cost_fp: float, cost_fn: float) -> Interval:
-    """Return the range of priors for a range of PC(+); NaN if one kind of error is free: PC(+) is then constant."""
+    """Return the range of priors for a range of PC(+); NaN if one kind of error is free (PC(+) is constant)."""
     if not (cost_fp and cost_fn):
         return Interval(math.nan, math.nan)
-    return Interval(*compute_probability_cost(np.array(places), cost_fn, cost_fp).tolist())  # costs swapped
+    return Interval(*compute_probability_cost(np.array(places), cost_fn, cost_fp).tolist())  # swapped costs
 
 
 def worst_cost(prior: NDArray[np.float64], cost_fp: float, cost_fn: float) -> NDArray[np.float64]:
@@ -632,7 +634,7 @@ def _scale_costs(cost_fp: float, cost_fn: float) -> tuple[float, float]:
 
 
 def _piece_area(width: float, n0: float, n1: float, d0: float, d1: float) -> float:
-    """Integrate the ratio of two straight lines in closed form: n0 to n1 divided by d0 to d1."""
+    """Integrate the ratio of two straight lines in closed form: from n0 / d0 to n1 / d1."""
     if n0 == n1 == 0:
         return 0.0
     if d0 < d1:  # start at the larger end, so that u is in [-1, 0]

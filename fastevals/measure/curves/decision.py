@@ -31,10 +31,10 @@ def net_benefit(counts: ThresholdCounts, threshold_probability: ArrayLike, *, pr
     counts : ThresholdCounts
         Counts of rows by probability.
     threshold_probability : float or array-like
-        In [0, 1).
+        The probability pt, in [0, 1).
     prior : float in [0, 1], optional
-        Share of positives where the model will be used: ``prior * tpr - (1 - prior) * fpr * pt / (1 - pt)``. The
-        probabilities are not adapted to it. By default the share in these rows.
+        Share of positives in the population on which the model will be used; by default the share in these rows. The
+        net benefit is then ``prior * tpr - (1 - prior) * fpr * pt / (1 - pt)``; probabilities are not adapted.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def _net_benefit(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DecisionCurve(Frozen):
-    """Net benefit of acting on the predictions against the threshold probability, compared with treating all.
+    """Net benefit of acting on the predictions, over the threshold probability, compared with treating all.
 
     Treating no one has net benefit 0. Unpacks as ``threshold_probability, net_benefit, treat_all``.
 
@@ -93,7 +93,7 @@ class DecisionCurve(Frozen):
     counts : ThresholdCounts
         The counts that the curve is computed from.
     prior : float or None
-        Share of positives that the curve is drawn for; None: the share in the counts.
+        Share of positives for which the curve is computed; None means the share in the counts.
 
     References
     ----------
@@ -146,14 +146,14 @@ class DecisionCurve(Frozen):
         counts : ThresholdCounts
             Counts of rows by probability.
         threshold_probability : array-like of shape (n_points,), optional
-            In [0, 1); by default 0.01, 0.02, ..., 0.99.
+            Where to compute the curve, in [0, 1); by default at 0.01, 0.02, ..., 0.99.
         prior : float in [0, 1], optional
-            Share of positives where the model will be used; see `net_benefit`.
+            Share of positives in the population on which the model will be used; see `net_benefit`.
 
         Returns
         -------
         DecisionCurve
-            NaN if `prior` is given and a class is missing.
+            Its values are NaN if `prior` is given and a class is missing.
 
         Raises
         ------
@@ -171,12 +171,12 @@ class DecisionCurve(Frozen):
     @overload
     def at(self, threshold_probability: Places) -> Floats: ...
     def at(self, threshold_probability: ArrayLike) -> Any:
-        """Return the net benefit at any threshold probability, counted there instead of interpolated.
+        """Return the net benefit at any threshold probability, computed from counts at this threshold.
 
         Parameters
         ----------
         threshold_probability : float or array-like
-            In [0, 1).
+            The threshold probability, in [0, 1).
 
         Returns
         -------
@@ -194,8 +194,8 @@ class DecisionCurve(Frozen):
     def useful_ranges(self) -> list[Interval]:
         """Ranges in which the model beats treating all and treating none, by more than rounding.
 
-        Each range is the first and last of consecutive evaluated points, in ascending order, at all of which the model
-        is better. Values between points are not evaluated; a single point is a range of width 0.
+        Each range extends from the first to the last of consecutive points at which the model is better. Values between
+        points are not evaluated; a single point is a range of width 0.
         """
         order = np.argsort(self.threshold_probability, kind="stable")
         points, benefit, treat_all = (array[order] for array in self)
@@ -210,7 +210,7 @@ class DecisionCurve(Frozen):
 
 
 def _as_threshold_probabilities(name: str, values: Any) -> NDArray[np.float64]:
-    """Return threshold probabilities as float64 of any shape, in [0, 1), as the odds are infinite at 1."""
+    """Return threshold probabilities as float64 of any shape, in [0, 1), because the odds are infinite at 1."""
     array = as_thresholds(name, values).astype(np.float64)
     outside = array[~((array >= 0) & (array < 1))]
     if outside.size:

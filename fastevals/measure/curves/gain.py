@@ -49,9 +49,9 @@ class _ShareCurve(Curve):
         Parameters
         ----------
         share : float or array-like in [0, 1], optional
-            Return the gain, or lift, when this share of the rows is predicted positive.
+            Return the gain (or lift) when this share of the rows is predicted positive.
         threshold : float or array-like, optional
-            Return the share and the gain, or lift, when rows with ``score >= threshold`` are predicted positive.
+            Return the share and the gain (or lift) when rows with ``score >= threshold`` are predicted positive.
 
         Returns
         -------
@@ -68,7 +68,7 @@ class _ShareCurve(Curve):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GainCurve(_ShareCurve):
-    """Share of the positives found against the share of rows predicted positive; unpacks ``share, gain, thresholds``.
+    """Share of the positives found, over the share of rows predicted positive; unpacks ``share, gain, thresholds``.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class GainCurve(_ShareCurve):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LiftCurve(_ShareCurve):
-    """Ratio of the positives found to those found at random; unpacks ``share, lift, thresholds``.
+    """Positives found, relative to the number expected at random; unpacks ``share, lift, thresholds``.
 
     Parameters
     ----------
@@ -122,8 +122,8 @@ class LiftCurve(_ShareCurve):
     share : ndarray of shape (n_thresholds + 1,)
         Share of rows predicted positive, ascending from 0 to 1.
     lift : ndarray of shape (n_thresholds + 1,)
-        Precision over the share of positives; NaN without positives. At threshold +inf, where no row is predicted
-        positive, the lift of the next point.
+        Precision divided by the share of positives; NaN without positives. At threshold +inf, where no row is
+        predicted positive, it equals the lift of the next point.
     thresholds : ndarray of shape (n_thresholds + 1,)
         Descending from +inf.
     area : float
@@ -141,7 +141,7 @@ class LiftCurve(_ShareCurve):
 
     @property
     def lift(self) -> NDArray[np.float64]:
-        """Precision over the share of positives."""
+        """Precision divided by the share of positives."""
         return self._rates(rates.lift)
 
     @property

@@ -1,4 +1,4 @@
-"""Numbers along the axes of curves as functions of true and false positives, at thresholds and between them."""
+"""Coordinates of curves as functions of true and false positives, at thresholds and between them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from fastevals.measure.curves.rates import first_precision
 from fastevals.measure.curves.registry import CurveEntry
 from fastevals.measure.registry import METRICS
 
-Number = Callable[[Any, Any], Any]  # of true and false positives
+Number = Callable[[Any, Any], Any]  # a function of true and false positives
 
 
 class Part(NamedTuple):
-    """A share that increases along a curve: the counted rows and the total."""
+    """A share that increases along a curve, as numerator and denominator."""
 
     counted: Number
     total: Callable[[ThresholdCounts], Any]
@@ -31,12 +31,12 @@ OF_CELLS = {name for name, metric in METRICS.items() if metric.of == "cells" and
 
 
 def is_of_counts(entry: CurveEntry) -> bool:
-    """Return whether the numbers along both axes are functions of counts, so that counts can draw the curve."""
+    """Return whether the numbers along both axes are functions of counts, from which the curve can be drawn."""
     return {entry.x.number, entry.y.number} <= {*PARTS, *OF_CELLS, "lift"}
 
 
 def number_of(name: str, counts: ThresholdCounts) -> Number:
-    """Return the function that computes a number from true and false positives, given the counts' totals."""
+    """Return the function that computes the named coordinate from true and false positives, given total counts."""
     if name in PARTS:
         counted, total = PARTS[name].counted, PARTS[name].total(counts)
         return lambda tp, fp: counted(tp, fp) / total
@@ -45,7 +45,7 @@ def number_of(name: str, counts: ThresholdCounts) -> Number:
     if name not in ("precision", "lift"):
         metric, n_pos, n_neg = METRICS[name], counts.n_pos, counts.n_neg
         return lambda tp, fp: metric(Cells(tp, fp, n_pos - tp, n_neg - fp))
-    first = first_precision(counts)  # where no row is predicted positive
+    first = first_precision(counts)  # the precision where no row is predicted positive
 
     def precision(tp: Any, fp: Any) -> Any:
         predicted = tp + fp

@@ -19,8 +19,8 @@ from fastevals.measure.curves.base import Curve, Polyline
 class PrecisionRecallCurve(Curve):
     """Precision and recall at each threshold, from the highest down; unpacks as ``precision, recall, thresholds``.
 
-    Between two points the counts are linear, because random choices between two thresholds attain this; precision is
-    then not linear in recall (Davis and Goadrich 2006).
+    Between two points the counts are interpolated linearly, because choosing randomly between two thresholds attains
+    this; precision is then not linear in recall (Davis and Goadrich 2006).
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class PrecisionRecallCurve(Curve):
         Parameters
         ----------
         recall : float or array-like in [0, 1], optional
-            Return the precision at this recall, the highest if several thresholds have it; 1 at recall 0.
+            Return the precision at this recall: the highest if several thresholds have this recall; 1 at recall 0.
         threshold : float or array-like, optional
             Return ``(precision, recall)`` when rows with ``score >= threshold`` are predicted positive.
 

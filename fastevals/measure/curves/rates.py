@@ -1,4 +1,4 @@
-"""Rates along a curve: each function writes the rate at some rows of threshold counts. 0 / 0 is NaN."""
+"""Rates along a curve: each function writes the rate at some rows of threshold counts; 0 / 0 gives NaN."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def share(counts: ThresholdCounts, rows: slice, out: Out) -> None:
 
 
 def lift(counts: ThresholdCounts, rows: slice, out: Out) -> None:
-    """Precision over the share of positives; if no row is predicted positive, the lift at the next row."""
+    """Precision divided by the share of positives; if no row is predicted positive, the lift at the next threshold."""
     kernels.precision(counts.tps[rows], counts.fps[rows], first_precision(counts), out)
     out[:] = ratio(out, ratio(counts.n_pos, counts.n_pos + counts.n_neg))
 

@@ -2,7 +2,8 @@
 
 To add a curve, write its class in a file of this folder (a `Curve` of `base.py`), its entry here, the method of
 `BaseRanking` that makes it, and its slow twin in `tests/reference/curves.py`. `tests/measure/test_curve_registry.py`
-reports what is missing. Entries are plain data that every module can read: functions are named, and imported on use.
+reports what is missing. Entries are plain data that every module can read: functions are given by name and imported
+when used.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ class Axis(NamedTuple):
     ----------
     label : str
     number : str
-        The number along it, a function of true and false positives: one of `numbers.py`, or a metric of cells. For the
-        mark of a model at its threshold, also one of `numbers_at` in `show/report/pictures.py`. `page.js` implements it
-        too, to move the mark.
+        Name of the number along the axis, a function of true and false positives: from `numbers.py`, or a metric of
+        cells. If only the mark of a model at its threshold needs it, `numbers_at` in `show/report/pictures.py` may
+        define it. `page.js` implements it too, to move the mark.
     scale : "linear" or "deviate"
     """
 
@@ -52,34 +53,35 @@ class CurveEntry(NamedTuple):
     Attributes
     ----------
     name : str
-        Name of its picture. Rankings make it by a method of that name with `_curve`, such as `roc_curve`.
+        Name of the picture. With `_curve` it is the method of rankings that makes the curve, such as `roc_curve`.
     home : str
-        Its module and class, such as "roc.RocCurve": the class is a public name.
+        Module and class of the curve, such as "roc.RocCurve"; the class is public.
     title, caption : str
-        Text above its picture: the title, and an explanation of the grey lines.
+        Text above the picture: the title, and an explanation of the grey lines.
     x, y : Axis
-        If the numbers along both are rates of counts, the curve is drawn from counts, and pages keep the points needed
-        for it. If y has no number, a model's mark is a vertical line.
+        The axes. If the numbers along both are functions of counts, the curve is drawn from counts, and pages keep the
+        points needed for this. If y has no number, a model's mark is a vertical line.
     needs : "counts", "probabilities" or "costs"
-        What it is computed from.
+        What the curve is computed from.
     undefined_without : tuple of str
-        Classes ("positives", "negatives") without which it is undefined.
+        Classes ("positives", "negatives") without which the curve is undefined.
     made_by : tuple of str
-        Methods that make it, if not the one of its name: the first of a ranking, each other one of the last result.
+        Methods that make the curve if its name does not tell: the first is called on the ranking, each next one on the
+        result of the one before.
     averaged : "rates", "shares", "precision_and_recall" or ""
-        What `mean_...` of `many/folds.py` averages over folds at each threshold. Without it, only `pool()` of
+        What the methods `mean_...` in `many/folds.py` average over folds at each threshold. If empty, only `pool()` of
         `RankingFolds` has a method for the curve.
     detail : str
-        How finely it distinguishes rows, as in `Detail`; a ranking with coarser counts has two curves that enclose the
-        true one. Without it, there are always two.
+        How finely the curve distinguishes rows, as in `Detail`. Coarser counts yield two curves that enclose the true
+        one. If empty, there are always two.
     size : "square", "wide" or "tall"
-        Size of its picture.
+        Size of the picture.
     legend : str
-        Where a legend covers least, as matplotlib names positions.
+        Where a legend covers the least, in matplotlib's names of positions.
     lines : tuple of Line
         Reference lines.
     area, area_metric : str
-        The name of its area in legends, and the metric that equals the area, if any.
+        The name of the area in legends, and the metric that equals the area, if any.
     marked : MarkedPoint or None
     """
 
@@ -103,22 +105,22 @@ class CurveEntry(NamedTuple):
 
     @property
     def module(self) -> str:
-        """Return the module of its class, within `fastevals`."""
+        """Return the module of the curve's class, within `fastevals`."""
         return f"measure.curves.{self.home.split('.')[0]}"
 
     @property
     def kind_name(self) -> str:
-        """Return the name of its class."""
+        """Return the name of the curve's class."""
         return self.home.split(".")[1]
 
     @property
     def kind(self) -> Any:
-        """Return its class."""
+        """Return the curve's class."""
         return getattr(import_module(f"fastevals.{self.module}"), self.kind_name)
 
     @property
     def method(self) -> str:
-        """Return the method of rankings and folds that makes it."""
+        """Return the method of rankings and folds that makes the curve."""
         return f"{self.name}_curve"
 
     def of_counts(self, counts: Any, *options: Any, **more: Any) -> Any:

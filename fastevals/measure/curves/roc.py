@@ -18,7 +18,7 @@ from fastevals.measure.curves.base import Curve, Polyline, first_at
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _RateCurve(Curve):
-    """Both error rates at each threshold; random choices between two thresholds attain the points between them."""
+    """Both error rates at each threshold; choosing randomly between two thresholds attains the points in between."""
 
     drop_intermediate: bool = False
 
@@ -121,7 +121,7 @@ class RocCurve(_RateCurve):
         Returns
         -------
         float, ndarray, or a tuple of two
-            Linear between points, which random choices between two thresholds attain.
+            Linear between points: choosing randomly between two thresholds attains these values.
 
         Raises
         ------
@@ -230,7 +230,7 @@ class DetCurve(_RateCurve):
 def corners(counts: ThresholdCounts) -> ThresholdCounts:
     """Keep the rows where the ROC polyline starts, ends, or leaves a horizontal or vertical segment.
 
-    Comparing counts is exact and does not depend on the scale of weights; slopes would (scikit-learn #31635).
+    Comparing counts is exact and does not depend on the scale of weights, unlike slopes (scikit-learn #31635).
     """
     n = counts.thresholds.size
 

@@ -34,13 +34,13 @@ Doubt = tuple[float, float]  # how far the value over all rows may lie below, an
 
 
 class BaseRanking(ABC):
-    """Rows of two classes ranked by a score, however they were counted: every method reads the threshold counts."""
+    """Binary labels ranked by a score, however the rows were counted: every method reads the threshold counts."""
 
     __slots__ = ()
 
     n_positives: int
     n_negatives: int
-    _moments: Any = None  # DeLong's moments, where they are known without counts
+    _moments: Any = None  # DeLong's moments, if they are known without counts
 
     def __repr__(self) -> str:
         weighted = ", weighted" if self.is_weighted else ""
@@ -53,7 +53,7 @@ class BaseRanking(ABC):
 
     @property
     def n_samples(self) -> int:
-        """Rows of weight above zero; where only sums of weights are known, each sum counts as one row."""
+        """Number of rows of weight above zero; if only sums of weights are known, each sum counts as one row."""
         return self.n_positives + self.n_negatives
 
     @property
@@ -68,7 +68,7 @@ class BaseRanking(ABC):
 
     @property
     def _squares(self) -> SquaredWeights | None:
-        """Sums of squared weights at the thresholds of the counts; None without weights, or where they are unknown."""
+        """Sums of squared weights at the thresholds of the counts; None without weights, or if they are unknown."""
         return None
 
     # Areas and rates ----------------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ class BaseRanking(ABC):
     def roc_auc(self, *, max_fpr: float | None = None, min_tpr: float | None = None, standardize: bool = True) -> float:
         """Area under the ROC curve: the chance that a positive ranks above a negative, counting a tie as half.
 
-        Without weights it is a ratio of two integers, rounded once.
+        Without weights it is the float nearest to an exact ratio of two integers.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class BaseRanking(ABC):
         return doubled_u / (2 * pairs)
 
     def rank_loss(self) -> float:
-        """Share of pairs of a positive and a negative that are ranked wrong, counting a tie as half: 1 - AUC.
+        """Share of positive-negative pairs that are ranked wrong, counting a tie as half: 1 - AUC.
 
         Returns
         -------
@@ -167,7 +167,7 @@ class BaseRanking(ABC):
         return (doubled_u - pairs) / pairs
 
     def average_precision(self) -> float:
-        """Sum over thresholds of the gain in recall times precision, without interpolation (scikit-learn's AP).
+        """Sum over thresholds of precision times the gain in recall, without interpolation (scikit-learn's AP).
 
         Returns
         -------
@@ -193,8 +193,9 @@ class BaseRanking(ABC):
         Parameters
         ----------
         interpolation : {"davis-goadrich", "linear"}
-            Counts linear between points, as attained by choosing randomly between their thresholds; or precision linear
-            in recall, which is optimistic but often published (trapezoids under scikit-learn's curve).
+            "davis-goadrich": counts are linear between points, which choosing randomly between two thresholds attains.
+            "linear": precision is linear in recall, which is optimistic but often published (trapezoids under
+            scikit-learn's curve).
 
         Returns
         -------
@@ -245,7 +246,7 @@ class BaseRanking(ABC):
         Returns
         -------
         OperatingPoint
-            The value, and the threshold at or just past it; NaN without positives, or if none ranks that high.
+            The value, and the threshold at or just past it; NaN without positives, or if no positive ranks that high.
 
         References
         ----------
@@ -272,7 +273,7 @@ class BaseRanking(ABC):
         Parameters
         ----------
         on_hull : bool
-            Use the convex hull of the ROC curve instead, which random choices between two thresholds attain.
+            Use the convex hull of the ROC curve instead, which choosing randomly between two thresholds attains.
 
         Returns
         -------
@@ -331,7 +332,8 @@ class BaseRanking(ABC):
         Returns
         -------
         BrierDecomposition
-            The parts, which add up to the score. The two for the inside of bins are 0 if each bin is one probability.
+            The parts, which add up to the score. The two terms for variation inside bins are 0 if each bin has a single
+            probability.
 
         Raises
         ------
@@ -369,8 +371,6 @@ class BaseRanking(ABC):
         """
         return probability_metrics.log_loss(self.counts)
 
-    # Thresholds ---------------------------------------------------------------------------------------------------
-
     def expected_calibration_error(self, n_bins: int = 10, *, strategy: Strategy = "uniform") -> float:
         """Mean distance between mean predicted probability and share of positives, over bins of probabilities.
 
@@ -397,6 +397,8 @@ class BaseRanking(ABC):
         """
         return self.calibration_curve(n_bins, strategy=strategy).expected_calibration_error
 
+    # Thresholds ---------------------------------------------------------------------------------------------------
+
     @overload
     def confusion_at(self, thresholds: float) -> ConfusionMatrix: ...
     @overload
@@ -412,7 +414,7 @@ class BaseRanking(ABC):
         Returns
         -------
         ConfusionMatrix
-            Of shape ``thresholds.shape + (2, 2)``, the negative class first. If no row is negative, the negative class
+            Its shape is ``thresholds.shape + (2, 2)``, with the negative class first. If no row is negative, that class
             is named 0, or "not" followed by the positive class.
 
         Raises
@@ -439,7 +441,7 @@ class BaseRanking(ABC):
         cost_fn: float = 1.0,
         prior: float | None = None,
     ) -> OperatingPoint:
-        """Find the threshold that is best by a metric of the confusion matrix.
+        """Find the threshold at which a metric of the confusion matrix is best.
 
         The value is optimistic when the threshold is chosen and judged on the same rows.
 
@@ -449,9 +451,9 @@ class BaseRanking(ABC):
             Name of a metric of one threshold ("f1", "informedness", "matthews", "expected_cost", ...), or a function
             of the counts ``(tp, fp, fn, tn)``, arrays of one shape, that returns an array of that shape.
         maximize : bool, optional
-            Direction; by default that of the named metric, and True for a function.
+            Whether a greater value is better; by default the direction of the named metric, and True for a function.
         cost_fp, cost_fn, prior : float
-            For "expected_cost"; see `expected_cost`.
+            Only for the metric "expected_cost"; see the method of this name.
 
         Returns
         -------
@@ -486,7 +488,7 @@ class BaseRanking(ABC):
         tpr: float | None = None,
         n_predicted: float | None = None,
     ) -> OperatingPoint:
-        """Find the threshold that satisfies a constraint and is best otherwise.
+        """Find the best threshold among those that satisfy a constraint.
 
         Give exactly one constraint. Among equally good thresholds the highest is returned.
 
@@ -501,8 +503,8 @@ class BaseRanking(ABC):
         tpr : float in [0, 1], optional
             At least this true positive rate; minimizes the false positive rate.
         n_predicted : float, optional
-            At most this many rows (or this weight) predicted positive, and as many as ties allow, even if the last of
-            them add no recall; the value is the recall.
+            Predict at most this many rows (or this weight) positive, and as many as ties allow, even if the last rows
+            add no recall; the value is the recall.
 
         Returns
         -------
@@ -542,7 +544,7 @@ class BaseRanking(ABC):
         cost_fp, cost_fn : float
             Cost of a false positive and of a false negative, not negative and not both zero.
         prior : float in [0, 1], optional
-            Share of positives p where the scores will be used; by default the share in these rows.
+            Share p of positives in the population on which the scores will be used; by default the share in these rows.
 
         Returns
         -------
@@ -579,7 +581,7 @@ class BaseRanking(ABC):
             The probability pt in [0, 1) at which one would act: a false positive costs pt / (1 - pt) times what a true
             positive gains.
         prior : float in [0, 1], optional
-            Share of positives where the model will be used; by default the share in these rows.
+            Share of positives in the population on which the model will be used; by default the share in these rows.
 
         Returns
         -------
@@ -612,7 +614,7 @@ class BaseRanking(ABC):
         Parameters
         ----------
         drop_intermediate : bool
-            Leave out points inside horizontal and vertical segments: the polyline stays, with fewer points.
+            Leave out points inside horizontal and vertical segments: the polyline is the same, with fewer points.
 
         Returns
         -------
@@ -634,7 +636,7 @@ class BaseRanking(ABC):
         Parameters
         ----------
         drop_intermediate : bool
-            Leave out points inside horizontal and vertical segments: the polyline stays, with fewer points.
+            Leave out points inside horizontal and vertical segments: the polyline is the same, with fewer points.
 
         Returns
         -------
@@ -669,7 +671,7 @@ class BaseRanking(ABC):
         return self._make_curve(PrecisionRecallCurve)
 
     def gain_curve(self) -> GainCurve:
-        """Share of the positives found against the share of rows predicted positive.
+        """Share of the positives found, over the share of rows predicted positive.
 
         Returns
         -------
@@ -686,7 +688,7 @@ class BaseRanking(ABC):
         return self._make_curve(GainCurve)
 
     def lift_curve(self) -> LiftCurve:
-        """Ratio of the positives found to those among as many rows chosen at random.
+        """Positives found, relative to the number expected among as many rows chosen at random.
 
         Returns
         -------
@@ -703,7 +705,7 @@ class BaseRanking(ABC):
         return self._make_curve(LiftCurve)
 
     def cost_curve(self) -> CostCurve:
-        """Expected cost against the prior and the costs combined, with the threshold that minimizes it.
+        """Expected cost, over one axis that combines the prior and the costs, with the threshold that minimizes it.
 
         Returns
         -------
@@ -720,7 +722,7 @@ class BaseRanking(ABC):
         return self._make_curve(CostCurve)
 
     def calibration_curve(self, n_bins: int = 10, *, strategy: Strategy = "uniform") -> CalibrationCurve:
-        """Share of positives against mean predicted probability, in bins.
+        """Share of positives in bins of predicted probability, against the mean probability of each bin.
 
         Parameters
         ----------
@@ -732,7 +734,7 @@ class BaseRanking(ABC):
         Returns
         -------
         CalibrationCurve
-            With the expected and the maximum calibration errors.
+            It also has the expected and the maximum calibration errors.
 
         Raises
         ------
@@ -758,7 +760,7 @@ class BaseRanking(ABC):
         threshold_probability : array-like of shape (n_points,), optional
             In [0, 1); by default 0.01, 0.02, ..., 0.99.
         prior : float in [0, 1], optional
-            Share of positives where the model will be used; by default the share in these rows.
+            Share of positives in the population on which the model will be used; by default the share in these rows.
 
         Returns
         -------
@@ -783,7 +785,7 @@ class BaseRanking(ABC):
 
     @abstractmethod
     def _counts_and_doubts(self, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
-        """Return a ranking whose counts replicates are drawn from, and the doubt about its metrics.
+        """Return a ranking to draw replicates from, and how far its metrics may be off.
 
         Parameters
         ----------
@@ -797,18 +799,18 @@ class BaseRanking(ABC):
             How far the value over all rows may lie below and above the ranking's; exact metrics are left out.
         """
 
-    # What some rankings know without counts; warnings -----------------------------------------------------------------
+    # Results that some rankings have without counts; warnings ---------------------------------------------------------
 
     @abstractmethod
     def _classes(self) -> Classes:
         """Return the names of the two classes."""
 
     def _doubled_u_and_pairs(self) -> tuple[int, int] | None:
-        """Return twice the Mann-Whitney U and the number of pairs of the two classes, where known without counts."""
+        """Return twice the Mann-Whitney U and the number of positive-negative pairs, if known without counts."""
         return None
 
     def _sum_of_precision(self) -> Fraction | None:
-        """Return the sum of gained true positives times precision, where no counts are needed."""
+        """Return the sum over thresholds of precision times the gained true positives, if no counts are needed."""
         return None
 
     def _warn_if(self, undefined: bool, name: str, reason: str | None = None) -> None:
@@ -825,7 +827,7 @@ class BaseRanking(ABC):
         return point
 
     def _make_curve(self, kind: type[C], *options: Any, **more: Any) -> C:
-        """Make a curve of the counts and warn if it is undefined."""
+        """Make a curve from the counts and warn if it is undefined."""
         make: Any = getattr(kind, "from_counts", kind)
         curve: C = make(self.counts, *options, **more)
         if not curve.defined:

@@ -49,7 +49,7 @@ Points = tuple[Floats, Floats, NDArray[Any]]
 class Ranking(BaseRanking):
     """Binary labels ranked by a score.
 
-    The scores are sorted once, here; every method sweeps the sorted scores or the counts made from them. Changing the
+    The scores are sorted once; every method sweeps the sorted scores or the counts made from them. Changing the
     arrays afterwards has no effect. A row is predicted positive when ``score >= threshold``. Only equal scores are tied
     (``-0.0 == 0.0``), however close others are.
 
@@ -71,7 +71,7 @@ class Ranking(BaseRanking):
     Attributes
     ----------
     n_samples, n_positives, n_negatives : int
-        Rows of weight above zero, in total and per class. Where only sums of weights are known, each sum counts as one
+        Rows of weight above zero, in total and per class. If only sums of weights are known, each sum counts as one
         row; `counts.n_pos` and `counts.n_neg` are the classes' weights.
     counts : ThresholdCounts
         Counts, or sums of weights, at or above each distinct score. Computed on first use.
@@ -91,8 +91,8 @@ class Ranking(BaseRanking):
     Notes
     -----
     Building takes about 9 bytes per row. The ranking then holds 8 bytes per row until `counts` are computed, which take
-    24 bytes per distinct score. `counts` are computed immediately where there are few distinct scores, and with weights
-    (from about 41 bytes per row). Up to 128 MiB of deleted rankings' memory is kept for the next ones.
+    24 bytes per distinct score. `counts` are computed immediately if there are few distinct scores, or if rows have
+    weights (from about 41 bytes per row). Up to 128 MiB of deleted rankings' memory is kept for the next ones.
 
     Examples
     --------
@@ -110,8 +110,8 @@ class Ranking(BaseRanking):
     )  # fmt: skip
 
     _counts: ThresholdCounts | None
-    _split: ClassSplit | None  # until there are counts
-    _squared: SquaredWeights | None  # if weighted rows were counted with them
+    _split: ClassSplit | None  # None once there are counts
+    _squared: SquaredWeights | None  # None unless rows had weights
     _doubled_u: int | None  # twice the Mann-Whitney U; None with weights, or if rows came as counts
     _rows_repeat: bool  # whether a row may occur several times
     n_positives: int
@@ -183,8 +183,8 @@ class Ranking(BaseRanking):
         Returns
         -------
         Ranking
-            The same as that of the rows, each repeated as often as it was counted. A sum of weights counts as one row
-            of its class, because the number of its rows is unknown.
+            The same ranking as from the rows, each repeated as often as it was counted. A sum of weights counts as one
+            row of its class, because the number of its rows is unknown.
 
         Raises
         ------
@@ -231,7 +231,7 @@ class Ranking(BaseRanking):
         Returns
         -------
         Ranking
-            The same as that of the rows; sums of weights are treated as in `from_counts`.
+            The same ranking as from the rows; sums of weights are treated as in `from_counts`.
 
         Raises
         ------
@@ -276,7 +276,7 @@ class Ranking(BaseRanking):
         rows: tuple[int, int] | None = None,
         squares: SquaredWeights | None = None,
     ) -> Ranking:
-        """Rank counted rows of named classes; `rows` gives the rows of each class behind sums of weights."""
+        """Rank counted rows of two named classes; if counts are sums of weights, `rows` is the rows of each class."""
         ranking = cls.__new__(cls)
         ranking._set_parts(counts, *(rows or _rows_of(counts)), classes.pos_label, classes.labels[0])
         ranking._squared = squares
@@ -298,7 +298,7 @@ class Ranking(BaseRanking):
         self._squared = None
 
     def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        """Restore a pickle; those of 0.3 held the names of the classes for pooled rows."""
+        """Restore a pickle; those written by version 0.3 may hold the names of the classes instead."""
         slots = {"_split": None, "_doubled_u": None, "_rows_repeat": False, "_squared": None, **state[1]}
         if "_names" in slots:
             names = slots.pop("_names") or Classes(both_classes(1), 1)
@@ -323,11 +323,11 @@ class Ranking(BaseRanking):
 
     @property
     def _squares(self) -> SquaredWeights | None:
-        """Sums of squared weights at the thresholds of the counts; None without weights, or where they are unknown."""
+        """Sums of squared weights at the thresholds of the counts; None without weights, or if they are unknown."""
         return self._squared
 
     def _counts_and_doubts(self, specs: Mapping[str, Any]) -> tuple[BaseRanking, dict[str, Doubt]]:
-        """Return itself and no doubt; raise if a row may occur several times."""
+        """Return the ranking itself, whose metrics are exact; raise if a row may occur several times."""
         if self._rows_repeat:
             raise ValueError(
                 f"rows of {show(self)} may be in several of the pooled folds, and repeated rows make intervals too "
@@ -353,14 +353,14 @@ class Ranking(BaseRanking):
 
 
 def _rows_of(counts: ThresholdCounts) -> tuple[int, int]:
-    """Return the positive and negative rows of counts; each sum of weights is one row."""
+    """Return the number of positive and of negative rows; each sum of weights counts as one row."""
     if counts.tps.dtype.kind == "f":
         return int(np.count_nonzero(np.diff(counts.tps))), int(np.count_nonzero(np.diff(counts.fps)))
     return int(counts.n_pos), int(counts.n_neg)
 
 
 def _doubled_u_of(counts: ThresholdCounts) -> int:
-    """Return twice the Mann-Whitney U of counts of rows: a pair ranked right adds 2, a tie 1."""
+    """Return twice the Mann-Whitney U from counts of rows: a pair ranked right adds 2, a tie adds 1."""
     gained = np.diff(counts.tps).tolist()
     below = 2 * int(counts.n_neg) - (counts.fps[1:] + counts.fps[:-1])
     return sum(map(mul, gained, below.tolist()))
@@ -376,7 +376,7 @@ def as_ranking(name: str, value: Any) -> Any:
 def ranking_of_rows(
     name: str, subject: Any, specs: Mapping[str, Any], *, takes_weights: bool = False
 ) -> tuple[BaseRanking, dict[str, Doubt]]:
-    """Return the ranking of rows that inference starts from, and the doubt about its metrics."""
+    """Return the ranking that inference starts from, and how far its metrics may be off; refuse other subjects."""
     ranking, doubts, _ = without_doubt(name, subject, specs, takes_weights=takes_weights)
     if not isinstance(ranking, BaseRanking):
         raise ValueError(
@@ -387,15 +387,15 @@ def ranking_of_rows(
 
 
 class Drawn(NamedTuple):
-    """What replicates of a subject are drawn from."""
+    """The object that replicates of a subject are drawn from, and how exact its metrics are."""
 
     subject: Any
-    doubts: dict[str, Doubt]  # by metric, where the value is not exact
+    doubts: dict[str, Doubt]  # by metric, if the value is not exact
     coarse: bool  # whether few cells are drawn instead of rows
 
 
 def without_doubt(name: str, subject: Any, specs: Mapping[str, Any], *, takes_weights: bool = False) -> Drawn:
-    """Return what replicates of a subject are drawn from, and the doubt about its metrics.
+    """Return the object that replicates of a subject are drawn from, and how far its metrics may be off.
 
     Weights are refused unless `takes_weights` is set and the sums of their squares are known.
     """
@@ -414,12 +414,12 @@ def settled(value: Any, doubt: Doubt) -> Any:
 
 
 def doubt_of_difference(first: Doubt, second: Doubt) -> Doubt:
-    """Return how far below and above a difference the rows' own difference may lie."""
+    """Return how far the difference over all rows may lie below and above the computed difference."""
     return first[0] + second[1], first[1] + second[0]
 
 
 def least_extreme(effect: float, doubt: Doubt, alternative: Alternative) -> float:
-    """Return the value least extreme against a hypothesis of 0, among all that an effect may be."""
+    """Return the possible value of an effect that is least extreme under the null hypothesis of 0."""
     low, high = effect - doubt[0], effect + doubt[1]
     if alternative != "two-sided":
         return low if alternative == "greater" else high
@@ -437,7 +437,7 @@ def roc_points(ranking: Ranking, *, drop_intermediate: bool = True) -> Points:
 
     With `drop_intermediate` the points between two equal steps are left out, as in scikit-learn; `RocCurve` leaves out
     all points inside horizontal and vertical segments. The rates of a missing class are NaN. Thresholds are float64, or
-    longer floats where scores are longer floats or integers past 2**53.
+    longer floats if scores are longer floats or integers past 2**53.
     """
     counts = ranking._counts_or_split()
     if isinstance(counts, ClassSplit):
@@ -491,7 +491,7 @@ def _split_roc(split: ClassSplit, drop_intermediate: bool) -> Points:
 def pr_points(ranking: Ranking) -> Points:
     """Return precision, recall and thresholds, from the lowest threshold up; the last point (1, 0) has no threshold.
 
-    Recall is NaN without positives. Thresholds have the dtype of those of `roc_points`.
+    Recall is NaN without positives. Thresholds have the same dtype as in `roc_points`.
     """
     counts = ranking._counts_or_split()
     if isinstance(counts, ClassSplit):
@@ -520,7 +520,7 @@ def _split_pr(split: ClassSplit) -> Points:
 
 
 def _read_only(totals: Ints) -> Ints:
-    """Return a read-only view, like arrays from counts: kernels are not compiled again for writable arrays."""
+    """Return a read-only view, like arrays of counts, so that kernels are not compiled again for writable arrays."""
     view = totals[:]
     view.flags.writeable = False
     return view

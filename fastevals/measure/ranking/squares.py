@@ -17,7 +17,7 @@ class SquaredWeights(ThresholdCounts):
     Attributes
     ----------
     rows : pair of int
-        Negative and positive rows.
+        Number of negative and of positive rows.
     cubes : pair of float
         Sums of the cubed weights of each class.
     """
