@@ -1,4 +1,4 @@
-"""Metrics of the four cells of a binary confusion matrix, as numbers or arrays.
+"""Metrics computed from the four cells of a binary confusion matrix; cells are numbers or arrays.
 
 Each metric is written once, in NumPy, for one matrix, a stack of matrices, or every threshold of a ranking. Most are a
 `Quotient` of numerator and denominator. For whole counts both are integers, so the value is rounded once and values can
@@ -25,18 +25,18 @@ FAR_APART = 2.0**-240  # products of four factors this small keep full precision
 
 
 def ratio(numerator: Any, denominator: Any) -> Floats:
-    """Divide, with NaN for 0 / 0 and no warning."""
+    """Divide without a warning; 0 / 0 gives NaN."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         return np.asarray(np.true_divide(numerator, denominator))
 
 
 class Quotient:
-    """A metric that is one division.
+    """A metric computed by a single division.
 
     Parameters
     ----------
     parts : callable
-        Given cells and the metric's options, returns numerator and denominator; exact for Python's integers.
+        Given cells and the metric's options, returns numerator and denominator, which are exact for Python's integers.
     unit : callable, optional
         Scales the cells first; by default `in_unit`.
     """
@@ -77,7 +77,7 @@ def as_counts(cells: Cells) -> Cells:
 
 
 def below_overflow(cells: Cells) -> Cells:
-    """Scale large cells so that a few times the sum of true positives and errors stays finite, too."""
+    """Scale large cells down, so that even a few times the sum of true positives and errors is finite."""
     if _need_no_unit(cells := in_unit(cells)):
         return cells
     large = np.maximum(np.maximum(cells.tp, cells.fp), cells.fn) > 2.0**MOST_POWER
@@ -92,7 +92,7 @@ def _need_no_unit(cells: Cells) -> bool:
 def shift_of(largest: Any) -> Any:
     """Return the binary exponent of the factor that moves `largest` away from the ends of a float's range.
 
-    Large floats are scaled down only slightly, so that they can be added up: values beside them may be very small.
+    Large floats are scaled down only as far as their sum requires, because other values may be very small.
     """
     exponent = np.frexp(largest)[1]
     return np.where(exponent > MOST_POWER, MOST_POWER - 1024, np.where(exponent < LEAST_POWER, -exponent, 0))
@@ -107,7 +107,7 @@ def added_up(cells: Cells, *, keepdims: bool = False) -> Cells:
 
 
 def by_class(cells: Cells) -> Cells:
-    """Scale the floats of each true class by a power of two so that its larger cell is near 1; keep integers."""
+    """Scale the floats of each true class by a power of two so that its larger cell is near 1; keep integers as is."""
     tp, fp, fn, tn = cells = as_counts(cells)
     if _need_no_unit(cells) or _are_near_one((tp + fn, tn + fp), 2.0**480):
         return cells
@@ -189,7 +189,7 @@ def false_negative_rate(cells: Cells) -> Parts:
 
 @functools.partial(Quotient, unit=below_overflow)
 def f_score(cells: Cells, beta: float = 1) -> Parts:
-    """Weighted harmonic mean of precision and recall (2.11), from counts: 0 without true positives but with errors."""
+    """Weighted harmonic mean of precision and recall (2.11); 0 if there are errors but no true positives."""
     b: Any = beta * beta
     one: Any = 1
     if isinstance(b, float) and b > 2.0**10:  # multiply all terms by a power of two, so that nothing overflows
@@ -201,7 +201,7 @@ def f_score(cells: Cells, beta: float = 1) -> Parts:
 
 @Quotient
 def jaccard(cells: Cells) -> Parts:
-    """Intersection over union of the predicted and the true positives."""
+    """Intersection over union of the rows predicted positive and the positive rows."""
     return cells.tp, cells.tp + cells.fp + cells.fn
 
 
@@ -218,7 +218,7 @@ def balanced_accuracy(cells: Cells) -> Parts:
 
 @functools.partial(Quotient, unit=by_class)
 def informedness(cells: Cells) -> Parts:
-    """Recall + specificity - 1, Youden's J."""
+    """Recall + specificity - 1 (Youden's J)."""
     return excess(cells), (cells.tp + cells.fn) * (cells.tn + cells.fp)
 
 
@@ -230,7 +230,7 @@ def cohen_kappa(cells: Cells) -> Parts:
     agreement, expected = 2 * excess(near_one), predicted * n_neg + n_pos * left
     if not np.any(far_apart):
         return agreement, expected
-    predicted, left, n_pos, n_neg = _margins(cells)  # divide both by the product of the classes
+    predicted, left, n_pos, n_neg = _margins(cells)  # both results are divided by the product of the class sizes
     far_apart = far_apart & (n_pos > 0) & (n_neg > 0)
     return (
         np.where(far_apart, 2 * informedness(cells), agreement),
@@ -239,7 +239,7 @@ def cohen_kappa(cells: Cells) -> Parts:
 
 
 def matthews(cells: Cells) -> Floats:
-    """Correlation of truth and prediction (Matthews 1975, doi:10.1016/0005-2795(75)90109-9)."""
+    """Correlation between truth and prediction (Matthews 1975, doi:10.1016/0005-2795(75)90109-9)."""
     cells = as_counts(cells)
     near_one, far_apart = _together(cells)
     predicted, left, n_pos, n_neg = _margins(near_one)
@@ -253,7 +253,7 @@ def matthews(cells: Cells) -> Floats:
 
 
 def matthews_parts(cells: Cells) -> Parts:
-    """Return numerator and denominator of the signed square of the correlation, which orders thresholds as it does."""
+    """Return numerator and denominator of the signed square of the correlation; both order thresholds alike."""
     tp, fp, fn, tn = (np.asarray(cell).astype(object) for cell in cells)
     found = excess(Cells(tp, fp, fn, tn))
     return found * abs(found), (tp + fn) * (tn + fp) * (tp + fp) * (tn + fn)
@@ -274,7 +274,7 @@ def expected_cost(cells: Cells, cost_fp: float = 1.0, cost_fn: float = 1.0, prio
 
 
 def cost_parts(cells: Cells, cost_fp: float = 1.0, cost_fn: float = 1.0, prior: float | None = None) -> Parts:
-    """Return the total cost and the number of rows; with a prior, the number of pairs of a positive and a negative."""
+    """Return the total cost and the number of rows; with a prior, of positive-negative pairs instead of rows."""
     if prior is None:
         return cost_fn * cells.fn + cost_fp * cells.fp, sum(cells)
     tp, fp, fn, tn = (np.asarray(cell).astype(object) for cell in cells)

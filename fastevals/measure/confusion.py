@@ -39,7 +39,7 @@ from fastevals.document.result import Result
 from fastevals.measure import cells
 from fastevals.results import V, as_json
 
-FAR_APART = 2.0**-480  # relative to the largest count: products of two smaller counts, or their errors, may underflow
+FAR_APART = 2.0**-480  # share of the largest count; products of two smaller counts, or their errors, may underflow
 MeanAverage = Literal["binary", "micro", "macro", "weighted"]
 Average = Literal[None, MeanAverage]
 MOST_SHOWN = 10  # classes in a printed matrix
@@ -59,21 +59,21 @@ class ConfusionMatrix(Result, Generic[V]):
         Rows are true classes, columns are predicted classes; at least 0. Whole numbers count rows, others are sums of
         weights. If a pandas frame (as from `pandas.crosstab`) has equal row and column names, these are the classes.
     labels : sequence of K labels, optional
-        Names of the classes; 0 to K - 1 by default. For a frame that names the classes, their order. Of two classes the
-        second is the positive class.
+        Names of the classes; 0 to K - 1 by default. If a frame names the classes, `labels` sets their order. The second
+        of two classes is the positive class.
     pos_label : label, optional
-        The positive class of two. With `labels` it must be the second; without them, 0 reorders the matrix so that the
-        positive class comes last.
+        The positive class, if there are two classes. With `labels` it must be the second. Without `labels`, 0 reorders
+        the matrix so that the positive class comes last.
 
     Attributes
     ----------
     counts : ndarray of shape (..., K, K)
         Rows as int64, or sums of weights as float64, which `bootstrap` and tests do not accept; read-only.
     labels : ndarray of shape (K,)
-        Names of the classes; the positive class of two comes last.
+        Names of the classes; if there are two, the positive class comes last.
     pos_label : label or None
-        The positive class of two. None for more classes or if it was not named: metrics that need it then raise an
-        error, while averages over classes and values per class work.
+        The positive class of two. None for more classes, or if it was not named: metrics that need it then raise an
+        error, but averages over classes and values per class work.
 
     Raises
     ------
@@ -115,7 +115,7 @@ class ConfusionMatrix(Result, Generic[V]):
     def _from_counts(
         cls, counts: NDArray[Any], classes: Classes, mean_axes: tuple[int, ...] = ()
     ) -> ConfusionMatrix[Any]:
-        """Make the matrix of counts whose classes are in order; the counts are ours, so integers are not checked."""
+        """Make a matrix from the package's own counts, whose classes are in order; integers are not checked."""
         matrix = cls.__new__(cls)
         matrix.counts = _as_square_counts("counts", counts) if counts.dtype.kind == "f" else counts.view()
         matrix.counts.flags.writeable = False
@@ -141,8 +141,8 @@ class ConfusionMatrix(Result, Generic[V]):
         y_true, y_pred : array-like of shape (n_samples,)
             Labels: integers, booleans, strings, or floats without a fraction.
         labels : sequence, optional
-            The classes and their order, the positive class of two last; by default all labels that occur, sorted. A row
-            with another label is an error.
+            The classes in order; the second of two is the positive class. By default all labels that occur, sorted. A
+            row with another label is an error.
         pos_label : label, optional
             The positive class of two, which comes last. By default 1 for labels 0/1, -1/1 and booleans; with other
             labels, metrics that need it raise an error without it.
@@ -208,7 +208,7 @@ class ConfusionMatrix(Result, Generic[V]):
         groups : array-like of shape (n_samples,)
             The group of each row, in any order: numbers, booleans, strings, dates or times.
         labels : sequence, optional
-            The classes and their order, the positive class of two last; by default all labels in any group, sorted. A
+            The classes in order; the second of two is the positive class. By default all labels in any group, sorted. A
             row with another label is an error.
         pos_label : label, optional
             As in `from_predictions`.
@@ -257,11 +257,11 @@ class ConfusionMatrix(Result, Generic[V]):
         return f"ConfusionMatrix({lead + ' of ' if lead else ''}{k}x{k}, n={shown}{positive}{averaged})"
 
     def __str__(self) -> str:
-        """Return the repr followed by the cells, which are those of the first matrix for a stack."""
+        """Return the repr and the cells; for a stack, the cells of its first matrix."""
         first = self.counts.reshape(-1, *self.counts.shape[-2:])[:1, :MOST_SHOWN, :MOST_SHOWN]
         names = shorten_names(self.labels[:MOST_SHOWN].tolist(), LONGEST_NAME)
         rows = [["true \\ predicted", *names]]
-        for matrix in first.tolist():  # none of an empty stack
+        for matrix in first.tolist():  # no matrix if the stack is empty
             rows += [
                 [name, *(str(cell) if isinstance(cell, int) else f"{cell:.6g}" for cell in row)]
                 for name, row in zip(names, matrix, strict=True)
@@ -303,12 +303,12 @@ class ConfusionMatrix(Result, Generic[V]):
         Parameters
         ----------
         axis : int or tuple of int, optional
-            Axes of the stack, which exclude the last two.
+            Leading axes to add up; the last two axes are the classes, not the stack.
 
         Returns
         -------
         ConfusionMatrix
-            With fewer leading axes.
+            The sums, with fewer leading axes.
 
         Raises
         ------
@@ -337,7 +337,7 @@ class ConfusionMatrix(Result, Generic[V]):
         Parameters
         ----------
         axis : int or tuple of int, optional
-            Axes of the stack, which exclude the last two.
+            Leading axes to average over; the last two axes are the classes, not the stack.
 
         Returns
         -------
@@ -358,7 +358,7 @@ class ConfusionMatrix(Result, Generic[V]):
         Returns
         -------
         float or ndarray
-            Of the stack's shape; NaN where the denominator is zero.
+            One value per matrix; NaN where the denominator is zero.
 
         Examples
         --------
@@ -375,7 +375,7 @@ class ConfusionMatrix(Result, Generic[V]):
         Returns
         -------
         float or ndarray
-            Of the stack's shape; NaN where the denominator is zero.
+            One value per matrix; NaN where the denominator is zero.
 
         Examples
         --------
@@ -392,7 +392,7 @@ class ConfusionMatrix(Result, Generic[V]):
         Returns
         -------
         float or ndarray
-            Of the stack's shape; NaN where the denominator is zero.
+            One value per matrix; NaN where the denominator is zero.
 
         Examples
         --------
@@ -409,7 +409,7 @@ class ConfusionMatrix(Result, Generic[V]):
         Returns
         -------
         float or ndarray
-            Of the stack's shape; NaN where the denominator is zero.
+            One value per matrix; NaN where the denominator is zero.
 
         Examples
         --------
@@ -425,24 +425,24 @@ class ConfusionMatrix(Result, Generic[V]):
     @overload
     def precision(self, *, average: MeanAverage = ...) -> V: ...
     def precision(self, *, average: Average = "binary") -> Any:
-        """Share of the rows predicted as a class that belong to it (2.8).
+        """Share of rows that belong to a class, among the rows predicted as this class (2.8).
 
         Parameters
         ----------
         average : {"binary", None, "micro", "macro", "weighted"}
             "binary": the positive class of two (`pos_label`); None: each class; "micro": from the counts added up over
-            classes; "macro": the mean over classes; "weighted": the mean weighted by true rows.
+            classes; "macro": the mean over classes; "weighted": the mean over classes, weighted by their rows.
 
         Returns
         -------
         float or ndarray
-            Of the stack's shape; None adds an axis of the classes.
+            One value per matrix; with ``average=None``, one per matrix and class.
 
         Raises
         ------
         ValueError
-            If `average` is none of these, or is "binary" for more than two classes or where the positive class is
-            unknown.
+            If `average` is none of these, or if it is "binary" and there are more than two classes or the positive
+            class is unknown.
 
         Examples
         --------
@@ -458,12 +458,12 @@ class ConfusionMatrix(Result, Generic[V]):
     @overload
     def recall(self, *, average: MeanAverage = ...) -> V: ...
     def recall(self, *, average: Average = "binary") -> Any:
-        """Share of the rows of a class that are predicted as this class (2.9); `average` as in `precision`.
+        """Share of a class's rows that are predicted as this class (2.9); `average` as in `precision`.
 
         Returns
         -------
         float or ndarray
-            Of the stack's shape; NaN where the denominator is zero.
+            One value per matrix; NaN where the denominator is zero.
 
         Examples
         --------
@@ -484,7 +484,7 @@ class ConfusionMatrix(Result, Generic[V]):
         Returns
         -------
         float or ndarray
-            Of the stack's shape; NaN where the denominator is zero.
+            One value per matrix; NaN where the denominator is zero.
 
         Examples
         --------
@@ -500,12 +500,12 @@ class ConfusionMatrix(Result, Generic[V]):
     @overload
     def jaccard(self, *, average: MeanAverage = ...) -> V: ...
     def jaccard(self, *, average: Average = "binary") -> Any:
-        """Size of the intersection over the union of a class's predicted and true rows; `average` as in `precision`.
+        """Intersection over union of a class's predicted rows and its true rows; `average` as in `precision`.
 
         Returns
         -------
         float or ndarray
-            Of the stack's shape; NaN where the denominator is zero.
+            One value per matrix; NaN where the denominator is zero.
 
         Examples
         --------
@@ -531,12 +531,12 @@ class ConfusionMatrix(Result, Generic[V]):
             As in `precision`.
         macro : {"mean-of-f", "of-means"}
             How to average over classes (`average`) or over a stack (`macro()`): take the mean of the F-scores, or the
-            F-score of mean precision and mean recall. The latter is not smaller where both are always defined.
+            F-score of mean precision and mean recall, which is never smaller if all precisions and recalls are defined.
 
         Returns
         -------
         float or ndarray
-            In [0, 1]; 0 without true positives if there is a false positive or a false negative.
+            In [0, 1]; 0 if there are errors but no true positives.
 
         Raises
         ------
@@ -563,7 +563,7 @@ class ConfusionMatrix(Result, Generic[V]):
         return self._warned_values("f_score", np.where(p + r == 0, 0.0, cells.ratio((1 + b) * p * r, b * p + r)))
 
     def matthews(self) -> V:
-        """Correlation of true and predicted classes, in [-1, 1]; NaN if either is constant.
+        """Correlation between true and predicted classes, in [-1, 1]; NaN if either is constant.
 
         References
         ----------
@@ -573,7 +573,7 @@ class ConfusionMatrix(Result, Generic[V]):
         Returns
         -------
         float or ndarray
-            Of the stack's shape; NaN where the denominator is zero.
+            One value per matrix; NaN where the denominator is zero.
 
         Examples
         --------
@@ -590,7 +590,7 @@ class ConfusionMatrix(Result, Generic[V]):
         Returns
         -------
         float or ndarray
-            Of the stack's shape; NaN where the denominator is zero.
+            One value per matrix; NaN where the denominator is zero.
 
         Examples
         --------
@@ -602,24 +602,25 @@ class ConfusionMatrix(Result, Generic[V]):
         return self._result("cohen_kappa", self._agreement().cohen_kappa())
 
     def cost(self, cost_matrix: ArrayLike, *, prior: ArrayLike | None = None, normalize: bool = True) -> V:
-        """Cost of the predictions.
+        """Mean cost of the predictions per row, or their total cost.
 
-        With a prior it is ``sum over true classes of prior * sum over predicted of rate * cost``: the mean cost where
-        the classes have these shares. The rates of a class are its row of counts divided by the row's sum.
+        With a prior it is ``sum over true classes of prior * sum over predicted of rate * cost``: the mean cost if the
+        classes have these shares. The rates of a class are its row of counts divided by the row's sum.
 
         Parameters
         ----------
         cost_matrix : array-like of shape (K, K)
             Cost of one row of a true class (row) predicted as a class (column); gains are negative.
         prior : array-like of shape (K,), optional
-            Shares of the classes where the classifier will be used, in the order of `labels`; by default those here.
+            Shares of the classes in the population on which the classifier will be used, in the order of `labels`; by
+            default the shares in these rows.
         normalize : bool
             Return the mean cost per row instead of the sum.
 
         Returns
         -------
         float or ndarray
-            In units of the costs; NaN for the mean of no rows, or if a class with a prior above zero has no rows.
+            In units of the costs; NaN for a mean over no rows, or if a class with a prior above zero has no rows.
 
         Raises
         ------
@@ -662,7 +663,7 @@ class ConfusionMatrix(Result, Generic[V]):
     ) -> NDArray[np.float64]:
         """Compute a metric of each class against the rest, averaged over classes.
 
-        `needs_positive` is what errors say needs the positive class; None if either class may be positive.
+        `needs_positive` names, in errors, what needs the positive class; None if either class may be positive.
         """
         check_choice("average", average, Average)
         if average == "binary":
@@ -686,7 +687,7 @@ class ConfusionMatrix(Result, Generic[V]):
         return self._warned_values(name, self._mean(values))
 
     def _mean(self, values: Any) -> NDArray[Any]:
-        """Average over the axes of the stack that `macro` was given."""
+        """Average over the axes of the stack that were passed to `macro`."""
         if not self._mean_axes:
             return np.asarray(values)
         members = math.prod(values.shape[axis] for axis in self._mean_axes)
@@ -706,7 +707,7 @@ class ConfusionMatrix(Result, Generic[V]):
 
     @property
     def _scaled_counts(self) -> NDArray[Any]:
-        """The counts for ratios: floats near the ends of their range are scaled by a power of two."""
+        """Counts to compute ratios from: floats near the ends of their range are scaled by a power of two."""
         counts = self.counts
         if counts.dtype.kind != "f":
             return counts
@@ -732,8 +733,8 @@ class ConfusionMatrix(Result, Generic[V]):
     def _agreement(self) -> BeyondChance:
         """Compare the agreement of truth and prediction with chance.
 
-        Integers are exact (Python's own past 2**31), and so are floats so far apart that their products underflow. For
-        other floats no small difference is computed from large sums, which would lose its digits.
+        The result is exact for integers (Python's own past 2**31), and for floats so far apart that their products
+        underflow. For other floats no small difference is computed from large sums, because it would lose digits.
         """
         counts = self.counts
         if counts.dtype.kind == "f":
@@ -753,13 +754,13 @@ def _rebuild(
 
 def _one_vs_rest(counts: NDArray[Any]) -> Cells:
     """Return the cells of each class against the rest, of shape (..., K)."""
-    if counts.shape[-1] == 2:  # the rest of each class is the other class
+    if counts.shape[-1] == 2:  # all rows outside one class are of the other
         (a, b), (c, d) = np.moveaxis(counts, (-2, -1), (0, 1))
         return Cells(*(np.stack(pair, axis=-1) for pair in ((a, d), (c, b), (b, c), (d, a))))
     tp = np.diagonal(counts, axis1=-2, axis2=-1)
     others = np.where(np.eye(counts.shape[-1], dtype=bool), 0, counts)
-    # The counts outside row and column k are four corners around cell k, added up: a difference of float sums
-    # would turn rounding errors into counts.
+    # The counts outside row and column k are added up from the four corners around cell k. A difference of float
+    # sums would turn rounding errors into counts.
     tn = np.zeros_like(tp)
     for rows in (1, -1):
         for columns in (1, -1):
@@ -772,7 +773,8 @@ def _one_vs_rest(counts: NDArray[Any]) -> Cells:
 class BeyondChance(NamedTuple):
     """Agreement of truth and prediction beyond chance, their variances, and the disagreement expected by chance.
 
-    All are multiplied by the same square: integers (Python's own where products would overflow) or floats.
+    All are multiplied by the squared number of rows: they are integers (Python's own where products would overflow), or
+    floats.
     """
 
     beyond_chance: NDArray[Any]
@@ -782,7 +784,7 @@ class BeyondChance(NamedTuple):
 
     @classmethod
     def of_margins(cls, right: Any, wrong: Any, true: NDArray[Any], predicted: NDArray[Any]) -> BeyondChance:
-        """Compare the right and wrong rows with the rows of each true and each predicted label."""
+        """Compute all four from the rows predicted right and wrong, and the rows of each true and predicted label."""
         right, total = np.asarray(right), np.asarray(right + wrong)  # this sum makes perfect agreement exactly 1
         if total.dtype.kind == "i" and total.max(initial=0) >= 2**31:
             right, total, true, predicted = (each.astype(object) for each in (right, total, true, predicted))
@@ -813,7 +815,7 @@ def _agreement(counts: NDArray[Any]) -> BeyondChance:
 
 
 def _float_agreement(counts: NDArray[np.float64]) -> BeyondChance:
-    """Return `_agreement` of counts whose largest is near 1; avoid differences where one count dwarfs the others."""
+    """Compute `_agreement` for float counts up to about 1; avoid differences where one count dwarfs the others."""
     statistics = _agreement(counts)
     hidden = np.minimum.reduce(statistics[1:]) < counts.sum(axis=(-2, -1)) ** 2 / 16
     if hidden.any():
@@ -859,7 +861,7 @@ def _quotient(numerator: int, denominator: int) -> float:
 
 
 def _correlation(covariance: int, true_variance: int, predicted_variance: int) -> float:
-    """Divide by the root of a product; the root has enough digits that only the division rounds."""
+    """Divide a covariance by the root of two variances; the root has so many digits that only the division rounds."""
     return _quotient(covariance << 64, math.isqrt((true_variance * predicted_variance) << 128))
 
 
@@ -906,15 +908,15 @@ def _as_stack_axes(name: str, axis: Any, n_axes: int) -> tuple[int, ...]:
 
 
 def _check_normalized(prior: Any, normalize: Any) -> None:
-    """Raise if a prior is given for a sum over rows."""
+    """Raise if a prior is given for a total cost."""
     if prior is not None and not normalize:
         raise ValueError(f"prior requires normalize=True, got normalize={show(normalize)}")
 
 
 def _names_of_counts(name: str, values: Any, labels: Any) -> Any:
-    """Return the names of a pandas frame's rows and columns; None without names, or where they are 0 to K - 1.
+    """Return the names of a pandas frame's rows and columns; None if there are none, or if they are 0 to K - 1.
 
-    A frame whose names differ needs `labels`.
+    Raise if rows and columns have different names and `labels` is not given.
     """
     if not hasattr(values, "iloc"):
         return None

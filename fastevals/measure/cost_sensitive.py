@@ -26,7 +26,7 @@ def minimum_cost_predictions(
     prior: ArrayLike | None = None,
     fitted_prior: ArrayLike | None = None,
 ) -> NDArray[Any]:
-    """Choose the action of least expected cost for each row, ``sum over classes of probability * cost``.
+    """Choose for each row the action with the least expected cost, ``sum over classes of probability * cost``.
 
     This is Elkan's (2001) equation 1. Among equal costs the first action is chosen. Sums are float64 in the order of
     the classes, so a row's decision does not depend on other rows. Memory beyond input and result is a few MB.
@@ -34,16 +34,16 @@ def minimum_cost_predictions(
     Parameters
     ----------
     y_prob : array-like of shape (n_samples, K) or (n_samples,)
-        Calibrated probabilities of the classes; one column means those of the second of two classes. Rows must sum to 1
-        within 1e-6 (float32: 3.5e-4, float16: 0.03).
+        Calibrated probabilities of the classes; a single column is the probability of the second of two classes. Rows
+        must sum to 1 within 1e-6 (float32: 3.5e-4, float16: 0.03).
     cost_matrix : array-like of shape (K, A)
         Cost of an action (column) for a row of a true class (row); gains are negative. The actions may be the classes
         (A = K) or others: an extra column can mean passing the row to a person.
     labels : sequence of A labels, optional
         Names of the actions; 0 to A - 1 by default.
     prior, fitted_prior : array-like of shape (K,), optional
-        Shares of the classes where the decisions are used, and in the data that the probabilities were fitted to; give
-        both or neither. Each probability is first multiplied by prior / fitted_prior.
+        Shares of the classes in the population on which the decisions are used, and in the data on which the
+        probabilities were fitted; give both or neither. Each probability is first multiplied by prior / fitted_prior.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def minimum_cost_predictions(
     ------
     ValueError
         If a row is not a probability distribution, an argument has another shape or a value out of range, one prior is
-        given without the other, or all classes that a row leaves possible have prior 0.
+        given without the other, or all classes that are possible for a row have prior 0.
 
     References
     ----------
@@ -123,18 +123,19 @@ def cost_threshold(
 
     For calibrated probabilities it is ``cost_fp / (cost_fp + cost_fn)`` if right predictions cost nothing. With a cost
     matrix it is ``(c01 - c00) / (c01 - c00 + c10 - c11)``, where c01 is the cost of a negative predicted positive. If
-    the prior p differs from the share f in the data that the probabilities were fitted to, ``cost_fp`` is multiplied by
-    ``(1 - p) f`` and ``cost_fn`` by ``p (1 - f)``: the threshold applies to the probabilities as they are.
+    the prior p differs from the share f in the data on which the probabilities were fitted, ``cost_fp`` is multiplied
+    by ``(1 - p) f`` and ``cost_fn`` by ``p (1 - f)``, so that the threshold applies to unadjusted probabilities.
 
     Parameters
     ----------
     cost_fp, cost_fn : float
         Cost of a false positive and of a false negative; at least 0, and not both 0.
     cost_matrix : array-like of shape (2, 2), optional
-        Costs indexed [true, predicted], the positive class second; gains are negative. Excludes the other two.
+        Costs indexed [true, predicted], the positive class second; gains are negative. Cannot be combined with the
+        other two.
     prior, fitted_prior : float in [0, 1], optional
-        Share of positives where the threshold is used, and in the data that the probabilities were fitted to (strictly
-        between 0 and 1). Give both or neither.
+        Share of positives in the population on which the threshold is used, and in the data on which the probabilities
+        were fitted (strictly between 0 and 1). Give both or neither.
 
     Returns
     -------
@@ -165,7 +166,7 @@ def cost_threshold(
         new, fitted = _as_shares_of_positives(prior, fitted_prior)
         on_negative, on_positive = on_negative * (1 - new) * fitted, on_positive * new * (1 - fitted)
         _check_some_cost(on_negative + on_positive, prior)
-    return float(on_negative / (on_negative + on_positive))  # of fractions, so nothing overflows
+    return float(on_negative / (on_negative + on_positive))  # computed from fractions, so nothing overflows
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
@@ -226,14 +227,14 @@ def _as_prior_ratios(prior: Any, fitted_prior: Any, n_classes: int) -> NDArray[n
 
 
 def _as_shares_of_positives(prior: Any, fitted_prior: Any) -> tuple[Fraction, Fraction]:
-    """Return the shares of positives in use and in the fitted data, where both classes must occur."""
+    """Return the shares of positives in use and in the fitted data; in the latter both classes must occur."""
     new = check_number("prior", prior, low=0, high=1)
     fitted = check_number("fitted_prior", fitted_prior, low=0, high=1, open_low=True, open_high=True)
     return Fraction(new), Fraction(fitted)
 
 
 def _check_some_cost(total: Fraction, prior: Any) -> None:
-    """Raise if only wrong predictions for a class that does not occur would cost anything."""
+    """Raise if the only errors that cost anything are on a class that does not occur."""
     if not total:
         raise ValueError(f"prior must not exclude every class whose wrong prediction costs anything, got {show(prior)}")
 

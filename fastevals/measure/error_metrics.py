@@ -1,4 +1,4 @@
-"""Metrics of predicted numbers, each a function of sums of errors, for one model or for many."""
+"""Metrics of predicted numbers as functions of sums of errors, for one model or many."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class RegressionSums(NamedTuple):
     scatter : float or ndarray
         Squared deviations of the targets from their mean.
     square, over, under, relative : ndarray of shape (n_models,)
-        Squared errors; prediction minus target where positive; target minus prediction where positive; absolute error
-        over absolute target. If the models' rows differ, `weight` and `scatter` are arrays, too.
+        Sums of: squared errors; prediction minus target, if positive; target minus prediction, if positive; absolute
+        error divided by absolute target. If the models' rows differ, `weight` and `scatter` are arrays, too.
     unit : float
         The power of two that targets and predictions were multiplied by; it does not affect relative errors.
     """
@@ -57,7 +57,7 @@ def mean_absolute_error(sums: RegressionSums) -> Floats:
 
 @np.errstate(over="ignore")
 def mean_absolute_percentage_error(sums: RegressionSums) -> Floats:
-    """Mean of the absolute errors over the absolute targets, which are replaced by 2**-52 if smaller."""
+    """Mean of the absolute errors, each divided by the absolute target, or by 2**-52 if the target is smaller."""
     return np.asarray(sums.relative / sums.weight)
 
 
@@ -70,15 +70,15 @@ def r2(sums: RegressionSums) -> Floats:
 
 @np.errstate(over="ignore")
 def pinball_loss(sums: RegressionSums, quantile: float = 0.5) -> Floats:
-    """Mean of `quantile` times the error if the prediction is too low, 1 - `quantile` times the error otherwise."""
-    # A share of zero drops its side, even if the sum is infinite.
+    """Mean of the absolute errors, each times `quantile` if the prediction is too low, or 1 - `quantile` if too high."""
+    # A factor of zero drops its side, even if the sum is infinite.
     sides = [share * side for share, side in ((quantile, sums.under), (1 - quantile, sums.over)) if share]
     return np.asarray(sum(sides) / sums.weight / sums.unit)
 
 
 @np.errstate(over="ignore")
 def median_absolute_error(targets: Floats, predictions: Floats) -> float:
-    """Middle absolute error, or the mean of the middle two; needs rows, as sums are not enough."""
+    """Middle absolute error, or the mean of the middle two; it needs rows, because sums are not enough."""
     return float(np.median(np.abs(predictions - targets)))
 
 
@@ -103,6 +103,6 @@ PINBALL = RowLoss(
     lambda errors, targets, quantile=0.5: np.where(errors < 0, -quantile * errors, (1 - quantile) * errors),
     lambda quantile=0.5: (0, 1 - quantile, quantile, 0),
 )
-MEDIAN = median_absolute_error.__name__  # the metric that needs rows
+MEDIAN = median_absolute_error.__name__  # the only metric that needs rows
 OF_SQUARES = (mean_squared_error, root_mean_squared_error, r2)
 OF_SUMS = (*OF_SQUARES, mean_absolute_error, mean_absolute_percentage_error)

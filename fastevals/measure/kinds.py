@@ -1,7 +1,7 @@
 """The three kinds of predictions: scores, labels and targets (numbers).
 
-A kind defines how its arrays are read, which function of counts a metric is, and how it is evaluated. Calls that draw,
-swap or split rows, or take many models, look up the kind of their metrics and dispatch on it with a table.
+A kind defines how its arrays are read, and how its metrics are found and evaluated. Calls that draw, swap or split
+rows, or take many models, look up the kind of their metrics and dispatch on it with a table.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Spec = MetricSpec | Callable[..., Any]
 MetricSpecs = Mapping[str, Spec]  # by name in results
-MatrixMetric = Callable[[ConfusionMatrix], Any]  # of one matrix or a stack
+MatrixMetric = Callable[[ConfusionMatrix], Any]  # takes one matrix or a stack
 
 
 class TargetMetric(NamedTuple):
@@ -45,7 +45,7 @@ class TargetMetric(NamedTuple):
     options: dict[str, Any]
 
     def of_sums(self, sums: RegressionSums) -> Floats:
-        """Compute it from each model's sums; works for all metrics except the median."""
+        """Compute the metric from each model's sums; this works for all metrics except the median."""
         return np.asarray(METRICS[self.name].function(sums, **self.options))
 
 
@@ -65,7 +65,7 @@ class Kind(ABC):
 
     @abstractmethod
     def read(self, y_true: Any, predictions: Mapping[str, Any], pos_label: Any = None) -> tuple[Any, dict[str, Array]]:
-        """Return the ground truth and predictions of the same rows, checked; keys are their names in errors."""
+        """Check and return the ground truth and predictions of the same rows; keys are their names in errors."""
 
     @abstractmethod
     def metric(self, spec: Spec, argument: str = "metrics") -> Any:
@@ -105,11 +105,11 @@ class Scores(Kind):
         return truth, arrays
 
     def metric(self, spec: Spec, argument: str = "metrics") -> RankingMetric:
-        """Return the function of threshold counts and its sweep."""
+        """Return the metric as a function of threshold counts, with its sweep."""
         return ranking_metric(spec, argument)
 
     def evaluate(self, counts: Sequence[ThresholdCounts], metrics: Sequence[RankingMetric]) -> Floats:
-        """Return each metric for each counts, of shape (n_metrics, n)."""
+        """Return all metrics for all counts, as an array of shape (n_metrics, n)."""
         return np.array([[metric.of_counts(each) for each in counts] for metric in metrics])
 
 
@@ -135,7 +135,7 @@ class Labels(Kind):
         return arrays.pop("y_true"), arrays
 
     def metric(self, spec: Spec, argument: str = "metrics") -> MatrixMetric:
-        """Return the function of a matrix or a stack."""
+        """Return the metric as a function of one matrix or a stack."""
         if not isinstance(spec, MetricSpec):
             return spec
         name, options = spec.name, spec.options
@@ -172,7 +172,7 @@ class Labels(Kind):
 
 @named_by_base
 class _Stack(ConfusionMatrix):
-    """A stack of matrices whose undefined metrics are NaN without a warning, as callers count them."""
+    """A stack of matrices whose undefined metrics are NaN without a warning, because callers count them."""
 
     __slots__ = ("_cells",)
 
@@ -220,7 +220,7 @@ class Targets(Kind):
         return TargetMetric(spec.name, METRICS[spec.name].own_options(spec.options))
 
     def evaluate(self, sums: RegressionSums, metrics: Sequence[TargetMetric]) -> list[Floats]:
-        """Return each metric, computed from sums; the median is not possible."""
+        """Return each metric, computed from sums, which do not suffice for the median."""
         return [each.of_sums(sums) for each in metrics]
 
     def evaluate_rows(
@@ -254,20 +254,20 @@ def metric_kind(spec: MetricSpec, argument: str = "metrics") -> Kind:
 
 
 def metric_kinds(specs: MetricSpecs) -> dict[str, Kind]:
-    """Return the kind for each named metric; functions use the same kind as the others."""
+    """Return the kind of each named metric; users' functions get the same kind as the others."""
     return {label: metric_kind(each) for label, each in specs.items() if isinstance(each, MetricSpec)}
 
 
 def array_kind(kinds: Mapping[str, Kind]) -> Kind | None:
     """Return the kind that one array must have for all metrics; None if no metric determines it.
 
-    Targets come first, then scores; metrics of other kinds are refused later if they can't be computed from these.
+    Targets take precedence, then scores; metrics that can't be computed from this kind are refused later.
     """
     return next((kind for kind in (TARGETS, SCORES, LABELS) if kind in kinds.values()), None)
 
 
 def check_one_kind(name: str, kinds: Mapping[str, Kind], *, several: bool) -> None:
-    """Raise unless metrics fit: all of one kind, or labels and scores for a learner that predicts both."""
+    """Raise unless metrics fit together: all of one kind, or labels and scores for a learner that predicts both."""
     first = {kind: metric for metric, kind in kinds.items()}
     if len(first) > 1 and (TARGETS in first or not several):
         wanted = " and ".join(f"{metric} is of {kind.phrase}" for kind, metric in first.items())
@@ -280,7 +280,7 @@ def check_one_kind(name: str, kinds: Mapping[str, Kind], *, several: bool) -> No
 
 
 def _checked_along(name: str, values: Any, n: int) -> Floats:
-    """Return what a user's function of a stack returned, if it is real numbers along the stack's first axis."""
+    """Return the result of a user's function of a stack; raise unless it is real numbers along the first axis."""
     array = np.asarray(values)
     if array.dtype.kind not in "fiub" or array.shape[:1] != (n,):
         raise ValueError(

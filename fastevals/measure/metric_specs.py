@@ -86,8 +86,8 @@ def metric(name: str, **options: Any) -> MetricSpec:
     **options
         On scores, a metric of one threshold ("precision", "f1", ...) takes one of ``threshold=`` (fixed beforehand),
         ``best=`` (the threshold that is best by this or another such metric) and the constraints of
-        `Ranking.threshold_for` (``recall=``, ``precision=``, ``fpr=``, ``tpr=``, ``n_predicted=``). All but a fixed
-        threshold are chosen anew in each bootstrap replicate. "f_score" takes ``beta=``, "expected_cost" ``cost_fp=``,
+        `Ranking.threshold_for` (``recall=``, ``precision=``, ``fpr=``, ``tpr=``, ``n_predicted=``). Thresholds that are
+        not fixed are chosen anew in each bootstrap replicate. "f_score" takes ``beta=``, "expected_cost" ``cost_fp=``,
         ``cost_fn=`` and ``prior=``, "roc_auc" ``max_fpr=``, ``min_tpr=`` and ``standardize=``,
         "expected_calibration_error" ``n_bins=`` and ``strategy=``, "pinball_loss" ``quantile=``. A metric of a
         confusion matrix takes the arguments of its method, such as ``average="macro"``. A metric of ranked documents
@@ -140,7 +140,7 @@ def _checked(argument: str, spec: MetricSpec) -> MetricSpec:
 
 
 def legal_options(spec: MetricSpec) -> Iterator[str]:
-    """Yield the options that a metric has, whatever it is computed from; some twice."""
+    """Yield the options of a metric, whatever it is computed from; some occur twice."""
     name, entry = spec.name, METRICS[spec.name]
     if entry.of in ("probabilities", "targets", "queries"):
         yield from entry.options
@@ -245,7 +245,7 @@ def optimized_bounds(spec: MetricSpec | Callable[..., Any]) -> tuple[float, floa
 
 
 def is_best_by_another(spec: MetricSpec | Callable[..., Any]) -> bool:
-    """Return whether a metric is read at the best threshold of another, chosen on the same rows."""
+    """Return whether a metric is read at the threshold that is best by another metric on the same rows."""
     return isinstance(spec, MetricSpec) and "best" in spec.options and optimized_bounds(spec) is None
 
 
@@ -275,7 +275,7 @@ class RankingMetric:
     detail : Detail
         How finely replicates must distinguish rows.
     sweep : ReplicateKernel or None
-        Computes a replicate's value or, with `of_cells`, its cells in one sweep; without it `of_counts` is called.
+        Computes a replicate's value or, with `of_cells`, its cells in one sweep; if None, `of_counts` is called.
     parameters : tuple of float
         Parameters of the sweep's kernel.
     of_cells : callable or None
@@ -300,7 +300,7 @@ def ranking_metric(
 ) -> RankingMetric:
     """Return the metric of scores that an argument names, with its options checked.
 
-    `unit` is how much a row weight of 1 adds to the counts that it will be computed from.
+    `unit` is how much a row weight of 1 adds to the counts from which the metric is computed.
     """
     return replace(_unbounded_metric(spec, argument, unit), bounds=metric_bounds(spec))
 
@@ -322,7 +322,7 @@ def _unbounded_metric(spec: MetricSpec | Callable[..., Any], argument: str, unit
 
 
 def _in_bins(spec: MetricSpec) -> RankingMetric:
-    """Return the calibration error with other bins; bins of equal mass are cut anew in each replicate."""
+    """Return the calibration error with the given bins; bins of equal mass are cut anew in each replicate."""
     entry = METRICS[spec.name]
     options = entry.own_options(spec.options)
     entry = replace(entry, function=partial(entry.function, **options))
@@ -389,7 +389,7 @@ def _of_cells(name: str, options: Mapping[str, Any]) -> Callable[[Cells], Any]:
 
 
 def _at_the_best(of_cells: Callable[[Cells], Any], best: str, options: Mapping[str, Any]) -> RankingMetric:
-    """Return a metric at the threshold that is best by another; undefined if that metric needs a missing class.
+    """Return a metric at the threshold that is best by another; undefined if the other needs a missing class.
 
     Without positives F is 0 at all thresholds, so the highest score is best.
     """
@@ -401,8 +401,8 @@ def _at_the_best(of_cells: Callable[[Cells], Any], best: str, options: Mapping[s
     if entry.best is None:
         return RankingMetric(of_counts, Detail.THRESHOLDS)
     kernel, parameters = entry.best(**own)
-    # Steps merge negatives. Without positives the highest score is then lost, which matters unless one false positive
-    # gives the same value as two. Where single rows are drawn, it is not lost.
+    # Steps merge negatives, so without positives they lose the highest score. This matters unless one false positive
+    # gives the same value as two. If single rows are drawn, the score is not lost.
     one, both = (of_cells(Cells(0, fp, 0, 2 - fp)) for fp in (1, 2))
     alike = entry.best is not METRICS["f1"].best or np.array_equal(one, both, equal_nan=True)
     sweep = ReplicateKernel(kernel, Detail.POLYLINE if alike else Detail.THRESHOLDS, Detail.POLYLINE)

@@ -1,4 +1,4 @@
-"""Probabilities counted in small cells, each class at its mean: replicates of losses then take any number of rows."""
+"""Count probabilities in small cells, each class at its mean, so that losses of any number of rows have replicates."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ N_BINS = 10  # bins of the calibration error; no cell crosses their edges
 
 
 def probability_cells(counts: ThresholdCounts) -> ThresholdCounts | None:
-    """Return the rows of each class and cell at their mean score, as `ProbabilitySummary` counts them.
+    """Return counts with the rows of each class and cell at their mean score, as `ProbabilitySummary` has them.
 
-    None if scores are not probabilities, or if there are more rows than the sums can hold.
+    Return None if scores are not probabilities, or if there are more rows than the sums can hold.
     """
     if not are_probabilities(counts) or counts.n_pos + counts.n_neg > MAX_ROWS:
         return None
@@ -63,7 +63,7 @@ def counts_of_cells(
 ) -> ThresholdCounts:
     """Return counts with the rows of each class and cell at their mean, from the arrays of `count_probabilities`.
 
-    With `amounts` per cell, these are counted instead of rows.
+    If `amounts` per cell are given, they are counted instead of rows.
     """
     places = np.flatnonzero(cells)
     cell, upper, odd, flag = places >> 3, (places >> 2) & 1, (places >> 1) & 1, places & 1
@@ -85,7 +85,7 @@ def counts_of_cells(
 
 
 def _in_bins(p: NDArray[np.float64], odd: NDArray[np.int64], edges: NDArray[np.float64]) -> NDArray[Any]:
-    """Return means; move those that rounding took across an edge back to their rows' bin, which is `odd` or even."""
+    """Return mean probabilities; if rounding took one across an edge, move it back to its rows' bin (odd or even)."""
     at = np.rint(p * (edges.size - 1)).astype(np.intp)
     back = np.where((at - 1) & 1 == odd, edges[at], np.nextafter(edges[at], 1))
     strayed = np.searchsorted(edges[1:-1], p) & 1 != odd  # bins include their upper edge

@@ -1,7 +1,7 @@
 """Metrics of predicted probabilities: proper scores, their decomposition, and calibration in bins.
 
-The scores of the ranking are the probabilities. A row of the counts and the one before it give the positives and
-negatives (or their weight) that share a probability.
+The scores of the ranking are the probabilities. The difference between a row of the counts and the row before it is
+the number (or weight) of positives and negatives that share a probability.
 
 Weights are differences of cumulative floats, each off by half an ulp of the *total* weight. In each class, Brier score
 and log loss are monotone in the probability, so these errors nearly cancel: they add up to about one ulp of the total,
@@ -45,7 +45,7 @@ def _squares(groups: Groups) -> Any:
 def brier_score(counts: ThresholdCounts) -> float:
     """Return the mean squared difference between probability and label (Brier 1950, halved for two classes).
 
-    Also defined for one class. Raises ValueError if a score is not a probability.
+    It is also defined if all rows are of one class. Raises ValueError if a score is not a probability.
 
     Examples
     --------
@@ -64,8 +64,8 @@ def log_loss(counts: ThresholdCounts) -> float:
     """Return the mean of -log(probability of the true label), natural logarithm.
 
     It is inf if a true label was given probability 0: nothing is clipped (scikit-learn clips by the eps of the dtype).
-    A weight too small to change the total weight is ignored. Also defined for one class. Raises ValueError if a score
-    is not a probability.
+    A weight too small to change the total weight is ignored. The loss is also defined if all rows are of one class.
+    Raises ValueError if a score is not a probability.
 
     Examples
     --------
@@ -100,7 +100,7 @@ LARGE_ROWS = 2**36  # rows, above which sums of limbs could exceed 64 bits
 
 
 def are_whole(counts: ThresholdCounts) -> bool:
-    """Return whether counts are of rows, or of weights that are whole numbers."""
+    """Return whether counts are numbers of rows, or sums of weights that are whole numbers."""
     if counts.tps.dtype.kind != "f":
         return True
     if not counts.n_pos + counts.n_neg < EXACT_INTEGER:
@@ -109,7 +109,7 @@ def are_whole(counts: ThresholdCounts) -> bool:
 
 
 def sum_exactly(values: Floats, times: NDArray[Any]) -> int:
-    """Return the sum of values times their counts in units of 2**-156, truncating lower bits; no value is negative."""
+    """Return the sum of values times their counts in units of 2**-156 without lower bits; no value may be negative."""
     if times.size and float(times.sum(dtype=np.float64)) > LARGE_ROWS:
         high, low = times.astype(np.int64) >> 24, times.astype(np.int64) & (2**24 - 1)
         halves = values.size // 2
@@ -134,7 +134,7 @@ def sum_rests(values: Floats, times: NDArray[Any]) -> int:
 
 
 def sum_losses(p: Floats, positives: NDArray[Any], negatives: NDArray[Any], losses: Losses) -> NDArray[Any]:
-    """Return the sum of losses in units of 2**-156, the number of infinite ones and, for small sums, truncated bits."""
+    """Return the sum of losses in units of 2**-156, the number of infinite losses, and truncated bits of small sums."""
     total = infinite = rest = 0
     for values, times in zip(losses(p), (positives, negatives), strict=True):
         if not np.isfinite(values.max(initial=0.0)):
@@ -241,7 +241,7 @@ class BrierDecomposition(Frozen):
 
     @property
     def generalized_resolution(self) -> float:
-        """Resolution net of both terms inside bins: the score is reliability - this + uncertainty."""
+        """Resolution including both terms inside bins: score = reliability - generalized_resolution + uncertainty."""
         return self.resolution - self.within_bin_variance + self.within_bin_covariance
 
     def _title(self) -> str:
@@ -314,7 +314,7 @@ def brier_decomposition(
 def _binned_parts(counts: ThresholdCounts, bins: Bins, base: Any) -> list[float]:
     """Return reliability, resolution, and the variance and twice the covariance inside bins."""
     scale = weight_scale(counts)
-    # From the highest bin down, as groups are ordered.
+    # From the highest bin down, like the groups.
     weight, mean, share = (
         array[::-1]
         for array in (bins.positives * scale + bins.negatives * scale, bins.mean_predicted, bins.fraction_of_positives)
@@ -334,7 +334,7 @@ def _binned_parts(counts: ThresholdCounts, bins: Bins, base: Any) -> list[float]
 
 T = TypeVar("T")
 MOST_BINS = 1_000_000
-WEIGHT_ROUNDING = 2.0**-50  # relative error of sums of weights, at most
+WEIGHT_ROUNDING = 2.0**-50  # largest relative error of sums of weights
 
 
 def are_probabilities(counts: ThresholdCounts) -> bool:
@@ -398,7 +398,7 @@ class Bins(NamedTuple):
     mean_predicted, fraction_of_positives : ndarray of shape (n_bins,)
         NaN for an empty bin.
     starts : ndarray of shape (n_bins + 1,)
-        Index of each bin's first distinct probability, *from the highest bin down*; then the number of all of them.
+        Index of each bin's first distinct probability, *from the highest bin down*, then the number of probabilities.
     """
 
     edges: NDArray[np.float64]
@@ -410,7 +410,7 @@ class Bins(NamedTuple):
 
 
 def checked_bins(n_bins: Any = 10, strategy: Any = "uniform") -> dict[str, Any]:
-    """Return the options for bins, checked."""
+    """Check and return the options for bins."""
     check_choice("strategy", strategy, Strategy)
     return {"n_bins": check_integer("n_bins", n_bins, low=1, high=MOST_BINS), "strategy": strategy}
 
@@ -436,7 +436,7 @@ def cut_bins(counts: ThresholdCounts, n_bins: int, strategy: Strategy) -> Bins:
     return Bins(edges, positives[::-1], negatives[::-1], mean, fraction, starts)
 
 
-FEW_BINS = 1000  # up to this many are summed one by one, exactly
+FEW_BINS = 1000  # up to this many bins are summed one by one, exactly
 
 
 def _exact_bins(counts: ThresholdCounts, starts: NDArray[np.intp]) -> list[int]:
@@ -461,7 +461,7 @@ def mean_of_bins(sums: list[int], sizes: list[Any]) -> Floats:
 
 def _uniform(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     edges = np.arange(n_bins + 1) / n_bins
-    # Above an edge means at least the next float.
+    # A probability above an edge is at least the next float.
     above = np.nextafter(edges.astype(np.result_type(counts.thresholds, np.float64)), 2)
     starts = counts.rows_at_least(above[::-1])
     starts[-1] = counts.thresholds.size - 1  # 0 belongs to the first bin
@@ -469,9 +469,9 @@ def _uniform(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64],
 
 
 def _quantile(counts: ThresholdCounts, n_bins: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Return as edge k the lowest probability with at least a share of k / n_bins of the rows at or below it.
+    """Cut bins at the lowest probability with at least a share of k / n_bins of the rows at or below it, for each k.
 
-    It follows the last row of the counts with at most a share of 1 - k / n_bins at or above it.
+    This probability follows the last row of the counts with at most a share of 1 - k / n_bins at or above it.
     """
     # A few ulps more than needed, so that equal weights of 0.1 are cut like whole ones.
     enough = (counts.n_pos + counts.n_neg) * (np.arange(1, n_bins) / n_bins) * (1 + WEIGHT_ROUNDING)

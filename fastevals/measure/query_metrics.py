@@ -25,7 +25,7 @@ class QuerySums(NamedTuple):
     n_relevant : ndarray of float of shape (n_queries,)
         Relevant documents of each query, at any rank.
     dcg, ideal_dcg : ndarray of shape (n_queries,)
-        Gains times the discounts of their ranks, in this order and in the best one.
+        Sum of gains times the discounts of their ranks, in the given order and in the ideal order.
     hits : ndarray of shape (n_queries,)
         Relevant documents among the first k.
     reciprocal_rank : ndarray of shape (n_queries,)
@@ -33,7 +33,7 @@ class QuerySums(NamedTuple):
     found : ndarray of shape (n_queries,)
         Whether there is a relevant document; for tied scores the chance of one.
     precisions : ndarray of shape (n_queries,)
-        Sum over relevant documents of the precision down to each.
+        Sum, over the relevant documents, of the precision at the document's rank.
     """
 
     k: Any
@@ -47,12 +47,12 @@ class QuerySums(NamedTuple):
 
 
 def checked_k(k: Any = None) -> dict[str, Any]:
-    """Return the option k, checked; None means all documents."""
+    """Check and return the option k; None means all documents."""
     return {"k": None if k is None else check_integer("k", k, low=1, high=2**53)}
 
 
 def dcg(sums: QuerySums) -> Floats:
-    """Return the discounted cumulative gain: the sum of gains, each over log2(rank + 1)."""
+    """Return the discounted cumulative gain: the sum of gains, each divided by log2(rank + 1)."""
     return sums.dcg
 
 
@@ -63,12 +63,12 @@ def ndcg(sums: QuerySums) -> Floats:
 
 
 def reciprocal_rank(sums: QuerySums) -> Floats:
-    """Return one over the rank of the first relevant document, 0 if none is among the first k."""
+    """Return one over the rank of the first relevant document; 0 if none is among the first k."""
     return _if_any_relevant(sums, sums.reciprocal_rank)
 
 
 def average_precision(sums: QuerySums) -> Floats:
-    """Return the mean over relevant documents of the precision down to each, 0 for one outside the first k."""
+    """Return the mean, over relevant documents, of the precision at the document's rank, or 0 past rank k."""
     return _over_relevant(sums, sums.precisions)
 
 

@@ -28,11 +28,11 @@ from fastevals.results import UNDEFINED_POINT, OperatingPoint
 class Area(NamedTuple):
     """An area under the P-R curve."""
 
-    kernel: Callable[..., Any]  # returns `times` times a step's gained positives times its precision
+    kernel: Callable[..., Any]  # returns a step's gained positives times its precision, multiplied by `times`
     times: int
 
     def of_sum(self, share: Fraction) -> float:
-        """Return the sum over the steps, given as a share of the positives, rounded once and at most 1."""
+        """Return a sum over the steps, given as a share of the positives, as the nearest float, at most 1."""
         return float(min(share / self.times, Fraction(1)))
 
 
@@ -54,12 +54,12 @@ def exact_auc(counts: ThresholdCounts) -> Fraction:
 
 
 def roc_auc(counts: ThresholdCounts) -> float:
-    """Return the area under the ROC curve: the chance that a positive outranks a negative, ties count half (2.20)."""
+    """Return the area under the ROC curve (2.20): the chance that a positive outranks a negative; ties count half."""
     return math.nan if one_class(counts) else float(exact_auc(counts))
 
 
 def rank_loss(counts: ThresholdCounts) -> float:
-    """Return 1 - AUC: the share of pairs ranked wrong, ties counting half (2.21)."""
+    """Return 1 - AUC (2.21): the share of pairs ranked wrong; ties count half."""
     return math.nan if one_class(counts) else float(1 - exact_auc(counts))
 
 
@@ -71,7 +71,7 @@ def gini(counts: ThresholdCounts) -> float:
 def partial_roc_auc(counts: ThresholdCounts, max_fpr: float, min_tpr: float, standardize: bool) -> float:
     """Return the area under the ROC curve where FPR <= max_fpr and above TPR = min_tpr.
 
-    Standardized so that chance is 0.5 and a perfect ranking is 1: McClish (1989), doi:10.1177/0272989X8900900307;
+    With `standardize`, chance is 0.5 and a perfect ranking is 1: McClish (1989), doi:10.1177/0272989X8900900307;
     both bounds: Yang et al. (2019), doi:10.1177/0962280217718866.
     """
     if one_class(counts):
@@ -110,7 +110,7 @@ def partial_roc_auc(counts: ThresholdCounts, max_fpr: float, min_tpr: float, sta
 def _between(
     other_rate: Callable[[int], Fraction], along: Callable[[int], Fraction], row: int, place: Fraction
 ) -> Fraction:
-    """Interpolate one rate where the other reaches a value, between the row before and a row that has reached it."""
+    """Interpolate one rate where the other reaches a value, between a row that has reached it and the row before."""
     end = along(row)
     if not row or end <= place:
         return other_rate(row)
@@ -119,7 +119,7 @@ def _between(
 
 
 def average_precision(counts: ThresholdCounts) -> float:
-    """Return the sum over thresholds of the gain in recall times precision."""
+    """Return the sum over thresholds of precision times the gain in recall."""
     return _area(STEPWISE, counts)
 
 
@@ -144,7 +144,7 @@ def pr_auc_linear(counts: ThresholdCounts) -> float:
 
 
 def mean_lift(counts: ThresholdCounts) -> float:
-    """Return the mean, over the share of rows predicted positive, of precision over the share of positives."""
+    """Return the mean lift over all shares of rows predicted positive; lift is precision / share of positives."""
     if not counts.n_pos:
         return math.nan
     return float(_sum_over_positives(areas.lift_area, counts))
@@ -214,11 +214,11 @@ def equal_error_rate_on_hull(counts: ThresholdCounts) -> OperatingPoint:
 def hull(counts: ThresholdCounts) -> ThresholdCounts:
     """Keep the vertices of the convex hull of the ROC curve (Provost and Fawcett 2001, doi:10.1023/A:1007601015854)."""
     x, y = counts.fps, counts.tps
-    # For rounded cross products the vertices may depend on the order of evaluation; integer ones must not overflow.
+    # For rounded cross products the vertices may depend on the order of evaluation; integer products must not overflow.
     if y.dtype == np.float64 or counts.n_pos * counts.n_neg >= 2**62:
         return counts.take(_vertices(x * power_of_two(counts.n_neg), y * power_of_two(counts.n_pos)))
     parts = run(lambda part: part.start + _vertices(x[part], y[part]), chunks(x.size))
-    rows = np.concatenate(parts)  # a vertex of the whole is a vertex of its part
+    rows = np.concatenate(parts)  # a vertex of the whole hull is a vertex of its part, too
     if len(parts) > 1:
         rows = rows[_vertices(*(read_only_as(each[rows], each.dtype) for each in (x, y)))]
     return counts.take(rows)

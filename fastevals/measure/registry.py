@@ -2,7 +2,8 @@
 
 To add a metric, write its function (`ranking_metrics.py` for a whole ranking, `probability_metrics.py` for
 probabilities, `cells.py` for the cells at a threshold, `error_metrics.py` for sums of errors, or a method of
-`ConfusionMatrix`) and its entry here. `tests/measure/test_registry.py` reports other classes that need such a method.
+`ConfusionMatrix`) and its entry here. `tests/measure/test_registry.py` reports the other classes that need a method
+for it.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Influence(Enum):
 
 
 class ReplicateKernel(NamedTuple):
-    """How a bootstrap replicate's value is swept. The kernel is given by name and loaded on first use.
+    """How a sweep computes a bootstrap replicate's value. The kernel is given by name and loaded on first use.
 
     Attributes
     ----------
@@ -56,16 +57,16 @@ class ReplicateKernel(NamedTuple):
     detail : Detail
         Detail of the steps.
     row_detail : Detail, optional
-        Detail of the steps, if coarser, when the number of draws of each row is known.
+        Detail of the steps if the number of draws of each row is known and coarser steps then suffice.
     scratch : int
-        Number of working arrays that the kernel takes.
+        Number of working arrays that the kernel needs.
     then : callable, optional
-        Applied to the value.
+        Function applied to the value.
     of_thresholds : callable, optional
-        Given the rows' scores, returns the terms of positives and those of negatives. The metric is then a function of
-        sums of these terms over rows, without a sweep of steps.
+        Given the rows' scores, returns each row's term if it is positive, and if it is negative. The metric is then a
+        function of the sums of these terms over rows, and no steps are swept.
     n_bins : int
-        Bins of equal width whose sums are added up as absolute values; 0 for a mean over rows.
+        Number of bins of equal width; the absolute values of their sums are added up. 0 means a mean over rows.
     """
 
     kernel: str
@@ -100,16 +101,17 @@ class Metric:
     bounds : tuple of float
         Lowest and highest values.
     needs : tuple of str
-        Classes ("positives", "negatives") without which it is undefined; for targets "scatter" (they must differ); for
-        queries "relevant" (a relevant document).
+        Classes ("positives", "negatives") without which the metric is undefined; for targets "scatter" (they must
+        differ); for queries "relevant" (a relevant document).
     check_options : callable, optional
-        Takes the function's options as keywords with defaults, and returns all of them, checked.
+        Function whose keywords are the options with their defaults; it checks and returns all of them.
     influence : Influence
-        How a row affects it; for a metric of cells, at a fixed threshold (`metric_specs.influence_of`).
+        How a row affects the metric. A metric of cells is assumed to be at a fixed threshold; for other thresholds see
+        `metric_specs.influence_of`.
     replicate : ReplicateKernel or None
-        How a bootstrap replicate's value is swept; without it the function is called, about 10 x slower.
+        How a sweep computes a bootstrap replicate's value. Without it the function is called, about 10 times slower.
     detail : Detail
-        How finely the function distinguishes rows; replicates are swept as coarsely if the function is called on them.
+        How finely the function distinguishes rows; if it is called on replicates, they need no finer counts.
     parts : callable, optional
         Given cells and options, returns an integer numerator and denominator for integer cells. Their quotient orders
         thresholds of the same rows as the metric does.
@@ -123,27 +125,27 @@ class Metric:
     symmetric : bool
         Whether a metric of cells does not depend on which of two classes is positive.
     family : bool
-        Whether each of its usual options has an entry (F1 is the F-score with beta 1), which the report and
+        Whether each of the metric's usual options has an entry (F1 is the F-score with beta 1), which the report and
         `best_threshold` use instead.
     certificate : "ends", "steps", "distances", "thresholds" or ""
-        What bounds it if only ranges of the scores are known. "ends": its values in the worst and the best order, as it
-        never gets worse when a positive's score rises or a negative's falls (for cells, at each threshold). "steps":
-        sums of bounds per step. "distances": the one-sided distances. "thresholds": the ends, but only at thresholds
-        between ranges. "": nothing.
+        What bounds the metric if only ranges of the scores are known. "ends": its values in the worst and the best
+        order, because it never gets worse when a positive's score rises or a negative's falls (for cells, at each
+        threshold). "steps": sums of bounds per step. "distances": the one-sided distances. "thresholds": the ends, but
+        only at thresholds between ranges. "": nothing.
     column : dict of str to int
-        Position of its column in the tables of reports: of "scores" (within its kind), of "labels", of single
-        "classes", and of "numbers".
+        Position of the metric's column in each table of a report: for "scores" (within its kind), "labels", single
+        "classes", and "numbers".
     trials : "rows", "positives", "negatives", "predicted" or ""
-        The rows that it is a share of, if their number is taken as fixed.
+        The rows of which the metric is a share, if their number is taken as fixed.
     of_pairs : callable, optional
-        Given twice the number of won pairs (of a positive and a negative) and twice the number of pairs, returns the
-        metric times the latter.
+        Given twice the number of positive-negative pairs ranked right and twice the number of all pairs, returns the
+        metric multiplied by the second number.
     area : Area, optional
-        The sum over positives, step by step, that it equals.
+        The sum over positives, step by step, that equals the metric.
     loss : RowLoss, optional
         What a row adds to the sum behind a metric of targets.
     optimized_bounds : tuple of float, optional
-        Bounds of the quantity that the metric is the optimum of: over all thresholds, for each cost, or over the signs
+        Bounds of the quantity whose optimum is the metric: over all thresholds, for each cost, or over the signs
         of differences (a sum of absolute values is the largest of signed sums).
     synonyms : str
         Accepted other names, in lower case: abbreviations, and names that mean this metric alone in other libraries.
@@ -187,11 +189,11 @@ class Metric:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Return the keywords that its function takes."""
+        """Return the options that the metric's function takes."""
         return () if self.check_options is None else tuple(keyword_parameters(self.check_options))
 
     def own_options(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all its options, checked; ignore given options that it does not take."""
+        """Check and return all options of the metric; ignore given options that it does not take."""
         own = {name: value for name, value in given.items() if name in self.options}
         return {} if self.check_options is None else self.check_options(**own)
 
@@ -207,7 +209,7 @@ class Metric:
 
     @property
     def monotone(self) -> bool:
-        """Return whether it never gets worse when a positive's score rises or a negative's falls."""
+        """Return whether the metric never gets worse when a positive's score rises or a negative's falls."""
         return self.certificate == "ends"
 
     @property
@@ -247,7 +249,7 @@ COSTS = tuple(keyword_parameters(_checked_costs))
 
 
 def _averages(name: str) -> dict[str, str]:
-    """Return the names of scikit-learn's scorers of averages."""
+    """Return scikit-learn's names of scorers for averages of a metric, by option."""
     return {f"average={average!r}": f"{name}_{average}" for average in ("macro", "micro", "weighted")}
 
 
@@ -299,7 +301,7 @@ def _of_queries(
 
 
 def _mean_over_rows(of_thresholds: Callable[..., Any], n_bins: int = 0) -> ReplicateKernel:
-    """Return how a replicate's mean over rows is summed."""
+    """Return how a replicate's mean over rows is computed."""
     return ReplicateKernel("sum_by_bin", Detail.THRESHOLDS, Detail.CUTS, of_thresholds=of_thresholds, n_bins=n_bins)
 
 
@@ -688,14 +690,14 @@ FULL_NAMES.update({written: name for name, metric in METRICS.items() for written
 
 
 def aliases_for(names: Iterable[str]) -> dict[str, str]:
-    """Return how metrics are written here, by other libraries' names."""
+    """Return the spelling of metrics in this package, by their names in other libraries."""
     return {
         alias: repr(name) for name in names for alias in f"{METRICS[name].synonyms} {METRICS[name].aliases}".split()
     }
 
 
 def aliases_with_options() -> dict[str, str]:
-    """Return how metrics with options are written here, by other libraries' names for them."""
+    """Return the spelling of metrics with options in this package, by their names in other libraries."""
     return {
         alias: f"metric({name!r}, {option})"
         for name, entry in METRICS.items()

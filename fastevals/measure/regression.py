@@ -48,7 +48,7 @@ NOTHING = (math.inf, -math.inf)  # a bracket without errors: the median is not c
 
 
 class ErrorsAroundMedian(NamedTuple):
-    """The errors of a chunk: the number outside a bracket (or their weights), those inside, and their weights."""
+    """Errors of a chunk: the number (or weight) of errors outside a bracket, the errors inside, and their weights."""
 
     outside: NDArray[Any]
     inside: Floats
@@ -56,12 +56,12 @@ class ErrorsAroundMedian(NamedTuple):
 
 
 def empty_outside(weighted: bool) -> NDArray[Any]:
-    """Return zero counts, or weights, of the errors outside a bracket, for a kernel to add to."""
+    """Return zeros to which a kernel adds the numbers, or weights, of the errors outside a bracket."""
     return np.zeros((5, 2)) if weighted else np.zeros(3, dtype=np.int64)
 
 
 def bracket_median(targets: NDArray[Any], values: NDArray[Any], weights: Floats | None) -> Bracket:
-    """Return two absolute errors that very likely have the median between them."""
+    """Return two absolute errors between which the median very likely lies."""
     if targets.size < 2 * SAMPLED_ROWS:
         return EVERYTHING
     rows = slice(None, None, targets.size // SAMPLED_ROWS)
@@ -115,7 +115,7 @@ def _central_errors(bracket: Bracket, parts: Sequence[ErrorsAroundMedian], n: in
 
 
 def _weighted_central_errors(bracket: Bracket, parts: Sequence[ErrorsAroundMedian]) -> Bracket:
-    """Return the same as `_central_errors` by weight: where the weight passes half, or the two errors around half.
+    """Return the errors in the middle by weight: the one at which the weight passes half (twice), or both around half.
 
     Weights that span less than 2**53 are added without rounding, so that half is hit exactly or not at all.
     """
@@ -136,7 +136,7 @@ def _weighted_central_errors(bracket: Bracket, parts: Sequence[ErrorsAroundMedia
 TARGETS = 4  # index of the first sum of targets among those of `read_rows`
 ORIGIN_SAMPLE = 1024  # targets that are sampled for the origin
 LEAST_SQUARES = 2.0**-900  # smaller sums of squares may have lost digits
-FAR_SHARE = 0.75  # largest share of the squared deviations from the origin that its distance from the mean may have
+FAR_SHARE = 0.75  # largest share of the squared deviations from the origin that its distance from the mean may cause
 MOST_SHOWN = 4  # models in a repr
 
 
@@ -150,7 +150,8 @@ class RegressionMetrics(Frozen, Generic[V]):
         Infinite if the sum of squares exceeds the largest float (errors of about 1e154).
     mean_absolute_error, median_absolute_error : float or ndarray
         The median is exact: the middle error, or the mean of the middle two. With weights it is the lowest error at
-        which the cumulative weight exceeds half, or, if it is exactly half, the mean of this error and the next.
+        which the cumulative weight exceeds half; where the cumulative weight is exactly half, the mean of that error
+        and the next.
     mean_absolute_percentage_error : float or ndarray
         Mean of ``abs(y_true - y_pred) / max(2**-52, abs(y_true))``, as a share (0.1 is 10 %); huge if a target is zero.
     r2 : float or ndarray
@@ -160,7 +161,7 @@ class RegressionMetrics(Frozen, Generic[V]):
     n_samples : int
         Rows of weight above zero.
     quantile : float
-        The quantile of `pinball_loss`.
+        Quantile level of `pinball_loss`.
     names : tuple or None
         The models' names in order, if they have names.
 
@@ -217,7 +218,7 @@ def regression_metrics(
     sample_weight : array-like of shape (n_samples,), optional
         Row weights, at least 0. Rows of weight zero are left out.
     quantile : float, default=0.5
-        Quantile of the pinball loss, in [0, 1]. At 0.5 the loss is half the mean absolute error.
+        Quantile level of the pinball loss, in [0, 1]. At 0.5 the loss is half the mean absolute error.
 
     Returns
     -------
@@ -236,7 +237,7 @@ def regression_metrics(
 
     Notes
     -----
-    Takes about 6 % of the memory of the predictions, or as much as one model's predictions if a regular sample of rows
+    This takes about 6 % of the predictions' memory, or as much as one model's predictions if a regular sample of rows
     misleads about the median. Results are the same to the bit with any number of threads.
 
     References
@@ -318,7 +319,7 @@ def sum_drawn_errors(
     """Return each model's sums over rows whose weights, or numbers of draws, may be zero.
 
     Rows are read in order, without a copy. Also returns which models' sums may have lost digits or be NaN: for these
-    call `sum_errors` on the drawn rows. `origin` is what deviations of targets are measured from.
+    call `sum_errors` on the drawn rows. Deviations of targets are measured from `origin`.
     """
     totals, _ = _read_rows(targets, predictions, weights, [NOTHING] * len(predictions), origin)
     weight, first, second = totals[0, TARGETS:].tolist()
@@ -338,7 +339,7 @@ def _as_sums(totals: Floats) -> RegressionSums:
 
 
 def in_range(sums: Any) -> Any:
-    """Return which sums of squares have certainly lost nothing: neither near zero nor beyond the largest float."""
+    """Return which sums of squares have certainly lost no digits: those neither near zero nor infinite."""
     return (np.asarray(sums) > LEAST_SQUARES) & np.isfinite(sums)
 
 

@@ -80,14 +80,14 @@ def threshold_for(counts: ThresholdCounts, name: str, limit: Any) -> OperatingPo
 
 
 def checked_limit(name: str, limit: Any) -> float:
-    """Return the limit of a constraint as a float, checked."""
+    """Check the limit of a constraint and return it as a float."""
     return check_number(name, limit, low=0, high=CONSTRAINTS[name].largest)
 
 
 def row_within(counts: ThresholdCounts, name: str, limit: float) -> int | None:
     """Return the row at which one rate is best while another is within its limit; None if no row is.
 
-    A quota is filled even without gain: the row is the one with the most rows predicted positive.
+    For `n_predicted` it is the row with the most rows predicted positive, even if the last of them gain nothing.
     """
     rate, bound, best, sign, *_ = CONSTRAINTS[name]
     if name == QUOTA:

@@ -3,11 +3,11 @@
 Predictions are added up per sample in a state whose size does not depend on the number of models: for squared loss the
 mean and the squared deviations from it, for 0-1 loss the number of models that vote for each class. States of different
 models merge. `BiasVarianceSummary` keeps the state of all samples, so that models can come in any order and from
-several processes, and be forgotten. `bias_variance` has all predictions, so it loops the other way: a block of samples,
-whose state stays in cache, reads all models, and only the parts of its loss are kept.
+several processes, and be forgotten. `bias_variance` has all predictions, so it loops the other way: it takes one block
+of samples after another through all models, while their state stays in cache, and keeps only the parts of the loss.
 
-Either way a loss then returns its parts for each sample. They are summed over samples in fixed blocks, in order, so the
-result is the same to the bit with any number of threads.
+In both cases the loss then returns its parts for each sample. They are summed over samples in fixed blocks, in order,
+so the result is the same to the bit with any number of threads.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def bias_variance(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True targets of the test samples; for 0-1 loss classes: numbers, booleans or strings.
+        True targets of the test samples; for 0-1 loss, classes given as numbers, booleans or strings.
     predictions : array-like of shape (n_models, n_samples), mapping of name to array-like, or frame
         Each model's predictions for these samples: one row, entry or column per model. A memory-mapped array may be
         larger than memory.
@@ -122,25 +122,25 @@ def bias_variance(
     ``(prediction - y_observed)**2``, is then the sum of all four. Sums are accurate to 1e-12, also far from zero.
     Numbers are read as float64. If squares overflow, parts are infinite; if sums do, they may be infinite or NaN.
 
-    **0-1 loss** is not bias plus variance, because variance sometimes makes a wrong main prediction right. The main
-    prediction is the most frequent class, or the first of several. With n models, of which c_k predict class k for a
-    sample, every part is an integer divided by n or 2 n**2, computed exactly:
+    **0-1 loss** is not bias plus variance, because models that differ from a wrong main prediction may be right. The
+    main prediction is the most frequent class, or the first of several equally frequent classes. With n models, of
+    which c_k predict class k for a sample, every part is an integer divided by n or 2 n**2, computed exactly:
 
     - *domingos*: ``expected_loss = bias + net_variance + noise_effect``. Bias is 1 if the main prediction is wrong. If
-      it is right, each prediction that differs from it costs 1 / n; if it is wrong, each prediction of the true class
-      saves 1 / n (with two classes, each prediction that differs). With two classes and one observed label per sample,
-      ``noise_effect`` is ``(2 * P(prediction == y_true) - 1) * noise``.
-    - *kohavi-wolpert*: ``expected_loss = bias_squared + variance + noise + cross_term``. Let P(k) be the shares of
-      predictions and P(y_k) those of observed labels. ``bias_squared`` is half the sum over classes of
-      ``(P(y_k) - P(k))**2``; variance and noise are ``(1 - sum of P(k)**2) / 2`` and ``(1 - sum of P(y_k)**2) / 2``.
-      Only observed labels count, so with one observed label per sample there is no noise. `cross_term` is the
-      covariance of labels and predictions, which the authors assume to be independent.
+      it is right, each prediction that differs from it costs 1 / n. If it is wrong, each prediction of the true class
+      saves 1 / n (with two classes, each prediction that differs from the main one). With two classes and one observed
+      label per sample, ``noise_effect`` is ``(2 * P(prediction == y_true) - 1) * noise``.
+    - *kohavi-wolpert*: ``expected_loss = bias_squared + variance + noise + cross_term``. Let P(k) be the share of
+      predictions of class k, and P(y_k) the share of observed labels of class k. ``bias_squared`` is half the sum over
+      classes of ``(P(y_k) - P(k))**2``; variance and noise are ``(1 - sum of P(k)**2) / 2`` and ``(1 - sum of
+      P(y_k)**2) / 2``. Only observed labels count, so with one observed label per sample there is no noise.
+      `cross_term` is the covariance of labels and predictions, which the authors assume to be independent.
     - *james*: ``expected_loss = noise + systematic_effect + variance_effect``: the loss of predicting the true label,
       the additional loss of the main prediction, and the additional loss of the predictions.
 
-    Beyond its input this takes 8 bytes per sample for the main prediction (for 0-1 loss, the size of a label) and a few
-    MB per thread, for any number of models; `per_sample` adds 8 bytes per sample and number. Results are the same to
-    the bit with any number of threads. C-contiguous float32 or float64 arrays, or 8-bit classes, are read directly;
+    Besides its input this takes 8 bytes per sample for the main prediction (for 0-1 loss, the size of a label) and a
+    few MB per thread, for any number of models; `per_sample` adds 8 bytes per sample and number. Results are the same
+    to the bit with any number of threads. C-contiguous float32 or float64 arrays, or 8-bit classes, are read directly;
     other arrays are converted block by block.
 
     References
@@ -173,14 +173,14 @@ def bias_variance(
 
 
 class BiasVarianceSummary:
-    """Everything that `bias_variance` needs from the predictions so far: models come a few at a time and are forgotten.
+    """Bias and variance of models that come a few at a time; keeps what `bias_variance` needs, not the predictions.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         True targets, or classes.
     y_observed : array-like of shape (n_samples,), optional
-        Observed targets, the same for all models; pass those of single models to `update`.
+        Observed targets, if they are the same for all models; otherwise pass each model's targets to `update`.
     loss, decomposition, sample_weight, labels
         As in `bias_variance`.
 
@@ -198,9 +198,10 @@ class BiasVarianceSummary:
 
     Notes
     -----
-    Memory besides the targets: for squared loss 24 bytes per sample (a mean in double-double precision and the squared
-    deviations from it), or 48 if models have observed targets of their own; for 0-1 loss 4 bytes per sample and class,
-    or 8 and another 4 per sample. In any order, 0-1 loss gives the numbers of `bias_variance`, squared loss to 1e-12.
+    Besides the targets, squared loss takes 24 bytes per sample (a mean in double-double precision and the squared
+    deviations from it), or 48 if models have observed targets of their own. 0-1 loss takes 4 bytes per sample and
+    class, or then 8 and another 4 per sample. With models in any order, results equal those of `bias_variance`: exactly
+    for 0-1 loss, to 1e-12 for squared loss.
 
     Examples
     --------
@@ -247,7 +248,7 @@ class BiasVarianceSummary:
         predictions : array-like of shape (n_samples,) or (n_models, n_samples), mapping of name to array-like, or frame
             Predictions of one or several models.
         y_observed : same as `predictions`, optional
-            Targets observed with each model's training set; for all models or none.
+            Targets observed with each model's training set; give them for all models or for none.
 
         Returns
         -------
@@ -257,7 +258,7 @@ class BiasVarianceSummary:
         Raises
         ------
         ValueError
-            If the predictions are not as `bias_variance` takes them (nothing is added then), or if an earlier update
+            If the predictions are not valid for `bias_variance` (nothing is added then), or if an earlier update
             was interrupted, for example by Ctrl-C, so that samples have different numbers of models.
         """
         _check_complete("this summary", self._complete)
@@ -283,7 +284,7 @@ class BiasVarianceSummary:
         return self
 
     def merge(self, other: BiasVarianceSummary) -> Self:
-        """Add the models of another summary of the same samples, which does not change.
+        """Add the models of another summary of the same samples; the other summary does not change.
 
         Parameters
         ----------
@@ -338,7 +339,7 @@ class BiasVarianceSummary:
         Returns
         -------
         BiasVariance, DomingosDecomposition or JamesDecomposition
-            As `bias_variance` returns.
+            The result, as from `bias_variance`.
 
         Raises
         ------
@@ -402,7 +403,7 @@ class Problem(NamedTuple):
 def parse_problem(
     y_true: Any, y_observed: Any, loss: Any, decomposition: Any, sample_weight: Any, labels: Any
 ) -> tuple[Problem, Any]:
-    """Return the problem to decompose, and the models' own observed labels, if any, unread."""
+    """Return the problem to decompose, and the models' own observed labels, if any, which are not read yet."""
     check_choice("loss", loss, LossName)
     check_choice("decomposition", decomposition, DecompositionName)
     if loss == "squared":
@@ -421,7 +422,7 @@ def parse_problem(
 
 
 def compile_key(problem: Problem, models: ModelTables) -> Hashable:
-    """Return which kernels are called, and for which types."""
+    """Return a key for the kernels that are called, and for their types."""
     dtypes = frozenset(table.dtype for table in models.tables)
     return add_up, problem.loss.name, problem.paired, problem.weights is None, dtypes
 
@@ -461,7 +462,7 @@ class SampleSums:
         return [self._sum(parts[name], samples) for name in self._names]
 
     def _sum(self, values: NDArray[Any], samples: slice) -> int | Floats:
-        """Return an integer or a pair."""
+        """Return the sum over samples: an integer, or a float and its rounding error."""
         if self._weights is None and values.dtype.kind == "i":
             return int(values.sum())
         pair = np.zeros(2)
@@ -499,7 +500,7 @@ class SampleSums:
 
 
 def _total(parts: Sequence[Any]) -> int | float:
-    """Add integers or pairs, in order."""
+    """Add up integers, or pairs of a float and its rounding error, in order."""
     if isinstance(parts[0], int):
         return int(sum(parts))
     pair = np.zeros(2)

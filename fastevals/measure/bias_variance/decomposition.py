@@ -40,9 +40,9 @@ class Decomposition(Frozen, Generic[V]):
     decomposition : str or None
         The name of the decomposition of 0-1 loss.
     observed : bool
-        Whether observed labels were given besides the true ones; without them noise is unknown and its parts are 0.
+        Whether observed labels were given, too; without them noise is unknown and its parts are 0.
     per_sample : Decomposition or None
-        The same for each sample: its numbers are arrays of shape (n_samples,).
+        The decomposition for each sample: its numbers are arrays of shape (n_samples,).
     """
 
     TERMS: ClassVar[tuple[str, ...]] = ()  # numbers that add up to the expected loss
@@ -118,8 +118,8 @@ class Loss(Protocol):
     """Decomposes a loss, given labels: targets for squared loss, or classes.
 
     A loss keeps a state for each sample whose size does not depend on the number of models: moments of the numbers, or
-    votes for the classes. Models are added to it, states of different models are merged, and the parts of each sample's
-    loss are computed from it at the end.
+    votes for the classes. Models are added to a state, states of different models are merged, and the parts of each
+    sample's loss are computed from the state at the end.
 
     Attributes
     ----------
@@ -160,7 +160,7 @@ class Loss(Protocol):
         """Return the models' predicted or observed labels; with `one`, those of a single model may be 1-D."""
 
     def empty_state(self, n_samples: int, paired: bool) -> Any:
-        """Return a state of no models; `paired` if each model has its own observed labels."""
+        """Return the state before any model is added; `paired` if each model has its own observed labels."""
 
     def workspace(self) -> Any:
         """Allocate the working memory of `add`."""
@@ -174,14 +174,14 @@ class Loss(Protocol):
     def add(
         self, state: Any, n: int, models: ModelTables, observed: ModelTables | None, samples: slice, space: Any
     ) -> bool:
-        """Add models, and the labels observed with each, to the state of some samples, which has n models.
+        """Add models, and the labels observed with each, to the state of some samples, which already has n models.
 
         With n = 0 the state's content is ignored, so that a workspace can serve one block after another. Return False
         if a label may be invalid.
         """
 
     def divisor(self, n: int) -> int:
-        """Return the divisor of `sample_parts` for n models; until then counts stay integers."""
+        """Return the number to divide `sample_parts` by for n models; the parts are integers before that."""
 
     def sample_parts(self, state: Any, n: int, samples: slice, predicted: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """Write the main prediction of n models; return each sample's parts of the loss times the divisor."""

@@ -99,7 +99,7 @@ class SquaredLoss(Loss):
         return ModelTables(name, tables, names)
 
     def empty_state(self, n_samples: int, paired: bool) -> PredictionMoments:
-        """Return the moments of no model."""
+        """Return the moments before any model is added."""
         return PredictionMoments.zeros(n_samples, paired)
 
     def workspace(self) -> Floats:
@@ -128,7 +128,7 @@ class SquaredLoss(Loss):
         samples: slice,
         space: Floats,
     ) -> bool:
-        """Add models to the state of some samples, which has n models; return whether all values may be finite."""
+        """Add models to the n in the state of some samples; return whether all values may be finite."""
         table = models.tables[0]
         if observed is None and len(models.tables) == 1 and table.dtype in (SINGLE, DOUBLE) and table.flags.carray:
             for rows in panels(models.n_models):
@@ -161,7 +161,7 @@ class SquaredLoss(Loss):
                 add_pairs(block, block_as_double(observed, rows, samples), true, *state.pair_sums)
 
     def divisor(self, n: int) -> int:
-        """Return 1, as parts are numbers instead of counts."""
+        """Return 1, because the parts are numbers, not counts."""
         return 1
 
     def sample_parts(self, state: PredictionMoments, n: int, samples: slice, predicted: Floats) -> dict[str, Floats]:
@@ -194,7 +194,7 @@ class PredictionMoments:
     Attributes
     ----------
     high, low : ndarray of shape (n_samples,)
-        Their mean as an unevaluated sum of two floats, so that small errors keep their digits.
+        Mean of the predictions as an unevaluated sum of two floats, so that small errors keep their digits.
     squares : ndarray of shape (n_samples,)
         Squared deviations from the mean.
     pair_sums : ndarray of shape (3, n_samples), or None
@@ -213,7 +213,7 @@ class PredictionMoments:
 
     @classmethod
     def zeros(cls, n_samples: int, paired: bool) -> PredictionMoments:
-        """Return the moments of no model."""
+        """Return the moments before any model is added."""
         high, low, squares = np.zeros((3, n_samples))
         return cls(high, low, squares, np.zeros((3, n_samples)) if paired else None)
 
@@ -223,7 +223,7 @@ class PredictionMoments:
         return PredictionMoments(self.high[samples], self.low[samples], self.squares[samples], pairs)
 
     def merge(self, n: int, other: PredictionMoments, m: int) -> None:
-        """Add m models of another state to the n here."""
+        """Add the m models of another state to the n models of this one."""
         if n == 0:
             self.high[:], self.low[:], self.squares[:] = other.high, other.low, other.squares
         else:

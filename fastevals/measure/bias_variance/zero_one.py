@@ -1,6 +1,6 @@
 """0-1 loss: the models' votes for the classes of each sample, and three ways to decompose the loss.
 
-Everything is an integer function of vote counts, divided once at the end: results are exact in any order of models.
+All parts are integers, computed from vote counts and divided once at the end: the order of models does not matter.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ class DomingosDecomposition(Decomposition[V]):
     unbiased_variance : float
         The variance over samples whose main prediction is right (0 for the others), which increases the loss.
     biased_variance : float
-        Share of right predictions where the main prediction is wrong, which decreases the loss. With two classes these
-        are all predictions that differ from it.
+        Share of predictions that are right although the main prediction is wrong, which decreases the loss. With two
+        classes these are all predictions that differ from a wrong main prediction.
     net_variance : float
         ``unbiased_variance - biased_variance``.
     noise : float
         Share of observed labels that differ from the true ones.
     noise_effect : float
-        What these labels add to the expected loss.
+        The part of the expected loss that is due to this noise.
     """
 
     TERMS: ClassVar[tuple[str, ...]] = ("bias", "net_variance", "noise_effect")
@@ -99,7 +99,7 @@ class JamesDecomposition(Decomposition[V]):
     variance : float
         Share of predictions that differ from the main prediction.
     noise : float
-        Share of observed labels that differ from the true ones, which is the loss of predicting the true ones.
+        Share of observed labels that differ from the true ones, which is the loss of predicting the true labels.
     systematic_effect : float
         Additional loss of always predicting the main prediction: the cost of bias.
     variance_effect : float
@@ -231,7 +231,7 @@ class ZeroOneLoss(Loss):
             table, names = as_model_table(name, values, self.n_samples, one)
             label = f"{name}[0]" if names is None else names[0]
             if table.dtype.kind in "fiub":
-                as_predicted_labels(self.true, {label: table[0]})  # errors of the dtype, seen in one row
+                as_predicted_labels(self.true, {label: table[0]})  # one row shows errors of the dtype
                 check_comparable_labels(y_true=self.true, **{name: table})
                 return ModelTables(name, [table], names)
             columns = {f"{name}[{i}]" if names is None else names[i]: row for i, row in enumerate(table)}
@@ -239,7 +239,7 @@ class ZeroOneLoss(Loss):
         return ModelTables(name, [each[np.newaxis] for each in models.values()], list(models))
 
     def empty_state(self, n_samples: int, paired: bool) -> ClassVotes:
-        """Return the votes of no model."""
+        """Return the votes before any model is added."""
         return ClassVotes.zeros(n_samples, self.labels.size, paired)
 
     def workspace(self) -> Bytes:
@@ -271,7 +271,7 @@ class ZeroOneLoss(Loss):
     def add(
         self, state: ClassVotes, n: int, models: ModelTables, observed: ModelTables | None, samples: slice, space: Bytes
     ) -> bool:
-        """Add models to the state of some samples, which has n models; return whether all labels were classes."""
+        """Add models to the n in the state of some samples; return whether all labels were classes."""
         if n == 0:
             state.clear()
         unknown = self._count(state.predicted, models, samples, space)
@@ -357,7 +357,7 @@ class ClassVotes:
 
     @classmethod
     def zeros(cls, n_samples: int, n_classes: int, paired: bool) -> ClassVotes:
-        """Return the votes of no model."""
+        """Return the votes before any model is added."""
         shape = n_samples, n_classes
         if not paired:
             return cls(np.zeros(shape, dtype=np.int32), None, None)
@@ -369,13 +369,13 @@ class ClassVotes:
         return ClassVotes(*(None if each is None else each[samples] for each in self._all()))  # type: ignore[arg-type]
 
     def merge(self, n: int, other: ClassVotes, m: int) -> None:
-        """Add m models of another state to the n here."""
+        """Add the m models of another state to the n models of this one."""
         for mine, its in zip(self._all(), other._all(), strict=True):
             if mine is not None and its is not None:
                 np.add(mine, its, out=mine)
 
     def clear(self) -> None:
-        """Reset the votes to those of no model."""
+        """Reset all votes to 0."""
         for each in self._all():
             if each is not None:
                 each[:] = 0
@@ -422,12 +422,12 @@ class LabelNumbering:
             self._table[self._numbers - self._low] = codes
 
     def _byte_table(self, kind: str) -> NDArray[np.int32]:
-        """Return the class number of each byte, -1 if it is not a class."""
+        """Return the class number of each byte; -1 if it is not a class."""
         meant = np.arange(256, dtype=np.uint8).view(np.int8 if kind == "i" else np.uint8).astype(INT64)
         return self._find(meant).astype(np.int32)
 
     def _find(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the class number of each value by search, -1 if it is not a class."""
+        """Look up the class number of each value; -1 if it is not a class."""
         known = self.labels if self._numbers is None else self._numbers
         at, found = find_sorted(known, values)
         return np.where(found, at, -1)
