@@ -1,4 +1,4 @@
-"""Evaluate models: measure a learner, put an interval on the measure, and decide whether one beats another."""
+"""Evaluate models: measure a learner, put an interval on the measure, and decide whether one learner beats another."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _meant(name: str) -> str:
-    """Return the question about an unknown name: a similar name, or where a metric can be found."""
+    """Return a suggestion for an unknown name: a similar name, or where to find a metric of this name."""
     from importlib.util import find_spec
 
     if name.startswith("_") or find_spec(f"{__name__}.{name}"):  # a module about to be imported

@@ -78,7 +78,7 @@ def set_num_threads(n: int) -> None:
     """Set the number of threads for the whole process.
 
     The default is the environment variable ``FASTEVALS_NUM_THREADS``, or else the number of CPUs that this process may
-    use. Results do not depend on it.
+    use. Results do not depend on the number of threads.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def progress_bar(total: int, wanted: bool, **options: Any) -> Iterator[Callable[
 
 
 def progressed(items: Collection[T], what: str) -> Iterator[T]:
-    """Yield items one by one; several items get a progress bar where long steps have one."""
+    """Yield items one by one; several items get a progress bar if long steps have one."""
     if len(items) < 2:
         yield from items
         return

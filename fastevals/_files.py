@@ -74,7 +74,7 @@ def _open_private(path: str, flags: int) -> int:
 
 
 def check_writable(shown: str, file: str) -> None:
-    """Raise if a file can't be written, before its content is computed; `shown` is its name in messages."""
+    """Raise if a file can't be written; call this before computing its content. `shown` is the name in messages."""
     try:
         place = _place(file)
         mode = _mode(place)

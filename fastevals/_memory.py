@@ -1,7 +1,7 @@
 """Reuse memory, since fresh pages from the system cost a sort as much time as a pass over its rows.
 
-A lent array returns its memory when the array and all its views are gone. Only the memory of the last arrays is kept,
-up to 128 MiB.
+A lent array returns its memory when the array and all its views are gone. Only the memory of the most recent arrays is
+kept, up to 128 MiB.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from numpy.typing import DTypeLike, NDArray
 LEAST_BYTES = 1 << 18  # bytes, below which the system's allocator is fast enough
 MOST_BYTES = 1 << 27  # bytes kept
 
-# No lock, since an interrupt or a fork could leave it held: each method call is atomic, and at worst other threads or
-# the collector in between return memory to the system. The memory returned last comes last.
+# There is no lock, because an interrupt or a fork could leave it held. Each method call is atomic; at worst, other
+# threads or the garbage collector act in between, and memory goes back to the system. The newest memory comes last.
 _kept: list[NDArray[np.uint8]] = []
 
 

@@ -70,11 +70,11 @@ class UndefinedMetricWarning(UserWarning):
 
 
 class DependentSplitsWarning(UserWarning):
-    """A test that assumes independent measurements got those of splits of one data set, which share rows."""
+    """A test that assumes independent measurements got measurements on splits of one data set, which share rows."""
 
 
 def warn_undefined(metric: str, reason: str) -> None:
-    """Warn that `metric` is NaN, at the first line outside the package."""
+    """Warn that `metric` is NaN; the warning points to the first line outside the package."""
     _warn(f"{metric} is undefined (NaN): {reason}")
 
 
@@ -100,7 +100,7 @@ def _warn(message: str) -> None:
 
 
 def warn_outside(message: str, category: type[Warning]) -> None:
-    """Warn at the first line outside the package, the compiler and `with` statements that its calls may go through."""
+    """Warn; the warning points to the first line outside the package, the compiler and `contextlib`."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(
         ("fastevals.", "numba.", "contextlib")
@@ -152,7 +152,7 @@ def check_choice(name: str, value: Any, choices: Any, also: Mapping[str, str] | 
     choices : Literal or iterable
         The legal values.
     also : mapping of str to str, optional
-        For `did_you_mean`; None if the value is legal elsewhere, so that no similar choice is suggested.
+        Passed to `did_you_mean`; None if the value is legal elsewhere, so that no similar choice is suggested.
     """
     legal = list(get_args(choices) or choices)
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in legal):
@@ -169,7 +169,7 @@ def nearest(name: str, known: Iterable[Any]) -> Any:
 
 
 def did_you_mean(name: Any, known: Iterable[Any], also: Mapping[str, str] = NO_OTHERS) -> str:
-    """Return the question that a message asks about an unknown name; empty if no known name is similar.
+    """Return the "did you mean" of a message about an unknown name; empty if no known name is similar.
 
     `also` maps other names, in lower case, to what should be written; these take precedence.
     """
@@ -277,7 +277,7 @@ def check_number(
     open_low: bool = False,
     open_high: bool = False,
 ) -> float:
-    """Return `value` as a float within [low, high], without the ends that are open; NaN is never within."""
+    """Return `value` as a float within [low, high], excluding open ends; NaN is never within."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, np.integer, np.floating)):
         raise ValueError(f"{name} must be a number, got {show(value)}")
     try:
@@ -335,7 +335,7 @@ def as_flag(name: str, value: Any) -> bool:
 
 
 def as_direction(name: str, metric: str, value: Any, known: bool | None) -> bool | None:
-    """Return whether a greater value is better, as `known` for the metric, or else as given by the argument.
+    """Return whether a greater value is better: as `known` for the metric, otherwise as the argument says.
 
     Raise if the two disagree.
     """

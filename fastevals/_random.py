@@ -1,4 +1,4 @@
-"""Seeds: from the user's seed to the key of counter-based streams (`_kernels.random`).
+"""Turn the user's seed into the key of counter-based random streams (`_kernels.random`).
 
 A replicate's stream depends only on the seed and the replicate's number. So it has the same bits for any number of
 replicates, threads or chunks.
@@ -45,7 +45,7 @@ def seed_key(name: str, rng: Any) -> np.uint64:
 
 
 def seed_number(name: str, rng: Any) -> int:
-    """Return one number that determines the draws, to print and reuse: `rng` itself if it is one, 0 for None.
+    """Return one number that determines the draws, to print and reuse: `rng` itself if it is a number, 0 for None.
 
     Raises ValueError like `seed_key`.
     """

@@ -40,7 +40,7 @@ def printable(text: str) -> str:
 
 
 def shorten_names(names: Iterable[Any], longest: int = NAME_CHARACTERS) -> list[str]:
-    """Return names for a table; long ones lose their middle, or the start that they share with others.
+    """Return names for a table; long names are cut in the middle, or at the start that they share with others.
 
     Names that would still look the same get a number.
     """
@@ -66,7 +66,7 @@ def _repeated(names: Sequence[str]) -> set[str]:
 
 
 def shorten_name(name: str, longest: int = NAME_CHARACTERS) -> str:
-    """Return a name; a long one loses its middle, since names differ at the end as often as at the start."""
+    """Return a name, with the middle of a long one cut out: names differ at the end as often as at the start."""
     if len(name) <= longest:
         return name
     end = (longest - 3) // 2
@@ -74,7 +74,7 @@ def shorten_name(name: str, longest: int = NAME_CHARACTERS) -> str:
 
 
 def format_label(value: Any) -> str:
-    """Return a class or --by value as one writes it; None stands for rows without a value."""
+    """Return a class or --by value as a user would write it; None stands for rows without a value."""
     if value is None:
         return MISSING
     return printable(value) if isinstance(value, str) and value != MISSING else repr(value).lower()
@@ -86,7 +86,7 @@ def count_of(n: int, what: str) -> str:
 
 
 def describe_block(by: str | None, value: Any) -> str:
-    """Return the block that a note is about."""
+    """Return text that names the block that a note is about."""
     return "the data" if by is None else f"{printable(by)} {format_label(value)}"
 
 
@@ -100,9 +100,9 @@ def format_number(value: float) -> str:
 def format_ends(
     ends: Sequence[float], write: Callable[[float], str] = format_number, least: float = 0.0001
 ) -> list[str]:
-    """Return both ends of an interval as `write` gives them; an end nearer to zero than `least` has three digits.
+    """Format both ends of an interval by `write`; an end nearer to zero than `least` gets three digits.
 
-    These are rounded outwards, so an interval excludes zero on paper exactly where it does in fact.
+    These are rounded outwards, so that the printed interval excludes zero exactly if the interval does.
     """
     return [
         f"{_three_digits(end, way):.3g}" if 0 < abs(end) < least else write(end)
@@ -116,7 +116,7 @@ def _three_digits(value: float, rounding: str) -> Decimal:
 
 
 def format_column(values: Sequence[float]) -> list[str]:
-    """Return numbers of one column: with four decimals, or for small ones with four digits of the largest."""
+    """Format the numbers of one column with four decimals or, if all are small, with four digits of the largest."""
     largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
     if not 0 < largest < SMALL_VALUE:
         return [format_number(value) for value in values]
@@ -126,7 +126,7 @@ def format_column(values: Sequence[float]) -> list[str]:
 
 
 def format_numbers(rows: ArrayLike) -> list[list[str]]:
-    """Return rows of numbers in the format of `format_column` for all of them."""
+    """Format rows of numbers as `format_column` formats one column, all of them alike."""
     numbers = np.asarray(rows, dtype=np.float64)
     texts: list[list[str]] = np.reshape(format_column(numbers.ravel().tolist()), numbers.shape).tolist()
     return texts
@@ -186,7 +186,7 @@ def pad(text: str, width: int, *, right: bool = False) -> str:
 
 
 def format_tables(tables: Sequence[list[list[str]]]) -> list[list[str]]:
-    """Return the lines of tables whose columns have the same widths; long names lose their middle."""
+    """Return the lines of tables whose columns have the same widths; long names are cut in the middle."""
     tables = [_with_short_names(rows) for rows in tables]
     widths = [max(map(columns_of, column)) for column in zip(*(row for rows in tables for row in rows), strict=True)]
 

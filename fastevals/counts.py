@@ -1,4 +1,4 @@
-"""Threshold counts, the narrow waist: every producer makes them, and every metric and curve is a function of them."""
+"""Threshold counts: all ways to count scores produce them, and every metric and curve is a function of them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ThresholdCounts(Frozen):
     Attributes
     ----------
     thresholds : ndarray of shape (n_thresholds + 1,)
-        float64, or a longer float where the scores are longer floats or integers past 2**53.
+        float64, or a longer float if the scores are longer floats or integers past 2**53.
     tps, fps : ndarray of shape (n_thresholds + 1,)
         int64, or float64 for sums of weights. All arrays are read-only copies.
     n_pos, n_neg : int or float
@@ -120,12 +120,12 @@ class ThresholdCounts(Frozen):
 
     @classmethod
     def merge(cls, parts: Iterable[ThresholdCounts]) -> ThresholdCounts:
-        """Add up the counts of parts: returns the counts of all rows, at each threshold of any part.
+        """Add up the counts of parts: the result counts all rows, at every threshold of any part.
 
         Parameters
         ----------
         parts : iterable of ThresholdCounts
-            At least one. Their scores must be on one scale; rows of different parts must differ, scores may be equal.
+            At least one part. Their scores must be on one scale. No row may be in two parts, but scores may repeat.
 
         Returns
         -------
@@ -239,7 +239,7 @@ def last_row(n: int, shape: tuple[int, ...], holds: Callable[[NDArray[np.intp]],
 
 
 def rows_at_each(counts: ThresholdCounts, thresholds: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the same as `ThresholdCounts.rows_at_least` for descending thresholds, in one pass."""
+    """Do the work of `ThresholdCounts.rows_at_least` in one pass, for descending thresholds."""
     if counts.thresholds.dtype != np.float64 or thresholds.dtype != np.float64:
         return np.searchsorted(-counts.thresholds, -thresholds, side="right") - 1
     rows = np.empty(thresholds.size, dtype=np.intp)
@@ -297,7 +297,7 @@ def as_counts(**named: Any) -> list[NDArray[Any]]:
 
 
 def check_total(name: str, *totals: Any) -> None:
-    """Raise if the counts, or sums of weights, of both classes add up to more than arithmetic holds."""
+    """Raise if the counts, or sums of weights, of both classes add up to more than integers or floats can hold."""
     if any(isinstance(each, (float, np.floating)) for each in totals):
         if not sum(map(float, totals)) < np.inf:
             raise ValueError(f"{name} must have a finite sum, but it overflows")
@@ -336,5 +336,5 @@ def _check_cumulative(name: str, counts: NDArray[Any]) -> None:
 
 
 def what_instead(value: object) -> str:
-    """Return how messages describe a value that is not counts of rows: averages, which are a subclass, or a type."""
+    """Describe, for a message, a value that is not counts of rows: as averages (a subclass), or by its type."""
     return "averages over folds" if isinstance(value, ThresholdCounts) else type(value).__name__

@@ -1,4 +1,4 @@
-"""Run a program with fastevals.metrics in scikit-learn's place: ``python -m fastevals.in_place script.py ...``."""
+"""Run a program with fastevals.metrics instead of scikit-learn's: ``python -m fastevals.in_place script.py ...``."""
 
 from __future__ import annotations
 

@@ -29,13 +29,13 @@ PairNames = Sequence[str] | None  # the two learners' names in conclusions
 
 Alternative = Literal["two-sided", "less", "greater"]
 EXTREMENESS: dict[str, Any] = {"two-sided": np.abs, "less": np.negative, "greater": np.positive}
-TIE_TOLERANCE = 1e-9  # relative: statistics are differences of rounded resampled values
+TIE_TOLERANCE = 1e-9  # relative tolerance: statistics are differences of rounded resampled values
 MAX_RESAMPLES = 1_000_000_000
 LARGEST_ALPHA = float(np.nextafter(1.0, 0.0))  # for confidence levels so small that alpha rounds to 1
 
 
 class Frozen(Result):
-    """A dataclass with rows, converted to strict JSON by `to_dict`; its arrays, and those of copies, are read-only."""
+    """A dataclass with rows, converted to strict JSON by `to_dict`; its arrays are read-only, also in copies."""
 
     __slots__ = ()
 
@@ -56,7 +56,7 @@ class Frozen(Result):
 
 
 class Interval(NamedTuple, Generic[V]):
-    """An interval from `low` to `high`; both are NaN where there is none."""
+    """An interval from `low` to `high`; both are NaN if there is no interval."""
 
     low: V
     high: V
@@ -232,11 +232,11 @@ class Null(NamedTuple):
     # Freezing a distribution takes SciPy ten times as long as one of these calls.
 
     def cdf(self, values: Any) -> Any:
-        """Return the probability of at most each value."""
+        """Return the probability that the statistic is at most each value."""
         return self._distribution.cdf(values, *self.parameters)
 
     def sf(self, values: Any) -> Any:
-        """Return the probability of more than each value."""
+        """Return the probability that the statistic exceeds each value."""
         return self._distribution.sf(values, *self.parameters)
 
     def ppf(self, chances: Any) -> Any:
@@ -265,7 +265,7 @@ def full_name(name: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ByMetric(Frozen, Mapping[str, R], Generic[R]):
-    """Results by metric, a mapping in the order asked for.
+    """Results by metric: a mapping in the order in which metrics were requested.
 
     Attributes
     ----------
@@ -368,13 +368,13 @@ def format_estimates(values: NDArray[Any], interval: Interval[Any]) -> str:
 
 
 def check_confidence_level(confidence_level: float) -> tuple[float, float]:
-    """Return a checked confidence level and its alpha, rounded as one writes it: 0.05 for 0.95."""
+    """Check a confidence level; return it and its alpha, rounded as it would be written: 0.05 for 0.95."""
     level = check_number("confidence_level", confidence_level, low=0, high=1, open_low=True, open_high=True)
     return level, float(1 - Fraction(repr(level)))
 
 
 def tail_probability(alpha: float, alternative: Alternative) -> float:
-    """Return the tested probability of each tail; below 1 even where alpha rounds to 1."""
+    """Return the probability of each tail that a test uses; it is below 1 even if alpha rounds to 1."""
     return alpha / 2 if alternative == "two-sided" else min(alpha, LARGEST_ALPHA)
 
 
@@ -385,10 +385,10 @@ def number_or_array(values: Any) -> Any:
 
 
 def as_json(value: Any) -> Any:
-    """Return a value as strict JSON has it: NaN as None, infinities as "Infinity" and "-Infinity".
+    """Convert a value to strict JSON: NaN becomes None, infinities become "Infinity" and "-Infinity".
 
-    Arrays, intervals and tuples become lists, named tuples and results dicts, keys and dates text. A value without a
-    JSON type becomes its repr.
+    Arrays, intervals and tuples become lists; named tuples and results become dicts; keys and dates become text. A
+    value without a JSON type becomes its repr.
     """
     kind = type(value)  # the most frequent kinds first
     if value is None or kind in (str, int, bool) or (kind is float and math.isfinite(value)):

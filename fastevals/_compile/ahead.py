@@ -1,4 +1,4 @@
-"""A second process that compiles kernels a command needs later, while the first compiles those it needs now.
+"""A second process that compiles kernels a command needs later, while the first compiles what it needs now.
 
 numba compiles one kernel at a time, on one CPU. Kernels that another process has compiled are then found on disk.
 """
@@ -15,7 +15,7 @@ from fastevals._limits import available_cpus
 if TYPE_CHECKING:
     from subprocess import Popen
 
-# The process ends when its parent does, however that ends, as its standard input is then closed. It runs at low
+# The process ends when its parent ends, for any reason, because its standard input is then closed. It runs at low
 # priority and imports the same modules as its parent.
 PROGRAM = """
 import os, sys, threading
@@ -50,7 +50,7 @@ def compiled_ahead(module: str, function: str) -> Iterator[None]:
         with contextlib.suppress(OSError):
             started.append(Popen([sys.executable, "-P", "-c", code], stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL))
 
-    if sys.executable and not hasattr(sys, "frozen") and available_cpus() > 1:  # if frozen, it is the application
+    if sys.executable and not hasattr(sys, "frozen") and available_cpus() > 1:  # a frozen program is its own executable
         _wanted.append(start)
     try:
         yield

@@ -54,7 +54,7 @@ Kernel = Any  # numba's dispatcher
 
 
 def _describe(value: Any, called: list[Kernel]) -> str:
-    """Return text that differs whenever compiled code would; append the kernels that it refers to to `called`."""
+    """Return text that differs whenever compiled code would differ; append kernels that `value` uses to `called`."""
     if isinstance(value, CONSTANTS):
         return f"{type(value).__name__} {value!r}"
     if isinstance(value, np.ndarray | np.generic):
@@ -119,7 +119,7 @@ def _fingerprint(kernel: Kernel) -> tuple[str, list[Kernel]]:
 
 
 def _not_ours(status: os.stat_result) -> str | None:
-    """Return how others than this user and root may have written something, or could; None if they can't."""
+    """Return how users other than this one and root can write a file or folder; None if they can't."""
     if not hasattr(os, "geteuid"):  # Windows: these bits don't say who may write to a user's folder
         return None
     if status.st_uid not in (0, os.geteuid()):
@@ -128,7 +128,7 @@ def _not_ours(status: os.stat_result) -> str | None:
 
 
 def _mode(folder: bool) -> int:
-    """Return permissions for new files; all may read root's, so that a cache built into an image serves its users."""
+    """Return permissions for new files; all users may read root's, so that a cache in an image serves its users."""
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     return (0o755 if folder else 0o644) if root else (0o700 if folder else 0o600)
 
@@ -193,7 +193,7 @@ def folder_to_fill() -> Path:
     Raises
     ------
     ValueError
-        If there is none; the message says why, and what to do.
+        If there is no such folder; the message says why, and what to do.
     """
     found, refused = _folders()
     if not found or found[-1] in refused:
@@ -340,7 +340,7 @@ class KernelCache(NullCache):  # type: ignore[misc]
         except ValueError as error:
             _warn_once(str(error))
         except OSError as error:
-            if not path.exists():  # Windows can't replace a file that another process reads, which just wrote it
+            if not path.exists():  # Windows can't replace a file that another process has just written and still reads
                 _warn_once(_unkept(str(error)))
 
 

@@ -34,10 +34,10 @@ def dispatcher_of(function: Callable[..., Any], options: Mapping[str, Any]) -> C
 
 
 class _Interrupt:
-    """Ctrl-C in the main thread, deferred.
+    """Defers Ctrl-C in the main thread while kernels are compiled.
 
-    Raised in a destructor, which a compiler runs all the time, it would be printed and lost; raised just after a lock
-    is taken, it would leave the lock held.
+    If Ctrl-C raised in a destructor, of which a compiler runs many, the exception would be printed and lost. If it
+    raised just after a lock is taken, the lock would stay held.
     """
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class _Interrupt:
         return came
 
     def deliver(self) -> None:
-        """Raise it now, where that is safe, if it came and its handler raises an exception that no compiler catches."""
+        """Raise a deferred KeyboardInterrupt now, where that is safe, unless the program has a handler of its own."""
         main = threading.current_thread() is threading.main_thread()
         if self.came and main and self.handler is signal.default_int_handler:
             self.came = False
@@ -132,7 +132,7 @@ class _CompilerLock(threading.local):
         if self.locked:
             global_compiler_lock._lock.release()
         if self.put_off and _interrupt.take_back() and parent:
-            # Reaches a waiting call, too, because the signal wakes it.
+            # This also interrupts a waiting call, because the signal wakes it.
             again = threading.Timer(SIGNAL_SECONDS, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
             again.daemon = True
             again.start()

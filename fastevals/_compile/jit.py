@@ -45,14 +45,15 @@ def fused_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def kernel_maker(make: Callable[..., Any]) -> Callable[..., Any]:
-    """Cache what `make` makes of kernels: a kernel that calls them, made and compiled once for the same kernels."""
+    """Cache the kernel that `make` makes from other kernels, so that it is compiled once for the same kernels."""
     return cache(make)
 
 
 class Kernel(partial[Any]):
     """A function that numba compiles on the first call; it also has the attributes of numba's dispatcher.
 
-    A partial calls its function without a step in Python: first the one that makes the dispatcher, then the dispatcher.
+    A partial calls its function without a step in Python. On the first call the function
+    makes the dispatcher, which then replaces it.
     """
 
     def __new__(cls, function: Callable[..., Any], **options: Any) -> Kernel:
@@ -88,7 +89,7 @@ class Kernel(partial[Any]):
 
 
 class _Fork(threading.local):
-    """Lets a fork wait for other threads that import numba, which a child would see half done, or that compile."""
+    """Makes a fork wait for other threads that import numba or compile; a child would see their work half done."""
 
     loading = threading.RLock()
     held = False

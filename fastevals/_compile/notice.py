@@ -8,14 +8,14 @@ import time
 from collections.abc import Callable, Iterator
 
 _listening: list[Callable[[int], None]] = []
-_said: list[float] = []  # when the line was first written, while it is there
+_said: list[float] = []  # when the line was first written; empty if it is not on screen
 
 
 @contextlib.contextmanager
 def first_compile_said(n_kernels: int) -> Iterator[None]:
-    """Say on standard error how many kernels are left to compile, from the first that is not on disk.
+    """Write on standard error how many kernels are left to compile, once one is not found on disk.
 
-    Nothing is said in a ``with`` block that compiles nothing, or with 0.
+    Write nothing if the ``with`` block compiles nothing, or if `n_kernels` is 0.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ def first_compile_said(n_kernels: int) -> Iterator[None]:
 
 
 def is_said() -> bool:
-    """Return whether the line is there, which a bar would overwrite."""
+    """Return whether the line is on screen; a progress bar would overwrite it."""
     return bool(_said)
 
 
 def note_missing(n_files: Callable[[], int]) -> None:
-    """Note that a kernel is compiled; `n_files` returns how many are on disk."""
+    """Report that a kernel is being compiled; `n_files` returns the number of compiled kernels on disk."""
     for say in _listening:
         say(n_files())
 

@@ -15,12 +15,12 @@ from fastevals._options import hint_on_rows, listed, row_at, show
 FLOAT64, INT64 = np.dtype(np.float64), np.dtype(np.int64)
 EXACT_INTEGER = 2**53  # up to here every integer is a float64
 SHORT_CHARACTERS = 1 << 6  # characters, up to which text always has a fixed width
-WIDE_CHARACTERS = 1 << 22  # characters in an array, up to which longer text has one, too
+WIDE_CHARACTERS = 1 << 22  # characters in an array, up to which longer text has a fixed width, too
 USUAL_WEIGHT = 2.0**64  # weights at least this large, or as small as its inverse, are rescaled
 
 
 def is_masked(values: Any) -> bool:
-    """Return whether it is a masked array; `numpy.ma` is imported on first use, so without it there are none."""
+    """Return whether a value is a masked array; if `numpy.ma` has not been imported, there are none."""
     return "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray)
 
 
@@ -37,7 +37,7 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
         hint = f": pass list({name})" if isinstance(values, (Iterator, MappingView)) and name.isidentifier() else ""
         raise ValueError(f"{name} must be an array or sequence, got a {type(values).__name__}{hint}")
     if hasattr(values, "toarray") and hasattr(values, "nnz"):
-        refuse_engines(name, values)  # Spark's columns have every attribute
+        refuse_engines(name, values)  # Spark's columns seem to have every attribute
         raise ValueError(
             f"{name} must be a dense array, got a sparse one ({type(values).__name__}): pass its .toarray()"
         )
@@ -81,7 +81,7 @@ def begins_with_text(values: Any) -> bool:
 def plain_text(value: Any) -> Any:
     """Return text of a subclass (a member of an Enum, say) as a plain str, any other value unchanged.
 
-    NumPy would take `str` of a member, "Mood.NEG", cut to the length of its text.
+    NumPy would take `str` of an Enum's member ("Mood.NEG") and cut it to the length of the member's text.
     """
     return str.__str__(value) if isinstance(value, str) and type(value) is not str else value
 
@@ -95,17 +95,17 @@ def text_array(texts: Iterable[Any]) -> NDArray[Any]:
 
 
 def is_summary(value: Any) -> bool:
-    """Return whether it is a summary, which counts rows part by part and no longer has the rows."""
+    """Return whether a value is a summary, which counts rows part by part and no longer has the rows."""
     return all(hasattr(type(value), name) for name in ("update", "merge", "from_bytes"))
 
 
 def counts_rows(value: Any) -> bool:
-    """Return whether it is a summary, a ranking or threshold counts, which have counts but not the rows."""
+    """Return whether a value is a summary, a ranking or threshold counts, which have counts but not the rows."""
     return is_summary(value) or any(hasattr(type(value), name) for name in ("_counts_and_doubts", "rows_at_least"))
 
 
 def refuse_summaries(name: str, values: Any) -> None:
-    """Raise if a counted object, or a list or mapping of them, is given instead of rows."""
+    """Raise if summaries, rankings or counts are given instead of rows, alone or in a list or mapping."""
     found = values
     if isinstance(values, (list, tuple, Mapping)) and len(values):
         found = next(iter(values.values() if isinstance(values, Mapping) else values))
@@ -118,7 +118,7 @@ def refuse_summaries(name: str, values: Any) -> None:
 
 
 def check_all_strings(name: str, values: Collection[Any]) -> None:
-    """Raise unless each value is a string; distinguish missing values from mixed types."""
+    """Raise unless each value is a string; the message distinguishes missing values from mixed types."""
     odd = [(row, value) for row, value in enumerate(values) if not isinstance(value, (str, bytes))]
     if not odd:
         return
@@ -178,7 +178,7 @@ def check_same_length(**arrays: NDArray[Any]) -> None:
 
 
 def transposed_hint(name: str, shape: tuple[int, ...], n_rows: int) -> str:
-    """Return a hint for a table whose rows should be models (`name` is the first) but are those of the data."""
+    """Return a hint if the rows of a table seem to be the data's rows instead of models (`name` is the first model)."""
     table, is_row, _ = name.partition("[0]")
     if not is_row or shape[0] != n_rows:
         return ""
@@ -186,7 +186,7 @@ def transposed_hint(name: str, shape: tuple[int, ...], n_rows: int) -> str:
 
 
 def as_scores(name: str, values: Any) -> NDArray[Any]:
-    """Return scores as a 1-D array of some real dtype; their values are not checked."""
+    """Return scores as a 1-D array of a real dtype; their values are not checked."""
     array = as_vector(name, values)
     if array.dtype.kind not in "fiub":
         seen = f"first value {show(array[0])}"
@@ -244,9 +244,9 @@ def in_usual_unit(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def usual_unit(weights: NDArray[np.float64], positive: NDArray[np.bool_] | None = None) -> float:
-    """Return the power of two to scale weights by if products of their sums might over- or underflow, else 1.
+    """Return the power of two by which to scale weights if products of their sums might over- or underflow, else 1.
 
-    With `positive` the products are those of the two classes' sums, of which one may be small and the other large.
+    If `positive` is given, the products are of the two classes' sums; one may be small and the other large.
     """
     largest = float(weights.max())
     if 1 / USUAL_WEIGHT < largest < USUAL_WEIGHT:
@@ -283,7 +283,7 @@ def check_one_weight(
 
 
 def refuse_weighted(name: str, value: Any) -> NoReturn:
-    """Raise an error, since weighted counts lack what intervals and tests need; it says what to use."""
+    """Raise an error, because weighted counts lack what intervals and tests need; the message says what to use."""
     raise ValueError(
         f"{name} must count rows, but has weights: {show(value)}. Intervals and tests need the sums of squared "
         "weights, which counts and summaries made before 0.5 don't hold: pass the rows with sample_weight= to "
@@ -363,14 +363,14 @@ class SupportsColumns(Protocol):
     def columns(self) -> Any: ...
 
 
-OneModel = Sequence[float] | SupportsArray  # also 2-D arrays, whose type does not differ
+OneModel = Sequence[float] | SupportsArray  # also 2-D arrays, which have the same type
 Floats = NDArray[np.float64]
 Places = Sequence[Any] | SupportsArray
 Models = Mapping[Any, Any] | Sequence[Sequence[float] | SupportsArray] | SupportsColumns
 
 
 def as_predictions(name: str, values: Any) -> tuple[dict[str, NDArray[Any]], tuple[Any, ...] | None, bool]:
-    """Return the predictions of one or many models: each model's name in errors, and a 1-D array of some real dtype.
+    """Return the predictions of one or many models: each model's name in errors, and a 1-D array of a real dtype.
 
     Models are the rows of a 2-D array, the entries of a mapping or the columns of a frame. Also returns their own names
     (for a mapping or frame), and whether there may be many.
@@ -395,7 +395,7 @@ ENGINES = {"pyspark": "spark", "dask": "dask", "dask_expr": "dask"}  # by module
 
 
 def refuse_engines(name: str, values: Any) -> None:
-    """Raise if it is a frame of Spark or Dask, or a Spark column: reading it would bring all rows to this process."""
+    """Raise for a frame of Spark or Dask, or a Spark column: reading it would bring all rows to this process."""
     engine = ENGINES.get(type(values).__module__.partition(".")[0])
     if engine is not None and is_frame(values):
         raise ValueError(
@@ -417,7 +417,7 @@ def named_columns(name: str, values: Any) -> dict[Any, Any] | None:
         return {plain_text(each): values[each] for each in names}
     if not isinstance(values, Mapping):
         return None
-    if len({repr(plain_text(each)) for each in values}) < len(values):  # their names in messages
+    if len({repr(plain_text(each)) for each in values}) < len(values):  # names must also differ in messages
         raise ValueError(f"{name} must have distinguishable names, got {show(list(values))}")
     return {plain_text(each): value for each, value in values.items()}
 
@@ -433,7 +433,7 @@ def frame_names(frame: Any) -> list[Any]:
 
 
 def row_labels(frame: Any) -> tuple[Any, ...] | None:
-    """Return the index of a pandas frame unless it is 0, 1, 2, ...; None for other frames, which have none."""
+    """Return the index of a pandas frame unless it is 0, 1, 2, ...; None for other frames, which have no index."""
     kind = type(getattr(frame, "index", None)).__name__
     return (
         None
@@ -451,7 +451,7 @@ def is_arrow(column: Any) -> bool:
 
 
 def missing_rows(column: Any) -> NDArray[np.bool_] | None:
-    """Return which values of a column are missing, also in its dictionary; None if none is."""
+    """Return which values of a column, or of its dictionary, are missing; None if no value is missing."""
     if is_arrow(column):
         from pyarrow import types
 
@@ -462,7 +462,7 @@ def missing_rows(column: Any) -> NDArray[np.bool_] | None:
         return None
     if isinstance(column, (list, tuple)):
         column = np.fromiter(column, object, len(column))
-    own = getattr(column, "isna", getattr(column, "is_null", None))  # of pandas, of polars
+    own = getattr(column, "isna", getattr(column, "is_null", None))  # pandas has the first, polars the second
     if own is not None:
         missing = np.asarray(own())
     elif isinstance(column, np.ndarray) and column.dtype.kind in "MO":
@@ -473,7 +473,7 @@ def missing_rows(column: Any) -> NDArray[np.bool_] | None:
 
 
 def numbers_of(column: Any) -> NDArray[Any]:
-    """Return an Arrow array without missing values as a NumPy array; Arrow's `to_numpy` imports pandas, 0.3 s."""
+    """Return an Arrow array without missing values as a NumPy array; Arrow's `to_numpy` would import pandas (0.3 s)."""
     from pyarrow import types, uint8
 
     is_boolean = types.is_boolean(column.type)

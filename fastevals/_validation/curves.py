@@ -1,4 +1,4 @@
-"""Costs and shares of classes, curves, and the places at which they are read."""
+"""Check costs and shares of classes, curves, and the values at which curves are read."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _as_finite(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def as_class_shares(name: str, values: Any, n_classes: int) -> NDArray[np.float64]:
-    """Return shares of K classes as float64: finite, not negative, with sum 1 up to rounding."""
+    """Return shares of K classes as float64: finite, not negative, and summing to 1 up to rounding."""
     array = as_array(name, values)
     if array.dtype.kind not in "fiub" or array.shape != (n_classes,):
         raise ValueError(f"{name} must hold numbers of shape ({n_classes},), got {array.dtype} of shape {array.shape}")
@@ -85,7 +85,7 @@ def check_has_thresholds(thresholds: NDArray[Any]) -> None:
 
 
 def as_named(name: str, value: Any, kind: type, *others: str) -> list[tuple[str | None, Any]]:
-    """Return results of one kind by name, None for a single one; `others` are further kinds for the message."""
+    """Return results of one kind by name; a single result has no name. `others` are further kinds for the message."""
     first, *more = (f"a {each}" for each in (kind.__name__, *others))
     if not isinstance(value, Mapping):
         if not isinstance(value, kind):

@@ -131,13 +131,13 @@ def binary_labels(
 
 
 def default_pos_label(distinct: list[Any]) -> Any:
-    """Return 1 among 0/1, -1/1 and booleans, else None."""
+    """Return 1 if the labels are 0/1, -1/1 or booleans, else None."""
     among_numbers = not any(isinstance(label, str) for label in distinct)
     return 1 if among_numbers and (set(distinct) <= {0, 1} or set(distinct) <= {-1, 1}) else None
 
 
 def matching_label(name: str, array: NDArray[Any], pos_label: Any, option: str = "pos_label") -> Any:
-    """Return the label that `pos_label` means: one of two; with one label, that one or another of its type."""
+    """Return the label that `pos_label` means: one of the two, or if only one occurs, any label of its type."""
     distinct = distinct_pair(array)
     like = (str, bytes) if is_text(array) else (numbers.Real, np.bool_)
     if isinstance(pos_label, like):
@@ -167,7 +167,7 @@ def _plain(label: Any) -> Any:
 
 
 def raise_not_binary(name: str, array: NDArray[Any]) -> NoReturn:
-    """Raise an error with the labels that prevent two classes."""
+    """Raise an error that shows the labels, because they are not of two classes."""
     if array.dtype.kind == "f" and np.isnan(array).any():
         missing = np.isnan(array)
         count = int(np.count_nonzero(missing))
@@ -196,7 +196,7 @@ class Classes(NamedTuple):
 def as_classes(
     name: str, present: NDArray[Any], labels: Any = None, pos_label: Any = None, *, option: str = "pos_label"
 ) -> Classes:
-    """Return the classes of predictions, the positive class of two last; the rule for the positive class is here only.
+    """Return the classes of predictions, the positive class of two last; only this function chooses the positive class.
 
     Without `labels`, classes are the present labels in order, and the positive one is `pos_label`, or 1 among 0/1, -1/1
     and booleans. With `labels`, the last of two is positive, and `pos_label` must agree.
@@ -381,7 +381,7 @@ def as_predicted_labels(
 
 
 def text_rows(name: str, values: Any) -> dict[str, Any] | None:
-    """Return the models of a list by their names in errors, if each is a text column, so that its codes are kept."""
+    """Return a list of models by their names in errors if all are text columns, so that their codes are kept."""
     rows = {f"{name}[{i}]": row for i, row in enumerate(values)} if isinstance(values, (list, tuple)) else {}
     columns = {shown: _text_column(shown, row) for shown, row in rows.items()}
     return None if not columns or any(column is None for column in columns.values()) else columns
@@ -417,7 +417,7 @@ def as_models_labels(name: str, y_true: NDArray[Any], values: Any) -> tuple[dict
     if array.shape[1] != y_true.shape[0]:
         hint = transposed_hint(f"{name}[0]", array.shape, y_true.shape[0])
         raise ValueError(f"{name}[0] has {array.shape[1]} rows, but y_true has {y_true.shape[0]}{hint}")
-    first = as_predicted_labels(y_true, {f"{name}[0]": array[0]})  # errors of the dtype, seen in one row
+    first = as_predicted_labels(y_true, {f"{name}[0]": array[0]})  # one row shows errors of the dtype
     if array.dtype.kind in "OTUS":
         names, codes = share_names([as_labels(f"{name}[{i}]", row) for i, row in enumerate(array)])
         array = TextLabels(names, np.stack(codes))  # type: ignore[assignment]

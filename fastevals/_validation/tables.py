@@ -45,8 +45,8 @@ from fastevals._validation.wide_tables import (
 class ResultTable(NamedTuple):
     """Results of algorithms (columns) on data sets (rows), float64 and finite.
 
-    Algorithms are named by a mapping's or frame's columns, else numbered; rows are named where a frame names them. If
-    results are estimates, `measured` are those of the first algorithm; all have its metric and splits.
+    Algorithms have the names of a mapping's or frame's columns, or numbers; rows have names if a frame names them. If
+    results are estimates, `measured` is the first algorithm's; all algorithms have the same metric and splits.
     """
 
     values: NDArray[np.float64]
@@ -129,7 +129,7 @@ def _without_names(
 
 
 def as_estimates(name: str, columns: Mapping[Any, Any]) -> dict[Any, Measurements]:
-    """Return the measurements of columns by name if they are estimates, all of the same splits; else nothing."""
+    """Return measurements by column name if columns are estimates (all of the same splits), else an empty dict."""
     if not any(map(_holds_estimates, columns.values())):
         return {}
     measured = {key: as_measurements(f"{name}[{key!r}]", each) for key, each in columns.items()}
@@ -140,7 +140,7 @@ def as_estimates(name: str, columns: Mapping[Any, Any]) -> dict[Any, Measurement
 
 
 def _as_floats(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
-    """Return numbers as float64, without a copy if they are; raise if an integer would be rounded."""
+    """Return numbers as float64, without a copy if possible; raise if an integer would be rounded."""
     if array.dtype.kind in "iu" and array.size:
         farthest = max(int(array.max()), int(array.min()), key=abs)
         if abs(farthest) > EXACT_INTEGER:
@@ -150,7 +150,7 @@ def _as_floats(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _first_text_cell(array: NDArray[Any]) -> str:
-    """Return, for a message about a table with text, its first cell that is not a number and its position."""
+    """Return a table's first cell that is not a number, and its position, for a message."""
     if array.ndim != 2 or array.dtype.kind not in "OUT":
         return ""
     place = next((place for place, each in np.ndenumerate(array) if not is_number(each)), (0, 0))
@@ -189,8 +189,8 @@ class Measurements(NamedTuple):
 def as_measurements(name: str, values: Any, *, least: int = 1, flat: bool = True) -> Measurements:
     """Return a learner's measurements, checked; there must be at least `least`.
 
-    They are an `ErrorEstimate`, a list of estimates, one per data set, or an array of shape (n,) or (1, n). Unless
-    `flat`, any array of two axes is accepted.
+    Accepted are an `ErrorEstimate`, a list of estimates (one per data set), and an array of shape (n,) or (1, n).
+    Unless `flat`, any array of two axes is accepted.
     """
     splits = per_split = None
     if _holds_estimates(values):
@@ -221,7 +221,7 @@ def _holds_estimates(values: Any) -> bool:
 
 
 def _of_one_metric(name: str, values: Any) -> Any:
-    """Return an `ErrorEstimate`, unchanged or as the only entry of a mapping."""
+    """Return an `ErrorEstimate`, given directly or as the only entry of a mapping."""
     if not isinstance(values, Mapping):
         return values
     if len(values) > 1:
@@ -275,7 +275,7 @@ def _grid(measured: Measurements) -> str:
 
 
 def test_to_train_ratio(n_train: Any, n_test: Any, *measured: Measurements) -> float:
-    """Return the rows of a test set per row of a training set: as given, or of the measured splits."""
+    """Return the ratio of test rows to training rows, from the given numbers or from the measured splits."""
     known = [each.splits for each in measured if each.splits is not None]
     if not known or not (n_train is n_test is None):
         if known:

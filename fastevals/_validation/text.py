@@ -208,7 +208,7 @@ def _encode_arrow(values: Any) -> tuple[Any, Codes] | None:
     kind = getattr(values, "type", None)
     if not hasattr(values, "dictionary_encode") or values.null_count:
         return None
-    values = values.cast("string") if getattr(kind, "tz", None) is not None else values  # local times, and offsets
+    values = values.cast("string") if getattr(kind, "tz", None) is not None else values  # as local times with offsets
     if types.is_string(values.type) or types.is_large_string(values.type):
         values = values.dictionary_encode()
     elif not types.is_dictionary(kind):
@@ -236,7 +236,7 @@ def _encode_polars(values: Any) -> tuple[Any, Codes] | None:
 
 
 def _local_times(times: NDArray[Any], offsets: Iterable[str], zone: Any) -> NDArray[Any]:
-    """Return times with a time zone as Arrow's text; NumPy has no time zones, and may give another day."""
+    """Return times with a time zone as Arrow's text; NumPy has no time zones, and might show another day."""
     texts = np.char.replace(np.datetime_as_string(times), "T", " ")
     ends = ["Z"] * texts.size if str(zone) == "UTC" else list(offsets)
     return np.char.add(texts, np.array(ends, dtype=np.str_))
@@ -295,7 +295,7 @@ def as_text(labels: Any) -> Any:
 
 
 def _encode_objects(name: str, array: NDArray[Any]) -> TextLabels:
-    """Number Python strings: first by object, as there are mostly few, then the objects by value."""
+    """Number Python strings: first by object, because there are usually few objects, then the objects by value."""
     distinct, codes = _number_objects(array)
     values = array if distinct is None else array[distinct]
     numbered = _number_by_value(values)
@@ -393,7 +393,7 @@ def number_values(arrays: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], list[In
 
 
 def _as_hashed(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array in the form the kernel takes: rows of whole words."""
+    """Return an array in the form that the kernel needs: rows of whole words."""
     if array.dtype.kind == "T":
         array = array.astype(f"U{max(int(np.strings.str_len(array).max()), 1)}")
     array = as_text(array)

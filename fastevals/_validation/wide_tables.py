@@ -75,7 +75,7 @@ def holds_results(column: NDArray[Any], is_first: bool) -> bool:
 
 
 def check_no_summaries(shown: str, names: Iterable[Any]) -> None:
-    """Raise if a row of a table is a mean, median or the like of other rows, judging by its name."""
+    """Raise if a row of a table is a mean, median or similar summary of other rows, judging by its name."""
     called = [str(each).strip() for each in names]
     rows = [row for row, each in enumerate(called) if SUMMARY.fullmatch(each)]
     if rows and 2 * len(rows) <= len(called):
@@ -104,8 +104,8 @@ class LongForm(NamedTuple):
 def find_long_form(columns: Mapping[Any, Any]) -> LongForm | None:
     """Return the roles of a table's columns if it appears to be in long form, otherwise None.
 
-    That needs one column of results and two of text (data sets and algorithms), one of which may be a fold number. With
-    several columns of results, one text column must have a name that means algorithms.
+    Long form requires one column of results and two of text (data sets and algorithms), one of which may be a fold
+    number. With several columns of results, one text column must have a name that means algorithms.
     """
     texts = [name for name, column in columns.items() if holds_text(column)]
     counts = [name for name, column in columns.items() if _counts(name, column)]

@@ -1,1 +1,1 @@
-"""From arrays to counts: keys, sorting, labels and their pairs, groups, columns of scores, placements."""
+"""Turn arrays into counts: sort scores by key, number labels, count pairs of labels, and code groups."""

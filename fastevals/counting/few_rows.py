@@ -1,6 +1,7 @@
-"""Rank a few rows with NumPy, so that a process that ranks no more neither loads nor compiles kernels.
+"""Rank a few rows with NumPy, so that a process that ranks only these neither loads nor compiles kernels.
 
-Importing numba and loading the kernels takes 0.2 s, compiling them 2 s. NumPy ranks 1,000 rows in 50 us, kernels in 35.
+Importing numba and loading the kernels takes 0.2 s, compiling them 2 s. NumPy ranks 1,000 rows in 50 us, a kernel in 35
+us.
 """
 
 from __future__ import annotations
@@ -8,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-PROCESS_ROWS = 1 << 16  # rows in a process, above which loading kernels soon pays off
-LEAST_ROWS = 1 << 8  # a shorter call counts as this many rows, as it takes as long
+PROCESS_ROWS = 1 << 16  # rows ranked by a process, above which loading kernels soon pays off
+LEAST_ROWS = 1 << 8  # a shorter call counts as this many rows, because it takes as long
 
 _ranked = [0]  # rows ranked so far
 
@@ -35,7 +36,7 @@ def sort_marked(
     starts : ndarray of shape (3,)
         Where the slots start; keys whose upper bit is 0 come first.
     ranked : list of three lists of two
-        For each slot: twice the Mann-Whitney U, the distinct keys and the positives.
+        One number per slot in each list: twice the Mann-Whitney U, the distinct keys, the positives.
     """
     upper = keys >> np.uint64(63) == 1
     marked = keys << np.uint64(1) | flags
@@ -46,7 +47,7 @@ def sort_marked(
 
 
 def rank_marked(marked: NDArray[np.uint64]) -> tuple[int, int, int]:
-    """Return the same as the kernel of this name, for ascending marked keys."""
+    """Do the work of the kernel `rank_marked` with NumPy, for ascending marked keys."""
     if not marked.size:
         return 0, 0, 0
     last = np.append(np.flatnonzero((marked[1:] ^ marked[:-1]) > 1), marked.size - 1)  # row of each distinct key

@@ -1,4 +1,4 @@
-"""Pairs of true and predicted labels, over all rows or within groups; groups' keys as codes, and spans of groups."""
+"""Count pairs of true and predicted labels, over all rows or within groups; number groups, and cut them into spans."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST_ROWS = 2**31 - 1
 NARROW = 1 << 16  # integers in a range this wide, or as wide as there are rows, need no look-up
 PAD = 32  # a sample's range is widened by 1 / PAD of it at both ends
 WIDE_RANGE = 64  # labels in a wider range are numbered first
-LANE_CELLS = 1 << 14  # cells of the widest table that is kept twice, so that equal neighbours don't wait for each other
+LANE_CELLS = 1 << 14  # cells of the widest table that is kept twice, so that equal rows next to each other don't wait
 ROWS_PER_CELL = 8  # rows per cell of a part's own table
 FEWEST_ROWS = 1 << 14  # rows in a part
 MAX_PARTS = 64
@@ -55,7 +55,7 @@ def count_label_pairs(
 def _count_present(
     arrays: list[NDArray[Any]], weights: NDArray[np.float64] | None, names: NDArray[Any] | None = None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Count pairs of labels, or of codes of names; return the matrix over those that occur, and these labels."""
+    """Count pairs of labels, or of codes of names; return the matrix over the labels that occur, and the labels."""
     counted = count_in_range(arrays, weights)
     if counted is None:
         distinct, codes = number_labels("y_true and y_pred", arrays, names)
@@ -77,7 +77,7 @@ def expand_to_labels(counts: NDArray[Any], present: NDArray[Any], labels: NDArra
 
 
 def as_label_dtype(distinct: NDArray[np.int64], *dtypes: np.dtype[Any]) -> NDArray[Any]:
-    """Return integer labels in the user's dtype, if it holds them all."""
+    """Return integer labels in the user's dtype, if it can represent all of them."""
     dtype = dtypes[0] if dtypes[0] == dtypes[1] else np.result_type(*dtypes, np.int8)
     labels = distinct.astype(dtype.newbyteorder("="))
     return labels if (labels == distinct).all() and np.abs(distinct).max() <= EXACT_INTEGER else distinct
@@ -128,9 +128,9 @@ def count_grouped_pairs(
 
 
 def _code_integer_groups(groups: NDArray[Any], step: int) -> GroupCodes | None:
-    """Return integer groups as distances from a lower bound: below the lowest sampled key, or the lowest of all.
+    """Return integer keys as distances from a lower bound: the lowest key, or a value below the lowest sampled key.
 
-    A `step` above 1 samples every `step`-th row. None unless keys are integers close to each other.
+    A `step` above 1 samples every `step`-th row. Return None unless keys are integers close to each other.
     """
     if isinstance(groups, TextLabels):
         return code_groups(groups)
@@ -149,15 +149,15 @@ def _code_integer_groups(groups: NDArray[Any], step: int) -> GroupCodes | None:
 def _count_within_groups(
     codes: GroupCodes, true: NDArray[Any], predicted: NDArray[Any], weights: Weights, low: int, width: int
 ) -> NDArray[Any] | None:
-    """Return the tables of all codes, or None if a row is outside them."""
+    """Count label pairs in one table per code; return None if a row is outside the tables."""
     check_group_cells("groups", codes.width, width)
     n, n_cells = true.size, codes.width * width * width
     lane = n_cells if n_cells <= LANE_CELLS else 0
     n_parts = min(max(n // max(ROWS_PER_CELL * n_cells, FEWEST_ROWS), 1), MAX_PARTS)
     edges = [n * i // n_parts for i in range(n_parts + 1)]
-    # Narrow counts, because tables of many groups exceed the nearest caches.
+    # Counts have 32 bits, because tables of many groups exceed the nearest caches.
     tables: NDArray[Any] = np.zeros((n_parts, n_cells + lane), dtype=np.int32 if weights is None else np.float64)
-    first = int(np.array(codes.low or 0).astype(INT64))  # as rows are given: values past 2**63 are negative
+    first = int(np.array(codes.low or 0).astype(INT64))  # as in the rows: values past 2**63 are negative
 
     def count(i: int) -> int:
         outside = 0

@@ -102,7 +102,7 @@ def in_order(values: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
 
 def rows_by_code(codes: NDArray[Any], n_codes: int) -> list[NDArray[np.intp]]:
     """Return the rows of each code, ascending."""
-    # As short integers they are sorted by radix, in a fifth of the time.
+    # Short integers are sorted by radix, in a fifth of the time.
     order = np.argsort(codes.astype(np.min_scalar_type(max(n_codes - 1, 0)), copy=False), kind="stable")
     return np.split(order, np.cumsum(np.bincount(codes, minlength=n_codes))[:-1])
 
@@ -129,8 +129,8 @@ def count_label_tuples(
     labels : ndarray of shape (n_labels,)
         All labels that occur, in order.
     codes : ndarray of int64 of shape (n_arrays, n_cells)
-        Codes of the labels of each cell, a combination that occurs; cells are in the order of the first array's labels,
-        then of the next array's.
+        Codes of each cell's labels; a cell is a combination of labels that occurs. Cells are ordered by the first
+        array's labels, then by the next array's.
     rows : ndarray of int64 of shape (n_cells,)
         Number of rows in each cell.
     """
@@ -151,12 +151,12 @@ def count_label_tuples(
     if labels.size ** len(arrays) <= MOST_CODES:
         cells, rows = np.unique(folded, return_counts=True)
         return labels, _digits(cells, labels.size, len(arrays)), rows
-    _, first, rows = np.unique(folded, return_index=True, return_counts=True)  # twice as long
+    _, first, rows = np.unique(folded, return_index=True, return_counts=True)  # takes twice as long as a table
     return labels, np.stack([each[first] for each in numbers], dtype=INT64), rows
 
 
 def _occupied_cells(table: Ints, width: int, n_digits: int) -> tuple[Ints, Ints]:
-    """Return the cells of a table that have rows, by their digits, and the numbers of rows."""
+    """Return the cells of a table that have rows, as digits, and their numbers of rows."""
     occupied = np.flatnonzero(table)
     return _digits(occupied, width, n_digits), table[occupied]
 
@@ -214,7 +214,7 @@ def count_codes(arrays: Sequence[NDArray[Any]], weights: Weights, low: int, widt
 
 
 def fold_codes(codes: Sequence[NDArray[Any]], width: int) -> Ints:
-    """Return one number for the codes (below `width`) of each row, ordered like them."""
+    """Fold each row's codes (below `width`) into one number that is ordered like the codes."""
     folded, n = codes[0].astype(INT64), width
     for each in codes[1:]:
         if n * width > MOST_CODES:

@@ -64,13 +64,13 @@ SLOTS_SPACE = (4, ROWS_PER_STRIP)  # shape of the working memory of `find_slots`
 CLASS_ROWS = 2**30  # rows of a class, up to which doubled placements fit in 32 bits and kernels' sums are exact
 SAMPLED_ROWS = 1 << 12  # rows that are sampled to see whether there are few distinct scores
 ROWS_PER_TIED_SCORE = 4  # sampled rows per distinct score, from which distinct scores are few
-SLOTS = 1 << 12  # slots of a table of sums, so that it stays in a core's cache with the rows' own
+SLOTS = 1 << 12  # slots of a table of sums, so that table and rows stay in a core's cache
 STRETCH_ROWS = 1 << 14  # rows placed in one go, so that their placements stay in cache
 INDEX_CELLS = 1 << 14  # cells of an index: at least 8 for each binade of a float
 
 
 def split_by_class(labels: BinaryLabels, scores: NDArray[Any]) -> ClassSplit:
-    """Sort scores with their classes, and count the pairs in order."""
+    """Sort scores with their classes, and count the pairs ranked right."""
     codec, scores = codec_for(scores)
     few = scores.size < 2 * BUCKET and spares_kernels(scores.size)
     sort = _sort_few if few else _sort_slots
@@ -136,7 +136,7 @@ def weighted_threshold_counts(
 
 
 def count_ties(labels: BinaryLabels, scores: NDArray[Any]) -> ThresholdCounts | None:
-    """Count the rows at or above each distinct score without sorting; None if distinct scores are not few."""
+    """Count the rows at or above each distinct score without sorting; None unless there are few distinct scores."""
     codec, codes = codec_for(scores)
     if not _seem_few(codec, codes):
         return None
@@ -173,13 +173,13 @@ def count_ties(labels: BinaryLabels, scores: NDArray[Any]) -> ThresholdCounts | 
 
 
 class _Table:
-    """Counts of the rows of each key by one thread, see `count_by_key`."""
+    """One thread's counts of rows by key, see `count_by_key`."""
 
     def __init__(self) -> None:
         self.flags = np.empty(ROWS_PER_BLOCK, dtype=np.uint8)
         self.keys = np.zeros(SLOTS, dtype=np.uint64)
         self.rows = np.zeros(2 * SLOTS, dtype=np.int64)
-        self.room = SLOTS // 2  # slots that new keys may take; negative once they did not suffice
+        self.room = SLOTS // 2  # slots left for new keys; negative once they did not suffice
 
 
 def _seem_few(codec: Codec, scores: NDArray[Any]) -> bool:
@@ -193,7 +193,7 @@ def _seem_few(codec: Codec, scores: NDArray[Any]) -> bool:
 def _sum_by_score(
     labels: BinaryLabels, codec: Codec, scores: NDArray[Any], weights: NDArray[np.float64]
 ) -> tuple[ThresholdCounts, int] | None:
-    """Return the same as `weighted_threshold_counts` without sorting; None if distinct scores are not few."""
+    """Do the work of `weighted_threshold_counts` without sorting; None unless there are few distinct scores."""
     if not _seem_few(codec, scores):
         return None
     parts = chunks(scores.size)
@@ -346,7 +346,7 @@ class ClassSplit:
         return int(keep_bends(self.marked, self.starts, span.first, not span.groups_above, bits, tps, fps))
 
     def map_spans(self, task: Callable[[SlotSpan, Ints, Ints, Ints], R], *, rows: int = 0) -> list[R]:
-        """Call ``task(span, bits, tps, fps)`` on all spans, with arrays for its scores and for `rows` more.
+        """Call ``task(span, bits, tps, fps)`` on all spans, with arrays for the span's scores and for `rows` more.
 
         The arrays are reused for the next span, so that they stay in a core's cache.
         """
@@ -374,7 +374,7 @@ class SlotSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinaryLabels:
-    """Labels and their meaning; `negative` is None if all rows are known to be positive."""
+    """Labels, with the positive and the negative one; `negative` is None if all rows are known to be positive."""
 
     values: NDArray[Any]
     positive: Any
@@ -390,7 +390,7 @@ class BinaryLabels:
         return self.compare(block, flags)
 
     def compare(self, block: slice, flags: NDArray[np.uint8]) -> int:
-        """Do the same as `mark` with NumPy."""
+        """Do what `mark` does, but with NumPy."""
         labels = self.values[block]
         both = self.positive, self.positive if self.negative is None else self.negative
         if isinstance(labels, TextLabels):
@@ -415,8 +415,8 @@ class BinaryLabels:
 class Codec:
     """Conversion between the scores of one dtype and keys.
 
-    Kernels see a score's 64 bits as an integer: `flip_below` is xor-ed into those with the sign bit set, `flip` into
-    all. If no 64-bit type holds the scores, `distinct` lists them, and their ranks represent them.
+    Kernels see a score's 64 bits as an integer: `flip_below` is xor-ed into integers with the sign bit set, `flip`
+    into all. If no 64-bit type holds the scores, `distinct` lists them, and their ranks represent them.
     """
 
     dtype: np.dtype[Any]
@@ -591,7 +591,7 @@ def _sort_slots(labels: BinaryLabels, codec: Codec, scores: NDArray[Any]) -> Sor
 
     rows = largest_scratch(marked, starts)
     n_bytes = 8 * rows + 4 * MAX_CELLS + 8
-    spaces = iter([places[at : at + n_bytes] for at in range(0, places.size, n_bytes)])  # reused, no longer needed
+    spaces = iter([places[at : at + n_bytes] for at in range(0, places.size, n_bytes)])  # `places` is reused
 
     def workspace() -> tuple[Keys, NDArray[np.int32]]:
         return sorting_space(rows, next(spaces, None))
@@ -601,7 +601,7 @@ def _sort_slots(labels: BinaryLabels, codec: Codec, scores: NDArray[Any]) -> Sor
 
 
 def _sort_few(labels: BinaryLabels, codec: Codec, scores: NDArray[Any]) -> Sorted:
-    """Return the same as `_sort_slots` for one bucket, without kernels, to the bit."""
+    """Do the work of `_sort_slots` for one bucket without kernels; results are the same to the bit."""
     get_num_threads()  # reports an invalid FASTEVALS_NUM_THREADS, even for few rows
     flags = np.empty(scores.size, dtype=np.uint8)
     if labels.compare(slice(None), flags) != scores.size:

@@ -22,7 +22,7 @@ def as_pair(total: Fraction | int) -> tuple[float, float]:
 
 
 def sum_steps(kernel: Callable[..., Any], counts: ThresholdCounts, *scales: float) -> Fraction:
-    """Sum a kernel over all steps from one row to the next; its pairs are added exactly."""
+    """Sum a kernel over all steps from one row to the next; the pairs that it returns are added exactly."""
 
     def part(rows: slice) -> Fraction:
         steps = slice(max(rows.start - 1, 0), rows.stop)
@@ -41,9 +41,9 @@ def best_row(
 ) -> int | None:
     """Return the first row (the highest threshold) where `value` of the cells is largest; None if it is always NaN.
 
-    Floats that differ by a few rounding errors are tied, so that rounding does not separate equal values. If counts are
-    whole and `parts` is given, it returns integer numerators and denominators that are ordered like `value`, and these
-    decide between ties. `size` is the size of the two terms if the value is a difference.
+    Floats that differ by a few rounding errors are tied, so that rounding does not separate equal values. `parts`, if
+    given, returns integer numerators and denominators that are ordered like `value`; if counts are whole, these decide
+    between ties. `size` is the size of the two terms if the value is a difference.
     """
 
     def best(part: slice) -> list[tuple[Any, NDArray[np.intp]]]:
@@ -68,7 +68,7 @@ def best_row(
 
 
 def _nearly(value: Any, size: float) -> Any:
-    """Return the lowest value tied with a float by rounding; integers and infinities tie only with themselves."""
+    """Return the lowest value that ties with a float after rounding; integers and infinities only tie with equals."""
     inexact = np.asarray(value).dtype.kind == "f" and np.isfinite(value)
     return value - COUNT_ROUNDING * max(abs(value), size) if inexact else value
 
@@ -100,7 +100,7 @@ def _largest(counts: ThresholdCounts, rows: NDArray[np.intp], parts: Callable[[C
 
 
 def fill_rows(n: int, fill: Callable[[slice, NDArray[np.float64]], None]) -> NDArray[np.float64]:
-    """Return an array of n rows, filled by blocks."""
+    """Return an array of n rows, filled block by block."""
     out = np.empty(n)
 
     def fill_part(part: slice) -> None:
@@ -112,7 +112,7 @@ def fill_rows(n: int, fill: Callable[[slice, NDArray[np.float64]], None]) -> NDA
 
 
 def select_rows(n: int, keep: Callable[[slice], NDArray[np.bool_]]) -> NDArray[np.intp]:
-    """Return the rows of n that a mask keeps."""
+    """Return the indices of those of n rows that a mask keeps."""
 
     def select(part: slice) -> list[NDArray[np.intp]]:
         return [np.flatnonzero(keep(block)) + block.start for block in blocks(part)]

@@ -19,7 +19,7 @@ _KINDS: dict[str, type] = dict.fromkeys(_WHOLE, np.int64) | dict.fromkeys(_TEXT,
 def load_auto() -> dict[str, NDArray[Any]]:
     """Load the Auto data: mileage and other properties of 392 cars of the years 1970 to 1982.
 
-    The copy in *An Introduction to Statistical Learning* (the R package ISLR) of the UCI data set Auto MPG, without the
+    This is the UCI data set Auto MPG as in *An Introduction to Statistical Learning* (the R package ISLR), without the
     six cars whose horsepower is missing. Rows are sorted by year.
 
     Returns
@@ -79,9 +79,9 @@ def load_digits_eight() -> dict[str, NDArray[Any]]:
 def load_psnr() -> dict[str, NDArray[Any]]:
     """Load the results of four methods that remove noise from five images, at nine noise levels.
 
-    From the homework on tests between learners of a machine learning course. Peak signal-to-noise ratio in dB; higher
-    is better. The nine rows of an image are not independent, so a test with all 45 rows as blocks is too sure of its
-    result: use one row per image, or the image's mean.
+    The data come from a machine learning course's homework on tests between learners. Results are peak signal-to-noise
+    ratios in dB; higher is better. The nine rows of an image are not independent, so a test on all 45 rows as blocks
+    overstates significance: use one row per image, or each image's mean.
 
     Returns
     -------
