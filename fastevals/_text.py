@@ -91,10 +91,10 @@ def describe_block(by: str | None, value: Any) -> str:
 
 
 def format_number(value: float) -> str:
-    """Return a metric's value to four decimals, "-" where undefined."""
+    """Return a metric's value to four decimals, without a minus if these are all 0; "-" if it is undefined."""
     if math.isnan(value):
         return "-"
-    return f"{value:.4f}" if abs(value) < 1e6 else f"{value:.6g}"
+    return f"{value:z.4f}" if abs(value) < 1e6 else f"{value:.6g}"
 
 
 def format_ends(
@@ -121,7 +121,7 @@ def format_column(values: Sequence[float]) -> list[str]:
     if not 0 < largest < SMALL_VALUE:
         return [format_number(value) for value in values]
     decimals = 3 - math.floor(math.log10(largest))
-    form = f".{decimals}f" if decimals <= MOST_DECIMALS else ".3e"
+    form = f"z.{decimals}f" if decimals <= MOST_DECIMALS else ".3e"
     return ["-" if math.isnan(value) else format(value, form) for value in values]
 
 

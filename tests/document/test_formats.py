@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import fastevals
-from fastevals._text import format_number
+from fastevals._text import format_column, format_number
 from fastevals.document.document import (
     BAR,
     GAP,
@@ -59,6 +59,11 @@ def document(*parts: Any, **options: Any) -> Document:
 
 
 # Numbers --------------------------------------------------------------------------------------------------------------
+
+
+def test_zero_has_no_sign():
+    assert [format_number(value) for value in (-0.0, -4e-5, -6e-5)] == ["0.0000", "0.0000", "-0.0001"]
+    assert format_column([0.02, -1e-9]) == ["0.02000", "0.00000"]
 
 
 def test_an_interval_excludes_zero_as_written_where_it_does() -> None:

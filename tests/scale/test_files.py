@@ -140,7 +140,7 @@ def test_groups_that_are_not_in_memory_have_no_intervals(tmp_path: Path, monkeyp
     path = write(tmp_path / "rows.parquet", table_of(2000))
     found = report(path, n_resamples=None, score=["a", "b"], groups="land", memory="30kB")
     notes = found["blocks"][0]["intervals"]["notes"]
-    assert notes == ["the data has no intervals: its rows, in groups, are not in memory"]
+    assert notes == ["the data has no intervals: its rows are clustered and not in memory"]
     assert found["blocks"][0]["differences"] == []
 
 

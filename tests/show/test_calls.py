@@ -431,10 +431,10 @@ def test_an_infinite_or_undefined_log_loss_says_why() -> None:
     report = fastevals.report(columns, label="y", score=["sure", "logit", "p"], n_resamples=50)
     text = " ".join(report.to_text().split())
     said = (
-        "log loss of sure is infinite: some rows with a probability of exactly 0 or 1 are in the other class. Clip "
-        "probabilities, say to 0.001 to 0.999, or compare Brier scores"
+        "log loss of sure is infinite: some rows with a probability of exactly 0 or 1 belong to the other class. "
+        "Clip probabilities, say to 0.001 to 0.999, or compare Brier scores"
     )
-    outside = "Brier, log loss, ECE of logit are undefined: scores outside of [0, 1] are no probabilities"
+    outside = "Brier, log loss and ECE of logit are undefined: scores outside [0, 1] are not probabilities"
     for words in (said, outside):
         assert words in text
         assert words in report.to_dict()["blocks"][0]["intervals"]["notes"]

@@ -137,7 +137,7 @@
   // Numbers as text ---------------------------------------------------------------------------------------------------
   const rounded = (value) => String(+value.toPrecision(6));
   const countText = (value) => (Number.isInteger(value) ? value.toLocaleString("en-US") : rounded(value));
-  const numberText = (value) => (isNaN(value) ? "-" : Math.abs(value) < 1e6 ? value.toFixed(4) : rounded(value));
+  const numberText = (value) => (isNaN(value) ? "-" : Math.abs(value) < 1e6 ? value.toFixed(4).replace(/^-(?=0\.0+$)/, "") : rounded(value));
   const thresholdText = (m, row) => { // typing it predicts the same rows
     const value = m.thresholds[row];
     if (value === Infinity) return points.none;

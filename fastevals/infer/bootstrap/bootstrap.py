@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastevals._options import as_flag, check_choice, check_integer, warn_degenerate, warn_left_out, warn_undefined
 from fastevals._random import seed_key
+from fastevals._text import count_of
 from fastevals.document.frames import Columns, spread
 from fastevals.infer.bootstrap.samples import Sample, Values
 from fastevals.infer.bootstrap.subjects import SamplingDesign, make_sample
@@ -69,14 +70,14 @@ class Limits(NamedTuple):
 
 NO_LIMITS = Limits()
 DEBIASED = "debiased percentile"  # replaces BCa for metrics that are maxima
-FURTHER = f"further of BCa and {DEBIASED}"  # and for metrics at a threshold that maximises another
+WIDER = f"wider of BCa and {DEBIASED}"  # and for metrics at a threshold that maximises another
 
 
 def interval_method(method: str, limits: Limits) -> str:
     """Return the name of the interval method of a metric with these limits."""
     if method != "BCa" or limits.optimized is None:
         return method
-    return FURTHER if limits.is_by_another else DEBIASED
+    return WIDER if limits.is_by_another else DEBIASED
 
 
 def methods_in_place_of_bca(specs: MetricSpecs) -> dict[str, str]:
@@ -86,7 +87,7 @@ def methods_in_place_of_bca(specs: MetricSpecs) -> dict[str, str]:
 
 
 NO_DOUBT: Doubt = (0.0, 0.0)
-FEW_ROWS = 50  # rows of a class; with fewer, intervals of a maximum cover too seldom
+FEW_ROWS = 50  # rows of a class; with fewer, intervals of a maximum cover the true value too rarely
 TIE = 2.0**-50  # relative distance below which values are equal up to rounding
 SUSPICIOUS_SHARE = 0.75  # share of replicates beyond a maximum from which it may be a maximum by chance
 
@@ -281,7 +282,7 @@ class Estimate(Frozen, Generic[V]):
         KS (see `bootstrap`); empty if there is no known reason.
     method : str
         Method of the interval: the one asked for, but instead of "BCa" it is "debiased percentile" for a maximum, and
-        "further of BCa and debiased percentile" for a metric at the threshold that maximises another.
+        "wider of BCa and debiased percentile" for a metric at the threshold that maximises another.
 
     Examples
     --------
@@ -306,7 +307,7 @@ class Estimate(Frozen, Generic[V]):
         low, high = self.confidence_interval
         undefined = f", n_undefined={self.n_undefined}" if self.n_undefined else ""
         caution = f", caution={self.caution!r}" if self.caution else ""
-        method = f", method={self.method!r}" if self.method in (DEBIASED, FURTHER) else ""
+        method = f", method={self.method!r}" if self.method in (DEBIASED, WIDER) else ""
         return (
             f"Estimate({self.value:.4g}, [{low:.4g}, {high:.4g}], standard_error={self.standard_error:.3g}"
             f"{undefined}{method}{caution})"
@@ -462,7 +463,7 @@ def _warn(label: str, values: Floats, columns: Floats, low: Floats, undefined: N
 
 
 def _caution(columns: Floats, values: Floats, method: str, class_sizes: tuple[int, int] | None, limits: Limits) -> str:
-    """Return why the interval of a maximum may cover too seldom, or an empty string."""
+    """Return why the interval of a maximum may cover the true value too rarely, or an empty string."""
     if limits.optimized is None:
         return ""
     if method != "BCa" and limits.is_by_another:
@@ -471,16 +472,16 @@ def _caution(columns: Floats, values: Floats, method: str, class_sizes: tuple[in
         return f"replicates lie beyond a best value as it lies beyond the true one: {method!r} takes that for width"
     reasons = []
     if class_sizes is not None and min(class_sizes) < FEW_ROWS:
-        rows = f"{min(class_sizes)} row{'s' * (min(class_sizes) != 1)} of a class"
-        reasons.append(f"{rows}: with fewer than {FEW_ROWS}, such intervals hold the true value too seldom")
+        rows = f"one class has only {count_of(min(class_sizes), 'row')}"
+        too_few = f"with fewer than {FEW_ROWS}, such intervals cover the true value too rarely"
+        reasons.append(f"{rows}, and {too_few}: use more rows of it, or allow for wider limits")
     for column, value in () if limits.is_by_another else zip(columns.T, values.ravel(), strict=True):
         defined = column[~np.isnan(column)]
         below = _share_below(defined, float(value), TIE * abs(float(value))) if defined.size else 0.5
         share_beyond = max(below, 1 - below)
         if share_beyond >= SUSPICIOUS_SHARE:
-            reasons.append(
-                f"{share_beyond:.0%} of replicates lie on one side of the value, which may be an extreme one by chance"
-            )
+            beyond = f"{100 * share_beyond:.0f} % of replicates lie on one side of the estimate"
+            reasons.append(f"{beyond}, which may be extreme by chance: check it on other rows")
     return "; ".join(reasons)
 
 

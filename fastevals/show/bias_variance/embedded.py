@@ -104,18 +104,19 @@ class DecomposedCurve(Result):
         return bias_variance_pictures(self.result)
 
     def sides(self) -> list[str]:
-        """Say how the parts differ at the lowest and the highest degree from the degree of the least loss."""
+        """Say how bias and variance at the lowest and the highest degree differ from those at the best degree."""
         curve, parts, fits = self.result, self.result.parts(), self.result.fits
         best, sides = fits.index("best"), []
         for end in sorted({0, len(fits) - 1} - {best}):
-            bias, variance = (_signed(parts[name][end] - parts[name][best]) for name in ("bias_squared", "variance"))
-            against = f"degree {curve.values[end]} against {curve.values[best]}"
-            sides.append(f"{against}: bias squared {bias}, variance {variance}: {fits[end]}")
+            bias, variance = (_changed(parts[name][end] - parts[name][best]) for name in ("bias_squared", "variance"))
+            verdict = f"Degree {curve.values[end]} {fits[end] or 'is not better'}"
+            changes = f"its squared bias is {bias} and its variance {variance} than at degree {curve.values[best]}"
+            sides.append(f"{verdict}: {changes}.")
         return sides
 
 
-def _signed(change: float) -> str:
-    return f"{'+' if change >= 0 else '-'}{format_number(abs(change))}"
+def _changed(change: float) -> str:
+    return f"{format_number(abs(change))} {'higher' if change >= 0 else 'lower'}"
 
 
 def _part_table(curve: BiasVarianceCurve) -> Table:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastevals._choices import PostHoc
 from fastevals._options import UndefinedMetricWarning
-from fastevals._text import printable
+from fastevals._text import count_of, printable
 from fastevals.infer.significance.corrections import Correction
 from fastevals.infer.significance.friedman import FriedmanResult, friedman_test
 from fastevals.infer.significance.pairwise import PairwiseResult, pairwise_tests
@@ -25,7 +25,8 @@ from fastevals.infer.significance.rank_comparisons import (
 from fastevals.infer.significance.signed_ranks import sign_test, wilcoxon_test
 from fastevals.results import SignificanceResult
 
-ROUGH = 5  # data sets or fewer: 7 % false alarms and more at level 5 %
+# False alarms of Friedman's F at level 5 %, in percent (see `friedman_test`), by numbers of data sets and algorithms.
+FALSE_ALARMS = {(3, 3): 19, (4, 3): 7, (3, 4): 7, (4, 4): 7, (5, 4): 7}  # 4 to 6 % for all others
 
 
 class ComparisonOptions(NamedTuple):
@@ -94,13 +95,15 @@ def measure_block(
 def block_cautions(block: ResultsBlock) -> list[str]:
     """Return caveats."""
     notes = []
-    if block.pairs is not None and block.friedman.n_datasets <= ROUGH:
+    n_datasets, n_algorithms = block.friedman.n_datasets, len(block.friedman.names)
+    if block.pairs is not None and (percent := FALSE_ALARMS.get((n_datasets, n_algorithms))):
         notes.append(
-            "Friedman's p is rough for so few data sets, with more false alarms than the level: use more data sets, or "
-            "read p near the level as not significant"
+            f"with {n_datasets} data sets of {n_algorithms} algorithms, Friedman's test at level 0.05 has {percent} % "
+            "false alarms: use more data sets, or treat p near the level as not significant"
         )
     if block.repeated is not None:
         name, distinct = block.repeated
-        rows = f"{block.friedman.n_datasets} rows have {distinct} {printable(name)} values"
-        notes.append(f"{rows}, but the tests treat each row as an independent data set: average the rows of each first")
+        values = f"{printable(name)} has only {count_of(distinct, 'distinct value')} in {n_datasets} rows"
+        each = f"average the rows of each {printable(name)} first"
+        notes.append(f"{values}, but the tests treat each row as an independent data set: {each}")
     return notes

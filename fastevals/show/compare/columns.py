@@ -29,11 +29,12 @@ from fastevals._validation.wide_tables import (
 from fastevals.counting.labels import rows_by_code
 from fastevals.reading.columns import NamedColumns, columns_by_role
 from fastevals.reading.sources import check_columns
-from fastevals.show.compare.blocks import ROUGH, ComparisonOptions, measure_block
+from fastevals.show.compare.blocks import ComparisonOptions, measure_block
 from fastevals.show.compare.results import ResultsComparison, list_names
 
 MOST_BLOCKS = 1000
 MOST_COMPARED = 500_000  # pairs of algorithms, as of 1,000 algorithms
+MOST_BY_CHANCE = 5  # rows or fewer may hold successive numbers by chance
 FEW_ROWS = 3  # rows or fewer may be numbered, or ranked, by chance
 
 
@@ -148,7 +149,7 @@ def _numbers_rows(name: str, column: NDArray[Any], alone: bool) -> bool:
     """Return whether a column holds distinct whole numbers that count, has such a name, or is the only whole one."""
     if column.dtype.kind not in "iu" or sorted_unique(column).size < column.size:
         return False
-    counts = column.size > ROUGH and bool((np.diff(column) == 1).all())
+    counts = column.size > MOST_BY_CHANCE and bool((np.diff(column) == 1).all())
     return counts or (alone and column.size >= FEW_ROWS) or NUMBERED.fullmatch(name) is not None
 
 

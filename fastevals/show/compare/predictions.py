@@ -178,7 +178,7 @@ class PredictionsComparison(Result):
             [
                 Sentence(f"label {printable(self.label)}, {self.n_rows} {rows}, {classes}", only=TEXT),
                 *([Sentence(f"dropped {dropped}", only=TEXT)] if dropped else []),
-                Sentence(intervals, only=TEXT),
+                Sentence(f"intervals {intervals}", only=TEXT),
             ],
             names,
             self.to_dict,
@@ -207,8 +207,9 @@ class PredictionsComparison(Result):
     def describe_intervals(self) -> str:
         """Say how intervals were made."""
         models = self.models
-        text = f"intervals {models.method}, level {models.confidence_level:g}, {models.n_resamples} replicates"
-        return text if self.groups is None else f"{text} of clusters of {printable(self.groups)}"
+        drawn = "rows" if self.groups is None else f"clusters of {printable(self.groups)}"
+        level = f"{100 * models.confidence_level:.6g} %"
+        return f"{level}, {models.method}, {models.n_resamples:,} bootstrap replicates of {drawn}"
 
 
 def compare_prediction_columns(
@@ -350,7 +351,7 @@ def _mcnemar_parts(comparison: PredictionsComparison, short: Sequence[str]) -> I
                 short=f"{short[one]}, {short[other]}",
             )
 
-    title, several = f"{MCNEMAR_METHODS[tests[0].method]}: rows that one of two models gets right", len(tests) > 1
+    title, several = f"{MCNEMAR_METHODS[tests[0].method]}: rows that only one of two models gets right", len(tests) > 1
     adjusted = f" (p adjusted: {CORRECTION}, intervals are not)" if several else ""
     yield Sentence(title + adjusted, "line", TEXT)
     table = Table(

@@ -319,7 +319,7 @@ def _priors_written(models: Iterable[ModelNumbers]) -> Table:
         for model in models
         if model.holds is not None
     ]
-    columns = ["model", "threshold is best for priors of", "cheaper than all or none for"]
+    columns = ["model", "priors where threshold is best", "priors where model beats all or none"]
     return Table("priors", "Priors", columns, rows, only=TEXT, aligned="priors")
 
 

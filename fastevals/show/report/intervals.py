@@ -128,7 +128,7 @@ class Intervals:
     # By metric, the most replicates in which it is undefined for a model; without zeros.
     n_undefined: dict[str, int] = field(default_factory=dict)
     n_groups: int | None = None  # clusters of rows, if these are resampled
-    # By model and metric, why an interval may contain the true value too seldom (see `Estimate`).
+    # By model and metric, why an interval may cover the true value too rarely (see `Estimate`).
     cautions: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
@@ -228,7 +228,7 @@ def make_intervals(
 ) -> Intervals:
     """Return the intervals of metrics that some model has, and the models' differences."""
     n_groups = None if rows.groups is None else sorted_unique(rows.groups).size
-    why = "all its rows are of one group" if n_groups == 1 else why_none(plan, rows)
+    why = "all its rows are in one cluster" if n_groups == 1 else why_none(plan, rows)
     if why:
         return Intervals(why_none=why, n_groups=n_groups)
     if not metrics:

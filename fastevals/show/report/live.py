@@ -28,7 +28,8 @@ LIVE = ("recall", "precision", "false_positive_rate", "specificity", "accuracy",
 def threshold_note(report: ReportData) -> str:
     """Say at which thresholds the report's own numbers are."""
     if report.best is None:
-        return f"at {report.threshold:g}, the same for every model"
+        none = report.threshold == math.inf
+        return "at no threshold" if none else f"at {report.threshold:g}, the same for every model"
     best = "highest" if SCORE_METRICS[report.best].greater_is_better else "lowest"
     return f"at each model's threshold of {best} {SCORE_METRICS[report.best].title}"
 

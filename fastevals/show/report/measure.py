@@ -334,8 +334,8 @@ def _pictured(counts: ThresholdCounts, vertices: ThresholdCounts, threshold: flo
 
 def _format_threshold(threshold: float, counts: ThresholdCounts) -> str:
     """Write a threshold so that the printed number predicts the same rows: it is a score, so it mustn't round up."""
-    if math.isnan(threshold):
-        return "-"
+    if math.isnan(threshold) or threshold == math.inf:
+        return "-" if math.isnan(threshold) else "none"
     row = counts.rows_at_least(np.asarray(threshold))
     for digits in range(6, 18):
         text = f"{threshold:.{digits}g}"

@@ -137,7 +137,7 @@ class MeasurePredictions(NamedTuple):
         if self.plan is None:
             return None, models
         if n_groups == 1:
-            return Intervals(why_none="all its rows are of one group", n_groups=1), models
+            return Intervals(why_none="all its rows are in one cluster", n_groups=1), models
         specs, each = defined_metrics(metrics, models), {}
         is_sorted = self.kind == "targets" and rows.true.size > MOST_SORTED
         if is_sorted:

@@ -11,7 +11,7 @@ import numpy as np
 from fastevals._distinct import sorted_unique
 from fastevals._naming import option
 from fastevals._text import describe_block, format_label, format_number, printable, shorten_names
-from fastevals.infer.bootstrap.bootstrap import methods_in_place_of_bca
+from fastevals.infer.bootstrap.bootstrap import DEBIASED, WIDER, methods_in_place_of_bca
 from fastevals.measure.registry import METRICS, SCORE_METRICS
 from fastevals.reading.rows import LeftOut
 from fastevals.reading.sources import UNNAMED
@@ -28,12 +28,15 @@ from fastevals.show.report.intervals import (
     metric_title,
 )
 from fastevals.show.report.kinds import AUC, REPORT_KINDS
+from fastevals.show.report.live import NO_THRESHOLD
 from fastevals.show.report.over_values import MOST_BLOCKS, OverValues
 from fastevals.show.verdict import listed
 
 ROUGH = 30  # rows of a class, or clusters, below which intervals are rough
 LOG_LOSS = "log_loss"
 MOST_NAMED = 5  # classes in a note
+FLAT = "zero width, so {} nothing about the uncertainty: collect more rows"
+LIMITS = {DEBIASED: f"{DEBIASED} limits", WIDER: f"the wider of the BCa and {DEBIASED} limits"}
 
 
 # How numbers were made ------------------------------------------------------------------------------------------------
@@ -70,10 +73,11 @@ def facts(report: ReportData) -> Iterator[tuple[str, str]]:
         own = any(map(have_own_thresholds, report.blocks))
         yield (
             "*",
-            "best of the column" + ("; none of metrics at a threshold, because each model has its own" if own else ""),
+            "best in its column"
+            + ("; metrics at a threshold have no *, because each model has its own threshold" if own else ""),
         )
     if report.not_measured:
-        yield "not here", " ".join(report.not_measured)
+        yield "omitted", " ".join(report.not_measured)
 
 
 def have_own_thresholds(block: ReportBlock) -> bool:
@@ -160,10 +164,10 @@ def left_out_of(report: ReportData, block: ReportBlock) -> LeftOut:
 
 def _thresholds(report: ReportData) -> Iterator[tuple[str, str]]:
     if report.costs is not None:
-        costs = f"{report.costs['cost_fp']:g} a false positive, {report.costs['cost_fn']:g} a false negative"
+        costs = f"{report.costs['cost_fp']:g} per false positive, {report.costs['cost_fn']:g} per false negative"
         yield "costs", costs + (f"; prior {report.costs['prior']:g}" if "prior" in report.costs else "")
     if report.best is None:
-        yield "threshold", f"{report.threshold}, for every model"
+        yield "threshold", NO_THRESHOLD if report.threshold == math.inf else f"{report.threshold}, for every model"
         return
     does = "maximises" if SCORE_METRICS[report.best].greater_is_better else "minimises"
     where = "" if report.roles.by is None else " in each block"
@@ -200,8 +204,8 @@ def _score_intervals(report: ReportData) -> str:
         sentences += [f"{adjusted} (max-T, from the rows' joint cells)"] if adjusted else []
     if sentences and (others := methods_instead(report)):
         by_method = {method: [name for name in others if others[name] == method] for method in others.values()}
-        shown = (f"{method} for {listed(list(map(metric_title, names)), 9)}" for method, names in by_method.items())
-        sentences.append(f"Instead of BCa: {'; '.join(shown)}")
+        shown = (f"{listed([*map(metric_title, names)], 9)} use {LIMITS[each]}" for each, names in by_method.items())
+        sentences.append(f"Instead of BCa limits, {'; '.join(shown)}")
     if any(block.against for block in report.blocks):
         sentences.append("Differences from other rows have separate intervals and p-values")
     return ". ".join([*sentences, *([undrawn] if undrawn else [])])
@@ -250,10 +254,10 @@ def describe_undrawn(report: ReportData) -> str:
     n_blocks, n_models = len(report.blocks), len(report.roles.models)
     where = "" if report.roles.by is None else f" in {len(sizes)} of {n_blocks} blocks"
     models = f"{n_models} model{'s' * (n_models != 1)}"
-    left = "the" if len(sizes) == n_blocks else "what other blocks leave of the"
+    left = "" if len(sizes) == n_blocks else ", of which other blocks use a part"
     return (
         f"Rows are not resampled{where}: {sum(sizes):,} rows x {models} x {plan.n_resamples:,} replicates exceed "
-        f"{left} {plan.budget:,} draws of a report"
+        f"a report's budget of {plan.budget:,} draws{left}"
     )
 
 
@@ -261,7 +265,7 @@ def describe_undrawn(report: ReportData) -> str:
 
 
 def undefined_notes(report: ReportData, block: ReportBlock) -> list[str]:
-    """Say why metrics are undefined, which tables show as a dash."""
+    """Say why metrics are undefined (a dash in tables), and which models predict no row positive."""
     has_scores, columns = report.roles.kind == "scores", report.metrics
     if has_scores:  # metrics of probabilities have a table of their own, for models that have them
         columns = tuple(name for name in columns if name not in PROBABILITY_COLUMNS)
@@ -271,15 +275,17 @@ def undefined_notes(report: ReportData, block: ReportBlock) -> list[str]:
         if has_scores and not count
     ]
     lacking, notes = [], []
+    if none := [printable(model.name) for model in block.models if model.threshold == math.inf]:
+        notes.append(f"threshold none: {listed(none)} {'predicts' if len(none) == 1 else 'predict'} no row positive")
     for name in columns:
         models = [printable(model.name) for model in block.models if math.isnan(model.metrics[name])]
         if models and has_scores and set(missing) & set(SCORE_METRICS[name].needs):
             lacking.append(metric_title(name))
         elif models:
-            notes.append(f"{metric_title(name)} of {', '.join(models)} is undefined ({_why_undefined(name)})")
+            notes.append(f"{metric_title(name)} of {listed(models)} is undefined ({_why_undefined(name)})")
     if lacking:
         subject = describe_block(report.roles.by, block.value)
-        notes.insert(0, f"{subject} has no {missing[0]}: {', '.join(lacking)} {_are(lacking)} undefined")
+        notes.insert(0, f"{subject} has no {missing[0]}: {listed(lacking, 9)} {_are(lacking)} undefined")
     return notes
 
 
@@ -319,12 +325,12 @@ def _loss_cautions(block: ReportBlock) -> list[str]:
     if certain:
         names = listed(list(map(printable, certain)))
         notes.append(
-            f"log loss of {names} is infinite: some rows with a probability of exactly 0 or 1 are in the other class. "
-            "Clip probabilities, say to 0.001 to 0.999, or compare Brier scores"
+            f"log loss of {names} is infinite: some rows with a probability of exactly 0 or 1 belong to the other "
+            "class. Clip probabilities, say to 0.001 to 0.999, or compare Brier scores"
         )
     if missing and len(missing) < len(block.models):
-        names, titles = ", ".join(map(printable, missing)), ", ".join(map(metric_title, PROBABILITY_COLUMNS))
-        notes.append(f"{titles} of {names} are undefined: scores outside of [0, 1] are no probabilities")
+        names, titles = listed([*map(printable, missing)]), listed([*map(metric_title, PROBABILITY_COLUMNS)])
+        notes.append(f"{titles} of {names} are undefined: scores outside [0, 1] are not probabilities")
     return notes
 
 
@@ -345,14 +351,14 @@ def _interval_cautions(report: ReportData, block: ReportBlock, counts: list[tupl
     if intervals.n_undefined:
         most = max(intervals.n_undefined.values())
         up_to = "up to " if len(intervals.n_undefined) > 1 else ""
-        names = ", ".join(map(metric_title, intervals.n_undefined))
+        names = listed([*map(metric_title, intervals.n_undefined)], 9)
         notes.append(
             f"{names} {_are(list(intervals.n_undefined))} undefined in {up_to}{most:,} of {report.plan.n_resamples:,} "
             "replicates, which are left out"
         )
-    for text, applies in (
-        ("no interval of", _is_missing),
-        ("an interval of zero width, which says nothing about the uncertainty, of", _is_flat),
+    for applies, one, several in (
+        (_is_missing, "has no interval", "have no intervals"),
+        (_is_flat, f"has {FLAT.format('it says')}", f"have {FLAT.format('they say')}"),
     ):
         concerned = {
             (model.name, name)
@@ -361,7 +367,9 @@ def _interval_cautions(report: ReportData, block: ReportBlock, counts: list[tupl
             if applies(model.metrics[name], interval)
         }
         if concerned:
-            notes.append(f"{text} {_list_metrics(block, intervals, concerned)}")
+            names, is_one = _list_metrics(block, intervals, concerned), len(concerned) == 1
+            subject = names if applies is _is_missing else f"the interval{'s' * (not is_one)} of {names}"
+            notes.append(f"{subject} {one if is_one else several}")
     for model, reference, metrics in intervals.differences:
         flat = [
             metric_title(name) for name, each in metrics.items() if each.value and _is_flat(each.value, each.interval)
@@ -369,27 +377,28 @@ def _interval_cautions(report: ReportData, block: ReportBlock, counts: list[tupl
         if flat:
             pair = f"{printable(model)} - {printable(reference)}"
             notes.append(
-                f"disregard the interval and p of the difference {pair} in {listed(flat, 9)}: they have no width"
+                f"disregard the interval and p of the difference {pair} in {listed(flat, 9)}: all replicates are equal"
             )
     reasons: dict[str, set[tuple[str, str]]] = {}
     for model, cautions in intervals.cautions.items():
         for name, why in cautions.items():
-            reasons.setdefault(why, set()).add((model, name))
-    notes += [
-        f"the interval of {_list_metrics(block, intervals, concerned)} is unreliable: {why}"
-        for why, concerned in reasons.items()
-    ]
+            for reason in why.split("; "):
+                reasons.setdefault(reason, set()).add((model, name))
+    for reason, concerned in reasons.items():
+        s, are = ("", "is") if len(concerned) == 1 else ("s", "are")
+        notes.append(f"the interval{s} of {_list_metrics(block, intervals, concerned)} {are} unreliable: {reason}")
     return notes
 
 
 def _list_metrics(block: ReportBlock, intervals: Intervals, pairs: Collection[tuple[str, str]]) -> str:
-    """Name pairs of model and metric, with metrics of the same models in one phrase."""
+    """Name pairs of model and metric; metrics of the same models share a phrase."""
     by_models: dict[str, list[str]] = {}
     for name in intervals.models[block.models[0].name]:
         models = [printable(model.name) for model in block.models if (model.name, name) in pairs]
         if models:
-            by_models.setdefault(", ".join(models), []).append(metric_title(name))
-    return "; ".join(f"{', '.join(names)} of {models}" for models, names in by_models.items())
+            by_models.setdefault(listed(models), []).append(metric_title(name))
+    phrases = [f"{listed(names, 9)} of {models}" for models, names in by_models.items()]
+    return phrases[0] if len(phrases) == 1 else f"{', of '.join(phrases[:-1])}, and of {phrases[-1]},"
 
 
 def _is_missing(value: float, interval: Interval) -> bool:
@@ -476,7 +485,8 @@ def over_cautions(report: ReportData) -> list[str]:
     notes = []
     if is_bootstrapped and any(sorted_unique(auc.values[~np.isnan(auc.values)]).size == 1 for auc in aucs):
         notes.append(
-            "the interval of the mean AUC has zero width and says nothing about its uncertainty: all values are equal"
+            "the interval of the mean AUC has zero width, because all values' AUCs are equal, so it says nothing about "
+            "the uncertainty"
         )
     if over.why_none is not None:
         single = "for the AUC of single" if is_bootstrapped else "over"
@@ -496,6 +506,6 @@ def over_cautions(report: ReportData) -> list[str]:
     if flat:
         up_to = "up to " if len(aucs) > 1 else ""
         notes.append(
-            f"the AUCs of {up_to}{flat:,} values have intervals of zero width, which say nothing about uncertainty"
+            f"the AUCs of {up_to}{flat:,} values have intervals of zero width, which say nothing about the uncertainty"
         )
     return notes

@@ -129,9 +129,9 @@ def _bootstrap_values(auc: GroupedMetric, plan: IntervalPlan) -> GroupedMetric:
 def why_no_delong(rows: ScoredRows | RowReader) -> str | None:
     """Say why rows have no DeLong intervals; None if they have."""
     if rows.groups is not None:
-        return "DeLong's don't hold for rows in groups"
+        return "DeLong's intervals are not valid for clustered rows"
     if rows.weighs_rows:
-        return "DeLong's don't hold for rows with weights"
+        return "DeLong's intervals are not valid for weighted rows"
     return None
 
 

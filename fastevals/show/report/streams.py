@@ -493,5 +493,5 @@ def streamed_intervals(
     """Return the intervals of a block whose rows are not in memory."""
     if not block.cells:
         unknown = block.is_weighted and block.totals.known_sums is None
-        return Intervals(why_none=why_unknown_squares() if unknown else "its rows, in groups, are not in memory")
+        return Intervals(why_none=why_unknown_squares() if unknown else "its rows are clustered and not in memory")
     return cell_intervals(plan, metrics, values_of(models), block.cells, joint)

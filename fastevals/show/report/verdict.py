@@ -78,7 +78,7 @@ def page_cautions(report: ReportData, block: ReportBlock) -> list[str]:
     notes += [
         f"{printable(model.name)}'s scores are not calibrated: as probabilities they are off by "
         f"{model.metrics[CALIBRATION_ERROR]:.3f} on average (expected calibration error). Recalibrate them before you "
-        "read them as probabilities."
+        "interpret them as probabilities."
         for model in block.models
         if model.metrics[CALIBRATION_ERROR] > BADLY_CALIBRATED
     ]
@@ -98,7 +98,7 @@ def _not_shown(block: ReportBlock) -> list[str]:
     others = [printable(model.name) for model in block.models if math.isnan(model.metrics[CALIBRATION_ERROR])]
     if others and not any(math.isnan(model.metrics[AUC]) for model in block.models):
         notes.append(
-            f"Scores of {listed(others)} are outside of [0, 1], so Brier score, log loss, calibration and net benefit "
+            f"Scores of {listed(others)} are outside [0, 1], so Brier score, log loss, calibration and net benefit "
             "are not measured: they need probabilities."
         )
     missing = []

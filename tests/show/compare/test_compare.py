@@ -102,15 +102,15 @@ def test_text_of_embedded_results(capsys):
     text = compare(capsys)
     assert text.startswith("fastevals compare: psnr (embedded)\n45 data sets, 4 algorithms, higher is better\n")
     assert "columns compared: K-SVD, K-SVD-N, NLM, K-SVD-N-NL; not used: image, sigma\n" in text
-    assert "! : " not in text.replace("! : 45 rows have 5 image", "")
+    assert "! : " not in text.replace("! : image has only 5", "")
     words = " ".join(text.split())
     test = "Friedman's test: F(3, 132) = 145.2523, p <1e-9; chi-square(3) = 103.6133, Kendall's W = 0.7675 "
     assert test in words
     assert "critical difference 0.6992" in text
-    assert "45 rows have 5 image values, but the tests treat each row as an independent data set" in words
+    assert "image has only 5 distinct values in 45 rows, but the tests treat each row as an independent" in words
     assert "no significant difference among K-SVD-N, NLM\n" in text
     assert max(map(len, text.splitlines())) <= 120
-    assert "5 image values" not in compare(capsys, "--by", "sigma")
+    assert "distinct values" not in compare(capsys, "--by", "sigma")
 
 
 def test_a_file_of_results(capsys, tmp_path):
@@ -458,7 +458,7 @@ def test_text_of_predictions(capsys, predictions):
     assert "positive class" not in text
     assert max(map(len, text.splitlines())) <= 120
     grouped = compare(capsys, file, *models, "--group", "patient", "--method", "corrected", "--seed", "3")
-    assert "99 replicates of clusters of patient" in grouped
+    assert "99 bootstrap replicates of clusters of patient" in grouped
     assert "McNemar's test treats rows as independent" in grouped
     assert "continuity correction" in grouped
     assert compare(capsys, file, *models) == text
@@ -653,12 +653,13 @@ def test_the_embedded_data_is_what_is_documented():
 
 def test_words_of_caution(capsys, tmp_path):
     few = compare(capsys, write(tmp_path, "a,b,c\n1,2,3\n4,5,6\n7,8,9\n"))
-    assert "Friedman's p is rough for so few data sets" in few
+    said = "with 3 data sets of 3 algorithms, Friedman's test at level 0.05 has 19 % false alarms: use more data sets"
+    assert said in " ".join(few.split())
     assert "Mean ranks depend on which algorithms are compared: adding" in " ".join(few.split())
     assert "p 0.0278" in few  # 1 / 3!^2, not 0
     many = "\n".join(f"{k},{k % 3},{(k * 7) % 5}" for k in range(8))
     text = compare(capsys, write(tmp_path, f"id,a,b\n{many}\n"))
-    assert "rough" not in text
+    assert "false alarms" not in text
     assert "! : id looks like numbers of the rows" in text
     two = compare(capsys, write(tmp_path, f"id,a,b\n{many}\n"), "--dataset", "id")
     assert "looks" not in two

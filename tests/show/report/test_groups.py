@@ -176,10 +176,10 @@ def test_copies_are_repeated_rows(capsys, tmp_path, n_users):
 @pytest.mark.parametrize(
     ("option", "n_users", "why"),
     [
-        (("--weight", "half"), 20, "for rows with weights"),
-        (("--weight", "w"), 20, "for rows with weights"),
-        (("--group", "w"), 20, "for rows in groups"),
-        (("--group", "w"), 120, "for rows in groups"),
+        (("--weight", "half"), 20, "weighted"),
+        (("--weight", "w"), 20, "weighted"),
+        (("--group", "w"), 20, "clustered"),
+        (("--group", "w"), 120, "clustered"),
     ],
 )
 def test_no_intervals_where_delongs_do_not_hold(capsys, tmp_path, option, n_users, why):
@@ -187,13 +187,13 @@ def test_no_intervals_where_delongs_do_not_hold(capsys, tmp_path, option, n_user
     columns["half"] = columns["w"] + 0.5
     arguments = (csv(tmp_path, columns), *TWO, "--by", "user", *option)
     text = report(capsys, *arguments)
-    assert f"! : no interval over values of user: DeLong's don't hold {why}\n" in text
+    assert f"! : no interval over values of user: DeLong's intervals are not valid for {why} rows" in words(text)
     assert "95 %" not in text
     result = over(capsys, *arguments)
     assert result["intervals"] == {
         "method": None,
         "resamples_of_means": None,
-        "notes": [f"no interval over values of user: DeLong's don't hold {why}"],
+        "notes": [f"no interval over values of user: DeLong's intervals are not valid for {why} rows"],
     }
     assert result["models"][0]["metrics"]["roc_auc"]["interval"] is None
     assert "intervals" not in result["models"][0]["metrics"]["roc_auc"]
@@ -242,7 +242,7 @@ def test_many_values_one_by_one(capsys, tmp_path, weight):
         assert auc["interval"] == list(drawn.mean_confidence_interval)
     (note, *_) = result["intervals"]["notes"]
     if weight is not None:
-        assert "DeLong's don't hold for rows with weights" in note
+        assert "DeLong's intervals are not valid for weighted rows" in note
         return
     assert note.startswith("no interval for the AUC of ")
     assert note.endswith("they have fewer than two rows of a class, which DeLong's variance needs")
@@ -261,8 +261,9 @@ def test_mean_of_many_values_is_of_whole_values_drawn(capsys, tmp_path):
         rows = [line.split() for line in table(text, "mean  ")]
         assert [rows[2], rows[3]] == [["90", "%", "from", ends[0]], ["to", ends[1]]]
     assert "other intervals DeLong's" not in text
-    assert "! : no interval for the AUC of single values of user: DeLong's don't hold for rows with weights" in words(
-        text
+    assert (
+        "! : no interval for the AUC of single values of user: DeLong's intervals are not valid for weighted rows"
+        in words(text)
     )
     other = over(capsys, *arguments, "--seed", "1")["models"][0]["metrics"]["roc_auc"]["interval"]
     assert other != over(capsys, *arguments)["models"][0]["metrics"]["roc_auc"]["interval"]
@@ -272,8 +273,8 @@ def test_mean_of_many_equal_values(capsys, tmp_path):
     rows = "".join(f"{k % 2},{k % 2},0,{k // 2}\n" for k in range(220))
     text = report(capsys, write(tmp_path, "same.csv", "y,a,b,g\n" + rows), *TWO, "--by", "g")
     assert (
-        "the interval of the mean AUC has zero width and says nothing about its uncertainty: all values are equal"
-        in words(text)
+        "the interval of the mean AUC has zero width, because all values' AUCs are equal, so it says nothing about "
+        "the uncertainty" in words(text)
     )
 
 

@@ -101,7 +101,7 @@ def test_intervals_and_differences_are_those_of_compare_rankings(capsys):
         },
     }  # fmt: skip
     assert result["f1"].estimates["logistic"].method == "debiased percentile"
-    assert result["recall"].estimates["logistic"].method == "further of BCa and debiased percentile"
+    assert result["recall"].estimates["logistic"].method == "wider of BCa and debiased percentile"
 
 
 def test_intervals_of_one_model_are_those_of_bootstrap(capsys):
@@ -217,8 +217,8 @@ label      label, positive class 1
 in all     1797 rows, 174 positive (9.68 %)
 threshold  each model's threshold maximises F1 on these same rows, so the metrics at the
            threshold are optimistic
-*          best of the column; none of metrics at a threshold, because each model has
-           its own
+*          best in its column; metrics at a threshold have no *, because each model has
+           its own threshold
 
 model            AUC      AP  PR AUC     EER     BEP      KS  | threshold accuracy precision recall      F1     MCC
 logistic      0.9756  0.8844  0.8842  0.0893  0.7874  0.8341  | 0.3768445  0.9644    0.8667  0.7471  0.8025  0.7856
@@ -231,8 +231,8 @@ naive_bayes   0.4447      inf  0.4475
 random_forest 0.0261*     inf  0.0487
 
 ! : log loss of naive_bayes and random_forest is infinite: some rows with a probability
-    of exactly 0 or 1 are in the other class. Clip probabilities, say to 0.001 to 0.999,
-    or compare Brier scores
+    of exactly 0 or 1 belong to the other class. Clip probabilities, say to 0.001 to
+    0.999, or compare Brier scores
 """
 
 
@@ -273,7 +273,7 @@ def test_the_level_is_shown(capsys):
     assert "\n 75.5 % from 0." in text
     assert "difference" not in text
     text = report(capsys, "--score", "logistic", *FEW, "--threshold", "0.5")
-    assert "intervals  95 %, BCa, 99 bootstrap replicates of rows (seed 0). Instead of BCa: debiased" in text
+    assert "intervals  95 %, BCa, 99 bootstrap replicates of rows (seed 0). Instead of BCa" in text
 
 
 def test_differences_of_a_block_below_its_tables(capsys):
@@ -337,8 +337,8 @@ def test_large_blocks_have_intervals_of_cells(capsys):
         "thresholds, above 598 rows (--resamples N resamples the rows). Intervals and p-values of differences" in plain
     )
     assert "are simultaneous over all pairs (max-T, from the rows' joint cells)" in plain
-    why = "Rows are not resampled: 1,797 rows x 3 models x 1,999 replicates exceed the 3,590,204 draws"
-    why += " of a report"
+    why = "Rows are not resampled: 1,797 rows x 3 models x 1,999 replicates exceed a report's budget of "
+    why += "3,590,204 draws"
     assert why in plain
     assert output["intervals"]["not_drawn"] == why
     assert text == report(capsys)
@@ -376,8 +376,8 @@ def test_only_blocks_above_their_share_are_large(capsys, monkeypatch):
     assert "1,999 draws" not in message
     assert "39 replicates of cells" in message
     why = (
-        "Rows are not resampled in 2 of 5 blocks: 720 rows x 2 models x 39 replicates exceed what other blocks leave "
-        "of the 140,088 draws of a report"
+        "Rows are not resampled in 2 of 5 blocks: 720 rows x 2 models x 39 replicates exceed a report's budget of "
+        "140,088 draws, of which other blocks use a part"
     )
     assert why in message
     assert output["intervals"]["not_drawn"] == why
@@ -497,7 +497,10 @@ def test_few_of_a_class_are_told(capsys, tmp_path, counts, said):
 
 def test_cautions_of_best_values_are_told(capsys, tmp_path):
     arguments = (*few_rows(tmp_path, 20, 60), "--threshold", "0.5", *FEW)
-    why = "20 rows of a class: with fewer than 50, such intervals hold the true value too seldom"
+    why = (
+        "one class has only 20 rows, and with fewer than 50, such intervals cover the true value too rarely: use more "
+        "rows of it, or allow for wider limits"
+    )
     output = f"the interval of KS of a is unreliable: {why}"
     (block,) = report_json(capsys, *arguments)["blocks"]
     assert [note for note in block["intervals"]["notes"] if why in note] == [output]
@@ -522,10 +525,8 @@ def test_intervals_without_width_are_told(capsys, tmp_path):
     rows = "".join(f"{k % 2},{k % 2 + k / 100},{k}\n" for k in range(100))
     file = write(tmp_path, "perfect.csv", "y,a,b\n" + rows)
     text = " ".join(report(capsys, file, "--label", "y", "--score", "a", "--score", "b", *FEW).split())
-    assert (
-        "! : an interval of zero width, which says nothing about the uncertainty, of AUC, AP, PR AUC, EER, BEP, KS"
-        in text
-    )
+    assert "! : the intervals of AUC, AP, PR AUC, EER, BEP, KS" in text
+    assert "of a have zero width, so they say nothing about the uncertainty: collect more rows" in text
 
 
 def test_blocks_of_one_group_and_of_one_class(capsys, tmp_path):
@@ -536,7 +537,7 @@ def test_blocks_of_one_group_and_of_one_class(capsys, tmp_path):
     options = (file, "--label", "y", "--score", "a", "--by", "part", *FEW)
     blocks = report_json(capsys, *options, "--group", "g")["blocks"]
     assert [block["intervals"]["method"] for block in blocks] == ["BCa", "BCa", None]
-    assert "! : part 2 has no intervals: all its rows are of one group" in report(capsys, *options, "--group", "g")
+    assert "! : part 2 has no intervals: all its rows are in one cluster" in report(capsys, *options, "--group", "g")
     blocks = report_json(capsys, *options)["blocks"]
     assert blocks[2]["models"][0]["intervals"]["roc_auc"] is None
     assert blocks[2]["models"][0]["intervals"]["accuracy"] is not None  # F1 is 0 at every threshold, so one is chosen

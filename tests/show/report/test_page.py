@@ -527,7 +527,7 @@ def test_what_is_not_shown_is_said(tmp_path: Path) -> None:
     scores = rng.normal(size=500) + y
     found = fastevals.report({"y": y, "p": scores, "q": -scores}, label="y", score=["p", "q"], n_resamples=0)
     page = html.unescape(found.to_html())
-    assert "<li>Scores of p and q are outside of [0, 1]" in page
+    assert "<li>Scores of p and q are outside [0, 1]" in page
     assert "<li>AUC of q is far below 0.5: if low scores mean positive, negate them" in page
     assert "only counts were kept" not in page
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")

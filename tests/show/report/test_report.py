@@ -253,7 +253,7 @@ def test_costs_and_a_prior(capsys):
     assert tuple(model["holds"]) == over.holds(0.02)
     assert tuple(model["operating_range"]) == over.operating_range()
     text = report(capsys, *options)
-    assert "costs      1 a false positive, 20 a false negative; prior 0.02" in text
+    assert "costs      1 per false positive, 20 per false negative; prior 0.02" in text
     low, high = over.holds(0.02)
     assert f"{low:.4g} to {high:.4g}" in text
     assert max(map(len, text.splitlines())) <= 120
@@ -270,7 +270,7 @@ def test_priors_of_one_class_are_undefined(capsys, tmp_path):
 
 def test_text_with_costs_fits(capsys):
     text = report(capsys, "--cost-fp", "2", "--threshold", "0.25", "--score", "logistic")
-    assert "costs      2 a false positive, 1 a false negative" in text
+    assert "costs      2 per false positive, 1 per false negative" in text
     assert "threshold  0.25, for every model" in text
     assert max(map(len, text.splitlines())) <= 120
 
@@ -313,7 +313,10 @@ def test_infinite_threshold(capsys, tmp_path):
     (model,) = report_json(capsys, *arguments)["blocks"][0]["models"]
     assert model["threshold"] == "Infinity"
     assert model["metrics"]["precision"] is None
-    assert "precision of a is undefined (0/0)" in report(capsys, *arguments)
+    text = report(capsys, *arguments)
+    assert "precision of a is undefined (0/0)" in text
+    assert "- : threshold none: a predicts no row positive" in text
+    assert "threshold  none: predict no row positive\n" in report(capsys, *arguments[:5], "--threshold=inf")
     report_dict = report_json(capsys, *arguments[:5], "--threshold=-inf")
     assert report_dict["operating_point"] == {"threshold": "-Infinity"}
 
