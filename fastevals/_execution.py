@@ -130,7 +130,7 @@ def num_threads(n: int) -> Iterator[None]:
 def chunks(n: int, width: int = 1, block: int = ROWS_PER_BLOCK) -> list[slice]:
     """Cut n rows of `width` values each into at most 64 slices of a block or more (the last may be shorter).
 
-    The slices depend only on these numbers.
+    The slices depend only on the arguments.
     """
     size = max(-(-block // max(width, 1)), -(-n // MAX_CHUNKS))
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
@@ -168,7 +168,7 @@ def run(
     compiles : True or hashable, optional
         The task calls kernels that may not be compiled yet, so other threads start only after its first item. Otherwise
         they would wait for the compiler, and if one of them compiled, the caller would wait without noticing Ctrl-C.
-        Any value other than True identifies the kernels and their types; this is then done once per process.
+        Any value other than True identifies the kernels and their types; the wait then happens only once per process.
     """
     threads = get_num_threads()  # for any items, so that an invalid setting is always an error
     if len(items) == 1 and not progress:  # few rows are one item, for which the rest would take longer than the task
@@ -217,7 +217,7 @@ def run(
 
 
 class _Helper(Future[None]):
-    """Work for one more thread; work not started when the caller is done is dropped, also from the pool's queue."""
+    """Work for one more thread; if it has not started when the caller is done, it is dropped from the pool's queue."""
 
     def __init__(self, work: Callable[[], None], stop: threading.Event) -> None:
         super().__init__()
@@ -318,7 +318,7 @@ _bars_after: ContextVar[float | None] = ContextVar("fastevals_bars_after", defau
 
 
 class _LateBar:
-    """A bar that another thread makes when it is due, as this thread may be compiling until the last item."""
+    """A bar that another thread makes when it is due, because this thread may be compiling until the last item."""
 
     def __init__(self, after: float, options: dict[str, Any]) -> None:
         self.options = options

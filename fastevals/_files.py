@@ -16,7 +16,7 @@ LEFT_SECONDS = 3600  # after this time nobody is writing a partial file any more
 
 
 def write_file(file: Path, content: bytes) -> None:
-    """Write a file whole or not at all; errors name the file, which OSError would not.
+    """Write a file whole or not at all; errors name this file, not a temporary one.
 
     If several processes write a file at the same time, the last one wins. If the file is a link, its target is written
     and the link stays. A replaced file keeps its permissions.
@@ -36,9 +36,9 @@ def write_file(file: Path, content: bytes) -> None:
 
 @contextmanager
 def _partial_file(place: Path) -> Iterator[Path]:
-    """Yield the path of a new file next to a place, which no other process uses; remove it if it still exists.
+    """Yield the path of a new file next to `place` that no other process uses; remove it if it still exists.
 
-    Also removes files for the same place that killed processes left at least an hour ago.
+    Also remove partial files of the same name that killed processes left at least an hour ago.
     """
     beginning = f".{zlib.crc32(os.fsencode(place.name)):08x}-"
     for left in place.parent.glob(f"{beginning}*.part"):

@@ -95,5 +95,5 @@ def _memory_left(group: Path) -> int:
 
 
 def _sizes(file: Path) -> dict[str, int]:
-    """Return the numbers of a file with a name and a number on each line."""
+    """Return the numbers in a file by name; each line has a name and a number."""
     return {words[0]: int(words[1]) for words in map(str.split, file.read_text().splitlines()) if len(words) > 1}

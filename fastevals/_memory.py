@@ -55,7 +55,7 @@ def _take(n_bytes: int) -> NDArray[np.uint8] | None:
 
 
 def lend(size: int, dtype: DTypeLike) -> NDArray[Any]:
-    """Return an uninitialized array of shape (size,), like `numpy.empty`. It does not own its memory."""
+    """Return an uninitialized array of shape (size,), like `numpy.empty`. The array does not own its memory."""
     dtype = np.dtype(dtype)
     n_bytes = size * dtype.itemsize
     if not LEAST_BYTES <= n_bytes <= MOST_BYTES:

@@ -49,7 +49,7 @@ def option(name: str, value: Any = None, *, placeholder: str | None = None) -> s
 
 
 def dropping(*, is_label: bool = False) -> str:
-    """Return the end of a message on missing values (of labels if `is_label`): the option that drops their rows."""
+    """Return the option that drops rows with missing values (labels if `is_label`), to end a message about them."""
     return f"; {option('on_missing_label' if is_label else 'on_invalid', 'drop')} leaves such rows out"
 
 

@@ -169,7 +169,7 @@ def nearest(name: str, known: Iterable[Any]) -> Any:
 
 
 def did_you_mean(name: Any, known: Iterable[Any], also: Mapping[str, str] = NO_OTHERS) -> str:
-    """Return the "did you mean" of a message about an unknown name; empty if no known name is similar.
+    """Return the "did you mean" part of a message about an unknown name; empty if no known name is similar.
 
     `also` maps other names, in lower case, to what should be written; these take precedence.
     """
@@ -335,7 +335,7 @@ def as_flag(name: str, value: Any) -> bool:
 
 
 def as_direction(name: str, metric: str, value: Any, known: bool | None) -> bool | None:
-    """Return whether a greater value is better: as `known` for the metric, otherwise as the argument says.
+    """Return whether a greater value is better: `known` if the metric has a direction, else the argument's value.
 
     Raise if the two disagree.
     """
@@ -398,7 +398,7 @@ def names_keywords(public: T, look_at: Callable[[Mapping[str, Any]], None] | Non
     Former names are accepted with a warning. Switches must be True or False. If pandas is loaded, and the caller is the
     user, `look_at` first gets the arguments by name.
 
-    A class is changed in place; a function that takes any keyword checks its own.
+    A class is changed in place; a function that accepts any keyword checks its own keywords.
     """
     if isinstance(public, type):
         for name, each in list(vars(public).items()):

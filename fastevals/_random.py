@@ -55,7 +55,7 @@ def seed_number(name: str, rng: Any) -> int:
 
 
 def random_order(key: np.uint64, number: int, n: int) -> NDArray[np.intp]:
-    """Return n indices in random order, from a numbered stream within another."""
+    """Return n indices in random order, drawn from substream `number` of a stream."""
     words = np.empty(n, dtype=np.uint64)
     fill_bits(np.uint64(stream_key(key, np.uint64(number))), 0, words)
     return np.argsort(words, kind="stable")
@@ -65,7 +65,7 @@ def random_order(key: np.uint64, number: int, n: int) -> NDArray[np.intp]:
 
 
 def _as_seed(name: str, value: Any) -> int | list[int] | None:
-    """Return a seed in the form that `numpy.random.SeedSequence` takes: an integer, several, or none."""
+    """Return a seed in the form that `numpy.random.SeedSequence` takes: an integer, several integers, or None."""
     if value is None:
         return None
     parts = list(value) if isinstance(value, (list, tuple)) else [value]

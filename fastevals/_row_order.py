@@ -1,4 +1,4 @@
-"""Checks of pandas indexes: columns are matched by position, whatever their indexes say."""
+"""Checks of pandas indexes: columns are matched by position, whatever their indexes are."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def format_number(value: float) -> str:
 def format_ends(
     ends: Sequence[float], write: Callable[[float], str] = format_number, least: float = 0.0001
 ) -> list[str]:
-    """Format both ends of an interval by `write`; an end nearer to zero than `least` gets three digits.
+    """Format both ends of an interval with `write`; an end nearer to zero than `least` gets three digits.
 
     These are rounded outwards, so that the printed interval excludes zero exactly if the interval does.
     """
@@ -126,7 +126,7 @@ def format_column(values: Sequence[float]) -> list[str]:
 
 
 def format_numbers(rows: ArrayLike) -> list[list[str]]:
-    """Format rows of numbers as `format_column` formats one column, all of them alike."""
+    """Format all rows of numbers as if they were one column of `format_column`."""
     numbers = np.asarray(rows, dtype=np.float64)
     texts: list[list[str]] = np.reshape(format_column(numbers.ravel().tolist()), numbers.shape).tolist()
     return texts
@@ -164,7 +164,7 @@ def wrap_text(text: str, indent: str = "    ", width: int = WIDTH) -> list[str]:
 
 
 def _with_short_names(rows: list[list[str]]) -> list[list[str]]:
-    """Return the rows of a table with long names at their start shortened."""
+    """Return the rows of a table, with long names at the start of rows shortened."""
     if all(len(row[0]) <= LONGEST_NAME for row in rows):
         return rows
     names = shorten_names([row[0] for row in rows], LONGEST_NAME)
@@ -180,7 +180,7 @@ def columns_of(text: str) -> int:
 
 
 def pad(text: str, width: int, *, right: bool = False) -> str:
-    """Return a text with blanks after it, or before it if `right`, that takes `width` columns of a terminal."""
+    """Pad a text to `width` columns of a terminal, with blanks after it (before it if `right`)."""
     blanks = " " * (width - columns_of(text))
     return blanks + text if right else text + blanks
 

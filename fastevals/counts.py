@@ -130,7 +130,7 @@ class ThresholdCounts(Frozen):
         Returns
         -------
         ThresholdCounts
-            Of shape ``(n_thresholds_of_any + 1,)``. Sums of integers are exact in any order. Sums of weights are
+            Counts at each threshold of any part. Sums of integers are exact in any order. Sums of weights are
             rounded once per doubling of the number of parts; integers count as weights if some parts have weights.
 
         Raises
@@ -172,7 +172,7 @@ class ThresholdCounts(Frozen):
         return self._unchecked(self.thresholds[rows], self.tps[rows], self.fps[rows])
 
     def in_weight(self, unit: float = 1.0) -> Self:
-        """Return sums of weights as floats, from multiples of a unit."""
+        """Convert multiples of a unit to sums of weights, as floats."""
         return self._unchecked(self.thresholds, self.tps * unit, self.fps * unit)
 
     def cells(self, rows: slice | NDArray[Any] | int = slice(None)) -> Cells:

@@ -13,7 +13,7 @@ USAGE = "usage: python -m fastevals.in_place (SCRIPT | -m MODULE) [ARGUMENT ...]
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run a script or a module as Python would; write what is replaced to standard error."""
+    """Run a script or a module as Python would; report the replaced functions on standard error."""
     is_module = arguments[:1] == ["-m"]
     program, *given = arguments[is_module:] or [""]
     if program in ("-h", "--help"):

@@ -75,7 +75,7 @@ class OperatingPoint(Frozen):
         The metric's value, NaN where it is undefined.
     threshold : float or int
         Rows with ``score >= threshold`` are predicted positive; +inf predicts none, NaN means that there is no such
-        threshold. An int where a float would round it: for integer scores past 2**53.
+        threshold. It is an int if a float would round it, as for integer scores past 2**53.
 
     Examples
     --------
@@ -114,18 +114,18 @@ class SignificanceResult(Frozen):
     statistic : float
         Value of the test statistic; NaN where the test is undefined.
     pvalue : float
-        Probability, under the null hypothesis, of a statistic at least as extreme.
+        Probability, under the null hypothesis, of a statistic at least as extreme as the observed one.
     critical_value : float or Interval
         The null hypothesis is rejected at level `alpha` if the statistic, or its absolute value in a two-sided test, is
-        beyond this. For an asymmetric two-sided test, an interval outside of which it is rejected.
+        beyond this value. For an asymmetric two-sided test it is an interval, outside of which the test rejects.
     df : int, float, tuple of two int, or None
-        Degrees of freedom, if the statistic has them; F has two, and Welch's are not whole numbers.
+        Degrees of freedom, if the statistic has them; an F statistic has two numbers, and Welch's are not whole.
     alternative : {"two-sided", "less", "greater"}
         The alternative hypothesis.
     effect : float or None
         Estimate of the tested quantity, in its own unit.
     confidence_interval : Interval or None
-        Interval of the effect, with level ``1 - alpha``; one-sided if the alternative is.
+        Interval of the effect, with level ``1 - alpha``; one-sided if the alternative is one-sided.
     rejected : bool
         Whether ``pvalue < alpha``.
     conclusion : str
@@ -215,7 +215,7 @@ class SignificanceResult(Frozen):
         return format_pvalue(self.pvalue) + side
 
     def _details(self) -> list[tuple[str, str]]:
-        """Return the rows that a subclass prints after these numbers: names and texts."""
+        """Return the rows that a subclass prints after the numbers of the test: names and texts."""
         return []
 
 
@@ -333,7 +333,7 @@ class ResampledByMetric(ByMetric[R]):
     method : str
         Method for the intervals of estimates.
     alternative : str
-        Side of the intervals and of tests.
+        Side of the intervals and of tests: "two-sided", "less" or "greater".
     """
 
     n_resamples: int

@@ -1,4 +1,4 @@
-"""A second process that compiles kernels a command needs later, while the first compiles what it needs now.
+"""Compile in a second process the kernels that a command needs later, while the first compiles those needed now.
 
 numba compiles one kernel at a time, on one CPU. Kernels that another process has compiled are then found on disk.
 """

@@ -2,10 +2,10 @@
 
 numba's own cache uses the source of one file, read at the first call. It does not see an edit in an imported kernel
 file, and it stores old code under the new source's name if a package is replaced under a running process. It raises if
-no folder is writable or a file is damaged, and without a home it runs what it finds in the working folder (numba #4032,
-#4807, #5566). Here a file is named by a hash of the bytecode in memory: the kernel's and that of all kernels it calls,
-with the constants that they read. No source is read, so packages in a zip file or without sources have a cache, too. If
-anything is wrong with a file, the kernel is compiled again.
+no folder is writable or a file is damaged, and without a home folder it runs what it finds in the working folder (numba
+#4032, #4807, #5566). Here a file is named by a hash of bytecode in memory: that of the kernel and of all kernels it
+calls, with the constants that they read. No source is read, so kernels in a zip file or without sources are cached,
+too. If anything is wrong with a file, the kernel is compiled again.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _mode(folder: bool) -> int:
 
 
 def _user_caches() -> str:
-    """Return this user's folder for caches; it is relative if there is no home."""
+    """Return this user's folder for caches; it is relative if there is no home folder."""
     if sys.platform == "win32":
         return os.environ.get("LOCALAPPDATA", "")
     if sys.platform == "darwin":
@@ -289,7 +289,7 @@ class KernelCache(NullCache):  # type: ignore[misc]
         return str(folders()[-1]) if folders() else None
 
     def _fingerprints(self, *, again: bool = False) -> list[str]:
-        """Return the fingerprints of the kernel and all it calls: as first computed, or as they are now."""
+        """Return the fingerprints of the kernel and all kernels it calls: as first computed or, if `again`, anew."""
         found: dict[Kernel, str] = {}
         todo = [self._kernel]
         while todo:

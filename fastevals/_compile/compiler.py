@@ -117,7 +117,7 @@ event.register("numba:run_pass", _BetweenPasses())
 class _CompilerLock(threading.local):
     """The compiler's lock, taken before a fork; otherwise a child of a compiling parent would wait for it forever.
 
-    Exceptions are printed and lost here, too, so Ctrl-C is deferred.
+    An exception raised here would be printed and lost, so Ctrl-C is deferred.
     """
 
     locked = False

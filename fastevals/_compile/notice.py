@@ -13,14 +13,14 @@ _said: list[float] = []  # when the line was first written; empty if it is not o
 
 @contextlib.contextmanager
 def first_compile_said(n_kernels: int) -> Iterator[None]:
-    """Write on standard error how many kernels are left to compile, once one is not found on disk.
+    """Once a kernel is not found on disk, write on standard error how many are left to compile.
 
     Write nothing if the ``with`` block compiles nothing, or if `n_kernels` is 0.
 
     Parameters
     ----------
     n_kernels : int
-        About how many kernels a first run compiles.
+        Approximate number of kernels that a first run compiles.
     """
     before: list[int] = []
 

@@ -1,5 +1,5 @@
-"""Turn array-likes into clean arrays; the only place that raises errors about input.
+"""Turn array-likes into clean arrays; no other package raises errors about input.
 
 Problems that would need a pass over the data (a NaN, a third label) are found by the pass that reads the data anyway.
-It then calls `raise_not_finite` or `raise_not_binary`, which search again to say what is wrong and where.
+That pass then calls `raise_not_finite` or `raise_not_binary`, which search again to say what is wrong and where.
 """

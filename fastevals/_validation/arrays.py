@@ -212,7 +212,7 @@ def as_thresholds(name: str, values: Any, *, scalar: bool = False) -> NDArray[An
 
 
 def as_weights(name: str, values: Any) -> NDArray[np.float64]:
-    """Return row weights as float64: finite, none negative, not all zero, of finite sum."""
+    """Return row weights as float64: finite, none negative, not all zero, with a finite sum."""
     array = as_scores(name, values)
     if array.dtype.kind in "iu" and int(array.max()) > EXACT_INTEGER:
         raise ValueError(f"{name} must be at most 2**53 where integer, got {array.max()}")

@@ -73,7 +73,7 @@ def as_shares(name: str, values: Any) -> NDArray[np.float64]:
 
 
 def check_kind(name: str, value: Any, kind: type) -> None:
-    """Raise unless an argument is one of our own results."""
+    """Raise unless an argument is a result of the given class."""
     if not isinstance(value, kind):
         raise ValueError(f"{name} must be {kind.__name__}, got {type(value).__name__}")
 

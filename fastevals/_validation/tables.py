@@ -174,9 +174,9 @@ def _check_cells(
 
 
 class Measurements(NamedTuple):
-    """A learner's measurements, 1-D, float64 and finite, and their shape.
+    """A learner's measurements as finite float64 in one dimension, and their original shape.
 
-    For estimates, also their splits (unless each is of another data set), metric, and direction (None for a function).
+    Estimates also have splits (unless each is of another data set), a metric, and a direction (None for a function).
     """
 
     values: NDArray[np.float64]

@@ -148,7 +148,7 @@ def share_names(labels: Sequence[Any]) -> tuple[NDArray[Any], list[Codes]]:
 
 
 def _occurring(codes: Codes, n_codes: int) -> tuple[NDArray[np.intp], Ints, Codes]:
-    """Return the codes that occur, ascending, the first row of each, and all codes as positions in them."""
+    """Return the codes that occur, ascending, the first row of each, and each row's position among them."""
     first, flat = np.full(n_codes, -1, dtype=INT64), codes.ravel()
     for block in blocks(slice(0, flat.size)):
         note_first(np.ascontiguousarray(flat[block], dtype=INT64), block.start, first)

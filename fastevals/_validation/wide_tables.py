@@ -41,7 +41,7 @@ def holds_text(column: Any) -> bool:
 
 
 def is_unnamed(name: Any) -> bool:
-    """Return whether a column's name is one given to an unnamed index."""
+    """Return whether a column's name is one that programs give to an unnamed index."""
     return UNNAMED.fullmatch(str(name)) is not None
 
 
@@ -64,7 +64,7 @@ def as_results(name: str, column: Any, hint: str = HINT) -> NDArray[Any]:
 
 
 def holds_results(column: NDArray[Any], is_first: bool) -> bool:
-    """Return whether a text column holds results: numbers, some of them with additions.
+    """Return whether a text column holds results: numbers, possibly with text around them.
 
     The first column may hold names that look similar (1, 2, or 10 %, 20 %), unless only some are plain numbers.
     """

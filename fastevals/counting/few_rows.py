@@ -16,7 +16,7 @@ _ranked = [0]  # rows ranked so far
 
 
 def spares_kernels(rows: int) -> bool:
-    """Return whether NumPy should rank these rows, and count them if so."""
+    """Return whether NumPy should rank these rows; if so, add them to the rows ranked so far."""
     total = _ranked[0] + max(rows, LEAST_ROWS)
     if total > PROCESS_ROWS:
         return False

@@ -122,7 +122,7 @@ def count_label_tuples(
     arrays : sequence of ndarray of shape (n_rows,)
         Comparable labels: strings or integers.
     names : ndarray, optional
-        Names in errors of labels that are codes.
+        Names of the labels in errors, if the labels are codes.
 
     Returns
     -------

@@ -444,7 +444,7 @@ class Codec:
         return values if self.distinct is None else self.distinct[values]
 
     def threshold_dtype(self, extremes: NDArray[Any]) -> np.dtype[Any]:
-        """Return the float dtype that holds +inf and all scores between two; a longer one for integers past 2**53."""
+        """Return the float dtype that holds +inf and all scores between extremes; longer for integers past 2**53."""
         if self.distinct is not None:
             return self.distinct.dtype
         if self.dtype == np.float64 or all(abs(score) <= EXACT_INTEGER for score in extremes.tolist()):

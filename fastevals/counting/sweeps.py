@@ -68,7 +68,7 @@ def best_row(
 
 
 def _nearly(value: Any, size: float) -> Any:
-    """Return the lowest value that ties with a float after rounding; integers and infinities only tie with equals."""
+    """Return the lowest value that counts as equal to a float; integers and infinities equal only themselves."""
     inexact = np.asarray(value).dtype.kind == "f" and np.isfinite(value)
     return value - COUNT_ROUNDING * max(abs(value), size) if inexact else value
 
@@ -112,7 +112,7 @@ def fill_rows(n: int, fill: Callable[[slice, NDArray[np.float64]], None]) -> NDA
 
 
 def select_rows(n: int, keep: Callable[[slice], NDArray[np.bool_]]) -> NDArray[np.intp]:
-    """Return the indices of those of n rows that a mask keeps."""
+    """Return the indices of the rows, out of n, that a mask keeps."""
 
     def select(part: slice) -> list[NDArray[np.intp]]:
         return [np.flatnonzero(keep(block)) + block.start for block in blocks(part)]

@@ -68,7 +68,7 @@ class ConfusionMatrix(Result, Generic[V]):
     Attributes
     ----------
     counts : ndarray of shape (..., K, K)
-        Rows as int64, or sums of weights as float64, which `bootstrap` and tests do not accept; read-only.
+        Numbers of rows as int64, or sums of weights as float64, which `bootstrap` and tests do not accept; read-only.
     labels : ndarray of shape (K,)
         Names of the classes; if there are two, the positive class comes last.
     pos_label : label or None
@@ -144,8 +144,8 @@ class ConfusionMatrix(Result, Generic[V]):
             The classes in order; the second of two is the positive class. By default all labels that occur, sorted. A
             row with another label is an error.
         pos_label : label, optional
-            The positive class of two, which comes last. By default 1 for labels 0/1, -1/1 and booleans; with other
-            labels, metrics that need it raise an error without it.
+            The positive class of two, which comes last. By default 1 for labels 0/1, -1/1 and booleans; for other
+            labels it must be given, or metrics that need it raise an error.
         sample_weight : array-like of shape (n_samples,), optional
             Row weights, at least 0. A weighted matrix has values, but no intervals or tests.
         frequency_weight : array-like of shape (n_samples,), optional
@@ -610,7 +610,7 @@ class ConfusionMatrix(Result, Generic[V]):
         Parameters
         ----------
         cost_matrix : array-like of shape (K, K)
-            Cost of one row of a true class (row) predicted as a class (column); gains are negative.
+            Cost of each prediction: one row per true class, one column per predicted class; gains are negative.
         prior : array-like of shape (K,), optional
             Shares of the classes in the population on which the classifier will be used, in the order of `labels`; by
             default the shares in these rows.
@@ -773,7 +773,7 @@ def _one_vs_rest(counts: NDArray[Any]) -> Cells:
 class BeyondChance(NamedTuple):
     """Agreement of truth and prediction beyond chance, their variances, and the disagreement expected by chance.
 
-    All are multiplied by the squared number of rows: they are integers (Python's own where products would overflow), or
+    All are multiplied by the squared number of rows. They are integers (Python's own where products would overflow), or
     floats.
     """
 
@@ -784,7 +784,7 @@ class BeyondChance(NamedTuple):
 
     @classmethod
     def of_margins(cls, right: Any, wrong: Any, true: NDArray[Any], predicted: NDArray[Any]) -> BeyondChance:
-        """Compute all four from the rows predicted right and wrong, and the rows of each true and predicted label."""
+        """Compute all four from the rows predicted right and wrong, and each label's true and predicted rows."""
         right, total = np.asarray(right), np.asarray(right + wrong)  # this sum makes perfect agreement exactly 1
         if total.dtype.kind == "i" and total.max(initial=0) >= 2**31:
             right, total, true, predicted = (each.astype(object) for each in (right, total, true, predicted))
@@ -828,7 +828,7 @@ def _float_agreement(counts: NDArray[np.float64]) -> BeyondChance:
 
 
 def _excess(at: Cells) -> NDArray[np.float64]:
-    """Return tp tn - fp fn for floats up to about 1, including the rounding errors of both products."""
+    """Return tp tn - fp fn for floats up to about 1, corrected for the rounding errors of both products."""
     (won, won_error), (lost, lost_error) = _product(at.tp, at.tn), _product(at.fp, at.fn)
     return np.asarray((won - lost) + (won_error - lost_error))
 

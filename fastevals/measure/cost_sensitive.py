@@ -37,8 +37,8 @@ def minimum_cost_predictions(
         Calibrated probabilities of the classes; a single column is the probability of the second of two classes. Rows
         must sum to 1 within 1e-6 (float32: 3.5e-4, float16: 0.03).
     cost_matrix : array-like of shape (K, A)
-        Cost of an action (column) for a row of a true class (row); gains are negative. The actions may be the classes
-        (A = K) or others: an extra column can mean passing the row to a person.
+        Cost of each action: one row per true class, one column per action; gains are negative. The actions may be the
+        classes (A = K) or others: an extra column can mean passing the row to a person.
     labels : sequence of A labels, optional
         Names of the actions; 0 to A - 1 by default.
     prior, fitted_prior : array-like of shape (K,), optional

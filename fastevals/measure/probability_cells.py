@@ -1,4 +1,4 @@
-"""Count probabilities in small cells, each class at its mean, so that losses of any number of rows have replicates."""
+"""Count probabilities in small cells, each class at its mean; losses then have replicates for any number of rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ N_BINS = 10  # bins of the calibration error; no cell crosses their edges
 
 
 def probability_cells(counts: ThresholdCounts) -> ThresholdCounts | None:
-    """Return counts with the rows of each class and cell at their mean score, as `ProbabilitySummary` has them.
+    """Return counts with the rows of each class and cell at their mean score, as `ProbabilitySummary` counts them.
 
     Return None if scores are not probabilities, or if there are more rows than the sums can hold.
     """

@@ -28,7 +28,7 @@ from fastevals.results import FULL_NAMES, full_name
 
 
 class Detail(IntEnum):
-    """How finely a metric distinguishes rows, from the coarsest."""
+    """How finely a metric distinguishes rows, from coarse to fine."""
 
     CUTS = 0  # by class, and by the side of thresholds fixed beforehand
     POLYLINE = 1  # by vertices of the ROC polyline
@@ -52,8 +52,8 @@ class ReplicateKernel(NamedTuple):
     Attributes
     ----------
     kernel : str
-        Name of a function of how often each step of the ranking was drawn. It returns the value (if it is in
-        `_kernels.replicate_metrics`), or the counts above a threshold (in `_kernels.replicate_thresholds`).
+        Name of the kernel: a function of how often each step of the ranking was drawn. It returns the value (if it is
+        in `_kernels.replicate_metrics`), or the counts above a threshold (in `_kernels.replicate_thresholds`).
     detail : Detail
         Detail of the steps.
     row_detail : Detail, optional
@@ -101,7 +101,7 @@ class Metric:
     bounds : tuple of float
         Lowest and highest values.
     needs : tuple of str
-        Classes ("positives", "negatives") without which the metric is undefined; for targets "scatter" (they must
+        Classes ("positives", "negatives") without which the metric is undefined; for targets "scatter" (targets must
         differ); for queries "relevant" (a relevant document).
     check_options : callable, optional
         Function whose keywords are the options with their defaults; it checks and returns all of them.
@@ -148,9 +148,10 @@ class Metric:
         Bounds of the quantity whose optimum is the metric: over all thresholds, for each cost, or over the signs
         of differences (a sum of absolute values is the largest of signed sums).
     synonyms : str
-        Accepted other names, in lower case: abbreviations, and names that mean this metric alone in other libraries.
+        Other names that are accepted, in lower case: abbreviations, and names that mean this metric alone in other
+        libraries.
     aliases : str
-        Refused names that may mean this metric, its negative or another; the error suggests the name used here.
+        Names that are refused because they may also mean its negative or another metric; the error suggests this one.
     option_aliases : dict of str to str
         Other libraries' names for the metric with an option, by the option as written here.
     """

@@ -333,7 +333,7 @@ def sum_drawn_errors(
 
 
 def _as_sums(totals: Floats) -> RegressionSums:
-    """Return each model's sums from those of `_read_rows`."""
+    """Convert the sums of `_read_rows` to `RegressionSums`."""
     weight, first, second = totals[0, TARGETS:].tolist()
     return RegressionSums(weight, max(second - first * (first / weight), 0.0), *totals[:, :TARGETS].T)
 
@@ -476,7 +476,7 @@ def _check_finite(targets: NDArray[Any], labelled: dict[str, NDArray[Any]]) -> N
 
 
 def _format(value: Any) -> str:
-    """Return a number, or the first of several, with few digits."""
+    """Return a number, or the first few of several, as text with few digits."""
     if not isinstance(value, np.ndarray):
         return f"{value:.4g}"
     shown = ", ".join(f"{each:.4g}" for each in value[:MOST_SHOWN])

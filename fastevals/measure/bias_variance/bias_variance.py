@@ -2,9 +2,10 @@
 
 Predictions are added up per sample in a state whose size does not depend on the number of models: for squared loss the
 mean and the squared deviations from it, for 0-1 loss the number of models that vote for each class. States of different
-models merge. `BiasVarianceSummary` keeps the state of all samples, so that models can come in any order and from
-several processes, and be forgotten. `bias_variance` has all predictions, so it loops the other way: it takes one block
-of samples after another through all models, while their state stays in cache, and keeps only the parts of the loss.
+models can be merged. `BiasVarianceSummary` keeps the state of all samples, so that models can come in any order and
+from several processes, and are not kept. `bias_variance` has all predictions, so it loops the other way: it takes one
+block of samples after another through all models, while their state stays in cache, and keeps only the parts of the
+loss.
 
 In both cases the loss then returns its parts for each sample. They are summed over samples in fixed blocks, in order,
 so the result is the same to the bit with any number of threads.
@@ -116,11 +117,11 @@ def bias_variance(
     -----
     **Squared loss.** The main prediction is the mean over models (2.37), ``bias_squared`` is its squared distance from
     the target (2.40), and ``variance`` the mean squared distance of predictions from it (2.38, divided by `n_models`).
-    Without `y_observed` the expected loss is the sum of the two. With it, ``noise`` is the mean of
-    ``(y_observed - y_true)**2`` (2.39), and ``cross_term``, which (2.41) assumes to be zero, is the mean of
-    ``2 * (prediction - y_true) * (y_true - y_observed)``. The expected loss, the mean of
-    ``(prediction - y_observed)**2``, is then the sum of all four. Sums are accurate to 1e-12, also far from zero.
-    Numbers are read as float64. If squares overflow, parts are infinite; if sums do, they may be infinite or NaN.
+    Without `y_observed` the expected loss is the sum of the two. With it, ``noise`` is the mean of ``(y_observed -
+    y_true)**2`` (2.39), and ``cross_term``, which (2.41) assumes to be zero, is the mean of ``2 * (prediction - y_true)
+    * (y_true - y_observed)``. The expected loss, the mean of ``(prediction - y_observed)**2``, is then the sum of all
+    four. Sums are accurate to 1e-12, even if targets are far from zero. Numbers are read as float64. If squares
+    overflow, parts are infinite; if sums do, they may be infinite or NaN.
 
     **0-1 loss** is not bias plus variance, because models that differ from a wrong main prediction may be right. The
     main prediction is the most frequent class, or the first of several equally frequent classes. With n models, of
@@ -200,8 +201,8 @@ class BiasVarianceSummary:
     -----
     Besides the targets, squared loss takes 24 bytes per sample (a mean in double-double precision and the squared
     deviations from it), or 48 if models have observed targets of their own. 0-1 loss takes 4 bytes per sample and
-    class, or then 8 and another 4 per sample. With models in any order, results equal those of `bias_variance`: exactly
-    for 0-1 loss, to 1e-12 for squared loss.
+    class, or 8 bytes and another 4 per sample if models have observed labels of their own. With models in any order,
+    results equal those of `bias_variance`: exactly for 0-1 loss, to 1e-12 for squared loss.
 
     Examples
     --------

@@ -40,7 +40,7 @@ class Decomposition(Frozen, Generic[V]):
     decomposition : str or None
         The name of the decomposition of 0-1 loss.
     observed : bool
-        Whether observed labels were given, too; without them noise is unknown and its parts are 0.
+        Whether observed labels were given; without them noise is unknown and its parts are 0.
     per_sample : Decomposition or None
         The decomposition for each sample: its numbers are arrays of shape (n_samples,).
     """
@@ -115,7 +115,7 @@ class ModelTables(NamedTuple):
 
 
 class Loss(Protocol):
-    """Decomposes a loss, given labels: targets for squared loss, or classes.
+    """Decomposes a loss, given labels: targets for squared loss, classes for 0-1 loss.
 
     A loss keeps a state for each sample whose size does not depend on the number of models: moments of the numbers, or
     votes for the classes. Models are added to a state, states of different models are merged, and the parts of each
@@ -157,7 +157,7 @@ class Loss(Protocol):
         """Check and keep observed labels that are the same for all models."""
 
     def as_tables(self, name: str, values: Any, *, one: bool = False) -> ModelTables:
-        """Return the models' predicted or observed labels; with `one`, those of a single model may be 1-D."""
+        """Return the models' predicted or observed labels; if `one`, a single model's labels may be 1-D."""
 
     def empty_state(self, n_samples: int, paired: bool) -> Any:
         """Return the state before any model is added; `paired` if each model has its own observed labels."""
@@ -181,7 +181,7 @@ class Loss(Protocol):
         """
 
     def divisor(self, n: int) -> int:
-        """Return the number to divide `sample_parts` by for n models; the parts are integers before that."""
+        """Return the number by which to divide `sample_parts` for n models; the parts are integers until then."""
 
     def sample_parts(self, state: Any, n: int, samples: slice, predicted: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """Write the main prediction of n models; return each sample's parts of the loss times the divisor."""

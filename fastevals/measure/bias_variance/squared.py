@@ -128,7 +128,7 @@ class SquaredLoss(Loss):
         samples: slice,
         space: Floats,
     ) -> bool:
-        """Add models to the n in the state of some samples; return whether all values may be finite."""
+        """Add models to the n models in the state of some samples; return whether all values may be finite."""
         table = models.tables[0]
         if observed is None and len(models.tables) == 1 and table.dtype in (SINGLE, DOUBLE) and table.flags.carray:
             for rows in panels(models.n_models):

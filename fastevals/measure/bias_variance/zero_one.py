@@ -271,7 +271,7 @@ class ZeroOneLoss(Loss):
     def add(
         self, state: ClassVotes, n: int, models: ModelTables, observed: ModelTables | None, samples: slice, space: Bytes
     ) -> bool:
-        """Add models to the n in the state of some samples; return whether all labels were classes."""
+        """Add models to the n models in the state of some samples; return whether all labels were classes."""
         if n == 0:
             state.clear()
         unknown = self._count(state.predicted, models, samples, space)
@@ -442,7 +442,7 @@ class LabelNumbering:
         )
 
     def numbered(self, block: NDArray[Any]) -> tuple[NDArray[Any], int, NDArray[np.int32]]:
-        """Return a block of labels as integers, and a table of class numbers with row ``integer - low``."""
+        """Return a block of labels as integers, and a table of class numbers; row ``integer - low`` is an integer's."""
         if isinstance(block, TextLabels):
             return plain_block(block.codes, INT64), 0, self._find(block.names).astype(np.int32)
         kind = block.dtype.kind

@@ -112,8 +112,8 @@ class Curve(Frozen, ABC):
         Returns
         -------
         ndarray of shape (n_crossings, 2)
-            Points in the order in which the curve unpacks, for instance (fpr, tpr). If the curves coincide on
-            a stretch and have changed sides after it, the first point of the stretch.
+            Points in the order in which the curve unpacks, for instance (fpr, tpr). If the curves cross along
+            a stretch on which they coincide, only its first point is returned.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Cost curves: expected cost over one axis that combines prior and costs, lower envelopes, and differences."""
+"""Cost curves: expected cost plotted against a combination of prior and costs; lower envelopes and differences."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROUNDING_OF_PLACE = 8 * np.finfo(np.float64).eps  # largest relative error of PC
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CostCurve(Curve):
-    """Normalised expected cost over PC(+), with one line per threshold; unpacks as ``fpr, fnr, thresholds``.
+    """Normalised expected cost as a function of PC(+), one line per threshold; unpacks as ``fpr, fnr, thresholds``.
 
     PC(+) = p cost_fn / (p cost_fn + (1 - p) cost_fp), where the prior p is the share of positives in the population
     on which the classifier will be used. A single axis thus covers every prior and every ratio of costs. The cost of a
@@ -291,7 +291,7 @@ class CostEnvelope(Frozen):
         return _area_under(self.probability_cost, self.cost)
 
     def operating_range(self) -> Interval:
-        """Return the range of PC(+) in which the envelope is below predicting all and none; NaN if there is none."""
+        """Return the range of PC(+) in which the envelope is below the cost of predicting all and none; NaN if none."""
         useful = np.flatnonzero((self.fpr < 1) & (self.fnr < 1))  # not NaN
         if not useful.size:
             return Interval(math.nan, math.nan)
@@ -319,7 +319,7 @@ class CostEnvelope(Frozen):
         return self.least_at(as_shares("probability_cost", probability_cost))
 
     def least_at(self, place: NDArray[np.float64], rounding: float = 0.0) -> OperatingPoint:
-        """Return the same as `at`, for values that are already checked or NaN."""
+        """Do what `at` does, for values that are already checked, or are NaN."""
         fpr, fnr, threshold = self.lines_at(place, rounding)
         return OperatingPoint(number_or_array((1 - place) * fpr + place * fnr), number_or_array(threshold))
 
@@ -346,7 +346,7 @@ def cost_area(counts: ThresholdCounts) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CostOverPrior(Frozen):
-    """The lowest expected cost over the prior for fixed costs, in pieces; on each piece a single threshold is best.
+    """The lowest expected cost as a function of the prior, for fixed costs; on each piece one threshold is best.
 
     Attributes
     ----------

@@ -78,7 +78,7 @@ def _net_benefit(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DecisionCurve(Frozen):
-    """Net benefit of acting on the predictions, over the threshold probability, compared with treating all.
+    """Net benefit of acting on the predictions at each threshold probability, compared with treating all.
 
     Treating no one has net benefit 0. Unpacks as ``threshold_probability, net_benefit, treat_all``.
 

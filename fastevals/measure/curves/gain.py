@@ -68,7 +68,9 @@ class _ShareCurve(Curve):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class GainCurve(_ShareCurve):
-    """Share of the positives found, over the share of rows predicted positive; unpacks ``share, gain, thresholds``.
+    """Share of the positives found, plotted against the share of rows predicted positive.
+
+    Unpacks as ``share, gain, thresholds``.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ def is_of_counts(entry: CurveEntry) -> bool:
 
 
 def number_of(name: str, counts: ThresholdCounts) -> Number:
-    """Return the function that computes the named coordinate from true and false positives, given total counts."""
+    """Return the function that computes the named coordinate from true and false positives, given the counts."""
     if name in PARTS:
         counted, total = PARTS[name].counted, PARTS[name].total(counts)
         return lambda tp, fp: counted(tp, fp) / total

@@ -53,7 +53,8 @@ class CurveEntry(NamedTuple):
     Attributes
     ----------
     name : str
-        Name of the picture. With `_curve` it is the method of rankings that makes the curve, such as `roc_curve`.
+        Name of the picture. Followed by `_curve`, it is the method of rankings that makes the curve, such as
+        `roc_curve`.
     home : str
         Module and class of the curve, such as "roc.RocCurve"; the class is public.
     title, caption : str
@@ -66,8 +67,8 @@ class CurveEntry(NamedTuple):
     undefined_without : tuple of str
         Classes ("positives", "negatives") without which the curve is undefined.
     made_by : tuple of str
-        Methods that make the curve if its name does not tell: the first is called on the ranking, each next one on the
-        result of the one before.
+        Methods that make the curve, if they do not follow from its name: the first is called on the ranking, each next
+        one on the result of the one before.
     averaged : "rates", "shares", "precision_and_recall" or ""
         What the methods `mean_...` in `many/folds.py` average over folds at each threshold. If empty, only `pool()` of
         `RankingFolds` has a method for the curve.

@@ -578,8 +578,8 @@ class BaseRanking(ABC):
         Parameters
         ----------
         threshold_probability : float or array-like
-            The probability pt in [0, 1) at which one would act: a false positive costs pt / (1 - pt) times what a true
-            positive gains.
+            The probability pt in [0, 1) at or above which to act: a false positive costs pt / (1 - pt) times what a
+            true positive gains.
         prior : float in [0, 1], optional
             Share of positives in the population on which the model will be used; by default the share in these rows.
 
@@ -671,7 +671,7 @@ class BaseRanking(ABC):
         return self._make_curve(PrecisionRecallCurve)
 
     def gain_curve(self) -> GainCurve:
-        """Share of the positives found, over the share of rows predicted positive.
+        """Share of the positives found, plotted against the share of rows predicted positive.
 
         Returns
         -------
@@ -705,7 +705,7 @@ class BaseRanking(ABC):
         return self._make_curve(LiftCurve)
 
     def cost_curve(self) -> CostCurve:
-        """Expected cost, over one axis that combines the prior and the costs, with the threshold that minimizes it.
+        """Expected cost, plotted against a combination of prior and costs, with the threshold that minimizes it.
 
         Returns
         -------
@@ -758,14 +758,14 @@ class BaseRanking(ABC):
         Parameters
         ----------
         threshold_probability : array-like of shape (n_points,), optional
-            In [0, 1); by default 0.01, 0.02, ..., 0.99.
+            Where to compute the curve, in [0, 1); by default at 0.01, 0.02, ..., 0.99.
         prior : float in [0, 1], optional
             Share of positives in the population on which the model will be used; by default the share in these rows.
 
         Returns
         -------
         DecisionCurve
-            NaN if `prior` is given and a class is missing.
+            Its values are NaN if `prior` is given and a class is missing.
 
         Raises
         ------
@@ -790,7 +790,7 @@ class BaseRanking(ABC):
         Parameters
         ----------
         specs : mapping of str to MetricSpec
-            Metrics by name in the results.
+            Metrics by their names in results.
 
         Returns
         -------

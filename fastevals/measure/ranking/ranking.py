@@ -92,7 +92,7 @@ class Ranking(BaseRanking):
     -----
     Building takes about 9 bytes per row. The ranking then holds 8 bytes per row until `counts` are computed, which take
     24 bytes per distinct score. `counts` are computed immediately if there are few distinct scores, or if rows have
-    weights (from about 41 bytes per row). Up to 128 MiB of deleted rankings' memory is kept for the next ones.
+    weights (from about 41 bytes per row). Up to 128 MiB of deleted rankings' memory is kept for new rankings.
 
     Examples
     --------
