@@ -1,4 +1,4 @@
-"""Compiled loops over plain arrays and scalars: no strings, no options, no user errors."""
+"""Compiled loops over plain arrays and scalars, without strings, options or error messages for users."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Rows that two models both predict right, from one bit per row."""
+"""Count the rows that two models both predict correctly, from one bit per row."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ TWO, FOUR, TOP = np.uint64(2), np.uint64(4), np.uint64(56)
 
 @kernel
 def count_set(x):
-    """Return the number of set bits of a word."""
+    """Return the number of set bits in a word."""
     x = x - ((x >> UNIT_64) & PAIRS)
     x = (x & FOURS) + ((x >> TWO) & FOURS)
     x = (x + (x >> FOUR)) & EIGHTS
@@ -22,7 +22,7 @@ def count_set(x):
 
 @kernel
 def count_common(bits, first, second, counts):
-    """Add to counts[p] the bits set both in row first[p] and in row second[p] of bits[k, words]."""
+    """Add to counts[p] the number of bits that are set in both row first[p] and row second[p] of bits[k, words]."""
     for p in range(first.size):
         a, b = bits[first[p]], bits[second[p]]
         common = np.uint64(0)

@@ -1,4 +1,4 @@
-"""Areas over threshold counts (thresholds descending, first row zero), each a sum over one block of steps."""
+"""Areas under curves of threshold counts (thresholds descend, the first counts are 0), summed over a block of steps."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ LARGEST_FLOAT = np.finfo(np.float64).max
 
 @kernel
 def roc_area(fps, tps, fp_scale, tp_scale):
-    """Twice the area under (fps, tps), both scaled by powers of two, as a pair; exact for integer counts."""
+    """Return twice the area under (fps, tps), scaled by powers of two, as a pair; it is exact for integer counts."""
     high, low = 0.0, 0.0
     for i in range(1, fps.size):
         width, width_error = difference(fps[i] * fp_scale, fps[i - 1] * fp_scale)
@@ -24,10 +24,11 @@ def roc_area(fps, tps, fp_scale, tp_scale):
 
 @kernel
 def average_precision(fps, tps, tp_scale):
-    """Return the sum of gained true positives, scaled by a power of two, times precision, as a pair.
+    """Return the sum over steps of gained true positives (scaled by a power of two) times precision, as a pair.
 
-    There is no branch on the gain, which no processor can predict. Rounding errors are added up separately (Ogita, Rump
-    and Oishi 2005, doi:10.1137/030601818), so that an addition does not wait for the last correction: half the time.
+    The loop does not branch on whether there is a gain, since processors could not predict such a branch. Rounding
+    errors are added up separately (Ogita, Rump and Oishi 2005, doi:10.1137/030601818), so that no addition waits for
+    the last correction; this halves the time.
     """
     high, low = 0.0, 0.0
     for i in range(1, fps.size):
@@ -40,7 +41,7 @@ def average_precision(fps, tps, tp_scale):
 
 @kernel
 def linear_pr_area(fps, tps, tp_scale):
-    """Twice the area under the P-R polyline, in scaled true positives, as a pair; the curve starts at precision 1."""
+    """Return twice the area under the P-R polyline, in scaled true positives, as a pair. It starts at precision 1."""
     high, low = 0.0, 0.0
     before = 1.0
     if tps[0] + fps[0] > 0:
@@ -57,7 +58,7 @@ def linear_pr_area(fps, tps, tp_scale):
 
 @kernel
 def excess_of_log(u):
-    """U - log(1 + u), without cancellation."""
+    """Return u - log(1 + u), computed without cancellation."""
     if abs(u) > 0.1:
         return u - np.log1p(u)
     term = u * u
@@ -74,7 +75,7 @@ def excess_of_log(u):
 
 @kernel
 def excess_share(u):
-    """(u - log(1 + u)) / u for u > -1, without cancellation; 0 at 0."""
+    """Return (u - log(1 + u)) / u for u > -1, computed without cancellation; 0 if u is 0."""
     if u == 0.0:
         return 0.0
     return excess_of_log(u) / u if u < 1.0 else 1.0 - np.log1p(u) / u
@@ -82,10 +83,10 @@ def excess_share(u):
 
 @kernel
 def davis_goadrich_area(fps, tps, tp_scale):
-    """Area under the P-R curve with counts linear between points, in scaled true positives, as a pair.
+    """Return the area under the P-R curve with linearly interpolated counts, in scaled true positives, as a pair.
 
-    Davis and Goadrich (2006), doi:10.1145/1143844.1143874. From (tp, fp), with r = dfp / dtp, the area of a step is
-    the integral of (tp + t) / (tp + fp + (1 + r) t) over t in [0, dtp], in closed form and free of cancellation.
+    Davis and Goadrich (2006), doi:10.1145/1143844.1143874. With r = dfp / dtp, the area of a step from (tp, fp) is the
+    integral of (tp + t) / (tp + fp + (1 + r) t) over t in [0, dtp], computed in closed form without cancellation.
     """
     high, low = 0.0, 0.0
     for i in range(1, fps.size):
@@ -110,10 +111,10 @@ def davis_goadrich_area(fps, tps, tp_scale):
 
 @kernel
 def lift_area(fps, tps, tp_scale):
-    """Area under precision over the rows predicted positive, with linear counts, in scaled true positives, as a pair.
+    """Return the area under precision plotted over the rows predicted positive, in scaled true positives, as a pair.
 
-    For a step from (tp, fp) to the next n rows, with a share m of positives, the area is the integral of
-    (tp + m t) / (tp + fp + t) over t in [0, n], in closed form without cancellation.
+    Counts are interpolated linearly. If a share m of the n rows after (tp, fp) is positive, a step's area is the
+    integral of (tp + m t) / (tp + fp + t) over t in [0, n], computed in closed form without cancellation.
     """
     high, low = 0.0, 0.0
     for i in range(1, fps.size):
@@ -131,9 +132,9 @@ def lift_area(fps, tps, tp_scale):
 
 @kernel
 def upper_hull(x, y, hull):
-    """Write the indices of the vertices of the upper hull of points with ascending y; return their number.
+    """Write the indices of the upper hull's vertices, for points with ascending y; return the number of vertices.
 
-    The first point has the lowest x; later x may decrease, as in an average of P-R curves.
+    The first point has the lowest x; later x values may decrease, as in an average of P-R curves.
     """
     size = 0
     for i in range(x.size):

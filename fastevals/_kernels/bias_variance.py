@@ -1,4 +1,4 @@
-"""Means and squared deviations over models, and votes for each class, sample by sample."""
+"""For each sample: mean and squared deviations of the models' predictions, and votes for each class."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ ROWS_PER_BYTE = 252  # rows that are counted in one byte
 
 @kernel
 def add_one(row, shift, first, second):
-    """Add the differences of a row from the shift, and their squares."""
+    """Add a row's differences from the shift to `first`, and their squares to `second`."""
     for j in range(row.size):
         d = row[j] - shift[j]
         first[j] += d
@@ -24,7 +24,7 @@ def add_one(row, shift, first, second):
 
 @kernel
 def add_eight(table, i, start, shift, first, second):
-    """Add eight rows from row i on; four at a time took 1.4 x as long, one at a time 3 x."""
+    """Add eight rows, starting at row i; adding four at a time takes 1.4 x as long, and one at a time 3 x as long."""
     a, b, c, d = table[i], table[i + 1], table[i + 2], table[i + 3]
     e, f, g, h = table[i + 4], table[i + 5], table[i + 6], table[i + 7]
     for k in range(shift.size):
@@ -37,7 +37,7 @@ def add_eight(table, i, start, shift, first, second):
 
 @kernel
 def merge_one(n, m, high, low, squares, delta, within):
-    """Merge m models with n; the mean of the m is `delta` higher and their squared deviations are `within`.
+    """Merge m models with n others; the mean of the m is `delta` higher, and their squared deviations sum to `within`.
 
     Chan, Golub and LeVeque (1983), The American Statistician 37, 242-247, doi:10.1080/00031305.1983.10483115.
     """
@@ -48,7 +48,7 @@ def merge_one(n, m, high, low, squares, delta, within):
 
 @kernel
 def merge_sums(n, m, shift, first, second, high, low, squares):
-    """Merge m models, given sums of their differences from a shift, with n."""
+    """Merge m models with n others, from sums of the m models' differences from a shift and of their squares."""
     for j in range(shift.size):
         distance = first[j] / m
         within = second[j] - first[j] * distance
@@ -63,7 +63,7 @@ def merge_sums(n, m, shift, first, second, high, low, squares):
 
 @kernel
 def merge_moments(n, high, low, squares, m, other_high, other_low, other_squares):
-    """Merge the moments of m models with those of n."""
+    """Merge the moments of m models with the moments of n others."""
     for j in range(high.size):
         delta = (other_high[j] - high[j]) + (other_low[j] - low[j])
         high[j], low[j], squares[j] = merge_one(n, m, high[j], low[j], squares[j], delta, other_squares[j])
@@ -71,11 +71,11 @@ def merge_moments(n, high, low, squares, m, other_high, other_low, other_squares
 
 @kernel
 def add_models(p, start, n, high, low, squares, scratch):
-    """Merge the rows of p[m, start : start + high.size] with n models: means (high, low) and squared deviations.
+    """Merge the rows of p[m, start : start + high.size] with n models' means (high, low) and squared deviations.
 
-    Differences are taken from the first row, so that their sums lose at most log2(m) bits of the variance, however far
-    from zero the predictions are; m should be below a hundred. Deviations from the mean, in a second loop over cached
-    rows, took 1.5 x as long in total. `scratch` has shape (3, SAMPLES_PER_STRIP).
+    Differences from the first row are summed. These sums lose at most log2(m) bits of the variance, however far the
+    predictions are from zero; m should be below a hundred. Summing deviations from the mean instead, in a second loop
+    over cached rows, takes 1.5 x as long in total. `scratch` has shape (3, SAMPLES_PER_STRIP).
     """
     m = p.shape[0]
     for a in range(0, high.size, SAMPLES_PER_STRIP):
@@ -96,7 +96,7 @@ def add_models(p, start, n, high, low, squares, scratch):
 
 @kernel
 def add_pairs(p, o, y, noise, loss, cross):
-    """Add over the rows of predictions p and observed targets o: (o - y)**2, (p - o)**2 and (p - y) * (y - o)."""
+    """For each row of predictions p and observed targets o, add (o - y)**2, (p - o)**2 and (p - y) * (y - o)."""
     for i in range(p.shape[0]):
         predicted, observed = p[i], o[i]
         for j in range(y.size):
@@ -111,14 +111,14 @@ def add_pairs(p, o, y, noise, loss, cross):
 
 @kernel
 def match_one(row, byte, small):
-    """Count the places where a row equals a byte."""
+    """Add 1 to the counter of each position at which the row has the value `byte`."""
     for j in range(row.size):
         small[j] += np.uint8(row[j] == byte)
 
 
 @kernel
 def match_four(table, i, start, byte, small):
-    """Count the places where each of four rows from row i on equals a byte."""
+    """Apply `match_one` to four rows at a time, starting at row i and column `start`."""
     a, b, c, d = table[i], table[i + 1], table[i + 2], table[i + 3]
     for k in range(small.size):
         j = np.uint64(start + k)
@@ -127,7 +127,7 @@ def match_four(table, i, start, byte, small):
 
 @kernel
 def match_rows(p, start, byte, small):
-    """Count in how many rows (at most 255) each place from column `start` on equals a byte."""
+    """For each column, beginning at `start`, write in how many rows (at most 255) its value is `byte`."""
     for j in range(small.size):
         small[j] = 0
     done = p.shape[0] - p.shape[0] % 4
@@ -139,10 +139,10 @@ def match_rows(p, start, byte, small):
 
 @kernel
 def count_bytes(values, start, bytes_, codes, counts, small):
-    """Count as `count_classes` does, for 8-bit values: bytes_[k] stands for class codes[k].
+    """Do what `count_classes` does, for 8-bit values: bytes_[k] stands for class codes[k].
 
-    Each byte is searched for in whole rows, in vector registers: for 10 classes this takes less than a third of the
-    time of looking up each value, for 50 about as long. `small` has SAMPLES_PER_STRIP elements.
+    Whole rows are compared with one byte at a time, in vector registers. For 10 classes this takes less than a third of
+    the time of looking up each value; for 50 classes it takes about as long. `small` has SAMPLES_PER_STRIP elements.
     """
     found = 0
     for first in range(0, counts.shape[0], SAMPLES_PER_STRIP):
@@ -164,7 +164,7 @@ def count_bytes(values, start, bytes_, codes, counts, small):
 def count_classes(values, start, low, table, counts):
     """Add one to counts[j, class of values[i, start + j]] for each row i; return the number of values without a class.
 
-    The class of a value is table[value - low]; values outside the table or with -1 in it have no class.
+    The class of a value is table[value - low]; values outside the table, or with the entry -1, have no class.
     """
     unknown, n_classes = 0, np.uint64(counts.shape[1])
     flat = counts.reshape(-1)
@@ -182,7 +182,7 @@ def count_classes(values, start, low, table, counts):
 
 @kernel
 def count_unknown(values, low, table):
-    """Return the number of values without a class."""
+    """Return the number of values without a class, as `count_classes` does."""
     unknown = 0
     for i in range(values.shape[0]):
         row = values[i]
@@ -194,7 +194,7 @@ def count_unknown(values, low, table):
 
 @kernel
 def most_frequent(counts, y, main, of_main, of_true, squared):
-    """Write each sample's most frequent class (the first of several), its count, class y's, and the sum of squares."""
+    """Write each sample's most frequent class (first if tied), the counts of it and of y, and the sum of squares."""
     for j in range(y.size):
         row = counts[j]
         best, total = 0, 0
@@ -213,7 +213,7 @@ def most_frequent(counts, y, main, of_main, of_true, squared):
 
 @sum_kernel
 def sum_stretch(values, w):
-    """Return the sum of values times weights; values without weight are ignored, even if infinite."""
+    """Return the sum of values times weights; values of weight zero are ignored, even if infinite."""
     total = 0.0
     for i in range(values.size):
         if w is None:
@@ -225,7 +225,7 @@ def sum_stretch(values, w):
 
 @kernel
 def add_up(values, w, pair):
-    """Add the sum over all samples to the pair."""
+    """Add the weighted sum of all samples' values to the pair."""
     for start in range(0, values.size, SAMPLES_PER_SUM):
         part = values[start : start + SAMPLES_PER_SUM]
         accumulate(pair, sum_stretch(part, None if w is None else w[start : start + SAMPLES_PER_SUM]))

@@ -1,10 +1,10 @@
-"""Cells of scores: rows between two keys, counted by class; and the grids that make disjoint cells.
+"""Cells of scores, which count the rows between two keys by class, and grids that define disjoint cells.
 
-A grid is its ascending cuts: cell i holds the keys from cuts[i - 1] up to, but not including, cuts[i]. The upper 16
-bits of a key (its prefix) select a row of the index; for keys of floats a prefix covers a sixteenth of an octave. If
-all but at most two cuts of a prefix are evenly spaced by a power of two, the cell is computed without a branch. (The
-two may be those of a score shared by many rows, or requested thresholds.) Otherwise a table of slots gives the first
-cell that may hold the key.
+A grid is an array of ascending cuts: cell i holds the keys from cuts[i - 1] up to, but not including, cuts[i]. The
+upper 16 bits of a key (its prefix) select a row of the grid's index; for keys of floats a prefix covers a sixteenth of
+an octave. If a prefix's cuts, except at most two, are spaced evenly, a power of two apart, the cell is computed without
+a branch. (The two exceptions may enclose a score shared by many rows, or be requested thresholds.) Otherwise a table of
+slots gives the first cell that may hold the key.
 """
 
 import numpy as np
@@ -18,9 +18,9 @@ PREFIXES = 1 << 16
 ROW = 6  # numbers per prefix
 SLOTS = 8  # slots per cut of a prefix that needs a table
 WALKED_CUTS = 8  # cuts in a slot, above which bisection replaces a linear search
-ATOM = 3  # sampled rows of one key that are taken for a tie
-TIED_SHARE = 0.25  # share of the pairs in cells, above which keys with many rows get their own cells
-UNEVEN = 1.7  # ratio to the sum of squares of even cells, above which cuts follow the sample
+ATOM = 3  # sampled rows with the same key that count as a tie
+TIED_SHARE = 0.25  # share of ties in the pairs within cells, above which keys with many rows get their own cells
+UNEVEN = 1.7  # ratio of a sum of squares to that of even cells, above which cuts follow the sample
 EXPONENT = np.int64(0x7FF0000000000000)
 END = np.uint64(2**64 - 1)  # greater than the key of any score
 TABLE = np.uint64(1 << 63)  # marks a prefix that has a table
@@ -28,7 +28,7 @@ TABLE = np.uint64(1 << 63)  # marks a prefix that has a table
 
 @kernel
 def count_infinite(bits):
-    """Count the float64 that are infinite or NaN, from their bits; one pass, unlike a minimum and a maximum."""
+    """Count the infinite and NaN values of a float64 array from its bits, in one pass; two extremes would take two."""
     n = 0
     for i in range(bits.size):
         n += (bits[i] & EXPONENT) == EXPONENT
@@ -37,10 +37,11 @@ def count_infinite(bits):
 
 @kernel
 def lattice_of(cuts, first, stop):
-    """Find cuts that are spaced by a power of two, except for at most two.
+    """Check whether cuts[first:stop], except at most two, are spaced evenly, a power of two apart.
 
-    Returns the first of them, the spacing in bits, their number (0 if there are none), and the other two. Up to three
-    cuts count as one and two others. For more, the widest gap is the spacing, since some gap contains no other cut.
+    Returns the first evenly spaced cut, the base-2 logarithm of the spacing, the number of these cuts (0 if the check
+    fails), and the other two. Up to three cuts count as one cut and two others. With more, the spacing is the widest
+    gap, since at least one gap contains no other cut.
     """
     n = stop - first
     start, shift, on = cuts[first], np.uint64(0), 1
@@ -75,7 +76,7 @@ def lattice_of(cuts, first, stop):
 
 @kernel
 def index_cuts(cuts, rows, slots):
-    """Fill the index of a grid with six numbers per prefix, see `cell_of`; `cuts` must end with the largest key."""
+    """Fill a grid's index with six numbers per prefix (see `cell_of`); `cuts` must end with the largest key."""
     used = 0
     at = 0
     n_cuts = cuts.size - 1
@@ -135,14 +136,14 @@ def search(key, low, slot, cuts, slots):
 def cell_of(key, cuts, rows, slots):
     """Return the cell of a key: the first cell of its prefix plus the number of steps from `low` to the key.
 
-    The row of a prefix holds the key at which its steps begin, the size of a step in bits, the last step, the first
-    cell, and two cuts between steps. If the cell's upper bit is set, it is instead the place in `slots` of the first
-    possible cell of each step.
+    A prefix's row in the index holds the key at which its steps begin, the base-2 logarithm of a step's size, the last
+    step, the first cell, and two cuts between steps. If the upper bit of the first cell is set, its other bits are
+    instead the position in `slots` at which the steps' first possible cells are listed.
     """
     row = np.uintp(key >> np.uint64(PREFIX)) * np.uintp(ROW)
     low, base = rows[row], rows[row + np.uintp(3)]
     step = min((max(key, low) - low) >> rows[row + np.uintp(1)], rows[row + np.uintp(2)])
-    # Computed before the branch; after it, it took four times as long.
+    # This is computed before the branch; computing it afterwards takes four times as long.
     others = np.uint64(key >= rows[row + np.uintp(4)]) + np.uint64(key >= rows[row + np.uintp(5)])
     if base < TABLE:
         return np.uintp(base + step + others)
@@ -151,7 +152,7 @@ def cell_of(key, cuts, rows, slots):
 
 @kernel
 def count_in_cells(bits, flags, flip_below, flip, cuts, rows, slots, counts, beyond):
-    """Add each row to the counts of its cell: negatives at counts[2 * cell], positives at the next.
+    """Count each row in its cell: negatives at counts[2 * cell], positives at counts[2 * cell + 1].
 
     Counts have 16 bits so that more of them stay in a near cache; `beyond` collects their overflow.
     """
@@ -166,7 +167,7 @@ def count_in_cells(bits, flags, flip_below, flip, cuts, rows, slots, counts, bey
 
 @kernel
 def sum_in_cells(bits, flags, weights, flip_below, flip, cuts, rows, slots, counts):
-    """Add each row's integer weight to the counts of its cell, where `count_in_cells` adds 1."""
+    """Do what `count_in_cells` does, but add each row's integer weight instead of 1."""
     for i in range(bits.size):
         cell = cell_of(key_of(bits[i], flip_below, flip), cuts, rows, slots)
         counts[(cell << np.uintp(1)) + np.uintp(flags[i])] += weights[i]
@@ -194,7 +195,7 @@ def held_cells(cuts, lowest, highest, counts, low, high, held):
 
 @kernel
 def doubt_of(counts, is_wide):
-    """Return the rows of each class, and over wide cells the pairs of rows of two classes and of any classes."""
+    """Return each class's number of rows and, in wide cells, the pairs of a negative and a positive, and all pairs."""
     negatives, positives, pairs, squares = 0.0, 0.0, 0.0, 0.0
     for cell in range(is_wide.size):
         n, p = float(counts[2 * cell]), float(counts[2 * cell + 1])
@@ -207,7 +208,7 @@ def doubt_of(counts, is_wide):
 
 @kernel
 def simplest_between(low, high):
-    """Return the key above `low`, up to `high`, with the most trailing zeros: other data likely get the same."""
+    """Return the key in (low, high] with the most trailing zeros; other data are then likely to get the same key."""
     bit = np.uint64(0)
     while bit < np.uint64(63) and (high >> (bit + UNIT_64)) << (bit + UNIT_64) > low:
         bit += UNIT_64
@@ -229,7 +230,7 @@ def keys_by_class(bits, flags, start, step, flip_below, flip, negatives, positiv
 
 @kernel
 def merge_classes(negatives, positives, keys, counts):
-    """Write the distinct keys and the rows of each class, from ascending keys of each class; return their number."""
+    """From each class's ascending keys, write the distinct keys and their rows by class; return the number of keys."""
     i, j, n = 0, 0, 0
     while i < negatives.size or j < positives.size:
         key = END if i == negatives.size else negatives[i]
@@ -248,11 +249,11 @@ def merge_classes(negatives, positives, keys, counts):
 
 @kernel
 def fit_cuts(keys, counts, negative, positive, n_cells, cuts):
-    """Write ascending cuts with about equal weight of distinct sampled keys between them; return their number.
+    """Write ascending cuts with sampled keys of about equal weight between them; return the number of cuts.
 
-    A negative and a positive row each have a weight, and the weights of all rows add up to 1. A prefix whose keys are
-    spread evenly, except for the heaviest, gets cells of 2^s keys. Other prefixes follow the sample, and so do those
-    where ties cause much of the doubt within cells: a key heavier than half a cell then gets its own cell.
+    The weights of a row are `negative` or `positive`, and the weights of all rows add up to 1. If a prefix's keys,
+    except the heaviest, are spread evenly, it gets cells of 2^s keys. In other prefixes, and where ties cause much of
+    the doubt within cells, cuts follow the sample: a key heavier than half a cell then gets its own cell.
     """
     n = 0
     pending = 0.0
@@ -261,7 +262,7 @@ def fit_cuts(keys, counts, negative, positive, n_cells, cuts):
     while i < keys.size:
         prefix = keys[i] >> np.uint64(PREFIX)
         stop, mass, heaviest, atom = i, 0.0, 0.0, -1
-        own, tied = 0.0, 0.0  # pairs of sampled rows: of each row with itself, and of all rows with one key
+        own, tied = 0.0, 0.0  # pairs of sampled rows: each row with itself, and all rows that share a key
         while stop < keys.size and keys[stop] >> np.uint64(PREFIX) == prefix:
             weight = counts[stop, 0] * negative + counts[stop, 1] * positive
             mass += weight
@@ -326,7 +327,7 @@ def add_cut(cuts, n, cut):
 
 @kernel
 def follow_sample(keys, counts, negative, positive, share, cuts, n):
-    """Append cuts between sampled keys, a share of weight apart, and two around each key heavier than half a share."""
+    """Append a cut after about every `share` of the sampled weight, and two around each key heavier than half of it."""
     here = 0.0
     for i in range(keys.size):
         weight = counts[i, 0] * negative + counts[i, 1] * positive
@@ -344,10 +345,10 @@ def follow_sample(keys, counts, negative, positive, share, cuts, n):
 
 @kernel
 def read_cells(deltas, widths, negatives, positives, lowest, highest, most, low, high, counts):
-    """Fill in cells given by the distance of each from the last and by their widths.
+    """Decode cells from their widths and from each cell's distance to the one before it.
 
-    Returns their number of rows, or -1 unless they are in the order of (low, high) between two keys and all have rows.
-    Stops once there are more than `most` rows.
+    Returns the cells' total number of rows, or -1 unless all cells have rows, lie between `lowest` and `highest`, and
+    are in order of (low, high). Stops once there are more than `most` rows.
     """
     bound, last, last_end, rows = np.uint64(most), np.uint64(0), np.uint64(0), 0
     for i in range(deltas.size):
@@ -368,7 +369,7 @@ def read_cells(deltas, widths, negatives, positives, lowest, highest, most, low,
 
 @kernel
 def join_cells(low, high, counts, other_low, other_high, other_counts, joined_low, joined_high, joined):
-    """Merge cells in the order of (low, high), adding the counts of equal cells; return their number."""
+    """Merge two lists of cells in order of (low, high), adding the counts of equal cells; return how many result."""
     i, j, n = 0, 0, 0
     while i < low.size or j < other_low.size:
         mine = j == other_low.size or (
@@ -395,9 +396,10 @@ def join_cells(low, high, counts, other_low, other_high, other_counts, joined_lo
 
 @kernel
 def join_neighbours(low, high, counts, part, last_part, most, joined_low, joined_high, joined):
-    """Join adjacent cells, in the order of (low, high), into hulls of at most `most` rows of each class.
+    """Join adjacent cells, given in order of (low, high), into hulls with at most `most` rows of each class.
 
-    An atom with more than half as many rows stays alone, and so do cells of two parts. Returns the number of cells.
+    A cell of a single key with more than half as many rows stays alone, and so does a cell that spans two parts.
+    Returns the number of cells.
     """
     n = 0
     alone = True  # whether the last cell must not be extended
@@ -422,10 +424,10 @@ def join_neighbours(low, high, counts, part, last_part, most, joined_low, joined
 
 @kernel
 def count_around(keys, weights, atoms, at, between, least):
-    """Count ascending keys at and between ascending atoms: before the first, ..., after the last.
+    """Count the ascending keys that are at each of the ascending atoms, and between (or before or after) them.
 
     Also keeps the lowest key between two atoms. Without weights each key counts 1. Each search for an atom starts at
-    the last one, with steps that double.
+    the previous atom, with steps that double.
     """
     i = 0
     n = atoms.size

@@ -15,7 +15,7 @@ def mix_column(hashes, column):
 
 @kernel
 def sum_hashes(hashes, column):
-    """Sum the hashes of rows, after mixing in a column's bits, modulo 2^64."""
+    """Return the sum of the rows' hashes modulo 2^64, after mixing in a column's bits."""
     total = np.uint64(0)
     for i in range(hashes.size):
         total += mix(np.uint64(hashes[i]) * GOLDEN_STEP ^ column[i])

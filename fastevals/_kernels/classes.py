@@ -11,9 +11,9 @@ ROWS_PER_TILE = 64  # rows whose values of one column are written in one go, as 
 
 @kernel
 def copy_columns(matrix, first, columns):
-    """Write row i of the matrix to columns[:, first + i]; return the lowest and the highest sum of a row.
+    """Write row i of the matrix to columns[:, first + i]; return the lowest and the highest row sum.
 
-    These are NaN or infinite if any value is.
+    Both are NaN or infinite if any value is.
     """
     lowest, highest = np.inf, -np.inf
     odd = 0.0
@@ -35,7 +35,7 @@ def copy_columns(matrix, first, columns):
 
 @kernel
 def keys_of_class(bits, codes, k, flip_below, flip, keys):
-    """Write the keys of the scores of class k; `keys` has room for one more, so that there is no branch."""
+    """Write the keys of class k's scores; `keys` has one extra element, so that the loop needs no branch."""
     n = 0
     for i in range(bits.size):
         keys[n] = key_of(bits[i], flip_below, flip)
@@ -44,7 +44,7 @@ def keys_of_class(bits, codes, k, flip_below, flip, keys):
 
 @kernel
 def add_by_class(values, codes, sums):
-    """Add values[i] to sums[codes[i], i % 2]; with two sums per class, equal neighbours wait less for each other."""
+    """Add values[i] to sums[codes[i], i % 2]; two sums per class let adjacent rows of one class wait less."""
     even = codes.size & ~1
     for i in range(0, even, 2):
         sums[codes[i], 0] += values[i]
@@ -55,10 +55,10 @@ def add_by_class(values, codes, sums):
 
 @kernel
 def sum_above(keys, weights, above):
-    """Write above[p]: the weight above a row plus that from it on, where p is the keys below it plus those up to it.
+    """Write above[p]: twice the weight of the keys above a row with doubled placement p, a tie counting half.
 
-    The two numbers differ where the row is tied with keys. Each p has one position only; entries without a position are
-    not changed. Sums are pairs.
+    Here p is the number of keys below the row plus the number of keys up to it. Each p has one position among the keys;
+    entries without a position are not changed. Sums are pairs.
     """
     high, low = 0.0, 0.0
     end = keys.size
@@ -87,9 +87,9 @@ def add_weighted_by_class(placements, codes, weights, above, sums):
 
 @kernel
 def divide_by_pairs(sums, totals, j, areas):
-    """Write areas[k]: the sum of class k over all parts of sums[n_parts, K], divided by twice two totals' product.
+    """Write areas[k]: class k's sum over all parts of sums[n_parts, K], divided by twice the product of totals j and k.
 
-    The totals are those of classes j and k. All are pairs, and the ratio is rounded once; 0 / 0 is NaN.
+    All sums and totals are pairs, and the ratio is rounded once; 0 / 0 is NaN.
     """
     for k in range(areas.size):
         high, low = 0.0, 0.0

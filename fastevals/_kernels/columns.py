@@ -1,7 +1,7 @@
-"""Rank one column of scores in few calls: Python is entered rarely, so that many columns can share threads.
+"""Rank one column of scores in few calls, so that threads rarely run Python code and can work on many columns.
 
-A row is one number: its key, shifted to start at zero, and as the lowest bit whether the row is positive. Hence the
-negatives of a group of ties come first.
+A row is stored as one number: its key, shifted to start at zero, followed by a lowest bit that is 1 for a positive row.
+Hence negatives come first among tied rows.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ MIDDLE = np.uint64(2**63)  # key of zero
 
 @kernel
 def pack_rows(bits, flags, flip_below, flip, rows):
-    """Write each row's number; return the lowest and the highest key, and whether the numbers can hold all keys.
+    """Write each row's number; return the lowest and the highest key, and whether all keys fit.
 
     Keys of floats fall into two distant ranges, and the gap between them is left out, except for zero. Only scores that
     span more than half of all floats don't fit.
@@ -45,10 +45,10 @@ def pack_rows(bits, flags, flip_below, flip, rows):
 
 @kernel
 def sort_rows(packed, slots, low, shift, table, cut, lows, shifts, starts, fine, ends, space, cells, rows):
-    """Move packed rows to their buckets in `rows`, by `partition.fit_buckets`, and sort each bucket.
+    """Move packed rows to their buckets in `rows`, by the map of `partition.fit_buckets`, and sort each bucket.
 
-    The packed rows are then working memory, like `slots` of the same length, `space` (see `find_slots`) and `cells`;
-    `ends`, one longer than the number of buckets, must be zero.
+    The packed rows then serve as working memory, like `slots` (of the same length), `space` (see `find_slots`) and
+    `cells`. `ends` has one element more than there are buckets, all zero.
     """
     none = np.int64(0)
     for start in range(0, packed.size, ROWS_PER_STRIP):
@@ -73,7 +73,7 @@ def sort_rows(packed, slots, low, shift, table, cut, lows, shifts, starts, fine,
 
 @kernel
 def square_placements(rows):
-    """Return the sums of squared doubled placements of ascending rows, of the negatives and of the positives."""
+    """Return the sum of squared doubled placements of the negatives, and of the positives, from ascending rows."""
     of_negatives = 0
     of_positives = 0
     negatives = 0

@@ -1,6 +1,6 @@
-"""Sums with twice the precision of a float: an unevaluated pair (high, low).
+"""Sums with twice the precision of a float, stored as unevaluated pairs (high, low).
 
-Dekker, T. J. (1971), Numerische Mathematik 18, 224-242, doi:10.1007/BF01397083. This makes the sums over a perfect
+Dekker, T. J. (1971), Numerische Mathematik 18, 224-242, doi:10.1007/BF01397083. With pairs, the sums over a perfect
 ranking cancel exactly, and integer weights give the same result as repeated rows.
 """
 
@@ -53,8 +53,8 @@ def product(a, b):
     return total, ((a_high * b_high - total) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
-# Sums as integers, exact in any order. A non-negative float is cut into limbs: its integer part and six pieces of 26
-# bits of its fraction. Bits below 2^-156 are truncated.
+# Floats can be summed as integers, which is exact in any order. A non-negative float is cut into limbs: its integer
+# part, and its fraction in six pieces of 26 bits. Bits below 2^-156 are truncated.
 
 LIMBS = 7
 BITS = 26

@@ -8,7 +8,7 @@ from fastevals._compile.jit import kernel
 from fastevals._kernels import UNIT_64
 from fastevals._kernels.random import bits, fill_bits, stream_key, uniform_below
 
-LARGEST_PIECE = 32  # rows of a cell whose count is drawn in one go
+LARGEST_PIECE = 32  # largest number of rows whose count is drawn from one random number
 ROW_BLOCK = 1024  # rows whose random bits and counts stay in the nearest cache
 ROW_LIMITS = 8  # 16-bit limits between a row's counts; counts of 8 or more have probability below 2**-16 in total
 ROW_TABLE = 32  # these limits, followed by the cumulative probabilities of larger counts
@@ -24,8 +24,8 @@ GUIDE_SHIFT = np.uint64(56)  # the first 8 bits of a random number choose where 
 def poisson(random, size, tables, guides):
     """Return the count of a cell with `size` rows: the lowest j with random <= tables[size, j]; 0 for no rows.
 
-    Each table ascends to the largest integer; guides[size, b] is where the search starts for the first 8 bits b.
-    Indices are unsigned, because a compiled loop checks others for negative values.
+    Each table ascends to the largest integer; for a random number whose first 8 bits are b, the search starts at
+    guides[size, b]. Indices are unsigned, because compiled loops check signed ones for negative values.
     """
     table = np.uint64(size)
     j = np.uint64(guides[table, random >> GUIDE_SHIFT])
@@ -55,10 +55,10 @@ def draw_poisson(sizes, tables, guides, key, counts):
 
 @kernel
 def draw_cells(sizes, n, cell_of_block, start_of_block, shift, tables, guides, key, counts):
-    """Draw n rows out of the n of all cells: write the number drawn from each cell, which is exactly multinomial.
+    """Draw n of the n rows in all cells, with replacement; write each cell's count. Counts are exactly multinomial.
 
-    Independent Poisson counts are multinomial given their sum, and stay so when the missing rows are drawn one by one.
-    If the sum exceeds n, all counts are drawn again, which depends on the sum alone. Row `row` is in the cell
+    Independent Poisson counts are multinomial given their sum, and remain so when the missing rows are drawn one by
+    one. If the sum exceeds n, all counts are drawn again; this depends only on the sum. Row `row` is in the cell
     `cell_of_block[row >> shift]`, whose rows start at `start_of_block[...]`, or in one of the next cells. Without
     tables all rows are drawn one by one.
     """
@@ -102,8 +102,9 @@ def stirling(k):
 def binomial(n, chance, key, counter):
     """Return the number of successes in n trials with a chance of at most a half, and the next counter.
 
-    Transformed rejection, which takes 1.2 pairs of random numbers: Hoermann (1993), "The Generation of Binomial Random
-    Variates", Journal of Statistical Computation and Simulation 46, 101-110, doi:10.1080/00949659308811496.
+    Uses transformed rejection, with 1.2 pairs of random numbers on average: Hoermann (1993), "The Generation of
+    Binomial Random Variates", Journal of Statistical Computation and Simulation 46, 101-110,
+    doi:10.1080/00949659308811496.
     """
     if n * chance < FEW_EXPECTED:
         odds = chance / (1 - chance)
@@ -137,7 +138,7 @@ def binomial(n, chance, key, counter):
 
 @kernel
 def draw_binomials(sizes, n, key, counts):
-    """Draw as `draw_cells` does, by one binomial per cell: its share of the rows still to be drawn."""
+    """Do what `draw_cells` does, with one binomial per cell: the cell's count among the rows still to be drawn."""
     missing, left = n, n
     counter = np.uint64(0)
     for cell in range(sizes.size):
@@ -157,9 +158,9 @@ def draw_binomials(sizes, n, key, counts):
 
 @kernel
 def tally(random, limits, counts):
-    """Write how many of the limits each 16-bit random number exceeds; return the largest of the numbers.
+    """Write how many of the limits each 16-bit random number exceeds; return the largest number.
 
-    The eight comparisons are vectorised; twelve 32-bit limits, with half as many numbers per vector, took 6 x as long.
+    The eight comparisons are vectorised; twelve 32-bit limits, with half as many numbers per vector, take 6 x as long.
     """
     l0, l1, l2, l3 = np.uint16(limits[0]), np.uint16(limits[1]), np.uint16(limits[2]), np.uint16(limits[3])
     l4, l5, l6, l7 = np.uint16(limits[4]), np.uint16(limits[5]), np.uint16(limits[6]), np.uint16(limits[7])
@@ -194,10 +195,10 @@ def draw_row_poisson(limits, key, words, parts, counts):
 
 @kernel
 def draw_rows(limits, key, words, parts, counts):
-    """Draw as `draw_cells` does for single rows, 20 x as fast.
+    """Do what `draw_cells` does for cells of one row, 20 x as fast.
 
-    `words` is scratch for ROW_BLOCK / 4 random numbers, and `parts` is its view as 16-bit numbers (a view made in here
-    takes 0.1 s to compile). Without limits all rows are drawn one by one.
+    `words` is scratch for ROW_BLOCK / 4 random numbers, and `parts` is a view of it as 16-bit numbers (making the view
+    in this kernel would take 0.1 s to compile). Without limits all rows are drawn one by one.
     """
     n = counts.size
     total = n + 1
@@ -227,11 +228,11 @@ def take_drawn(times, units, drawn):
 def count_drawn(drawn, ends, cells_before, within, sums, before, counts):
     """Write how many rows of each cell were drawn; cell k has the rows from ends[k - 1] up to ends[k].
 
-    Running totals are read at the ends, as a loop over the rows of each cell would mispredict one branch per cell.
+    Running totals are read at the ends, because a loop over each cell's rows would mispredict one branch per cell.
     `drawn` holds 8 rows per word, one byte each, padded with zeros; cells_before[b] is the number of cells that end
     within the first b blocks of words. Multiplying a word by 0x0101010101010101 turns each byte into the sum of the
-    bytes up to it. This needs 8 rows to be drawn fewer than 256 times: the probability of more is below 1e-200.
-    `within` and `before` are scratch for a block of words and one more; `sums` is `within` as bytes.
+    bytes up to it. The 8 rows of a word must be drawn fewer than 256 times; the probability of more is below 1e-200.
+    `within` and `before` are scratch, one element longer than a block of words; `sums` is a view of `within` as bytes.
     """
     total, last = np.int32(0), np.int32(0)
     for block in range(cells_before.size - 1):
@@ -257,7 +258,7 @@ def count_drawn(drawn, ends, cells_before, within, sums, before, counts):
 
 @kernel
 def sum_drawn(drawn, weights, ends, counts):
-    """Sum as `count_drawn` counts, for weighted rows with one byte of `drawn` each; cells are rounded independently."""
+    """Write each cell's weight of drawn rows, with one byte of `drawn` per row; cells are rounded independently."""
     row = np.uint64(0)
     for cell in range(ends.size):
         total = 0.0

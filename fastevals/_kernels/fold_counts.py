@@ -1,6 +1,6 @@
-"""Counts and sums of the rows of each test set, from the fold in which each row is tested.
+"""Counts and sums over the rows of each test set, from the number of the fold that tests each row.
 
-`folds[n_repeats, n_samples]` are unsigned; numbers from `n_folds` on belong to no test set.
+`folds[n_repeats, n_samples]` are unsigned; a row whose number is `n_folds` or higher is in no test set.
 """
 
 from fastevals._compile.jit import kernel
@@ -20,7 +20,7 @@ def count_cells(folds, cells, counts):
 
 @kernel
 def add_terms(folds, terms, totals):
-    """Add one for each row, and its terms[n_samples, n_terms], to totals[n_repeats, n_folds, at least 1 + n_terms]."""
+    """For each row, add 1 and its terms[n_samples, n_terms] to totals[n_repeats, n_folds, at least 1 + n_terms]."""
     n_folds, n_terms = totals.shape[1], terms.shape[1]
     for repeat in range(folds.shape[0]):
         of_repeat = totals[repeat]
@@ -34,9 +34,9 @@ def add_terms(folds, terms, totals):
 
 @kernel
 def add_deviations(folds, values, sizes, totals):
-    """Write the mean of the values and the sum of squared deviations from it to the last two totals.
+    """Write the mean of the values, and the sum of squared deviations from the mean, to the last two totals.
 
-    Uses Welford's algorithm, in which equal values deviate by exactly 0. `sizes` is scratch of n_folds.
+    Uses Welford's algorithm, in which equal values deviate by exactly 0. `sizes` is scratch with n_folds elements.
     """
     n_folds, mean, scatter = totals.shape[1], totals.shape[2] - 2, totals.shape[2] - 1
     for repeat in range(folds.shape[0]):

@@ -1,8 +1,8 @@
 """Gather rows by group, with each group's scores sorted within each class.
 
 Groups are numbered by codes; 2 * code + class is a row's slot. Rows are first scattered to runs of consecutive codes,
-few enough that all places written to stay in cache, then each run to its slots. Both passes are linear for any number
-and sizes of groups.
+few enough that all places written to stay in cache; the rows of each run are then moved to their slots. Both passes
+take linear time, whatever the number and sizes of the groups.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ def count_runs(codes, shift, counts):
 
 @kernel
 def scatter_rows(bits, codes, classes, weights, flip_below, flip, shift, ends, keys, slots, weights_out):
-    """Write a block's rows to their runs: key, slot and weight (or None) at ends[run], where the next row goes."""
+    """Write the keys, slots and weights (if any) of a block's rows to their runs; ends[run] is the next free place."""
     for i in range(bits.size):
         run = np.uintp(codes[i] >> shift)
         place = np.uintp(ends[run])
@@ -35,9 +35,9 @@ def scatter_rows(bits, codes, classes, weights, flip_below, flip, shift, ends, k
 
 @kernel
 def settle_runs(keys, slots, weights, run_starts, first, last, shift, sizes, places, scratch, weight_scratch, cells):
-    """Sort the runs from `first` up to `last` by slot, and each slot by key; write the number of rows of each slot.
+    """Sort the runs from `first` up to `last` by slot, and each slot by key; write the number of rows in each slot.
 
-    `places` has room for a run's slots; the last three arguments for the largest run.
+    `places` has room for a run's slots, and the scratch arrays for the largest run.
     """
     width = np.int64(2) << np.int64(shift)
     for run in range(first, last):
@@ -73,9 +73,9 @@ def settle_runs(keys, slots, weights, run_starts, first, last, shift, sizes, pla
 
 @kernel
 def count_groups(groups, true, predicted, weights, low, n_groups, low_label, n_labels, lane, counts):
-    """Add each row's weight (1 if None) to its cell [group, true, predicted]; return the number of rows outside.
+    """Add each row's weight (1 if None) to its cell [group, true, predicted]; return the number of rows without a cell.
 
-    Every other row is counted `lane` cells further on, so that equal neighbours don't wait for each other.
+    Every second row is counted `lane` cells further on, so that equal neighbours do not wait for each other.
     """
     n, k, step = np.uint64(n_groups), np.uint64(n_labels), np.uint64(lane)
     outside = 0

@@ -10,7 +10,7 @@ from fastevals._kernels.sorting import sort_keys
 
 @kernel
 def draw_rows(n, key, times):
-    """Draw n of n rows with replacement, n below 2**31: write how often each is drawn, using 64 bits for two rows."""
+    """Draw n of n rows with replacement (n < 2**31) and write how often each is drawn; 64 random bits draw two rows."""
     times[:n] = 0
     rows = np.uint64(n)
     for i in range(n // 2):
@@ -23,9 +23,10 @@ def draw_rows(n, key, times):
 
 @kernel
 def draw_aucs(keys, weights, starts, g, key, first, last, times, totals, belows, ties, out):
-    """Write the AUC of a group in the replicates from `first` up to `last`, NaN if a class was not drawn.
+    """Write the AUC of a group in the replicates from `first` up to `last`, NaN if a class is not drawn.
 
-    Replicate r uses the stream (key, g, r). `times`, `totals` (one longer), `belows` and `ties` have room for the rows.
+    Replicate r uses the stream (key, g, r). `times`, `totals` (one longer), `belows` and `ties` are scratch for the
+    rows.
     """
     start, middle, stop = starts[2 * g], starts[2 * g + 1], starts[2 * g + 2]
     n_neg, n_pos = middle - start, stop - middle
@@ -61,7 +62,7 @@ def draw_aucs(keys, weights, starts, g, key, first, last, times, totals, belows,
 
 @kernel
 def quantile(ascending, share):
-    """Return the quantile, interpolated linearly."""
+    """Return the quantile of ascending values at `share`, interpolated linearly."""
     at = share * (ascending.size - 1)
     i = min(np.int64(at), ascending.size - 1)
     if i + 1 >= ascending.size:
@@ -71,7 +72,7 @@ def quantile(ascending, share):
 
 @kernel
 def summarise_draws(values, tail, scratch, cells, out):
-    """Write the interval, standard error and number of undefined replicates; values are not negative. Sorts them.
+    """Sort the replicates' non-negative values; write their interval, standard error and number of undefined values.
 
     The bits of non-negative floats have the same order as the floats.
     """
@@ -99,10 +100,10 @@ def summarise_draws(values, tail, scratch, cells, out):
 
 @kernel
 def draw_spans(keys, weights, starts, first, last, key, number, stop, tail, spaces, values, scratch, cells, out):
-    """Draw replicates from `number` up to `stop` of each of the groups from `first` up to `last` into `values`.
+    """Draw the replicates from `number` up to `stop`, for each group from `first` up to `last`, into `values`.
 
-    If `tail` is above zero, `values` then holds all replicates and is summarised in out[g]; NaN for a group without a
-    class. `spaces` are those of `draw_aucs`.
+    If `tail` is above zero, `values` then holds all replicates of the group, which are summarised in out[g]; a group
+    that lacks a class gets NaN. `spaces` is the scratch of `draw_aucs`.
     """
     times, totals, belows, ties = spaces
     for g in range(first, last):
@@ -117,7 +118,7 @@ def draw_spans(keys, weights, starts, first, last, key, number, stop, tail, spac
 
 @kernel
 def weighted_mean(times, values, weights):
-    """Return the mean of values weighted by draws times weights; NaN if none with a weight was drawn."""
+    """Return the weighted mean of values, each counted as often as it was drawn; NaN if the total weight is 0."""
     total, base = 0.0, 0.0
     for i in range(values.size):
         weight = times[i] * weights[i]

@@ -9,10 +9,11 @@ from fastevals._kernels.regression import EPSILON
 
 @kernel
 def add_errors(groups, targets, predictions, weights, sums, targets_so_far):
-    """Add each row to the pairs sums[group, 5, 2]: weight, squared error, error above and below, relative error.
+    """Add each row to the pairs sums[group, 5, 2]: weight, squared error, over- and underprediction, relative error.
 
-    targets_so_far[group] are the targets' mean, squared deviations from it, the first target, and how many differ from
-    it. Welford's algorithm makes equal targets deviate by exactly 0 (West 1979, doi:10.1145/359146.359153).
+    targets_so_far[group] holds the targets' mean, their squared deviations from it, the first target, and how many
+    differ from the first. Welford's algorithm makes equal targets deviate by exactly 0 (West 1979,
+    doi:10.1145/359146.359153).
     """
     for i in range(groups.size):
         g, y = groups[i], targets[i]
@@ -36,7 +37,7 @@ def add_errors(groups, targets, predictions, weights, sums, targets_so_far):
 
 @kernel
 def middle_rows(weights, errors, starts, first, last, rows):
-    """Write the two rows (or one twice) whose errors give each group's weighted median; errors ascend in groups."""
+    """Write the two rows (or one twice) whose errors give each group's weighted median; errors ascend within groups."""
     for g in range(first, last):
         start, stop = starts[g], starts[g + 1]
         low, high = find_half(errors[start:stop], weights[start:stop], *sum_of(weights[start:stop]))

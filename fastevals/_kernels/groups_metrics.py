@@ -1,7 +1,7 @@
-"""Metrics of each group, whose negatives and positives are stored one after the other, each ascending.
+"""Metrics of each group; its ascending negatives are stored first, followed by its ascending positives.
 
 Group g has its negatives at keys[starts[2 g] : starts[2 g + 1]] and its positives from there up to starts[2 g + 2].
-Unweighted AUCs are computed from integers; other kernels take weights of one, whose sums are exact.
+Unweighted AUCs are computed from integers; for other metrics unweighted rows have weights of one, whose sums are exact.
 """
 
 import math
@@ -14,7 +14,7 @@ from fastevals._kernels.compensated import add, product
 
 @kernel
 def doubled_wins(keys, starts, first, last, doubled):
-    """Write twice the Mann-Whitney U of the groups from `first` up to `last`."""
+    """Write twice the Mann-Whitney U of each group from `first` up to `last`."""
     for g in range(first, last):
         start, middle, stop = starts[2 * g], starts[2 * g + 1], starts[2 * g + 2]
         total, below, up_to = 0, start, start
@@ -33,7 +33,7 @@ def doubled_wins(keys, starts, first, last, doubled):
 
 @kernel
 def sum_of(values):
-    """Return the sum as a pair."""
+    """Return the sum of values as a pair."""
     high, low = 0.0, 0.0
     for i in range(values.size):
         high, low = add(high, low, values[i])
@@ -48,7 +48,7 @@ def unit_of(total):
 
 @kernel
 def weighted_aucs(keys, weights, starts, first, last, aucs):
-    """Write the AUCs of weighted groups; sums are pairs, so that perfect, reversed and tied rankings are exact."""
+    """Write the AUCs of weighted groups; sums are pairs, so that perfect, reversed and tied AUCs are exact."""
     for g in range(first, last):
         start, middle, stop = starts[2 * g], starts[2 * g + 1], starts[2 * g + 2]
         if start == middle or middle == stop:
@@ -81,7 +81,7 @@ def weighted_aucs(keys, weights, starts, first, last, aucs):
 
 @kernel
 def placement_squares(keys, weights, starts, n_pos, n_neg, aucs, first, last, variances):
-    """Write DeLong's variances of the groups' AUCs; NaN with fewer than two rows of a class.
+    """Write DeLong's variances of the groups' AUCs; NaN for groups with fewer than two rows of a class.
 
     Doubled placements are integers; subtracting the integer nearest to their mean avoids cancellation of squares. A
     weight is the number of times a row counts. A negative is placed by the positives below it, not above it as in
@@ -121,7 +121,7 @@ def spread(keys, weights, start, stop, other, other_stop, share, n, n_other):
 
 @kernel
 def share(high, low, total):
-    """Divide a pair by a positive float at least as large, as if the pair were rounded once."""
+    """Return a pair divided by a positive float that is at least as large; the quotient is rounded once."""
     unit = unit_of(total)
     high, low, total = high * unit, low * unit, total * unit
     first = high / total
@@ -157,9 +157,9 @@ def average_precisions(keys, weights, starts, first, last, values):
 
 @kernel
 def count_at_least(keys, weights, starts, key, above, first, last, cells):
-    """Write the weight of each slot's rows with a key of at least `key` (or `above` it), and of the others.
+    """Write to cells[slot, 0] the weight of the slot's rows with a key of at least `key` (with `above`, greater).
 
-    These are cells[slot, 0] and cells[slot, 1].
+    The weight of the slot's other rows goes to cells[slot, 1].
     """
     for slot in range(first, last):
         start, stop = starts[slot], starts[slot + 1]

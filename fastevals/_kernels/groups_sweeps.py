@@ -1,6 +1,6 @@
-"""Metrics of each group, by the kernels of bootstrap replicates, which take the steps of a ranking (see `steps`).
+"""Metrics of each group, by the kernels for bootstrap replicates, which sweep the steps of a ranking (see `steps`).
 
-To them a group is a replicate that drew each row as often as its weight says. Rows are stored as in `groups_metrics`.
+Here a group is a replicate that drew each row as often as its weight. Rows are stored as in `groups_metrics`.
 """
 
 import numpy as np
@@ -11,9 +11,9 @@ from fastevals._kernels.compensated import add
 
 @kernel
 def fill_group_steps(keys, weights, starts, first, last, positives, negatives, step_keys, ends, totals):
-    """Write the steps of the groups from `first` up to `last`, one per distinct key, each group's end, and its totals.
+    """For each group from `first` up to `last`, write its steps (one per distinct key), where they end, and its totals.
 
-    A step's weight of a class is the difference of two sums, each rounded once, so that rounding errors don't add up.
+    A class's weight in a step is the difference of two sums, each rounded once, so that rounding errors don't add up.
     """
     step = 0
     for g in range(first, last):
@@ -40,9 +40,9 @@ def fill_group_steps(keys, weights, starts, first, last, positives, negatives, s
 
 @kernel
 def sum_over_rows(positives, negatives, of_positive, of_negative, bins, ends, totals, out):
-    """Write a mean over each group's rows of the terms of a positive and of a negative of each step.
+    """Write one mean per group: every positive and every negative row contributes the term given for its step.
 
-    Absolute sums over each of several bins of steps are added up. NaN without steps.
+    Terms are summed within each bin of steps, and the absolute sums of the bins are added up. NaN without steps.
     """
     start = 0
     for g in range(ends.size):
@@ -76,7 +76,7 @@ def sweep_of_groups(metric, gives_counts):
 
     @kernel
     def sweep(positives, negatives, tied, ends, totals, parameters, scratch, out):
-        """Write the metric of each group to out[g], NaN if it has no steps; its steps end at ends[g]."""
+        """Write each group's metric to out[g], NaN for a group without steps; the steps of group g end at ends[g]."""
         start = 0
         for g in range(ends.size):
             rows = slice(start, ends[g])

@@ -1,6 +1,6 @@
-"""Leave-one-out values of a metric, one per cell of a ranking's steps (see `steps`), in one pass down and one up.
+"""Leave-one-out values of a metric, for each class and step of a ranking (see `steps`), in one pass down and one up.
 
-Also the groups of rows to leave out, for metrics without such a pass.
+Also draws the groups of rows to leave out, for metrics that have no such passes.
 """
 
 import numpy as np
@@ -14,14 +14,14 @@ from fastevals._kernels.steps import wide
 
 @kernel
 def draw_groups(key, n_groups, groups):
-    """Write the random group, one of up to 256, of each row."""
+    """Draw a random group for each row; there are at most 256 groups."""
     for row in range(groups.size):
         groups[row] = uniform_below(n_groups, bits(key, np.uint64(row)))
 
 
 @kernel
 def leave_group_out(sizes, key, n_groups, group, counts):
-    """Write the rows of each cell outside one group; rows are in random groups."""
+    """Write how many rows of each cell are outside one group; rows are assigned to groups at random."""
     counter = np.uint64(0)
     for cell in range(sizes.size):
         kept = 0
@@ -38,7 +38,7 @@ STEPWISE, DAVIS_GOADRICH, LINEAR, PARTIAL = range(4)  # average precision, two P
 
 @kernel
 def step_area(form, tp, fp, up, down, tied, n_pos, n_neg, max_fpr, min_tpr):
-    """Return the area, in counts, that a step after tp and fp adds; the same as in `replicate_metrics`."""
+    """Return the area, in counts, that a step adds after tp and fp, by the formulas of `replicate_metrics`."""
     if form == PARTIAL:
         start, stop, floor = float(fp), min(fp + down, max_fpr * n_neg), min_tpr * n_pos
         if stop <= start:
@@ -66,8 +66,8 @@ def step_area(form, tp, fp, up, down, tied, n_pos, n_neg, max_fpr, min_tpr):
 
 @kernel
 def area(positives, negatives, tied, n_pos, n_neg, form, max_fpr, min_tpr, values):
-    """Write the area without a row of each cell; removing it changes the counts of its step and of those below."""
-    for of in range(2):  # the class of the row
+    """For each class and step, write the area without one such row, which changes the counts of the step and below."""
+    for of in range(2):  # the class of the left-out row
         lost = 1 - of, of
         left = n_pos - lost[0], n_neg - lost[1]
         whole = left[0] * left[1] if form == PARTIAL else left[0]
@@ -98,9 +98,9 @@ BEST_F, BEST_DIFFERENCE, WITH_RECALL, WITH_PRECISION, WITHIN_FPR, WITH_TPR, WITH
 
 @kernel
 def worth(rule, tp, fp, n_pos, n_neg, first, second, of_rates):
-    """Return the value of a threshold by a rule of `replicate_thresholds`, -inf if not allowed, and its rounding unit.
+    """Return a threshold's value by a rule of `replicate_thresholds` (-inf if not allowed), and its rounding unit.
 
-    `first` is the rule's limit, or beta, or the gain; `second` is the loss.
+    `first` is the rule's limit, beta or the gain; `second` is the loss.
     """
     if rule == BEST_F:
         allowed, value = tp + fp > 0, tp / (first * first * n_pos + tp + fp)
@@ -124,19 +124,19 @@ def worth(rule, tp, fp, n_pos, n_neg, first, second, of_rates):
 
 @kernel
 def chosen_thresholds(positives, negatives, tied, n_pos, n_neg, of, rule, first, second, of_rates, out):
-    """Find the threshold chosen without one row of a class (of = 0: positives) of each step; write the counts above it.
+    """For each step, choose a threshold without one of its rows of class `of` (0: positive); write the counts above it.
 
-    Thresholds above the row are ranked as if only the total of the class were one less; thresholds below it, and its
-    own, lose it from the counts above them. Adjacent steps with the same counts become one column of `out`, whose third
-    entry is the number of rows that may be left out; returns the number of columns. Counts are -1 if no threshold is
-    allowed. Among thresholds that are equal up to rounding, the highest is taken.
+    For thresholds above the left-out row, only the class total is smaller by one; for its own threshold and those
+    below, the counts above the threshold are too. Adjacent steps with the same counts become one column of `out`, whose
+    third entry is the number of rows that may be left out; returns the number of columns. Counts are -1 if no threshold
+    is allowed. Among thresholds that are equal up to rounding, the highest is chosen.
     """
     lost_tp, lost_fp = 1 - of, of
     pos, neg = n_pos - lost_tp, n_neg - lost_fp
     nowhere = np.int64(-1)
     tp, fp, best, unit = np.int64(n_pos), np.int64(n_neg), -np.inf, 0.0
     at_tp, at_fp = nowhere, nowhere
-    for step in range(tied.size - 1, -1, -1):  # the best of those at the row's own threshold and below
+    for step in range(tied.size - 1, -1, -1):  # the best threshold at or below the row's own
         fp -= np.int64(negatives[step])
         ahead = fp + np.int64(negatives[step]) * tied[step]
         own = lost_tp > 0 or tied[step]  # whether a row of the step is above the step's threshold
@@ -152,7 +152,7 @@ def chosen_thresholds(positives, negatives, tied, n_pos, n_neg, of, rule, first,
     best, _ = worth(rule, tp, fp, pos, neg, first, second, of_rates)
     at_tp, at_fp = (tp, fp) if best > -np.inf else (nowhere, nowhere)
     columns = 0
-    for step in range(tied.size):  # the best of those above the row, and then of all
+    for step in range(tied.size):  # the best threshold above the row, and then the best of all
         rows = np.int64(negatives[step] if of else positives[step])
         tp += np.int64(positives[step])
         ahead = fp + np.int64(negatives[step]) * tied[step]

@@ -1,4 +1,4 @@
-"""Rows of finite scores, one per label (C-contiguous float64[n_rows, n_labels]): how the true labels rank."""
+"""Ranks of true labels in rows of finite scores, one score per label (C-contiguous float64[n_rows, n_labels])."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ MAGNITUDE, SIGN = np.int64(2**63 - 1), np.int64(-(2**63))  # bits of a float
 
 @kernel
 def cover_true(scores, true, out):
-    """Write how many labels score at least as high as the lowest true label; 0 for rows without a true label."""
+    """Write how many labels score at least as high as the lowest-scoring true label; 0 if no label is true."""
     for i in range(scores.shape[0]):
         lowest, covered = np.inf, 0
         for j in range(scores.shape[1]):
@@ -26,7 +26,7 @@ def cover_true(scores, true, out):
 
 @kernel
 def mean_precision(scores, true, out):
-    """Write the mean over true labels of the share of true ones among labels at least as high; 1 if all are alike."""
+    """Write the mean share of true labels among labels at least as high as a true one; 1 if all or none are true."""
     space, passed, cells = working_memory(scores.shape[1])
     for i in range(scores.shape[0]):
         n_true = count_as_high(scores[i], true[i], space, passed, cells)
@@ -38,7 +38,7 @@ def mean_precision(scores, true, out):
 
 @kernel
 def share_misordered(scores, true, out):
-    """Write the share of pairs of a true and another label where the other is at least as high; 0 if all are alike."""
+    """Write the share of (true, other) pairs of labels whose other scores at least as high; 0 without pairs."""
     space, passed, cells = working_memory(scores.shape[1])
     for i in range(scores.shape[0]):
         n_true = count_as_high(scores[i], true[i], space, passed, cells)
@@ -94,7 +94,7 @@ def as_keys(values):
 
 @kernel
 def count_above_sorted(yes, no, passed):
-    """Write the same as `count_as_high` from the ascending keys of both kinds."""
+    """Do what `count_as_high` does, from the ascending keys of true and of other labels."""
     below = 0
     for a in range(yes.size):
         while below < no.size and no[below] < yes[a]:
@@ -105,7 +105,7 @@ def count_above_sorted(yes, no, passed):
 
 @kernel
 def count_ahead(scores, codes, out):
-    """Write how many labels rank ahead of the row's own (its number is in `codes`); later labels win ties."""
+    """Write how many labels rank ahead of each row's own label, whose number is in `codes`; later labels win ties."""
     for i in range(scores.shape[0]):
         row, code = scores[i], codes[i]
         own = row[code]
@@ -117,7 +117,7 @@ def count_ahead(scores, codes, out):
 
 @kernel
 def hinge_losses(scores, codes, out):
-    """Write the hinge losses max(1 - own + highest other, 0) of each row; `codes` has the numbers of the own labels."""
+    """Write each row's hinge loss, max(1 - own score + highest other score, 0); codes[i] is its own label."""
     others = np.empty(scores.shape[1])
     for i in range(scores.shape[0]):
         for j in range(others.size):
@@ -131,7 +131,7 @@ def hinge_losses(scores, codes, out):
 
 @kernel
 def squared_errors(scores, codes, out):
-    """Write each row's squared distance of its probabilities from 1 for its own label (in `codes`) and 0 for others."""
+    """Write each row's sum of squared errors; the target is 1 for its own label codes[i] and 0 for all others."""
     for i in range(scores.shape[0]):
         own = np.int64(codes[i])
         total = 0.0
@@ -143,7 +143,7 @@ def squared_errors(scores, codes, out):
 
 @kernel
 def farthest_from_one(scores):
-    """Return the largest distance of a row's sum from 1."""
+    """Return the largest distance between a row's sum and 1."""
     farthest = 0.0
     for i in range(scores.shape[0]):
         total = 0.0

@@ -1,4 +1,4 @@
-"""Number labels that are rows of 32-bit words (fixed-width text, integers), and 64-bit keys."""
+"""Assign codes to labels stored as rows of 32-bit words (fixed-width text, integers), and to 64-bit keys."""
 
 import numpy as np
 
@@ -10,10 +10,10 @@ SEED, MIX, HASH_SHIFT = (np.uint64(0x243F6A8885A308D3), np.uint64(0x9E3779B97F4A
 
 @kernel
 def number_words(words, slots, first, codes):
-    """Number the rows of words[n, w] in the order of first occurrence, into `codes`; return how many are distinct.
+    """Write a code for each row of words[n, w], in order of first occurrence; return how many are distinct.
 
-    `slots` is a hash table with linear probing: initially all -1, with a power-of-two length above that of `first`,
-    which receives each number's first row. Returns -1 if `first` is too short.
+    `slots` is a hash table with linear probing, initially all -1. Its length is a power of two above the length of
+    `first`, which receives the first row of each code. Returns -1 if `first` is too short.
     """
     mask = np.uint64(slots.size) - UNIT_64
     n = 0
@@ -60,9 +60,9 @@ def slot_of(key, slots, keys, first):
 
 @kernel
 def number_keys(keys, start, stop, slots, first, n, codes):
-    """Number keys[start : stop] in the order of first occurrence, after n others; return where it ended, and the new n.
+    """Assign codes n, n + 1, ... to new keys in keys[start : stop]; return where this stopped, and the new n.
 
-    It stops when `first`, which receives each number's first row, is full; `slots` is longer, a power of two.
+    It stops when `first`, which receives the first row of each code, is full; `slots` is longer, a power of two.
     """
     for i in range(start, stop):
         if i > 0 and keys[i] == keys[i - 1]:
@@ -87,7 +87,7 @@ def enter_keys(keys, first, n, slots):
 
 @kernel
 def note_first(codes, start, first):
-    """Write each code's first row to `first`, where that is -1; rows are counted from `start`."""
+    """Write each code's first row to `first` if its entry is still -1; rows are counted from `start`."""
     for i in range(codes.size):
         if first[codes[i]] < 0:
             first[codes[i]] = start + i

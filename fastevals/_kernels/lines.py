@@ -1,4 +1,4 @@
-"""Lay two polylines over each other, in one walk along both."""
+"""Evaluate two polylines at the x values of both, in one walk along them."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from fastevals._compile.jit import kernel
 
 @kernel
 def align(x, other_x, rounding, aligned, other_aligned):
-    """Write the ascending x of both lines; x that follow each other within rounding become equal to the first of them.
+    """Write the ascending x of both lines; where x values are equal up to rounding, all become the lowest of them.
 
     Returns the number of distinct x.
     """
@@ -31,7 +31,7 @@ def align(x, other_x, rounding, aligned, other_aligned):
 
 @kernel
 def values_at(place, x, y, start):
-    """Return the values left and right of a place, and the first point beyond it; searches from point `start` on."""
+    """Return the values just left and right of an x, and the first point beyond it; search from point `start`."""
     if start == x.size:  # beyond the last point
         return y[start - 1], y[start - 1], start
     if x[start] == place:
@@ -49,7 +49,7 @@ def values_at(place, x, y, start):
 
 @kernel
 def overlay(x, y, other_x, other_y, places, mine, other):
-    """Write each x of two aligned lines twice, with both lines' values left and right of it, to arrays of that size."""
+    """Write each x of two aligned lines twice, with the values of both lines just left and just right of it."""
     i, j = 0, 0
     for k in range(0, places.size, 2):
         place = other_x[j] if i == x.size else x[i] if j == other_x.size else min(x[i], other_x[j])

@@ -1,8 +1,8 @@
-"""Logarithms of ratios and exponentials without branches, so that loops over rows are vectorised.
+"""Logarithms of ratios, and exponentials, without branches, so that loops over rows are vectorised.
 
-The compiler has no vectorised ones: `math.log` takes 4 ns per row and `math.log1p` 13 ns; a ratio here takes 2 ns.
-The series of atanh and exp end where terms are below half an ulp. Results are within 4 ulps. Terms are added in pairs,
-then pairs of pairs (Estrin), so that no addition waits for all others: a sixth faster.
+The compiler has no vectorised versions: `math.log` takes 4 ns per row and `math.log1p` 13 ns; here, the logarithm of a
+ratio takes 2 ns. The series of atanh and exp end at terms below half an ulp. Results are within 4 ulps. Terms are added
+in pairs, then pairs of pairs (Estrin), so that no addition waits for all others; this is a sixth faster.
 """
 
 import numpy as np
@@ -14,22 +14,22 @@ LOG2_E = 1.4426950408889634
 ROUND = 1.5 * 2.0**52  # added to a small number, leaves the nearest integer in the last bits
 FRACTION = np.uint64(2**52 - 1)  # the bits of a float below its exponent
 ROOT_HALF = np.uint64(0x3FE6A09E667F3BCD)  # the bits of sqrt(1/2)
-ABOVE = np.uint64(0x3FF0000000000000 - 0x3FE6A09E667F3BCD)  # from these bits to those of 1
-WHOLE_BITS = np.uint64(0x4330000000000000)  # the bits of 2**52, whose last bit counts ones
+ABOVE = np.uint64(0x3FF0000000000000 - 0x3FE6A09E667F3BCD)  # the bits of 1 minus the bits of sqrt(1/2)
+WHOLE_BITS = np.uint64(0x4330000000000000)  # the bits of 2**52, whose last bit has the value 1
 SHIFT = np.uint64(52)
 BIAS = 1023
 
 
 @fused_kernel
 def log_terms(a, b, difference):
-    """Return terms of log(a / b), for a / b positive and between 2**-1022 and 2**1023; `difference` is a - b.
+    """Return power, s and rest, the terms of log(a / b), for a / b from 2**-1022 to 2**1023; `difference` is a - b.
 
-    The logarithm is power * LN2 + (2 * s + rest). If the ratio is within sqrt(2) of 1, the power is 0, and 2 * s, with
-    s = (a - b) / (a + b), is the logarithm up to terms of third order in s.
+    The logarithm is power * LN2 + (2 * s + rest). If the ratio is within a factor sqrt(2) of 1, the power is 0 and s =
+    (a - b) / (a + b), so that the logarithm is 2 * s up to terms of third order in s.
     """
     bits = np.float64(a / b).view(np.uint64) + ABOVE
     power = np.uint64((bits >> SHIFT) | WHOLE_BITS).view(np.float64) - (2.0**52 + BIAS)
-    ratio = np.uint64((bits & FRACTION) + ROOT_HALF).view(np.float64)  # a / b over 2**power: within sqrt(2) of 1
+    ratio = np.uint64((bits & FRACTION) + ROOT_HALF).view(np.float64)  # a / b over 2**power, 1 up to a factor sqrt(2)
     near = power == 0.0
     s = (difference if near else ratio - 1.0) / (a + b if near else ratio + 1.0)
     z = s * s
@@ -49,7 +49,7 @@ def log_ratio(a, b, difference):
 
 @fused_kernel
 def exponential(x):
-    """Return exp(x), exp(x) - 1 and exp(x) - 1 - x, each to full precision near zero; x is within 700 of zero."""
+    """Return exp(x), exp(x) - 1 and exp(x) - 1 - x, each to full precision near zero, for |x| up to 700."""
     shifted = x * LOG2_E + ROUND
     power = shifted - ROUND
     r = (x - power * LN2) - power * LN2_LOW

@@ -1,4 +1,4 @@
-"""Values within a bracket around a median or quantile, counts of the others, and where half the weight is."""
+"""Values within a bracket around a median or quantile, counts of other values, and the rows of a weighted median."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ MAGNITUDE = np.uint64(2**63 - 1)  # the bits of a float except its sign
 
 @kernel
 def count_outside(keys, first, low, high, counts):
-    """Add to counts[3] the keys before `first`, those of them equal to `low`, and those equal to `high`."""
+    """Add to counts[3] the numbers of keys that are below `first`, equal to `low`, and equal to `high`."""
     before, at_low, at_high = 0, 0, 0
     for i in range(keys.size):
         key = keys[i] & MAGNITUDE
@@ -37,9 +37,9 @@ def keep_between(keys, first, span, kept, found):
 def collect(errors, low, high, counts, inside, found):
     """Append the absolute errors strictly between `low` and `high` to inside[found:]; return the new end.
 
-    Adds to counts[3] the errors up to `low`, those equal to it, and those equal to `high`. A `low` below zero excludes
-    nothing. `inside` has room for all rows. Bits of non-negative floats are ordered like the floats: compared as
-    integers, one comparison checks both ends, 2x faster.
+    Adds to counts[3] the numbers of errors up to `low`, equal to `low`, and equal to `high`. A `low` below zero
+    excludes nothing. `inside` has room for all rows. Bits of non-negative floats are ordered like the floats, and one
+    comparison of integers checks both ends: 2x faster.
     """
     low_key, high_key = np.float64(low).view(np.uint64), np.float64(high).view(np.uint64)
     first = low_key + np.uint64(1) if low >= 0.0 else np.uint64(0)
@@ -51,9 +51,9 @@ def collect(errors, low, high, counts, inside, found):
 
 @kernel
 def collect_weighted(errors, w, low, high, sums, inside, weights, found):
-    """Collect weighted errors as `collect` does; return the new end.
+    """Do what `collect` does, for weighted errors; return the new end.
 
-    sums[5, 2] are pairs: the weights below `low`, at it, at `high`, above `high`, and between.
+    The pairs sums[5, 2] are the weights of errors below `low`, at `low`, at `high`, above `high`, and in between.
     """
     for i in range(errors.size):
         error = abs(errors[i])
@@ -71,8 +71,8 @@ def collect_weighted(errors, w, low, high, sums, inside, weights, found):
 def keep_bracketed(values, w, low, high, sums, kept, weights):
     """Write the values from `low` to `high` with positive weight, and their weights; return their number.
 
-    Adds to the pairs sums[3, 2] the weights below `low` and above `high`, and to the last entry's first number the sum
-    of all values. The outputs have room for all rows.
+    Adds the weight below `low` to the pair sums[0], the weight above `high` to the pair sums[1], and the sum of all
+    values to sums[2, 0]. The outputs have room for all rows.
     """
     below, above, below_low, above_low, total, place = 0.0, 0.0, 0.0, 0.0, 0.0, np.uint64(0)
     for i in range(values.size):
@@ -105,10 +105,10 @@ def add_up(weights, pair, sums, rests):
 
 @kernel
 def find_half(errors, weights, whole, whole_low):
-    """Return the first and last of the ascending `errors` that form the weighted median: two if half is hit exactly.
+    """Return the two positions among ascending `errors` whose mean is the weighted median; most often they are equal.
 
-    The pair (whole, whole_low) is the total weight. A weight may be spread over several rows of equal error, the first
-    of which is zero only if all are.
+    They differ if exactly half of the weight is reached. The pair (whole, whole_low) is the total weight. The weight of
+    an error may be spread over several rows; it is zero in the first only if it is zero in all of them.
     """
     total, total_low = 0.0, 0.0
     i = 0

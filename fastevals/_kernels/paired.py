@@ -1,4 +1,4 @@
-"""Rows of two models in cells, and draws of cells with many rows."""
+"""Sums over rows by the cells of two models, and draws from cells with many rows."""
 
 import math
 
@@ -9,14 +9,14 @@ from fastevals._kernels.draws import LARGEST_PIECE, poisson
 from fastevals._kernels.random import bits, stream_key
 
 UNIT = 2.0**-53
-VARIANCE_ROUNDING = 2.0**-40  # relative to the largest variance; less is rounding
+VARIANCE_ROUNDING = 2.0**-40  # relative to the largest variance; anything smaller is rounding error
 LEAST_PROBABILITY = 2.0**-1000  # smaller probabilities share a cell
-CENTRAL = 0.02425  # share of each tail, where the quantile has another formula
+CENTRAL = 0.02425  # probability of each tail, where the quantile has another formula
 
 
 @kernel
 def normal_quantile(share):
-    """Return the quantile of the normal distribution to a relative 1e-9 (Acklam's rational approximation)."""
+    """Return the quantile of the normal distribution to a relative error of 1e-9 (Acklam's rational approximation)."""
     if share < CENTRAL or share > 1 - CENTRAL:
         q = math.sqrt(-2 * math.log(min(share, 1 - share)))
         top = ((((-7.784894002430293e-03 * q - 3.223964580411365e-01) * q - 2.400758277161838) * q
@@ -35,9 +35,9 @@ def normal_quantile(share):
 
 @kernel
 def draw_counts(sizes, roots, tables, guides, key, first, counts):
-    """Write how often numbered replicates draw the rows of each cell, where each row has a Poisson number of draws.
+    """For replicates numbered from `first`, draw each cell's Poisson count; its mean is the cell's number of rows.
 
-    Its mean is 1. For more than LARGEST_PIECE rows, the count is an expansion of the Poisson quantile (Giles 2016,
+    For a cell of more than LARGEST_PIECE rows, the count is an expansion of the Poisson quantile (Giles 2016,
     doi:10.1145/2699466) whose mean and variance equal the number of rows. `roots` are the square roots of the sizes.
     """
     for replicate in range(counts.shape[0]):
@@ -58,9 +58,9 @@ def draw_counts(sizes, roots, tables, guides, key, first, counts):
 
 @kernel
 def add_products(cells, other_cells, flags, weights, gains, other_gains, sums):
-    """Add up products, over rows, of what a row adds to sums of one model and to sums of another.
+    """For each sum, add up the products, row by row, of the row's contributions in one model and in another.
 
-    `gains` are integers of shape (n_classes, n_cells, n_sums); weights are integers, or empty.
+    `gains` are integers of shape (n_classes, n_cells, n_sums); weights are integers, or an empty array.
     """
     for row in range(flags.size):
         mine, other = gains[flags[row], cells[row]], other_gains[flags[row], other_cells[row]]
@@ -71,7 +71,7 @@ def add_products(cells, other_cells, flags, weights, gains, other_gains, sums):
 
 @kernel
 def add_by_group(cells, other_cells, flags, weights, groups, other_groups, counts):
-    """Count rows, or their weights, by class and by the groups of their cells in two models."""
+    """Count rows, or add up their weights, by class and by the groups of their cells in the two models."""
     for row in range(flags.size):
         weight = weights[row] if weights.size else np.int64(1)
         counts[flags[row], groups[cells[row]], other_groups[other_cells[row]]] += weight
@@ -79,7 +79,7 @@ def add_by_group(cells, other_cells, flags, weights, groups, other_groups, count
 
 @kernel
 def add_products_by_group(cells, other_cells, flags, weights, gains, other_gains, groups, other_groups, sums):
-    """Add up the products of one sum as `add_products` does, by the groups of the cells."""
+    """Do what `add_products` does for one sum, separately for each pair of groups of cells."""
     for row in range(flags.size):
         weight = weights[row] if weights.size else np.int64(1)
         mine, other = gains[flags[row], cells[row]], other_gains[flags[row], other_cells[row]]
@@ -88,7 +88,7 @@ def add_products_by_group(cells, other_cells, flags, weights, gains, other_gains
 
 @kernel
 def cell_of(p):
-    """Return the cell of a probability: 64 cells per octave, of p, or of 1 - p above 1/2."""
+    """Return the cell of a probability p: there are 64 cells per octave of p, or of 1 - p where p > 1/2."""
     if p > 0.5:
         return np.int64(2048) * 64 - cell_of_half(1 - p)
     return cell_of_half(p)
@@ -96,7 +96,7 @@ def cell_of(p):
 
 @kernel
 def cell_of_half(p):
-    """Return the cell of a number up to 1/2."""
+    """Return the cell of a probability of at most 1/2."""
     if p < LEAST_PROBABILITY:
         return np.int64(0)
     fraction, exponent = math.frexp(p)
@@ -105,10 +105,10 @@ def cell_of_half(p):
 
 @kernel
 def factorize(covariance, factor, order):
-    """Write the pivoted Cholesky factor of a covariance, transposed, and the order of its columns; return its rank.
+    """Write the transposed pivoted Cholesky factor of a covariance, and the order of its columns; return its rank.
 
-    A library's factorization is multi-threaded: waiting for threads would take longer than this, and the last bits
-    would depend on their number.
+    A library's factorization is multi-threaded: waiting for threads would take longer than this loop, and the last bits
+    would depend on the number of threads.
     """
     n = covariance.shape[0]
     left = np.empty(n)

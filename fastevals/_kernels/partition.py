@@ -1,8 +1,8 @@
-"""Partition scores in any order into buckets in order of score.
+"""Partition unsorted scores into buckets that are in order of score.
 
 Scores become order-preserving unsigned keys. A table fitted to a sample of the keys sends each key to one of at most 64
 buckets of about equal size, so that a bucket fits into the cache when it is sorted. NumPy's vectorised sort takes 6 to
-66 ns per value at 10M rows, depending on the processor; partition and bucket sort take about 10 ns.
+66 ns per value at 10M rows, depending on the processor; partition and bucket sort together take about 10 ns.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ FINE_CELLS = 1 << 10  # cells into which a cell with several buckets is cut
 
 @kernel
 def mark_positive(labels, positive, negative, mask):
-    """Write mask = (labels == positive); return how many labels are one of the two."""
+    """Write mask = (labels == positive); return how many labels are `positive` or `negative`."""
     known = 0
     for i in range(labels.size):
         mask[i] = labels[i] == positive
@@ -25,7 +25,7 @@ def mark_positive(labels, positive, negative, mask):
 
 @kernel
 def key_of(bits, flip_below, flip):
-    """Return a score's 64 bits as an order-preserving unsigned key; -0.0 (only floats have flip_below) becomes +0.0."""
+    """Turn a score's bits into an order-preserving unsigned key; -0.0 becomes +0.0 (flip_below is 0 for integers)."""
     if bits == np.int64(-(2**63)) and flip_below != 0:
         bits = np.int64(0)
     return np.uint64((bits ^ ((bits >> np.int64(63)) & flip_below)) ^ flip)
@@ -33,10 +33,10 @@ def key_of(bits, flip_below, flip):
 
 @kernel
 def fit_cells(sample, first, n_buckets, cells):
-    """Fill `cells` (a power of two) with buckets from `first` on, of equal counts in the ascending `sample`.
+    """Assign cells to buckets, numbered from `first`, that have equal shares of the ascending `sample`.
 
-    Returns low and shift: key k is in cell (k - low) >> shift. The outermost 0.2 % do not widen the range, so that one
-    outlier does not squeeze all other keys into one cell.
+    The number of cells is a power of two. Returns low and shift: key k is in cell (k - low) >> shift. The outermost 0.2
+    % of keys at each end do not widen the range, so that one outlier does not squeeze all other keys into one cell.
     """
     m = sample.size
     low = sample[m // 500]
@@ -56,11 +56,10 @@ def fit_cells(sample, first, n_buckets, cells):
 
 @kernel
 def fit_buckets(sample, n_buckets, table, lows, shifts, starts, fine):
-    """Fit the map from keys to buckets to an ascending sample; return low, shift, and the number of cells cut finer.
+    """Fit the map from keys to buckets to an ascending sample; return low, shift, and the number of finely cut cells.
 
-    `table[cell]` is an entry: the bucket's number, or a higher number for a cell that holds several buckets. Each entry
-    has its own cells in `fine`: one for a bucket, or FINE_CELLS from `starts[entry]` on, fitted to the sample in the
-    cell.
+    `table[cell]` is an entry: a bucket's number, or a higher number if the cell holds several buckets. An entry's own
+    cells in `fine` begin at `starts[entry]`: one cell for a bucket, or FINE_CELLS fitted to the sample in the cell.
     """
     low, shift = fit_cells(sample, 0, n_buckets, table)
     for bucket in range(n_buckets):
@@ -84,10 +83,10 @@ def fit_buckets(sample, n_buckets, table, lows, shifts, starts, fine):
 
 @kernel
 def find_slots(bits, flip_below, flip, low, shift, table, cut, lows, shifts, starts, fine, space):
-    """Return the slots of a strip of rows: 2 * bucket + the upper bit of the key.
+    """For a strip of rows, return each row's slot: 2 * bucket + the upper bit of the key.
 
-    Keys outside the range of cells go to its ends. Each loop does one thing, and those without look-ups are vectorised.
-    `space` is working memory of shape (4, ROWS_PER_STRIP), which also holds the slots.
+    Keys outside the range of the cells go to the first or last cell. Each loop does one thing, so that loops without
+    look-ups are vectorised. `space` is working memory of shape (4, ROWS_PER_STRIP), which also holds the slots.
     """
     n = bits.size
     one, last = np.uint64(1), np.uint64(table.size - 1)
@@ -127,7 +126,7 @@ def count_slots(bits, places, flip_below, flip, low, shift, table, cut, lows, sh
 
 @kernel
 def place_slots(counts, starts):
-    """Replace counts[chunk, slot] by the place of the chunk's first row, and write where the slots start."""
+    """Replace counts[chunk, slot] by the place of the chunk's first row in the slot, and write where slots start."""
     row = 0
     for slot in range(counts.shape[1]):
         starts[slot] = row
@@ -142,7 +141,7 @@ def place_slots(counts, starts):
 def scatter_keys(bits, places, flip_below, flip, ends, marked):
     """Write a block's keys to their slots; ends[slot] is where the next key of a slot goes.
 
-    The class replaces the upper bit and becomes the lowest bit, so that keys in order of score carry their classes.
+    The upper bit of a key is dropped and the class becomes its lowest bit, so that sorted keys carry their classes.
     """
     one = np.uint64(1)
     for i in range(bits.size):
@@ -155,7 +154,7 @@ def scatter_keys(bits, places, flip_below, flip, ends, marked):
 
 @kernel
 def scatter_pairs(bits, places, weights, flip_below, flip, ends, keys, signed):
-    """Write a block's keys to their buckets, with each row's weight, negated for negatives."""
+    """Write a block's keys to their buckets, with each row's weight; weights of negative rows change their sign."""
     for i in range(bits.size):
         bucket = np.uintp(places[i]) >> np.uintp(1)
         place = ends[bucket]

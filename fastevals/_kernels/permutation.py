@@ -13,7 +13,7 @@ SIXTH, LAST_PLACE, ONE_BIT = np.uint32(6), np.uint32(63), np.uint32(1)
 
 @kernel
 def fill_keys(key, first, out):
-    """Write the keys of the streams numbered from `first` on."""
+    """Write the keys of consecutive streams; the first is stream number `first`."""
     for i in range(out.size):
         out[i] = stream_key(key, np.uint64(first + i))
 
@@ -25,8 +25,8 @@ def fill_keys(key, first, out):
 def draw_fair_binomials(tables, lows, limits, guides, shifts, limit_starts, guide_starts, keys, drawn):
     """Write drawn[cell, i], a binomial count with chance 1/2 from stream i, by inversion.
 
-    A cell's count is its lowest count plus the smallest j with a random number up to limits[start + j]; `guides` holds
-    where the search starts for the number's first bits.
+    The count is the cell's lowest count plus the smallest j for which the random number is at most limits[start + j];
+    `guides` maps the number's first bits to the j at which the search starts.
     """
     for cell in range(drawn.shape[0]):
         table = tables[cell]
@@ -42,7 +42,7 @@ def draw_fair_binomials(tables, lows, limits, guides, shifts, limit_starts, guid
 
 @kernel
 def place_kept(drawn, sizes, first, second, counts):
-    """Add drawn[cell, i] to counts[first[cell], i], and the rest of the cell's rows to counts[second[cell], i]."""
+    """Add drawn[cell, i] to counts[first[cell], i], and the cell's other rows to counts[second[cell], i]."""
     for cell in range(drawn.shape[0]):
         one, other, size = first[cell], second[cell], sizes[cell]
         for i in range(drawn.shape[1]):
@@ -55,15 +55,15 @@ def place_kept(drawn, sizes, first, second, counts):
 
 @kernel
 def fill_words(key, number, words):
-    """Write the random bits of a permutation."""
+    """Write the random bits of permutation `number`."""
     fill_bits(stream_key(key, number), 0, words)
 
 
 @kernel
 def mark_first(words, places, marks):
-    """Mark which of the pooled outputs belong to the first model: the row's bit, inverted for its second output.
+    """Mark which pooled outputs belong to the first model: the mark is the row's bit, inverted for its second output.
 
-    places[i] is twice the place of the row's bit in `words`, plus one for a second output.
+    places[i] is twice the position of the row's bit in `words`, plus one for a second output.
     """
     for i in range(places.size):
         place = places[i]
@@ -76,7 +76,7 @@ def mark_first(words, places, marks):
 
 @kernel
 def fill_sums(differences, sums):
-    """Write the sum of each group for each byte of signs: plus where a bit is set. Opposite signs mirror each other."""
+    """Write each group's sum for every byte of signs, where a set bit is a plus; opposite signs give opposite sums."""
     for group in range(sums.shape[0]):
         table = sums[group]
         table[0] = 0.0
@@ -89,11 +89,11 @@ def fill_sums(differences, sums):
 
 @kernel
 def flip_signs(differences, keys, words, sums, totals):
-    """Write the sum of all differences with the signs from each stream, looking up 8 of them at a time.
+    """For each stream, write the sum of all differences with the stream's random signs, looking up 8 at a time.
 
-    The number of differences is a multiple of 64. `words` is scratch for each stream's random word, `sums` for the
-    tables of a word. All streams go through a word's tables while these are in the nearest cache: 2.5 x as fast as
-    taking all words of one stream at a time.
+    The number of differences is a multiple of 64. `words` is scratch for one random word per stream, `sums` for the
+    tables of a word. All streams use a word's tables while these are in the nearest cache; this is 2.5 x as fast as
+    finishing one stream after another.
     """
     totals[:] = 0.0
     flat = sums.reshape(sums.size)

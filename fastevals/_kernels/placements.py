@@ -1,8 +1,8 @@
-"""Placements: the number of rows of the other class below a row, a tie counting half. All counts are doubled.
+"""Placements: how many rows of the other class are below a row, a tie counting half. All counts are doubled.
 
-They are looked up row by row, so that models can be compared on a row without sorting the rows. The sorted keys of a
-class have an index of two levels: equal cells over the range of the keys, and in each cell about as many equal steps as
-it has keys. This suits keys of floats, whose binades near zero fill most of the range but hold few keys.
+Placements are looked up row by row, so that models can be compared without sorting all rows. The sorted keys of a class
+have an index of two levels: equal cells over the range of the keys, and in each cell about as many equal steps as there
+are keys. This suits keys of floats, whose binades near zero fill most of the range but hold few keys.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from fastevals._compile.jit import kernel
 from fastevals._kernels.partition import key_of
 
 TRIM = 500  # 1 / TRIM of the keys at each end may be left out of the range
-NARROW = 256  # they are left out if the other keys would fill less than 1 / NARROW of the cells
+NARROW = 256  # these keys are left out if the others would fill less than 1 / NARROW of the cells
 SCANNED_KEYS = 6  # keys compared one by one; larger steps are bisected
 LOW_BITS = np.int64(2**32 - 1)
 
@@ -24,7 +24,7 @@ def offset_of(key, low, high):
 
 @kernel
 def shift_to(span, n_cells):
-    """Return the shift that reduces a span to less than `n_cells`."""
+    """Return the shift that reduces a span to a number below `n_cells`."""
     shift = np.uint64(0)
     while (span >> shift) >= n_cells:
         shift += np.uint64(1)
@@ -35,8 +35,8 @@ def shift_to(span, n_cells):
 def index_keys(keys, bases, shifts, starts):
     """Index ascending keys; return the range of the cells and the shift from an offset to its cell.
 
-    Cell c has the steps from bases[c] on, and ``(offset in the cell) >> shifts[c]`` is the step; step j holds
-    keys[starts[j] : starts[j + 1]]. `starts` has room for all keys and cells, and one more.
+    The steps of cell c are numbered from bases[c]; ``(offset in the cell) >> shifts[c]`` is the step within the cell.
+    Step j holds keys[starts[j] : starts[j + 1]]. `starts` has room for one entry more than there are keys and cells.
     """
     m = keys.size
     n_cells = np.uint64(bases.size)
@@ -83,7 +83,7 @@ def step_of(offset, shift, within, bases, shifts):
 
 @kernel
 def count_below(keys, start, stop, key, or_equal):
-    """Return the place in [start, stop) of the first key not below `key` (above it, with `or_equal`), or `stop`."""
+    """Return the index in [start, stop) of the first key at or above `key` (with `or_equal`: above it), or `stop`."""
     while start < stop:
         middle = (start + stop) >> 1
         if keys[middle] < key or (or_equal and keys[middle] == key):
@@ -95,7 +95,7 @@ def count_below(keys, start, stop, key, or_equal):
 
 @kernel
 def place_rows(bits, flip_below, flip, keys, low, high, shift, bases, shifts, starts, placements):
-    """Write for each score, given by its bits, the number of indexed keys below it plus the number up to it."""
+    """For each score, given as bits, write the number of indexed keys below it plus the number up to it."""
     within = (np.uint64(1) << shift) - np.uint64(1)
     scanned = min(keys.size, SCANNED_KEYS)
     last = keys.size - scanned
@@ -105,7 +105,7 @@ def place_rows(bits, flip_below, flip, keys, low, high, shift, bases, shifts, st
         start = min(np.int64(starts[j]), last)
         stop = np.int64(starts[j + np.uintp(1)])
         if stop - start <= scanned:
-            # Keys before the step are below, keys after it above; a fixed number of keys has no mispredicted branch.
+            # Keys before the step are below, keys after it above; looping over a fixed number mispredicts no branch.
             doubled = 2 * start
             for k in range(scanned):  # unrolled, this loop takes a third longer
                 doubled += np.int64(keys[np.uintp(start + k)] < key) + np.int64(keys[np.uintp(start + k)] <= key)
@@ -119,8 +119,8 @@ def place_rows(bits, flip_below, flip, keys, low, high, shift, bases, shifts, st
 def add_products(placements, n_rows, weights, sums):
     """Add the products of two models' first `n_rows` placements, times the weight, to sums[a, b] for each b <= a.
 
-    A sum is exact, because the upper and lower 32 bits of the products (below 2**62) are added up separately. This
-    holds while the weights of all rows add up to less than 2**30.
+    Sums are exact, because the upper and lower 32 bits of the products (below 2**62) are added up separately, as long
+    as the weights of all rows add up to less than 2**30.
     """
     for a in range(placements.shape[0]):
         first = placements[a]

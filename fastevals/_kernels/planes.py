@@ -1,4 +1,4 @@
-"""Integers stored byte by byte: all first bytes, then all second bytes, as bytes in the same place are similar."""
+"""Integers stored by byte position: all first bytes, then all second bytes, since bytes at one position are similar."""
 
 import numpy as np
 

@@ -5,7 +5,7 @@ import numpy as np
 from fastevals._compile.jit import kernel
 from fastevals._kernels.compensated import BASE, LIMBS
 
-FINE_EXPONENT = 1003  # biased exponent of a float, from which on cells are 1 / 64 octave; below they are whole octaves
+FINE_EXPONENT = 1003  # biased float exponent from which on a cell is 1 / 64 of an octave; below, it is a whole octave
 FINE_CELLS = (1022 - FINE_EXPONENT) * 64 + 1  # cells up to 1/2
 CELLS = FINE_EXPONENT + FINE_CELLS
 
@@ -14,10 +14,10 @@ CELLS = FINE_EXPONENT + FINE_CELLS
 def count_probabilities(p, tail, flags, times, edges, bins, ends, sums, cells, offsets):
     """Count probabilities by bin and by cell.
 
-    `tail` holds the bits of p, or of 1 - p above 1/2. Per bin: rows by class (`bins`), the lowest and highest
-    probability (`ends`), and the limbs of the sum (`sums`). Per cell: rows by class (`cells`), and their distance from
-    the cell's start in 2^-26 of its width (`offsets`). Probabilities above 1/2 have their own cells, and so have bins
-    of odd number, so that no cell crosses an edge.
+    `tail` holds the bits of p, or of 1 - p where p > 1/2. Bins have rows by class (`bins`), their lowest and highest
+    probability (`ends`), and the limbs of their sum (`sums`). Cells have rows by class (`cells`), and the sums of their
+    distances from the cell's start, in 2^-26 of its width (`offsets`). Probabilities above 1/2 and bins with odd
+    numbers have cells of their own, so that no cell crosses an edge.
     """
     n_bins = edges.size - 1
     zero = np.int64(0)

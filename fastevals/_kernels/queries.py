@@ -1,8 +1,8 @@
-"""Sums over the ranked documents of queries, each a mean over all orders of documents with tied scores.
+"""Sums over the ranked documents of each query, averaged over all orders of documents with tied scores.
 
 McSherry and Najork (2008), "Computing Information Retrieval Performance Measures Efficiently in the Presence of Tied
-Scores", doi:10.1007/978-3-540-78646-7_38. A tie is stored at its first rank: the number of documents with this score,
-how many of them are relevant, and the sum of their gains.
+Scores", doi:10.1007/978-3-540-78646-7_38. Three numbers of a tie are stored at its first rank: how many documents have
+this score, how many of them are relevant, and the sum of their gains.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ GRADES = 64  # integer gains below this are counted instead of sorted
 DCG, IDEAL, HITS, RECIPROCAL, FOUND, PRECISIONS = range(6)
 SUMS = 6
 SHIFT = np.uint64(6)
-DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)  # its 64 windows of 6 bits differ, so that a shift by a bit's place shows it
+DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)  # its 64 windows of 6 bits differ, so a shift by n bits reveals n
 BIT = np.zeros(64, dtype=np.int64)
 for _place in range(64):
     BIT[(0x03F79D71B4CB0A89 << _place & (1 << 64) - 1) >> 58] = _place
@@ -36,7 +36,7 @@ def scatter_rows(codes, scores, gains, places, scores_out, gains_out):
 
 @inline_kernel
 def find_relevant(gains, relevant, own_gains):
-    """Write the documents whose gain is not 0, and their gains; return their number."""
+    """Write the positions of documents whose gain is not 0, and their gains; return how many there are."""
     n = np.uintp(0)  # unsigned, as negative indices need checks
     for i in range(gains.size):
         relevant[n] = i
@@ -60,7 +60,7 @@ def note_rank(rank, size, gain, marks, sizes, counts, totals):
 
 @inline_kernel
 def count_above(n, relevant, gains, scores, split, marks, sizes, counts, totals):
-    """Store the ties of n relevant documents; with `split`, the later of two tied documents ranks first instead."""
+    """Store the ties of n relevant documents; with `split`, the later of two tied documents ranks first."""
     for k in range(n):
         score, above, level = scores[relevant[k]], 0, 0
         for j in range(scores.size):
@@ -102,8 +102,8 @@ def sort_ranks(gains, scores, split, keys, rows, scratch, row_scratch, cells, ma
 def sum_ranked(n, cuts, discounts, marks, sizes, counts, totals, out):
     """Write the sums over the first cuts[c] ranks to out[c]; cuts ascend.
 
-    If r of the m documents of a tie are relevant, the document at one of its ranks is relevant with probability r / m;
-    then each other document of the tie above it is relevant with probability (r - 1) / (m - 1).
+    If r of the m documents of a tie are relevant, the document at any of its ranks is relevant with probability r / m.
+    If it is, each document of the tie above it is relevant with probability (r - 1) / (m - 1).
     """
     c = 0
     dcg, precisions, reciprocal, missed, seen = 0.0, 0.0, 0.0, 1.0, 0
@@ -153,7 +153,7 @@ def write_sums(out, c, dcg, hits, reciprocal, missed, precisions):
 
 @inline_kernel
 def sort_grades(n, gains, grades):
-    """Sort n positive gains, ascending, and return True, if they are equal or integers below GRADES."""
+    """If n positive gains are all equal, or are integers below GRADES, sort them in ascending order and return True."""
     low, high, whole = np.inf, 0.0, True
     for i in range(n):
         low, high = min(low, gains[i]), max(high, gains[i])
@@ -175,7 +175,7 @@ def sort_grades(n, gains, grades):
 
 @inline_kernel
 def sum_ideal(n, gains, cuts, discounts, sums, out):
-    """Write the largest DCG of n ascending gains to out[c]."""
+    """Write the largest DCG of n ascending gains, at each cut, to `out`."""
     total = 0.0
     for rank in range(n):
         total += gains[n - 1 - rank] * discounts[rank]
@@ -191,8 +191,8 @@ def sum_queries(
 ):  # fmt: skip
     """Write each query's number of relevant documents, and sums at each cut, of shape (n_cuts, SUMS, n_queries).
 
-    Query q has the documents from starts[q] up to starts[q + 1]. `keys` to `marks` are working memory, as long as the
-    longest query and GRADES; `own_gains` is a view of `keys`.
+    Query q has the documents from starts[q] up to starts[q + 1]. `keys` to `marks` are working memory for the longest
+    query and for GRADES counts; `own_gains` is a view of `keys`.
     """
     rows, row_scratch, totals = floats
     relevant, sizes, counts = integers

@@ -1,4 +1,4 @@
-"""Counter-based random bits: the bits at any place of a stream, without computing those before it.
+"""Counter-based random bits: the bits at any position of a stream are found without computing earlier ones.
 
 SplitMix64: Steele, Lea and Flood (2014), doi:10.1145/2660193.2660195. A stream is identified by its key; the bits at a
 counter are a hash of the key plus the counter times an odd constant.
@@ -24,25 +24,25 @@ def mix(x):
 
 @kernel
 def bits(key, counter):
-    """Return the 64 bits at a counter."""
+    """Return the 64 random bits of a stream at a counter."""
     return mix(key + (counter + np.uint64(1)) * GOLDEN_STEP)
 
 
 @kernel
 def stream_key(key, number):
-    """Return the key of a numbered stream within another: of a replicate, or of another attempt at it."""
+    """Return the key of a numbered stream within another, for a replicate or for another attempt at a replicate."""
     return mix(mix(key ^ SECOND) + mix(number * FIRST + GOLDEN_STEP))
 
 
 @kernel
 def uniform_below(n, random):
-    """Return an integer in [0, n) from 64 random bits, n <= 2**32: their product's high word, biased by n / 2**64."""
+    """Return an integer in [0, n), n <= 2**32: the high word of n times 64 random bits, with bias up to n / 2**64."""
     n = np.uint64(n)
     return ((random >> HALF_WORD) * n + ((random & LOW_HALF) * n >> HALF_WORD)) >> HALF_WORD
 
 
 @kernel
 def fill_bits(key, first, out):
-    """Write the bits of the counters from `first` on."""
+    """Write the random bits at consecutive counters, beginning at `first`."""
     for i in range(out.size):
         out[i] = bits(key, np.uint64(first) + np.uint64(i))

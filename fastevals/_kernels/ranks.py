@@ -1,4 +1,4 @@
-"""Ranks of the columns in each row of a table, and of the sizes of differences. All are doubled, hence integers."""
+"""Ranks of columns within each row of a table, and of the sizes of differences. All are doubled, to be integers."""
 
 import numpy as np
 
@@ -10,12 +10,12 @@ FLOATS_PER_VECTOR = 8  # float64 in the widest vector register
 
 @kernel
 def add_ranks(table, sums):
-    """Add to each column's sum twice its midranks within rows, from 2 for the smallest; return the sum of t**3 - t.
+    """Add to each column's sum its doubled midranks within rows (2 for the smallest); return the sum of t**3 - t.
 
-    The sum is over groups of t tied values: without ties the squares of a row's doubled ranks add up to
-    2 k (k + 1)(2 k + 1) / 3, and each group reduces this by (t**3 - t) / 3. Ranks are counted by k comparisons for each
-    of k values, in vectors; at k = 50 this is four times as fast as argsort. Smaller values are counted first, and
-    equal ones only if there are fewer smaller ones than without ties. Rows are padded to whole vectors.
+    This sum is over groups of t tied values. Without ties the squares of a row's doubled ranks add up to 2 k (k + 1)(2
+    k + 1) / 3, and each group reduces this by (t**3 - t) / 3. Ranks are counted with k vectorised comparisons for each
+    of k values; at k = 50 this is four times as fast as argsort. Smaller values are counted first; equal values are
+    counted only if ties have reduced the number of smaller values. Rows are padded to whole vectors.
     """
     n, k = table.shape
     padded = -(-k // FLOATS_PER_VECTOR) * FLOATS_PER_VECTOR
@@ -49,10 +49,10 @@ def add_ranks(table, sums):
 
 @kernel
 def rank_sizes(ascending, keep_zeros, ranks):
-    """Write twice the midranks of the sizes of ascending non-zero differences; return their number and twice W+.
+    """Write the doubled midranks of the sizes of ascending non-zero differences; return their number and twice W+.
 
-    W+ is the sum of the ranks of positive differences. With `keep_zeros`, zeros take the first ranks. Sizes are read in
-    order from the change of sign outwards, so that nothing is sorted again.
+    W+ is the sum of the ranks of positive differences. With `keep_zeros`, zeros use up the lowest ranks. Sizes are read
+    in order, outwards from the change of sign, so that nothing is sorted again.
     """
     after = 0
     while after < ascending.size and ascending[after] < 0:
@@ -87,9 +87,9 @@ def rank_sizes(ascending, keep_zeros, ranks):
 
 @kernel
 def spread_signs(ranks, scratch):
-    """Return the probability of each sum, from 0 up, of the positive ranks, if both signs are equally likely.
+    """Return the probabilities of the sums 0, 1, 2, ... of positive ranks, if both signs are equally likely.
 
-    Exact for up to 53 ranks. `scratch` has two rows, longer than the sum of the ranks; the result is in one of them.
+    They are exact for up to 53 ranks. `scratch` has two rows, longer than the sum of the ranks; one holds the result.
     """
     total = 0
     for rank in ranks:
@@ -111,17 +111,17 @@ def spread_signs(ranks, scratch):
 
 # The sums of two values in order -----------------------------------------------------------------------------------
 # Johnson, D. B. and Mizoguchi, T. (1978), "Selecting the Kth Element in X + Y and X1 + X2 + ... + Xm", SIAM Journal on
-# Computing 7, 147-153, doi:10.1137/0207013: n steps count the sums of n sorted values up to a limit. The first limits
-# come from a sample of the values, later ones from interpolation: a million values need three passes instead of 15.
-# Equal values are stored once: ends[k] rows are below the value k, ends[k + 1] are up to it.
+# Computing 7, 147-153, doi:10.1137/0207013: n steps count how many sums of two of n sorted values are within a limit.
+# The first limits come from a sample of the values, later ones from interpolation: a million values need three passes
+# instead of 15. Equal values are stored once: ends[k] rows are below value k, and ends[k + 1] rows are not above it.
 
 FEW_SUMS = 64  # sums listed in one go, for any number of values
-SAMPLED_VALUES = 4096  # size of the sample, which is taken from 16 times as many values on
+SAMPLED_VALUES = 4096  # size of the sample, which is drawn from 16 times as many values or more
 
 
 @kernel
 def distinct_values(ascending, values, ends):
-    """Write the distinct values, and after a 0 the rows up to each; return their number."""
+    """Write the distinct values and, after a 0, the number of rows up to each; return the number of values."""
     n = 0
     ends[0] = 0
     for row in range(ascending.size):
@@ -132,11 +132,11 @@ def distinct_values(ascending, values, ends):
 
 @kernel
 def count_sums(values, ends, first, second):
-    """Count the sums of two rows' values up to each of two limits; a row is also paired with itself.
+    """For each of two limits, count the sums of two rows' values up to it; a row is also paired with itself.
 
-    Returns for each limit the count, the largest of these sums and the smallest beyond, infinite if there is none. Each
-    step drops either the smallest or the largest value left. There is no branch, as none could be predicted, and both
-    limits share a loop, as each step waits for the last: this halves the time per limit.
+    Returns for each limit the count, the largest sum up to it and the smallest sum beyond it, infinite if there is
+    none. Each step drops either the smallest or the largest value left, without a branch, which would be unpredictable.
+    The limits share a loop because each step waits for the one before; this halves the time per limit.
     """
     inf, zero, last = np.inf, UNIT_64 - UNIT_64, np.uint64(values.size - 1)
     count, below, above, i, j = 0, -inf, inf, zero, last
@@ -161,7 +161,7 @@ def count_sums(values, ends, first, second):
 
 @kernel
 def list_sums(values, ends, low, high, sums):
-    """Write the sums of two rows' values from `low` to `high`; `sums` has exactly this size."""
+    """Write the sums of two rows' values from `low` to `high`; `sums` has room for exactly these."""
     found = 0
     i, j = 0, values.size - 1
     for _ in range(values.size):
@@ -181,7 +181,7 @@ def list_sums(values, ends, low, high, sums):
 
 @kernel
 def select(values, place):
-    """Return the value at a place (from 0) in order; reorders the values (Hoare 1961, doi:10.1145/366622.366647)."""
+    """Return the value at a place (from 0) in sorted order, moving values (Hoare 1961, doi:10.1145/366622.366647)."""
     first, last = 0, values.size - 1
     while first < last:
         pivot = values[(first + last) // 2]
@@ -206,7 +206,7 @@ def select(values, place):
 
 @kernel
 def narrow(place, bracket, counted):
-    """Narrow a bracket of the sum at a place after a count: its ends, and the sums before it and up to its end."""
+    """Return the bracket of a sum (low, high, number of sums before low, number up to high), narrowed by a count."""
     low, high, before, up_to = bracket
     count, below, above = counted
     if count > place:
@@ -216,9 +216,9 @@ def narrow(place, bracket, counted):
 
 @kernel
 def sum_within(values, ends, place, bracket):
-    """Return the sum at a place within a bracket: limits interpolate the place until few sums are left to list.
+    """Return the sum at a place within a bracket, which interpolated limits narrow until few sums are left to list.
 
-    If limits exclude little, as with outliers, the next limits are thirds.
+    If limits exclude little, as with outliers, the next limits cut the bracket into thirds.
     """
     few = max(values.size // 8, FEW_SUMS)
     thirds = False
@@ -243,7 +243,7 @@ def sum_within(values, ends, place, bracket):
 
 @kernel
 def sum_at(values, ends, place):
-    """Return the sum of two rows' values at a place (from 0) in order among all n (n + 1) / 2 pairs of rows.
+    """Return the sum of two rows' values at a place (from 0) in the sorted order of all n (n + 1) / 2 pairs of rows.
 
     A row is also paired with itself. The first limits are sums of a sample, whose values stand for their neighbours.
     """
@@ -266,7 +266,7 @@ def sum_at(values, ends, place):
 
 @kernel
 def pseudomedian(values, ends):
-    """Return twice the median of the means of two rows' values, a row also paired with itself; 0 without rows."""
+    """Return twice the median of the means of all pairs of rows, including a row with itself; 0 without rows."""
     if ends[-1] == 0:
         return 0.0
     sums = ends[-1] * (ends[-1] + 1) // 2
@@ -283,14 +283,14 @@ def pseudomedian(values, ends):
 def signed_rank_tests(differences, keep_zeros, most_exact, largest_sum, out):
     """Write the parts of Wilcoxon's test for each row of ascending differences.
 
-    These are twice W+ and twice its largest value, the variance of W+, the probabilities of a W+ at most and at least
-    as large, and twice the pseudomedian. The probabilities are exact for up to `most_exact` non-zero differences whose
-    doubled ranks add up to at most `largest_sum`, else NaN.
+    The parts are twice W+, twice the largest possible W+, the variance of W+, the probabilities of a W+ that is at most
+    as large and at least as large, and twice the pseudomedian. The probabilities are exact for up to `most_exact`
+    non-zero differences whose doubled ranks add up to at most `largest_sum`; otherwise they are NaN.
     """
     n = differences.shape[1]
     ranks, spread = np.empty(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     others, values, ends = np.empty(n), np.empty(n), np.empty(n + 1, dtype=np.int64)
-    n_zeros = max(n - most_exact, 0)  # at least this many in a row that is exact
+    n_zeros = max(n - most_exact, 0)  # the fewest zeros of a row with exact probabilities
     largest = n * (n + 1) - n_zeros * (n_zeros + 1) if keep_zeros else (n - n_zeros) * (n - n_zeros + 1)
     scratch = np.empty((2, min(largest, largest_sum) + 1))
     chances = spread_signs(spread[:0], scratch)

@@ -26,7 +26,7 @@ def divide_sum(tps, fps, total, out):
 
 @kernel
 def precision(tps, fps, of_none, out):
-    """Write each first count divided by the sum of both; `of_none` where the sum is zero."""
+    """Write each tps[i] / (tps[i] + fps[i]); `of_none` where the sum is zero."""
     for i in range(tps.size):
         predicted = tps[i] + fps[i]
         out[i] = tps[i] / predicted if predicted != 0 else of_none

@@ -1,7 +1,7 @@
 """One pass over targets and predictions: sums of errors and targets, and the errors around the median.
 
 The pass reads a stretch of rows at a time, so that all loops except the first find them in the cache. The sums of
-stretches are added with compensation, so that their relative error is a few 1e-16 for any number of rows.
+stretches are added with compensation, so that their relative error stays at a few times 1e-16 for any number of rows.
 """
 
 import numpy as np
@@ -10,8 +10,8 @@ from fastevals._compile.jit import kernel, sum_kernel
 from fastevals._kernels.compensated import accumulate
 from fastevals._kernels.median import collect, collect_weighted
 
-STRETCH_ROWS = 2048  # rows: their errors, targets and predictions fill a cache of 48 KiB
-SUMS = 7  # sums of a model
+STRETCH_ROWS = 2048  # rows whose errors, targets and predictions fill a cache of 48 KiB
+SUMS = 7  # sums per model
 EPSILON = 2.0**-52  # smallest denominator of a relative error, as in scikit-learn
 
 
@@ -31,7 +31,7 @@ def deviate(y, origin, deviations):
 
 @sum_kernel
 def sum_errors(errors, y, w):
-    """Return sums of the squared error, of prediction above and below the target, and of the relative error."""
+    """Return the sums of squared error, overprediction, underprediction and relative error."""
     square, over, under, relative = 0.0, 0.0, 0.0, 0.0
     for i in range(errors.size):
         error = errors[i]
@@ -45,7 +45,7 @@ def sum_errors(errors, y, w):
 
 @sum_kernel
 def sum_deviations(deviations, w):
-    """Return sums of the weight, of the deviation and of its square."""
+    """Return the sums of weights, weighted deviations and weighted squared deviations."""
     total, first, second = 0.0, 0.0, 0.0
     for i in range(deviations.size):
         deviation = deviations[i]
@@ -67,12 +67,12 @@ def merge_sums(parts, sums):
 
 @kernel
 def read_rows(y, p, w, origin, first, sums, errors, low, high, outside, inside, weights, found):
-    """Add to the pairs sums[SUMS, 2]; append the absolute errors between `low` and `high` to inside[found:].
+    """Add rows to the pairs sums[SUMS, 2]; append absolute errors between `low` and `high` to inside[found:].
 
-    The sums are those of `sum_errors` (not finite if a target or prediction is not) and, for the first model, those of
-    `sum_deviations` from `origin`. Errors outside the bracket are counted as in `collect`, or weighed as in
-    `collect_weighted`; they are ignored if `low` is above `high`. `errors` is scratch of STRETCH_ROWS. Returns the new
-    end of `inside`.
+    The sums come from `sum_errors` (not finite if a target or prediction is not) and, for the first model, from
+    `sum_deviations` from `origin`. Errors outside the bracket are counted as in `collect`, or their weights are added
+    as in `collect_weighted`. If `low` is above `high`, errors are neither collected nor counted. `errors` is scratch of
+    STRETCH_ROWS. Returns the new end of `inside`.
     """
     for start in range(0, y.size, STRETCH_ROWS):  # slices instead of offsets: 4x faster, without checks of signs
         y_part, p_part = y[start : start + STRETCH_ROWS], p[start : start + STRETCH_ROWS]
@@ -100,10 +100,10 @@ def read_rows(y, p, w, origin, first, sums, errors, low, high, outside, inside, 
 
 @kernel
 def sum_terms(y, p, weights, origin, pairs, products):
-    """Add rows to the pairs pairs[7, 2], which are sums of seven terms, and to their products[7, 7].
+    """For each row, add seven terms to the pairs pairs[7, 2], and the products of the terms to products[7, 7].
 
-    The terms are 1, the squared error, prediction above the target and below it, the relative error, the target minus
-    an origin, and the square of that difference.
+    The terms are 1, the squared error, overprediction, underprediction, the relative error, the target minus an origin,
+    and the square of this difference.
     """
     terms = np.ones(7)
     for i in range(y.size):

@@ -1,4 +1,4 @@
-"""Values of a bootstrap replicate's curve on a whole grid, in one sweep of its steps (see `steps`)."""
+"""Values of a bootstrap replicate's curve on a whole grid, in one sweep over its steps (see `steps`)."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from fastevals._kernels.steps import wide
 
 @kernel
 def least_count(share, total, above):
-    """Return the lowest count whose share of a total is at least `share`, or above it; compared after the division."""
+    """Return the lowest count whose rounded quotient count / total is at least `share` (with `above`, greater)."""
     count = max(int(share * total) - 1, 0)
     while count / total < share or (above and count / total == share):
         count += 1
@@ -17,7 +17,7 @@ def least_count(share, total, above):
 
 @kernel
 def roc_at(positives, negatives, tied, n_pos, n_neg, grid, out):
-    """Write the TPR at each FPR of an ascending grid, the highest if the line is vertical; NaN without a class."""
+    """Write the TPR at each FPR of an ascending grid, the highest if the curve is vertical; NaN without a class."""
     if n_pos == 0 or n_neg == 0 or grid.size == 0:
         out[:] = np.nan
         return
@@ -40,9 +40,9 @@ def roc_at(positives, negatives, tied, n_pos, n_neg, grid, out):
 
 @kernel
 def precision_at(positives, negatives, tied, n_pos, n_neg, grid, out):
-    """Write the precision at each recall of an ascending grid, linear in counts, 1 at recall 0; NaN without a class.
+    """Write the precision at each recall of an ascending grid, with linear counts; 1 at recall 0, NaN without a class.
 
-    If several thresholds have a recall, it is the highest precision, before further negatives.
+    If several thresholds give the same recall, the highest precision is written: the one before more negatives.
     """
     if n_pos == 0 or n_neg == 0 or grid.size == 0:
         out[:] = np.nan

@@ -1,6 +1,6 @@
-"""Metrics of one bootstrap replicate, from how often each step of the ranking was drawn (see `steps`).
+"""Metrics of one bootstrap replicate, from how often the rows of each step were drawn (see `steps`).
 
-Metrics of probabilities are sums over rows, from how often each row was drawn, and need no order.
+Metrics of probabilities need no order: they are sums over rows, from how often each row was drawn.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ ROW_BLOCK = 2048  # rows whose terms stay in the nearest cache
 
 @kernel
 def roc_auc(positives, negatives, tied, n_pos, n_neg):
-    """AUC: 1 minus the share of pairs whose negative is not below the positive, a tie counting half."""
+    """Return the AUC: 1 minus the share of pairs whose negative is above the positive, a tie counting half."""
     if n_pos == 0 or n_neg == 0:
         return np.nan
     fp, lost = n_neg * 0, n_neg * 0
@@ -29,7 +29,7 @@ def roc_auc(positives, negatives, tied, n_pos, n_neg):
 
 @kernel
 def partial_roc_auc(positives, negatives, tied, n_pos, n_neg, max_fpr, min_tpr, standardize):
-    """Area under the ROC polyline up to a FPR and above a TPR, in McClish's standard form if requested."""
+    """Return the area under the ROC polyline up to an FPR and above a TPR, in McClish's standard form if requested."""
     if n_pos == 0 or n_neg == 0:
         return np.nan
     area, fpr, tpr = 0.0, 0.0, 0.0
@@ -58,7 +58,7 @@ def partial_roc_auc(positives, negatives, tied, n_pos, n_neg, max_fpr, min_tpr, 
 
 @kernel
 def average_precision(positives, negatives, tied, n_pos, n_neg):
-    """Sum over steps of the gain in recall times precision."""
+    """Return the sum over steps of the gain in recall times precision."""
     if n_pos == 0:
         return np.nan
     tp, fp, total = n_pos * 0, n_pos * 0, 0.0
@@ -73,7 +73,7 @@ def average_precision(positives, negatives, tied, n_pos, n_neg):
 
 @kernel
 def ks_statistic(positives, negatives, tied, n_pos, n_neg):
-    """Largest distance between TPR and FPR."""
+    """Return the largest distance between TPR and FPR."""
     if n_pos == 0 or n_neg == 0:
         return np.nan
     here, high, low = n_pos * 0, n_pos * 0, n_pos * 0
@@ -98,7 +98,7 @@ def ks_statistic(positives, negatives, tied, n_pos, n_neg):
 
 @kernel
 def equal_error_rate(positives, negatives, tied, n_pos, n_neg):
-    """FPR where the ROC polyline crosses FPR = 1 - TPR."""
+    """Return the FPR where the ROC polyline crosses FPR = 1 - TPR."""
     if n_pos == 0 or n_neg == 0:
         return np.nan
     fp, here, whole = n_pos * 0, n_pos * 0, n_pos * n_neg
@@ -118,7 +118,7 @@ def equal_error_rate(positives, negatives, tied, n_pos, n_neg):
                 up *= 0
             rise = up * n_neg + down * n_pos
             if here + rise >= whole and rise > 0:
-                # One division, so that few rows round once; products of three counts exceed integers.
+                # One division, so that few rows cause one rounding; products of three counts may exceed integers.
                 return (float(fp) * rise + float(down) * (whole - here)) / (float(rise) * n_neg)
             fp, here = fp + down, here + rise
     return np.nan
@@ -126,7 +126,7 @@ def equal_error_rate(positives, negatives, tied, n_pos, n_neg):
 
 @kernel
 def break_even_point(positives, negatives, tied, n_pos, n_neg):
-    """Precision = recall: as many rows are predicted positive as are positive; NaN if no positive is among them."""
+    """Return precision = recall, where n_pos rows are predicted positive; NaN if no positive is among these rows."""
     if n_pos == 0:
         return np.nan
     tp, predicted = n_pos * 0, n_pos * 0
@@ -158,7 +158,7 @@ def counts_before(positives, negatives, tp, fp, tps, fps):
 
 @sum_kernel
 def davis_goadrich_tail(positives, negatives, tied, tps, fps):
-    """Area of steps with at most a 64th of the rows before them: eight terms of a series replace the logarithm."""
+    """Return the area of steps with at most 1/64 of the rows before them; eight terms of a series replace the log."""
     area = 0.0
     for step in range(tied.size):
         up, tp = float(positives[step]), float(tps[step])
@@ -172,7 +172,7 @@ def davis_goadrich_tail(positives, negatives, tied, tps, fps):
 
 @kernel
 def pr_auc(positives, negatives, tied, n_pos, n_neg, tps, fps):
-    """Area under the P-R curve with counts linear between points (see `areas.davis_goadrich_area`).
+    """Return the area under the P-R curve with linearly interpolated counts (see `areas.davis_goadrich_area`).
 
     `tps` and `fps` are scratch, with one entry per step of a block.
     """
@@ -204,7 +204,7 @@ def pr_auc(positives, negatives, tied, n_pos, n_neg, tps, fps):
 
 @kernel
 def pr_auc_linear(positives, negatives, tied, n_pos, n_neg):
-    """Area under the P-R curve with straight lines between points; the first point has the precision of the next."""
+    """Return the area under the P-R curve with straight lines between points; the curve starts at precision 1."""
     if n_pos == 0:
         return np.nan
     tp, fp, area, before = n_pos * 0, n_pos * 0, 0.0, 1.0
@@ -223,7 +223,7 @@ def pr_auc_linear(positives, negatives, tied, n_pos, n_neg):
 
 @sum_kernel
 def total_of(times, terms):
-    """Sum of the terms of rows, or cells of rows, times their draws; terms of undrawn rows may be infinite."""
+    """Return the sum of terms of rows (or cells) times their draws; terms of undrawn rows may be infinite."""
     total = 0.0
     for i in range(terms.size):
         total += times[i] * terms[i] if times[i] > 0 else 0.0
@@ -232,7 +232,7 @@ def total_of(times, terms):
 
 @kernel
 def sum_by_bin(times, terms, starts, sums):
-    """Write for each of several replicates the sum over bins of the absolute sum of their rows' terms.
+    """For each replicate, write the sum over bins of the absolute sum of the terms of the bin's drawn rows.
 
     times[r] has replicate r's draws of each row. Bin k of class c has the rows starts[c, k] to starts[c, k + 1] - 1.
     """
@@ -251,7 +251,7 @@ def sum_by_bin(times, terms, starts, sums):
 
 @kernel
 def push(x, y, size, new_x, new_y):
-    """Add a point to the upper hull of the points before it, removing points below; return the number of vertices."""
+    """Add a point to an upper hull, removing vertices that are then below it; return the number of vertices."""
     if size > 0 and x[size - 1] == new_x and y[size - 1] == new_y:
         return size
     while size >= 2:
@@ -267,7 +267,7 @@ def push(x, y, size, new_x, new_y):
 def upper_hull(positives, negatives, tied, rough_x, rough_y, x, y):
     """Write the counts at the vertices of the ROC polyline's upper hull; return their number.
 
-    The last four are scratch, two longer than the steps; vertices go to `x` (negatives) and `y` (positives).
+    The last four arguments are scratch, two longer than the steps; vertices go to `x` (negatives) and `y` (positives).
     """
     zero = wide(positives[0]) * 0
     # First the hull of the ends of stretches: points below it can't be vertices.
@@ -302,10 +302,10 @@ def upper_hull(positives, negatives, tied, rough_x, rough_y, x, y):
 
 @kernel
 def cost_area(positives, negatives, tied, n_pos, n_neg, rough_x, rough_y, x, y):
-    """Area under the lower envelope of the cost lines; the last four arguments are the scratch of `upper_hull`.
+    """Return the area under the lower envelope of the cost lines; the last four arguments are `upper_hull`'s scratch.
 
-    A vertex of the upper hull is the cheapest threshold between the slopes of its two edges. Between the PC(+) a and b
-    of these slopes, its line has the mean (1 - (a + b) / 2) fpr + (a + b) / 2 fnr.
+    A vertex of the upper hull is the cheapest threshold between the slopes of its two edges. If a and b are the PC(+)
+    of these slopes, its line has between them the mean (1 - (a + b) / 2) fpr + (a + b) / 2 fnr.
     """
     if n_pos == 0 or n_neg == 0:
         return np.nan
@@ -324,7 +324,7 @@ def cost_area(positives, negatives, tied, n_pos, n_neg, rough_x, rough_y, x, y):
 
 @kernel
 def equal_error_rate_on_hull(positives, negatives, tied, n_pos, n_neg, rough_x, rough_y, x, y):
-    """FPR where the upper hull crosses FPR = 1 - TPR; the last four arguments are the scratch of `upper_hull`."""
+    """Return the FPR where the upper hull crosses FPR = 1 - TPR; the last four arguments are `upper_hull`'s scratch."""
     if n_pos == 0 or n_neg == 0:
         return np.nan
     size = upper_hull(positives, negatives, tied, rough_x, rough_y, x, y)

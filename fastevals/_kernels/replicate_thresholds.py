@@ -1,8 +1,8 @@
-"""The threshold chosen in a bootstrap replicate, from how often each step was drawn (see `steps`).
+"""Thresholds chosen in a bootstrap replicate, from how often the rows of each step were drawn (see `steps`).
 
-Each kernel returns the positives and negatives above the threshold, or -1 for both if there is none. A rate is best
-before the negatives of an untied step, or after a tied step. Among thresholds that are equal up to rounding, the
-highest is taken.
+Each kernel returns the positives and negatives above the threshold, or -1 for both if there is none. A rate can reach
+its best value only at two kinds of places: before the negatives of an untied step, and after a tied step. Among
+thresholds whose values are equal up to rounding, the highest is chosen.
 """
 
 from fastevals._compile.jit import kernel
@@ -19,7 +19,7 @@ def exceeds(value, best):
 
 @kernel
 def best_f(positives, negatives, tied, n_pos, n_neg, beta):
-    """Maximize the F score; without positives it is 0 everywhere, and the highest score is best."""
+    """Maximize the F score; without positives it is 0 everywhere, and the highest score is chosen."""
     if n_pos == 0:
         for step in range(tied.size):
             if negatives[step] > 0:
@@ -53,7 +53,7 @@ def best_f(positives, negatives, tied, n_pos, n_neg, beta):
 def best_difference(positives, negatives, tied, n_pos, n_neg, gain, loss, of_rates):
     """Maximize gain * tp - loss * fp, for counts or rates.
 
-    Values that are equal up to the rounding of both terms count as equal, since the difference may be much smaller.
+    Differences within the rounding error of both terms count as equal, since they may be much smaller than the terms.
     """
     if of_rates and (n_pos == 0 or n_neg == 0):
         return n_pos * 0 - 1, n_pos * 0 - 1
@@ -73,7 +73,7 @@ def best_difference(positives, negatives, tied, n_pos, n_neg, gain, loss, of_rat
 
 @kernel
 def with_recall(positives, negatives, tied, n_pos, n_neg, limit):
-    """Maximize precision with a recall of at least `limit`; steps must distinguish positives."""
+    """Maximize precision with a recall of at least `limit`; steps must not merge positives (see `fill_steps`)."""
     tp, fp, best = n_pos * 0, n_pos * 0, -1.0
     best_tp, best_fp = n_pos * 0 - 1, n_pos * 0 - 1
     if n_pos == 0:
@@ -125,7 +125,7 @@ def within_fpr(positives, negatives, tied, n_pos, n_neg, limit):
 
 @kernel
 def with_tpr(positives, negatives, tied, n_pos, n_neg, limit):
-    """Minimize the false positive rate with a recall of at least `limit`; steps must distinguish positives."""
+    """Minimize the false positive rate with a recall of at least `limit`; steps must not merge positives."""
     tp, fp = n_pos * 0, n_pos * 0
     if n_pos == 0 or n_neg == 0:
         return tp - 1, fp - 1
@@ -142,7 +142,7 @@ def with_tpr(positives, negatives, tied, n_pos, n_neg, limit):
 
 @kernel
 def within_n_predicted(positives, negatives, tied, n_pos, n_neg, limit):
-    """Predict as many rows positive as `limit` allows; steps must distinguish thresholds."""
+    """Predict as many rows positive as `limit` allows; steps must not merge thresholds."""
     tp, fp = n_pos * 0, n_pos * 0
     for step in range(tied.size):
         if tp + positives[step] + fp + negatives[step] > limit:

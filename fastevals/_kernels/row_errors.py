@@ -1,12 +1,12 @@
-"""Sums over rows of losses, whose means are metrics of targets.
+"""Sums of losses over rows; the means of these losses are metrics of predicted numbers.
 
-Each kernel adds rows to lanes in turn: a hundred or so sums, one per lane. A loop over lanes runs in registers of any
-width and adds in the same order on every machine (terms may round once more on machines without fused multiply-add).
-Rounding errors add up only over the rows of a lane. With several outputs, each row has one value per output, and the
-number of lanes is a multiple of the outputs.
+Each kernel adds rows to lanes in turn, with one sum for each of about a hundred lanes. A loop over lanes runs in
+registers of any width and adds in the same order on every machine (terms may round once more on machines without fused
+multiply-add). Rounding errors add up only over the rows of a lane. With several outputs, each row has one value per
+output, and the number of lanes is a multiple of the number of outputs.
 
-Rows whose logarithm this module can't compute count as NaN: numbers that a metric does not allow, and numbers and
-ratios near the ends of a float's range.
+Rows whose logarithm this module can't compute count as NaN: these have values that a metric does not allow, or values
+or ratios near the ends of a float's range.
 """
 
 import math
@@ -23,7 +23,7 @@ FAR_POWER = 700.0  # exponents from here on may overflow
 
 @kernel_maker
 def adder_of(loss):
-    """Make the kernel that adds the losses of rows."""
+    """Make the kernel that adds up a loss over rows."""
 
     @kernel
     def add(y, p, w, sums, *parameters):
@@ -40,7 +40,7 @@ def adder_of(loss):
 
 @kernel
 def add_deviations(y, p, w, sums, error_origins, target_origins):
-    """Add errors minus their lane's origin, their squares, and the same for targets, to sums[4, lanes]."""
+    """Add to sums[4, lanes] the errors minus their lane's origin, their squares, and the targets in the same way."""
     errors, squared_errors, targets, squared_targets = sums[0], sums[1], sums[2], sums[3]
     for start in range(0, y.size, errors.size):
         y_part, p_part = y[start : start + errors.size], p[start : start + errors.size]
@@ -56,7 +56,7 @@ def add_deviations(y, p, w, sums, error_origins, target_origins):
 
 @kernel
 def largest_error(y, p):
-    """Return the largest |y - p|, NaN if any is; bits of non-negative floats are ordered like them, NaN beyond."""
+    """Return the largest |y - p|, NaN if any is NaN; bits of non-negative floats are in the floats' order, NaN last."""
     largest = np.int64(0)
     for i in range(y.size):
         largest = max(largest, np.float64(abs(y[i] - p[i])).view(np.int64))
@@ -65,32 +65,32 @@ def largest_error(y, p):
 
 @fused_kernel
 def squared_error(y, p):
-    """(y - p)^2."""
+    """Return (y - p)^2."""
     return (y - p) * (y - p)
 
 
 @fused_kernel
 def absolute_error(y, p):
-    """|y - p|."""
+    """Return |y - p|."""
     return abs(y - p)
 
 
 @fused_kernel
 def relative_error(y, p):
-    """|y - p| / |y|."""
+    """Return |y - p| / max(|y|, EPSILON)."""
     return abs(y - p) / max(abs(y), EPSILON)
 
 
 @fused_kernel
 def pinball_loss(y, p, quantile):
-    """(y - p) times `quantile` if it is positive, else times `quantile` - 1."""
+    """Return the error y - p, times `quantile` if the error is positive, otherwise times `quantile` - 1."""
     error = y - p
     return error * (quantile if error >= 0.0 else quantile - 1.0)
 
 
 @fused_kernel
 def squared_log_error(y, p):
-    """log((1 + y) / (1 + p))^2."""
+    """Return log((1 + y) / (1 + p))^2."""
     a, b = 1.0 + y, 1.0 + p
     ratio = a / b
     log = log_ratio(a, b, y - p)
@@ -112,7 +112,7 @@ def beyond_log(relative, power, s, rest):
 
 @fused_kernel
 def poisson_deviance(y, p):
-    """Half the deviance: y log(y / p) - (y - p)."""
+    """Return half the Poisson deviance: y log(y / p) - (y - p)."""
     ratio, less = y / p, y - p
     known = (p > 0.0) & (p < HUGE) & ((ratio > TINY) | (y == 0.0)) & (ratio < HUGE)
     power, s, rest = log_terms(y, p, less)
@@ -121,7 +121,7 @@ def poisson_deviance(y, p):
 
 @fused_kernel
 def gamma_deviance(y, p):
-    """Half the deviance: (y - p) / p - log(y / p)."""
+    """Return half the gamma deviance: (y - p) / p - log(y / p)."""
     ratio, less = y / p, y - p
     known = (p > 0.0) & (p < HUGE) & (ratio > TINY) & (ratio < HUGE)
     power, s, rest = log_terms(y, p, less)
@@ -130,14 +130,14 @@ def gamma_deviance(y, p):
 
 @fused_kernel
 def inverse_gaussian_deviance(y, p):
-    """Half the deviance: (y - p)^2 / (2 y p^2)."""
+    """Return half the inverse Gaussian deviance: (y - p)^2 / (2 y p^2)."""
     relative = (y - p) / p
     return 0.5 * relative * relative / y if (y > 0.0) & (p > 0.0) else math.nan
 
 
 @fused_kernel
 def root_deviance(y, p):
-    """Half the deviance with power 1.5: 2 (sqrt(y) - sqrt(p))^2 / sqrt(p)."""
+    """Return half the deviance with power 1.5: 2 (sqrt(y) - sqrt(p))^2 / sqrt(p)."""
     root = np.sqrt(p)
     less = (y - p) / (np.sqrt(y) + root)
     return 2.0 * less * less / root if (y >= 0.0) & (p > 0.0) else math.nan
@@ -145,10 +145,10 @@ def root_deviance(y, p):
 
 @fused_kernel
 def low_tweedie_deviance(y, p, power, least):
-    """Half the deviance for a power up to 1.5: p^b (y (exp(b l) - 1 - b l) + b times that for power 1) / (b + b b).
+    """Return half the deviance for a power up to 1.5: p^b (y (exp(b l) - 1 - b l) + b d) / (b + b b).
 
-    Here b = 1 - power and l = log(y / p). Targets must be at least `least`; for negative targets the (2 - power)-th
-    power is taken as zero.
+    Here b = 1 - power, l = log(y / p), and d is half the deviance for power 1. Targets must be at least `least`; for
+    negative targets the (2 - power)-th power is taken as zero.
     """
     b = 1.0 - power
     factor = 1.0 / (b * (1.0 + b))  # few divisions, which take most of the time
@@ -166,9 +166,10 @@ def low_tweedie_deviance(y, p, power, least):
 
 @fused_kernel
 def high_tweedie_deviance(y, p, power, least):
-    """Half the deviance for a power above 1.5: p^a ((exp(a l) - 1 - a l) - a times that for power 2) / (a a - a).
+    """Return half the deviance for a power above 1.5: p^a ((exp(a l) - 1 - a l) - a d) / (a a - a).
 
-    Here a = 2 - power and l = log(y / p). Targets must be at least `least`. No term is much larger than the result.
+    Here a = 2 - power, l = log(y / p), and d is half the deviance for power 2. Targets must be at least `least`. No
+    term is much larger than the result.
     """
     a = 2.0 - power
     factor = 1.0 / (a * (a - 1.0))

@@ -4,9 +4,9 @@ import numpy as np
 
 from fastevals._compile.jit import kernel
 
-INSERTED_ROWS = 24  # below it insertion is fastest
+INSERTED_ROWS = 24  # up to this number, insertion is fastest
 DEEP = 32  # cells with more keys are sorted on their own instead of by insertion
-FEW_CELLS = 64  # cells that can be filled within the memory pages that a core has cached addresses of
+FEW_CELLS = 64  # cells that can be filled while a core has the addresses of their memory pages in cache
 MUCH = 8  # a cell with more than 1 / MUCH of the keys is large
 MANY = 1 << 15  # keys, above which those of a frequent score are set aside first
 PROBES = 1 << 6  # keys that are probed for a frequent score
@@ -26,7 +26,7 @@ def range_of(keys):
 
 @kernel
 def shift_to_cells(span, wanted, cells):
-    """Return the shift from offsets up to `span` to about `wanted` cells, at most as many as there are."""
+    """Return the shift that maps offsets up to `span` to about `wanted` cells, at most cells.size."""
     n_cells = np.uint64(1)
     while n_cells < np.uint64(wanted):
         n_cells <<= np.uint64(1)
@@ -59,8 +59,9 @@ def count_cells(keys, low, high, shift, cells):
 def place_cells(keys, low, high, cells):
     """Run `count_cells` with one to three keys per cell; return the shift and the size of the largest cell.
 
-    If there are more keys than cells, a few cells are used, most of which are then sorted on their own in nearby pages.
-    If one of them is large, perhaps because of ties, all cells are used, since it would be moved again at each level.
+    If there are more keys than cells, only a few cells are used; most of these are later sorted on their own, in nearby
+    pages. If a cell is large, perhaps because of ties, all cells are used, since its keys would move again at each
+    level.
     """
     if keys.size <= cells.size:
         shift = shift_to_cells(high - low, keys.size * 2 // 3, cells)
@@ -85,7 +86,7 @@ def fill_two(keys, low, high):
 
 @kernel
 def frequent_pair(keys):
-    """Return whether one of three keys is frequent, counting the key that differs in the lowest bit; and the key."""
+    """Return whether one of three keys is frequent, and this key; keys that differ in the lowest bit count as equal."""
     one = np.uint64(1)
     for quarter in range(1, 4):
         key = keys[quarter * keys.size // 4] | one
@@ -99,9 +100,9 @@ def frequent_pair(keys):
 
 @kernel
 def part_at_pair(keys, high, scratch):
-    """Move keys below a pair to the front and others to the end; the pair is `high` and the key with lowest bit 0.
+    """Move keys below a pair to the front and keys above it to the end; the pair is `high` - 1 and `high`.
 
-    The pair comes in between. Returns where it starts and where it ends.
+    Returns where the pair's keys, which are then in between, start and end.
     """
     low = high - np.uint64(1)
     below = 0
@@ -123,7 +124,7 @@ def part_at_pair(keys, high, scratch):
 
 @kernel
 def scratch_rows(keys):
-    """Return the length of scratch for `sort_keys`; keys of a frequent score need none."""
+    """Return the length of scratch that `sort_keys` needs; keys of a frequent score need none."""
     if keys.size <= MANY:
         return keys.size
     frequent, high = frequent_pair(keys)
@@ -138,10 +139,10 @@ def scratch_rows(keys):
 
 @kernel
 def swap_neighbours(keys, out):
-    """Copy keys, putting neighbours in order in four passes, two keys at a time.
+    """Copy keys in four passes that put neighbours in order, two keys at a time.
 
-    The passes follow each other two keys apart, so that keys stay in registers, and there is no branch to mispredict.
-    With one key per cell on average, one key in a hundred stays out of order.
+    Each pass stays two keys behind the one before it, so that keys stay in registers, and there is no branch to
+    mispredict. With one key per cell on average, one key in a hundred remains out of order.
     """
     m = keys.size
     third, second, first = keys[0], keys[1], keys[2]  # the keys waiting for each pass except the first
@@ -161,11 +162,11 @@ def swap_neighbours(keys, out):
 
 @kernel
 def sort_keys(keys, scratch, cells):
-    """Sort `keys` in place: one counting pass over the bits that differ, then insertion.
+    """Sort `keys` in place, by one counting pass over the bits that differ, followed by insertion.
 
-    Keys of a score shared by many rows, in two classes, are set aside first. `scratch` has the length that
-    `scratch_rows` returns, or that of `keys`; `cells` is working memory of at least two elements. A cell of many keys
-    is sorted on its own range, so that every level uses further bits: the time is never quadratic.
+    Keys of a score shared by many rows are set aside first; their lowest bits differ by class. `scratch` is as long as
+    `keys`, or as `scratch_rows` returns; `cells` is working memory of at least two elements. A cell of many keys is
+    sorted over its own range, so that each level uses further bits and the time is never quadratic.
     """
     m = keys.size
     if m > INSERTED_ROWS:
@@ -209,7 +210,7 @@ def sort_keys(keys, scratch, cells):
 
 @kernel
 def sort_pairs(keys, weights, scratch, weight_scratch, cells):
-    """Sort as `sort_keys` does, moving a weight with each key."""
+    """Do what `sort_keys` does, and move a weight with each key."""
     m = keys.size
     if m > INSERTED_ROWS:
         low, high = range_of(keys)

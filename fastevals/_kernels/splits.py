@@ -1,6 +1,6 @@
 """Random splits of units (rows, or groups of rows) into parts, as one code per unit.
 
-Loops copy arrays, since assigning to a slice takes the compiler two seconds.
+Loops copy arrays, since an assignment to a slice takes two seconds to compile.
 """
 
 import numpy as np
@@ -12,10 +12,10 @@ from fastevals._kernels.random import bits, stream_key, uniform_below
 
 @kernel
 def shuffle(values, moved, key):
-    """Shuffle values that are all equal from `moved` on.
+    """Shuffle values; the values at `moved` and after it are all equal.
 
-    Fisher and Yates from the end: the value at i is swapped with itself or one after it, and those after it stay in
-    random order. Equal values at the end are in random order anyway, and need no draws.
+    Fisher and Yates's method runs from the end: the value at i is swapped with itself or a later value, and later
+    values remain in random order. The equal values at the end need no draws, as any order of them is random.
     """
     n = values.size
     for i in range(moved - 1, -1, -1):
@@ -25,10 +25,10 @@ def shuffle(values, moved, key):
 
 @kernel
 def shuffle_codes(template, order, starts, sizes, moved, key, first, out):
-    """Write the codes of the units in the repetitions from `first` on, shuffled within each stratum.
+    """Write the units' codes, shuffled within each stratum, for consecutive repetitions, beginning at `first`.
 
-    Stratum s has the units order[starts[s] : starts[s] + sizes[s]], and their codes are in the same places of
-    `template`. With an empty order, units are in order.
+    Stratum s has the units order[starts[s] : starts[s] + sizes[s]], whose codes are at the same positions of
+    `template`. If `order` is empty, it stands for 0, 1, 2, ...
     """
     codes = np.empty_like(template)
     for r in range(out.shape[0]):
@@ -47,7 +47,7 @@ def shuffle_codes(template, order, starts, sizes, moved, key, first, out):
 
 @kernel
 def draw_order(by_size, bounds, stream, order):
-    """Write the numbers of all groups by size, in random order within two bounds."""
+    """Write the numbers of all groups in order of size, shuffled between consecutive bounds."""
     for i in range(order.size):
         order[i] = by_size[i]
     for s in range(bounds.size - 1):
@@ -57,9 +57,9 @@ def draw_order(by_size, bounds, stream, order):
 
 @kernel
 def spread_groups(sizes, by_size, bounds, n_folds, key, first, out):
-    """Write the folds of groups: in the order of `draw_order`, each group goes to the fold with the fewest rows.
+    """Write each group's fold: in the order of `draw_order`, a group joins the fold that has the fewest rows so far.
 
-    Uses a heap of ``rows * n_folds + fold``; among folds with equally many rows the first is taken.
+    Uses a heap of ``rows * n_folds + fold``; among folds with equally many rows, the first is chosen.
     """
     order, heap = np.empty_like(by_size), np.empty(n_folds, dtype=np.int64)
     for r in range(out.shape[0]):
@@ -81,7 +81,7 @@ def spread_groups(sizes, by_size, bounds, n_folds, key, first, out):
 
 @kernel
 def spread_groups_of_classes(counts, weights, sizes, by_size, bounds, n_folds, key, first, out):
-    """Assign groups like `spread_groups`, each to the fold with the least of its classes, then with the fewest rows.
+    """Do what `spread_groups` does, but prefer the fold with the least of the group's classes, then the fewest rows.
 
     Group g has counts[g, c] rows of class c, fold f has held[f, c]. Adding g to f increases the sum of weights[c]
     held[f, c]^2 over folds and classes by the sum over c of weights[c] counts[g, c] (2 held[f, c] + counts[g, c]).
@@ -106,7 +106,7 @@ def spread_groups_of_classes(counts, weights, sizes, by_size, bounds, n_folds, k
 
 @kernel
 def fill_combinations(combination, out):
-    """Write 1 for the units of a combination, and in each further row for the next one in lexicographic order."""
+    """Write one combination per row, in lexicographic order from `combination` on: 1 for its units, 0 for others."""
     p, n = combination.size, out.shape[1]
     for r in range(out.shape[0]):
         for i in range(n):
@@ -124,10 +124,10 @@ def fill_combinations(combination, out):
 
 @kernel
 def draw_with_replacement(limits, n_limits, order, starts, sizes, key, first, out):
-    """Write how often each unit is drawn in the replicates from `first` on; each stratum keeps its size.
+    """Write how often each unit is drawn, in consecutive replicates, beginning at `first`; each stratum keeps its size.
 
-    Strata are as in `shuffle_codes`; the first n_limits[s] of limits[s] are those of `draw_rows`. If all units are
-    drawn, nothing is left to test on, and all are drawn again.
+    Strata are as in `shuffle_codes`; the first n_limits[s] elements of limits[s] are the limits for `draw_rows`. If
+    every unit is drawn, none is left to test on, and the replicate is drawn again.
     """
     times, words = np.empty(out.shape[1], dtype=np.uint8), np.empty(ROW_BLOCK // 4, dtype=np.uint64)
     parts = words.view(np.uint16)
@@ -152,6 +152,6 @@ def draw_with_replacement(limits, n_limits, order, starts, sizes, key, first, ou
 
 @kernel
 def draw_units(size, key, times):
-    """Add to each unit's times how often it is drawn among `size` draws with replacement."""
+    """Add to times[unit] how often the unit is drawn in `size` draws with replacement."""
     for i in range(size):
         times[uniform_below(times.size, bits(key, np.uint64(i)))] += 1

@@ -1,21 +1,21 @@
-"""Steps of a ranking, from the highest threshold down, which bootstrap draws are counted by.
+"""Steps of a ranking, from the highest threshold down. Bootstrap draws are counted by step.
 
-Step s has positives[s] and negatives[s], as numbers of rows or sums of weights. If tied[s] is set, all share one
-threshold; otherwise the positives come first, then the negatives, whatever their thresholds are.
+Step s has positives[s] and negatives[s], as numbers of rows or sums of weights. If tied[s] is set, all rows of the step
+share one threshold; otherwise its positives come first, then its negatives, whatever their thresholds are.
 """
 
 from fastevals._compile.jit import kernel
 
-STEPS_PER_STRETCH = 64  # steps whose sums bound what can be inside, so that most stretches are skipped
+STEPS_PER_STRETCH = 64  # steps whose sums bound the values in between, so that most stretches are skipped
 
 
 @kernel
 def fill_steps(tps, fps, merge_negatives, merge_positives, cuts, cut_steps, step_of_row, sizes, tied):
-    """Write the steps of cumulative counts, merging rows that no metric distinguishes; return their number and maximum.
+    """Write steps from cumulative counts, merging rows no metric distinguishes; return their number and largest count.
 
-    Negatives between two thresholds with positives may be merged, and positives between two thresholds with negatives,
-    but nothing across a cut: cuts[k] is the last row of the counts above it, and cut_steps[k] becomes the number of
-    steps above it. Nothing is written to empty arrays.
+    Negatives between two thresholds with positives may be merged, and so may positives between two thresholds with
+    negatives, but never across a cut. cuts[k] is the last row of the counts above cut k, and cut_steps[k] becomes the
+    number of steps above it. Nothing is written to arrays of size 0.
     """
     steps, cut = 0, 0
     largest, up, down, open_ = tps[0] * 0, tps[0] * 0, tps[0] * 0, False  # of the step so far
@@ -41,7 +41,7 @@ def fill_steps(tps, fps, merge_negatives, merge_positives, cuts, cut_steps, step
 
 @kernel
 def wide(count):
-    """Return a count as 64 bits, so that products of two fit; floats are unchanged."""
+    """Return a count as a 64-bit integer, so that products of two counts fit; floats are unchanged."""
     return count + 0
 
 
@@ -57,7 +57,7 @@ def totals(positives, negatives):
 
 @kernel
 def sum_of(counts, start, stop):
-    """Return the sum of some counts, with integers in vector registers."""
+    """Return the sum of counts[start:stop]; integers are added in vector registers."""
     total = wide(counts[0]) * 0
     part = counts[start:stop]
     for i in range(part.size):
@@ -86,7 +86,7 @@ def above_cut(positives, negatives, cut):
 
 @kernel
 def add_counts(thresholds, tps, fps, other_thresholds, other_tps, other_fps, joint, joint_tps, joint_fps):
-    """Add cumulative counts of two parts at each threshold of either, descending from inf; return their number."""
+    """Add two parts' cumulative counts at each threshold of either, descending from inf; return how many there are."""
     i, j, n = 0, 0, 0
     last, other_last = thresholds.size - 1, other_thresholds.size - 1
     while True:
@@ -95,7 +95,7 @@ def add_counts(thresholds, tps, fps, other_thresholds, other_tps, other_fps, joi
         n += 1
         if i == last or j == other_last:
             break
-        # Advance the part with the higher next threshold, or both; there is no branch, as none could be predicted.
+        # Advance the part with the higher next threshold, or both; a branch would be unpredictable.
         mine, other = thresholds[i + 1], other_thresholds[j + 1]
         i += mine >= other
         j += other >= mine
@@ -112,7 +112,7 @@ def add_counts(thresholds, tps, fps, other_thresholds, other_tps, other_fps, joi
 
 @kernel
 def rows_at(thresholds, places, rows):
-    """Write the row of the counts at each of descending thresholds: the last row whose threshold is not below it."""
+    """For each of the descending `places`, write the row of its counts: the last row whose threshold is not lower."""
     row = 0
     for k in range(places.size):
         while row + 1 < thresholds.size and thresholds[row + 1] >= places[k]:

@@ -1,6 +1,6 @@
 """Sweeps over sorted slots and buckets: counts of pairs, and counts at or above each threshold.
 
-Slots hold marked keys: the key without its upper bit, which the slot's number gives, and the class as the lowest bit.
+Slots hold marked keys: the key without its upper bit, which the slot's number gives, then the class as lowest bit.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ ROWS_PER_STRIP = 1 << 12  # rows whose positives are listed in one go
 
 @kernel
 def bits_of(key, flip_below, flip):
-    """Return the 64 bits of the score with a key: the inverse of `key_of`."""
+    """Return the 64 bits of the score that has a key; this is the inverse of `key_of`."""
     bits = np.int64(key) ^ flip
     return bits ^ ((bits >> np.int64(63)) & flip_below)
 
@@ -33,7 +33,7 @@ def distinct(keys):
 
 @kernel
 def rank_distinct(marked):
-    """Return the same as `rank_marked` in half the time; U is right only if all keys are distinct."""
+    """Do what `rank_marked` does in half the time; U is correct only if all keys are distinct."""
     positives = 0
     places = 0
     groups = min(marked.size, 1)
@@ -48,11 +48,11 @@ def rank_distinct(marked):
 
 @kernel
 def rank_marked(marked):
-    """Return twice the Mann-Whitney U of ascending marked keys, their distinct keys and their positives.
+    """Return twice the Mann-Whitney U of ascending marked keys, and the numbers of distinct keys and of positives.
 
-    Positives come after the negatives with the same key, so each adds the negatives before its key and those before
-    itself. No branch depends on the order of the classes, which no processor can predict. If the first keys are
-    distinct, the faster `rank_distinct` is tried.
+    Positives come after the negatives with the same key, so each positive adds the number of negatives before its key
+    plus the number before itself. No branch depends on the order of the classes, which is unpredictable. If the first
+    keys are distinct, the faster `rank_distinct` is tried.
     """
     doubled_u, groups, positives = rank_distinct(marked[:FIRST])
     if groups == FIRST:
@@ -77,7 +77,7 @@ def rank_marked(marked):
 
 @kernel
 def largest_scratch(marked, starts):
-    """Return the length of scratch with which `rank_slots` can sort any of the slots."""
+    """Return the length of scratch that `rank_slots` needs to sort any of the slots."""
     rows = 0
     for slot in range(starts.size - 1):
         rows = max(rows, scratch_rows(marked[starts[slot] : starts[slot + 1]]))
@@ -86,7 +86,7 @@ def largest_scratch(marked, starts):
 
 @kernel
 def rank_slots(marked, starts, first, last, scratch, cells, doubled_u, groups, positives):
-    """Sort and `rank_marked` the slots from `first` up to `last`, in one call from Python."""
+    """Sort each slot from `first` up to `last` and apply `rank_marked` to it, in one call from Python."""
     for slot in range(first, last):
         here = marked[starts[slot] : starts[slot + 1]]
         sort_keys(here, scratch, cells)
@@ -97,7 +97,7 @@ def rank_slots(marked, starts, first, last, scratch, cells, doubled_u, groups, p
 def sweep_slots(marked, starts, first, last, tp, fp, flip_below, flip, step, bits, tps, fps):
     """Write each distinct score and the counts at or above it, from the highest key of sorted slots down.
 
-    With step 1 the highest score comes first, with step -1 last. Rows of a tie overwrite each other.
+    With step 1 the highest score comes first, with step -1 it comes last. Tied rows overwrite each other.
     """
     one = np.uint64(1)
     g = np.int64(-1) if step > 0 else np.int64(bits.size)
@@ -119,7 +119,7 @@ def sweep_slots(marked, starts, first, last, tp, fp, flip_below, flip, step, bit
 
 @kernel
 def sum_precision(marked, starts, first, last, tp, fp):
-    """Return the sum of gained true positives times precision over the distinct keys of sorted slots, as a pair.
+    """Return the sum, over the distinct keys of sorted slots, of gained true positives times precision, as a pair.
 
     Computes `areas.average_precision` without intermediate counts, at least three times as fast. The positives of a
     strip are listed first, without an unpredictable branch on the class, so that only positives take more than one
@@ -158,10 +158,10 @@ def sum_precision(marked, starts, first, last, tp, fp):
 
 @kernel
 def keep_bends(marked, starts, first, top, bits, tps, fps):
-    """Move the rows where the ROC polyline changes its step to the front; return their number.
+    """Move the rows at which the ROC polyline's step changes to the front; return how many there are.
 
-    Row 0 precedes those of a `sweep_slots` down to `first`; the last row is room for the one that follows them. The
-    first threshold of all (in the sweep with `top` set) and the last of all are kept.
+    Row 0 is the row before those that `sweep_slots` wrote down to `first`; the last row has room for the row after
+    them. The very first threshold (in the sweep with `top` set) and the very last are kept.
     """
     slot = first - 1
     while slot >= 0 and starts[slot + 1] == starts[slot]:
@@ -204,7 +204,7 @@ def unmark_slots(marked, starts, negative, positive):
 
 @kernel
 def shift_to_slots(slots):
-    """Return the shift from 64 bits to a slot of a table whose size is a power of two."""
+    """Return the shift that maps 64 bits to a slot of a table whose size is a power of two."""
     shift = np.uint64(64)
     while slots >> np.int64(np.uint64(64) - shift) > 1:
         shift -= np.uint64(1)
@@ -213,7 +213,7 @@ def shift_to_slots(slots):
 
 @kernel
 def find_slot(key, shift, keys, rows):
-    """Return the slot of a key in a hash table, or an empty one for it: slot h has rows[2 h] and rows[2 h + 1].
+    """Return a key's slot in a hash table, or an empty slot for it; slot h has rows[2 h] and rows[2 h + 1].
 
     The hash is the upper bits of a product, since the lower bits of decimals often repeat.
     """
@@ -226,7 +226,7 @@ def find_slot(key, shift, keys, rows):
 
 @kernel
 def count_by_key(bits, flags, flip_below, flip, room, keys, rows):
-    """Add each row to rows[2 h + class] of the slot h of its key; return the number of new keys.
+    """Count each row at rows[2 h + class], where h is the slot of its key; return the number of new keys.
 
     If there are more than `room` new keys, stop and return -1.
     """
@@ -249,8 +249,8 @@ def count_by_key(bits, flags, flip_below, flip, room, keys, rows):
 def sum_by_key(bits, flags, weights, flip_below, flip, keys, rows, sums):
     """Add each row's weight to the sums of its key and class in a hash table; return whether there was room.
 
-    Slot h of the table, whose size is a power of two, has keys[h], and for each class rows[2 h + class] and two numbers
-    of `sums`: a float and its rounding error. Keys take empty slots until a quarter of them is left.
+    The table's size is a power of two. Slot h has keys[h] and, for each class, rows[2 h + class] and two numbers of
+    `sums`: a float and its rounding error. There is room for new keys until only a quarter of all slots is empty.
     """
     one = np.uintp(1)
     shift = shift_to_slots(keys.size)
@@ -276,7 +276,7 @@ def sum_by_key(bits, flags, weights, flip_below, flip, keys, rows, sums):
 
 @kernel
 def sweep_sums(keys, sums, flip_below, flip, bits, tps, fps):
-    """Write each distinct score and the sums at or above it, from the last of ascending keys; return their number."""
+    """Write each distinct score and the sums at or above it, from the highest score down; return how many there are."""
     tp, tp_low, fp, fp_low = 0.0, 0.0, 0.0, 0.0
     g = -1
     for i in range(keys.size - 1, -1, -1):
@@ -292,7 +292,7 @@ def sweep_sums(keys, sums, flip_below, flip, bits, tps, fps):
 
 @kernel
 def rank_pairs(keys, weights, scratch, weight_scratch, cells):
-    """Sort a bucket of signed weights; return its number of distinct keys and its class totals as pairs."""
+    """Sort a bucket's keys and signed weights; return the number of distinct keys and the class totals as pairs."""
     sort_pairs(keys, weights, scratch, weight_scratch, cells)
     tp, tp_low, fp, fp_low = 0.0, 0.0, 0.0, 0.0
     for i in range(keys.size):

@@ -10,7 +10,7 @@ from fastevals._kernels.steps import wide
 
 @kernel
 def coordinate(count, n):
-    """Return the coordinate of a count of n rows: Anscombe's 2 sqrt(n + 1/2) asin sqrt((count + 3/8) / (n + 3/4))."""
+    """Return the coordinate of a count in n rows: Anscombe's 2 sqrt(n + 1/2) asin sqrt((count + 3/8) / (n + 3/4))."""
     return 2 * math.sqrt(n + 0.5) * math.asin(math.sqrt((count + 0.375) / (n + 0.75)))
 
 
@@ -22,7 +22,7 @@ def looked_up(table, count, n):
 
 @kernel
 def trace(positives, negatives, tied, pieces, n_pos, n_neg, ups, rights, x, y):
-    """Write the vertices of the polyline of a draw's steps (see `steps`), slanted ones in pieces; return their number.
+    """Write the vertices of a draw's ROC polyline, with slanted steps (see `steps`) in pieces; return their number.
 
     `ups` and `rights` are tables of the coordinates of small counts of positives and negatives.
     """
@@ -60,10 +60,10 @@ def squared_distance(px, py, ax, ay, bx, by):
 
 @kernel
 def farthest(px, py, qx, qy, n):
-    """Return the largest distance of points from the polyline of the first n vertices q; both never decrease.
+    """Return the largest distance of points p from the polyline of the first n vertices q; p and q never decrease.
 
-    The search for the nearest segment starts where x + y is equal and goes outwards, until the rest is too far away or
-    the point can't be farther than an earlier one; most points need one segment.
+    The search for a point's nearest segment starts where x + y is equal and goes outwards, until the other segments are
+    too far away or the point can't be farther than an earlier point; most points need one segment.
     """
     most, at = 0.0, 1
     for i in range(px.size):
@@ -90,7 +90,7 @@ def farthest(px, py, qx, qy, n):
 
 @kernel
 def upper_edge(places, x, y, radius, out):
-    """Write the largest y within a radius of non-decreasing points, at each of ascending places."""
+    """At each of the ascending places, write the largest y within a radius of any of the non-decreasing points."""
     first = 0
     for k in range(places.size):
         while first < x.size - 1 and x[first] < places[k] - radius:
